@@ -1,0 +1,137 @@
+"""Every failure the product names, ordered by who can put it right.
+
+    BotError                  .user_message: one safe sentence for the reader
+    ├── RequestError          the person asking
+    │   ├── EmptyQuestion · QuestionTooShort · QuestionTooLong · UnknownSection
+    │   └── RateLimited
+    ├── ServiceError          nobody here; the same request may succeed later
+    │   └── EmbeddingError · VectorIndexError · GenerationError · StoreError
+    ├── IngestionError        the owner of the document
+    │   └── UnsupportedDocument (permanent) · SourceUnavailable (transient) · IngestionBusy
+    ├── DeliveryError         the platform refused the message
+    └── ConfigurationError    the operator, before the bot starts
+"""
+
+from collections.abc import Sequence
+
+
+class BotError(Exception):
+    """A failure with one sentence that is safe to show to anybody.
+
+    The exception's own text is for the operator and the log; `user_message`
+    never carries a secret, a path or another library's words.
+    """
+
+    user_message = "Something went wrong. Please try again in a moment."
+
+    def __init__(self, detail: str = "", *, user_message: str | None = None) -> None:
+        super().__init__(detail or user_message or self.user_message)
+        if user_message is not None:
+            self.user_message = user_message
+
+
+class RequestError(BotError):
+    """The person asking can put it right."""
+
+
+class EmptyQuestion(RequestError):
+    """The question has no text."""
+
+    user_message = "Please ask a question."
+
+
+class QuestionTooShort(RequestError):
+    """The question is shorter than `limit` characters."""
+
+    def __init__(self, length: int, limit: int) -> None:
+        self.length, self.limit = length, limit
+        super().__init__(
+            user_message=f"Your question is too short: please write at least {limit} characters."
+        )
+
+
+class QuestionTooLong(RequestError):
+    """The question is longer than `limit` characters."""
+
+    def __init__(self, length: int, limit: int) -> None:
+        self.length, self.limit = length, limit
+        super().__init__(
+            user_message=(
+                f"Your question has {length:,} characters; at most {limit:,} are possible. "
+                "Quote a long passage instead of writing it into the question."
+            )
+        )
+
+
+class UnknownSection(RequestError):
+    """No section of the course goes by the name asked for; `nearest` are close names."""
+
+    def __init__(self, name: str, nearest: Sequence[str]) -> None:
+        self.name, self.nearest = name, tuple(nearest)
+        hint = f" The nearest are: {'; '.join(self.nearest)}." if self.nearest else ""
+        super().__init__(user_message=f"This course has no section called “{name}”.{hint}")
+
+
+class RateLimited(RequestError):
+    """The person asks faster than allowed; `retry_after` is in seconds."""
+
+    def __init__(self, retry_after: float) -> None:
+        self.retry_after = retry_after
+        super().__init__(
+            user_message=f"You are asking very fast. Please wait {retry_after:.0f} seconds."
+        )
+
+
+class ServiceError(BotError):
+    """A service we depend on failed; the same request may succeed later."""
+
+    user_message = "A service I depend on does not answer at the moment. Please try again soon."
+
+
+class EmbeddingError(ServiceError):
+    """The embedding model gave no usable vectors."""
+
+
+class VectorIndexError(ServiceError):
+    """The vector index could not be read or written."""
+
+    user_message = "I cannot search the book at the moment. Please try again soon."
+
+
+class GenerationError(ServiceError):
+    """The language model gave no usable answer."""
+
+
+class StoreError(ServiceError):
+    """The database could not be read or written."""
+
+
+class IngestionError(BotError):
+    """The owner of the document can put it right."""
+
+
+class UnsupportedDocument(IngestionError):
+    """This document cannot be read, now or later."""
+
+
+class SourceUnavailable(IngestionError):
+    """The document could not be fetched; a later try may succeed."""
+
+
+class IngestionBusy(IngestionError):
+    """Another process is ingesting the same course."""
+
+
+class DeliveryError(BotError):
+    """The chat platform refused a message; `retry_after` in seconds when it said so."""
+
+    def __init__(self, detail: str = "", *, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(detail)
+
+
+class ConfigurationError(BotError):
+    """The operator has to change a setting; the text says which and how."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, user_message=detail)

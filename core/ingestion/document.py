@@ -1,0 +1,61 @@
+"""What a parser hands on: one document as plain text with its structure beside it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class BlockKind(StrEnum):
+    """What a block is, which decides where it may be cut."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST_ITEM = "list_item"
+    CODE = "code"
+    TABLE = "table"
+    FORMULA = "formula"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One paragraph, list item, table, fence, formula or heading.
+
+    `text` is never blank. Inline markup is gone (links and emphasis are their own words),
+    inline code keeps its backticks, formulas their dollar signs, code its fence with the
+    language, tables are pipe tables with their header row, list items keep a bullet or number.
+    """
+
+    kind: BlockKind
+    text: str
+    level: int = 0
+    """1 to 6 for a heading, the nesting depth for a list item, otherwise 0."""
+    anchor: str | None = None
+    """For a heading: the fragment its published page gives it, without `#`."""
+    locator: Mapping[str, int] = field(default_factory=dict)
+    """Where it stood in the source, counted from 1: `page`, `slide`, `cell`,
+    or `line_start` and `line_end` (inclusive)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """A document after parsing: its title and its blocks in reading order."""
+
+    title: str | None
+    """From front matter or metadata, else none; the first heading is used instead."""
+    blocks: tuple[Block, ...]
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """What front matter or document properties say: `slug`, `sidebar_label`, `author` ..."""
+    warnings: tuple[str, ...] = ()
+    """One sentence for each thing left out: a missing include, a page without text."""
+
+
+def document_of(
+    title: str | None,
+    blocks: Iterable[Block],
+    *,
+    metadata: Mapping[str, str] | None = None,
+    warnings: Iterable[str] = (),
+) -> ParsedDocument:
+    """Return a document with its blank blocks dropped."""
+    kept = tuple(block for block in blocks if block.text.strip())
+    return ParsedDocument(title, kept, dict(metadata or {}), tuple(warnings))
