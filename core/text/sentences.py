@@ -1,0 +1,118 @@
+"""Where sentences begin and end, so that a citation is never half of one."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_TERMINATOR = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？｡]+[”’」』）]*")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[“\"'])(?:(?:[A-Za-z]\.)+[A-Za-z]?|"
+    r"(?:Mr|Mrs|Ms|Dr|Prof|Rev|Gen|Sen|Rep|Gov|Capt|Lt|Col|Sgt|St|Mt|Jr|Sr|Inc|Ltd|Co|Corp|Bros|"
+    r"vs|etc|cf|al|approx|ca|dept|est|fig|figs|eq|eqs|sec|ch|chap|vol|no|nos|pp|ed|eds|ibid|"
+    r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec|z\.B|bzw|usw|Nr|Abb|Kap))\.$",
+    re.IGNORECASE,
+)
+_ENDS_SENTENCE_ANYWAY = re.compile(r"\b(?:etc|U\.S|a\.m|p\.m|Inc|Ltd|Co|Corp|Jr|Sr|al)\.$")
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.M | re.S)
+_TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+", re.M)
+_FORMULA = re.compile(r"\$\$.+?\$\$", re.S)
+_PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t])")
+_LIST_NUMBER = re.compile(r"^\s*(?:\d{1,3}|[A-Za-z])[.)]$")
+_LONGEST_LEAD = 40
+
+
+class Span(NamedTuple):
+    """A half-open range of characters."""
+
+    start: int
+    end: int
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Return the spans of the sentences of `text`, in order, without surrounding blanks.
+
+    A fence, a table or a display formula is one "sentence"; so is a list item that has no
+    full stop. Headings and lines without a terminator end at their blank line. The rules are
+    made for English and hold for other European languages and for CJK punctuation.
+    """
+    spans: list[Span] = []
+    for piece, whole in _pieces(text):
+        if whole:
+            spans.append(piece)
+        else:
+            spans.extend(_split_prose(text, piece))
+    return spans
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of `text` in order."""
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def _pieces(text: str) -> Iterator[tuple[Span, bool]]:
+    """Yield paragraphs to be split, and fences, tables and formulas that stay whole."""
+    blocks = sorted(
+        match.span() for pattern in (_FENCE, _TABLE, _FORMULA) for match in pattern.finditer(text)
+    )
+    position = 0
+    for start, end in blocks:
+        if start < position:
+            continue
+        yield from ((span, False) for span in _paragraphs(text, position, start))
+        trimmed = _trim(text, start, end)
+        if trimmed:
+            yield trimmed, True
+        position = end
+    yield from ((span, False) for span in _paragraphs(text, position, len(text)))
+
+
+def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
+    position = start
+    for match in _PARAGRAPH_BREAK.finditer(text, start, end):
+        if span := _trim(text, position, match.start()):
+            yield span
+        position = match.end()
+    if span := _trim(text, position, end):
+        yield span
+
+
+def _split_prose(text: str, piece: Span) -> Iterator[Span]:
+    start = piece.start
+    for match in _TERMINATOR.finditer(text, piece.start, piece.end):
+        if match.end() < piece.end and not _is_end(text, start, match.start(), match.end()):
+            continue
+        if span := _trim(text, start, match.end()):
+            yield span
+        start = match.end()
+    if span := _trim(text, start, piece.end):
+        yield span
+
+
+def _is_end(text: str, start: int, mark: int, end: int) -> bool:
+    """Return whether the terminator at `mark` closes the sentence that began at `start`."""
+    if text[mark] not in ".…":
+        return _next_begins_sentence(text, end) or text[mark] in "。！？｡"
+    lead = text[max(start, mark - _LONGEST_LEAD) : mark + 1]
+    if _LIST_NUMBER.match(text[start : mark + 1]):
+        return False
+    if _ABBREVIATION.search(lead):
+        return bool(_ENDS_SENTENCE_ANYWAY.search(lead)) and _next_is_capital(text, end)
+    return _next_begins_sentence(text, end)
+
+
+def _next_begins_sentence(text: str, end: int) -> bool:
+    following = text[end : end + 8].lstrip()
+    return not following or not following[0].islower()
+
+
+def _next_is_capital(text: str, end: int) -> bool:
+    following = text[end : end + 8].lstrip(" \t\n\"'“‘([")
+    return bool(following) and following[0].isupper()
+
+
+def _trim(text: str, start: int, end: int) -> Span | None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Span(start, end) if start < end else None
