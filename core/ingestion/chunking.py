@@ -1,0 +1,215 @@
+"""Cuts a parsed document into passages of about 200 tokens, each inside one section."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from core.ingestion.document import Block, BlockKind, ParsedDocument
+from core.text.sentences import sentence_spans
+from core.text.tokens import count_tokens
+
+TARGET_TOKENS = 200
+LARGEST_TOKENS = 300
+"""Prose above this is cut between sentences."""
+LARGEST_WHOLE_TOKENS = 440
+"""Code, tables and formulas up to this stay whole; the embedder reads 512 with its heading."""
+SMALLEST_TOKENS = 40
+
+_FENCE_LINE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
+_TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t:|-]*-[ \t:|-]*\|?[ \t]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The blocks under one heading, up to the next heading of any level."""
+
+    path: tuple[str, ...]
+    """The headings from the top down to this one; empty before the first heading."""
+    anchor: str | None
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk before it belongs to a course."""
+
+    section: Section
+    text: str
+    char_start: int
+    char_end: int
+    token_count: int
+    locator: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkedDocument:
+    """A document's text and its passages; `passage.text` is `text[char_start:char_end]`."""
+
+    text: str
+    sections: tuple[Section, ...]
+    passages: tuple[Passage, ...]
+
+
+def chunk_document(document: ParsedDocument) -> ChunkedDocument:
+    """Return the document's text and its passages in reading order.
+
+    A passage never crosses a heading. Fences, tables and formulas of up to 440 tokens stay
+    whole; a longer fence is cut at blank lines and fenced again, a longer table is cut
+    between rows and repeats its header row.
+    """
+    sections = tuple(split_sections(document.blocks))
+    text: list[str] = []
+    passages: list[Passage] = []
+    position = 0
+    for section in sections:
+        if section.path and section.path[-1]:
+            text.append(section.path[-1] + "\n\n")
+            position += len(text[-1])
+        for group in _pack([part for block in section.blocks for part in _fit(block)]):
+            content = _join(group)
+            passages.append(_passage(section, group, content, position))
+            text.append(content + "\n\n")
+            position += len(text[-1])
+    return ChunkedDocument("".join(text), sections, tuple(passages))
+
+
+def split_sections(blocks: Sequence[Block]) -> Iterator[Section]:
+    """Yield the sections in reading order, headings without a text of their own included."""
+    stack: list[tuple[int, str]] = []
+    anchor: str | None = None
+    body: list[Block] = []
+    started = False
+    for block in blocks:
+        if block.kind is not BlockKind.HEADING:
+            body.append(block)
+            continue
+        if started or body:
+            yield Section(tuple(title for _, title in stack), anchor, tuple(body))
+        started, body = True, []
+        while stack and stack[-1][0] >= block.level:
+            stack.pop()
+        stack.append((block.level, " ".join(block.text.split())))
+        anchor = block.anchor
+    if started or body:
+        yield Section(tuple(title for _, title in stack), anchor, tuple(body))
+
+
+def _passage(section: Section, group: Sequence[Block], content: str, position: int) -> Passage:
+    locator = dict(group[0].locator)
+    if "line_end" in group[-1].locator:
+        locator["line_end"] = group[-1].locator["line_end"]
+    return Passage(
+        section, content, position, position + len(content), count_tokens(content), locator
+    )
+
+
+def _pack(parts: Sequence[Block]) -> Iterator[list[Block]]:
+    """Group neighbouring parts into passages of like size near the target."""
+    sizes = [count_tokens(part.text) for part in parts]
+    passages = max(1, round(sum(sizes) / TARGET_TOKENS))
+    target = sum(sizes) / passages
+    group: list[Block] = []
+    filled = 0
+    left = sum(sizes)
+    for part, size in zip(parts, sizes, strict=True):
+        over = filled + size - target
+        too_large = filled + size > LARGEST_TOKENS and filled >= SMALLEST_TOKENS
+        if (
+            group
+            and (too_large or (over > 0 and over > target - filled))
+            and left >= SMALLEST_TOKENS
+        ):
+            yield group
+            group, filled = [], 0
+        group.append(part)
+        filled += size
+        left -= size
+    if group:
+        yield group
+
+
+def _join(group: Sequence[Block]) -> str:
+    """Put the parts together: list items on lines of their own, the rest apart."""
+    text = group[0].text
+    for before, after in pairwise(group):
+        in_list = before.kind is after.kind is BlockKind.LIST_ITEM
+        text += ("\n" if in_list else "\n\n") + after.text
+    return text
+
+
+def _fit(block: Block) -> list[Block]:
+    """Return the block, or several that each fit into a passage."""
+    size = count_tokens(block.text)
+    if block.kind in {BlockKind.PARAGRAPH, BlockKind.LIST_ITEM}:
+        if size <= LARGEST_TOKENS:
+            return [block]
+        spans = [block.text[start:end] for start, end in sentence_spans(block.text)]
+        pieces = [part for span in spans for part in _cut_words(span)]
+        return [replace(block, text=text) for text in _fill(pieces, " ", TARGET_TOKENS)]
+    if size <= LARGEST_WHOLE_TOKENS:
+        return [block]
+    if block.kind is BlockKind.TABLE:
+        return [replace(block, text=text) for text in _cut_table(block.text)]
+    if block.kind is BlockKind.CODE:
+        return [replace(block, text=text) for text in _cut_fence(block.text)]
+    return [replace(block, text=text) for text in _fill(block.text.splitlines(), "\n")]
+
+
+def _cut_words(sentence: str) -> list[str]:
+    """Return the sentence, cut between words (or characters) where it is far too long."""
+    if count_tokens(sentence) <= LARGEST_TOKENS:
+        return [sentence]
+    words = sentence.split(" ")
+    if len(words) > 1:
+        parts = [part for word in words for part in _cut_words(word)]
+        return _fill(parts, " ")
+    middle = len(sentence) // 2
+    return _cut_words(sentence[:middle]) + _cut_words(sentence[middle:])
+
+
+def _cut_fence(text: str) -> list[str]:
+    lines = text.splitlines()
+    opening = _FENCE_LINE.match(lines[0])
+    if opening is None:
+        return _fill(_stanzas(lines), "\n\n")
+    closing = opening.group(1)
+    body = lines[1:-1] if lines[-1].strip() == closing else lines[1:]
+    return [f"{lines[0]}\n{part}\n{closing}" for part in _fill(_stanzas(body), "\n\n")]
+
+
+def _stanzas(lines: Sequence[str]) -> list[str]:
+    """Return runs of lines between blank ones; a run that does not fit comes line by line."""
+    stanzas = re.split(r"\n[ \t]*\n", "\n".join(lines))
+    fitting = []
+    for stanza in stanzas:
+        if count_tokens(stanza) <= LARGEST_WHOLE_TOKENS:
+            fitting.append(stanza)
+        else:
+            lines_that_fit = [p for line in stanza.splitlines() for p in _cut_words(line)]
+            fitting.extend(_fill(lines_that_fit, "\n"))
+    return [stanza for stanza in fitting if stanza.strip()]
+
+
+def _cut_table(text: str) -> list[str]:
+    lines = [part for line in text.splitlines() for part in _cut_words(line)]
+    has_header = len(lines) > 1 and _TABLE_RULE.match(lines[1]) is not None
+    header, rows = (lines[:2], lines[2:]) if has_header else ([], lines)
+    room = max(LARGEST_WHOLE_TOKENS - count_tokens("\n".join(header)), SMALLEST_TOKENS)
+    return ["\n".join([*header, part]) for part in _fill(rows, "\n", room)]
+
+
+def _fill(pieces: Sequence[str], glue: str, limit: int = LARGEST_WHOLE_TOKENS) -> list[str]:
+    """Join neighbouring pieces into texts of like size, at most `limit` tokens where possible."""
+    sizes = [count_tokens(piece) for piece in pieces]
+    texts: list[str] = []
+    filled = 0
+    target = sum(sizes) / max(1, -(-sum(sizes) // limit))
+    for piece, size in zip(pieces, sizes, strict=True):
+        if texts and filled + size <= limit and filled + size / 2 <= target:
+            texts[-1] += glue + piece
+            filled += size
+        else:
+            texts.append(piece)
+            filled = size
+    return texts

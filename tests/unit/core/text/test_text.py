@@ -1,0 +1,59 @@
+"""Sentences and token counts."""
+
+import pytest
+
+from core.text.sentences import sentence_spans, sentences
+from core.text.tokens import count_tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It fell. Why? It rose!", ["It fell.", "Why?", "It rose!"]),
+        ("Dr. Lee earns $3.5 million, e.g. from oil.", None),
+        ("He moved to the U.S. The rest stayed.", ["He moved to the U.S.", "The rest stayed."]),
+        ("The U.S. economy grew.", None),
+        ("“Go.” She went.", ["“Go.”", "She went."]),
+        ("Call `a.b()` first. Then stop.", ["Call `a.b()` first.", "Then stop."]),
+        ("See Fig. 3. It is red.", ["See Fig. 3.", "It is red."]),
+        ("- one\n- two", ["- one", "- two"]),
+        ("1. First step.\n2. Second step.", ["1. First step.", "2. Second step."]),
+        ("水は流れる。山は動かない。", ["水は流れる。", "山は動かない。"]),
+        ("A line\nwrapped here. Next.", ["A line\nwrapped here.", "Next."]),
+        ("   ", []),
+        ("", []),
+    ],
+)
+def test_sentences_end_where_a_reader_ends_them(text: str, expected: list[str] | None) -> None:
+    assert sentences(text) == ([text] if expected is None else expected)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```rust\nlet a = 1. ;\n\nlet b = 2.\n```",
+        "| a. | b. |\n| --- | --- |\n| 1. | 2. |",
+        "$$\nx = 1. y\n$$",
+    ],
+)
+def test_fences_tables_and_formulas_stay_whole(block: str) -> None:
+    assert sentences(f"Before. It stands.\n\n{block}\n\nAfter.") == [
+        "Before.", "It stands.", block, "After.",
+    ]  # fmt: skip
+
+
+def test_spans_point_into_the_text() -> None:
+    text = "  One. Two.\n\nThree"
+    assert [text[start:end] for start, end in sentence_spans(text)] == ["One.", "Two.", "Three"]
+
+
+def test_an_unclosed_fence_runs_to_the_end() -> None:
+    assert sentences("Look.\n\n```\na. b. c.") == ["Look.", "```\na. b. c."]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("", 0), ("Water flows.", 3), ("12345", 2), ("internationalisation", 3), ("水は流れる", 5)],
+)
+def test_tokens_are_counted_in_any_script(text: str, tokens: int) -> None:
+    assert count_tokens(text) == tokens
