@@ -1,0 +1,52 @@
+"""The Protocol every writer of answers speaks, and what it is given."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.models import ConversationTurn, QuoteLocation, RetrievedChunk
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationTask:
+    """Everything an answer may be written from."""
+
+    question: str
+    evidence: Sequence[RetrievedChunk]
+    """Best first. A writer may cite these and nothing else."""
+    history: Sequence[ConversationTurn] = ()
+    """Earlier turns of the session, oldest first, already trimmed to the window."""
+    selected_text: str | None = None
+    quote_location: QuoteLocation | None = None
+    language: str = "en"
+    """BCP 47 tag of the book's language."""
+    temperature: float = 0.5
+    max_tokens: int = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence of a draft with the passage it rests on; nothing of it is checked yet."""
+
+    text: str
+    chunk_number: int
+    """Position in `GenerationTask.evidence`, from 0."""
+    quote: str
+    """The words of that chunk that carry the sentence."""
+
+
+class Generator(Protocol):
+    """Writes a draft answer, sentence by sentence."""
+
+    @property
+    def name(self) -> str:
+        """The model's name as it appears in an answer."""
+        ...
+
+    def generate(self, task: GenerationTask) -> AsyncGenerator[Claim, None]:
+        """Yield the claims of the answer in reading order; none at all: nothing to say.
+
+        Raises:
+            GenerationError: when the writer fails; what was yielded before stays valid.
+        """
+        ...

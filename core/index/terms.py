@@ -1,0 +1,62 @@
+"""How rare each word of a course is, for judging how much of a question a text covers."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True, slots=True)
+class TermStatistics:
+    """Document frequencies of the sparse terms of one edition."""
+
+    chunks: int
+    terms: npt.NDArray[np.uint32]
+    """(n_terms,) ascending term ids."""
+    frequencies: npt.NDArray[np.uint32]
+    """(n_terms,) number of chunks that hold each term."""
+
+    @classmethod
+    def count(cls, chunks: Iterable[Sequence[int]]) -> Self:
+        """Return the statistics of chunks given by their term ids, each distinct."""
+        ids = [np.asarray(terms, np.uint32) for terms in chunks]
+        if not ids:
+            return cls(0, np.empty(0, np.uint32), np.empty(0, np.uint32))
+        terms, frequencies = np.unique(np.concatenate(ids), return_counts=True)
+        return cls(len(ids), terms, frequencies.astype(np.uint32))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return what `to_bytes` wrote."""
+        numbers = np.frombuffer(data, "<u4")
+        half = (len(numbers) - 1) // 2
+        return cls(int(numbers[0]), numbers[1 : 1 + half], numbers[1 + half :])
+
+    def to_bytes(self) -> bytes:
+        """Return the statistics as little-endian 32-bit numbers, 8 bytes a term."""
+        head = np.array([self.chunks], np.uint32)
+        return np.concatenate([head, self.terms, self.frequencies]).astype("<u4").tobytes()
+
+    def rarity(self, terms: Sequence[int]) -> npt.NDArray[np.float64]:
+        """Return the IDF of each term, > 0; an unseen term is the rarest.
+
+        Source: Robertson & Zaragoza, The Probabilistic Relevance Framework (2009), eq. 3.
+        """
+        wanted = np.asarray(terms, np.uint32)
+        seen = np.zeros(len(wanted))
+        if len(self.terms) and len(wanted):
+            places = np.minimum(np.searchsorted(self.terms, wanted), len(self.terms) - 1)
+            known = self.terms[places] == wanted
+            seen[known] = self.frequencies[places[known]]
+        return np.log1p((self.chunks - seen + 0.5) / (seen + 0.5))
+
+    def coverage(self, question: Sequence[int], text: Iterable[int]) -> float:
+        """Return the share, by rarity, of the question's terms that the text holds: 0 to 1."""
+        weights = self.rarity(question)
+        total = float(weights.sum())
+        if not total:
+            return 0.0
+        held = set(text)
+        return float(sum(w for t, w in zip(question, weights, strict=True) if t in held)) / total
