@@ -1,15 +1,15 @@
 """Every failure the product names, ordered by who can put it right.
 
-    BotError                  .user_message: one safe sentence for the reader
-    ├── RequestError          the person asking
-    │   ├── EmptyQuestion · QuestionTooShort · QuestionTooLong · UnknownSection
-    │   └── RateLimited
-    ├── ServiceError          nobody here; the same request may succeed later
-    │   └── EmbeddingError · VectorIndexError · GenerationError · StoreError
-    ├── IngestionError        the owner of the document
-    │   └── UnsupportedDocument (permanent) · SourceUnavailable (transient) · IngestionBusy
-    ├── DeliveryError         the platform refused the message
-    └── ConfigurationError    the operator, before the bot starts
+BotError                  .user_message: one safe sentence for the reader
+├── RequestError          the person asking
+│   ├── EmptyQuestion · QuestionTooShort · QuestionTooLong · UnknownSection
+│   └── RateLimited
+├── ServiceError          nobody here; the same request may succeed later
+│   └── EmbeddingError · VectorIndexError · GenerationError · StoreError
+├── IngestionError        the owner of the document
+│   └── UnsupportedDocument (permanent) · SourceUnavailable (transient) · IngestionBusy
+├── DeliveryError         the platform refused the message
+└── ConfigurationError    the operator, before the bot starts
 """
 
 from collections.abc import Sequence

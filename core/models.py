@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
@@ -19,6 +20,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    ValidationInfo,
     model_validator,
 )
 
@@ -29,6 +31,8 @@ MAX_QUESTION = 999
 MAX_SELECTED_TEXT = 8_000
 CLOCK_SKEW = timedelta(seconds=5)
 DIRECT_MESSAGE_SILENCE = timedelta(hours=8)
+STORED: Final[Mapping[str, bool]] = MappingProxyType({"stored": True})
+"""Validation context of what was accepted once: a clock set back must not make it unreadable."""
 EXPLAIN_QUOTE = "Explain this passage."
 """What is asked when somebody quotes a passage without a question."""
 
@@ -46,8 +50,8 @@ def _utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
 
 
-def _not_in_future(moment: datetime) -> datetime:
-    if moment > now() + CLOCK_SKEW:
+def _not_in_future(moment: datetime, info: ValidationInfo) -> datetime:
+    if info.context is not STORED and moment > now() + CLOCK_SKEW:
         raise ValueError("must not be in the future")
     return moment
 
@@ -305,6 +309,23 @@ class RetrievalContext(Model):
     similarity_threshold: Unit
     filters: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     search_params: Mapping[str, int | float | str] = Field(default_factory=dict)
+
+
+class EvidenceSignals(Model):
+    """How well the best of what was found fits the question, before anything is written."""
+
+    best_score: Unit = 0.0
+    """The highest `similarity_score`."""
+    second_score: Unit = 0.0
+    """The highest `similarity_score` in another document."""
+    cosine: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
+    """The highest cosine of question and chunk."""
+    bm25: Unit = 0.0
+    """The highest BM25 weight, over the highest that any chunk could have."""
+    coverage: Unit = 0.0
+    """The share, by rarity, of the question's words that the best chunk holds."""
+    question_words: Count = 0
+    """Distinct words of the question that carry meaning."""
 
 
 class QuoteStatus(StrEnum):

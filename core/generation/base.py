@@ -1,9 +1,10 @@
 """The Protocol every writer of answers speaks, and what it is given."""
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from core.index.terms import TermStatistics
 from core.models import ConversationTurn, QuoteLocation, RetrievedChunk
 
 
@@ -20,6 +21,10 @@ class GenerationTask:
     quote_location: QuoteLocation | None = None
     language: str = "en"
     """BCP 47 tag of the book's language."""
+    statistics: TermStatistics = field(
+        default_factory=lambda: TermStatistics.count(()), compare=False
+    )
+    """How rare the words of the book are; empty: every word counts alike."""
     temperature: float = 0.5
     max_tokens: int = 1_024
 

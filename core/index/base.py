@@ -101,9 +101,7 @@ class VectorIndex(Protocol):
         """Return every chunk (of one document), each document's in order of `chunk_index`."""
         ...
 
-    async def points(
-        self, collection: str, document_ids: Sequence[UUID]
-    ) -> list[IndexedPoint]:
+    async def points(self, collection: str, document_ids: Sequence[UUID]) -> list[IndexedPoint]:
         """Return the stored points of some documents, vectors included, in no set order."""
         ...
 

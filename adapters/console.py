@@ -1,0 +1,133 @@
+"""The smallest adapter: a person at a terminal, a pipe, or a program that reads JSON."""
+
+import re
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TextIO
+
+from core.errors import BotError
+from core.models import AgentResponse, Citation, Outcome, RetrievedChunk
+from core.text.links import without_links
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LONGEST_QUOTE = 240
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+class JsonReply:
+    """Prints the AgentResponse as one JSON object and nothing else."""
+
+    def __init__(self, out: TextIO = sys.stdout) -> None:
+        self._out = out
+        self.error: BotError | None = None
+
+    async def update(self, delta: str) -> None:
+        """Show nothing: only the whole answer is valid JSON."""
+
+    async def finish(self, response: AgentResponse) -> None:
+        """Print the answer."""
+        print(response.model_dump_json(indent=2), file=self._out, flush=True)
+
+    async def fail(self, error: BotError) -> None:
+        """Keep the error for the exit code."""
+        self.error = error
+
+
+class PlainReply(JsonReply):
+    """Prints the answer and its footnotes as plain lines."""
+
+    async def finish(self, response: AgentResponse) -> None:
+        """Print the answer, its footnotes, its notices and how sure it is."""
+        parts = [response.response_text, "\n".join(footnotes(response)), *response.notices]
+        parts.append(closing_line(response))
+        print(printable("\n\n".join(part for part in parts if part)), file=self._out, flush=True)
+
+
+class TerminalReply(JsonReply):
+    """Prints the answer as it grows, then in its final form with colours."""
+
+    def __init__(self, console: "Console") -> None:
+        super().__init__(console.file)
+        self._console = console
+        self._status = console.status("Searching the book …")
+        self._status.start()
+
+    async def finish(self, response: AgentResponse) -> None:
+        """Print the answer, its footnotes, its notices and how sure it is."""
+        from rich.markdown import Markdown
+        from rich.text import Text
+
+        self._status.stop()
+        self._console.print(Markdown(printable(response.response_text), hyperlinks=False))
+        notes = footnotes(response)
+        if notes:
+            self._console.print()
+        for note in notes:
+            self._console.print(Text(printable(note), style="cyan"), soft_wrap=False)
+        for notice in response.notices:
+            self._console.print(Text(f"\n{notice}", style="yellow"))
+        self._console.print(Text(f"\n{closing_line(response)}", style="dim"))
+
+    async def fail(self, error: BotError) -> None:
+        """Keep the error for the exit code."""
+        self._status.stop()
+        await super().fail(error)
+
+
+def footnotes(response: AgentResponse) -> list[str]:
+    """Return a line or two for each citation: number, place, and words not yet in the answer."""
+    chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
+    return [
+        _footnote(citation, chunks[citation.chunk_id], response.response_text)
+        for citation in response.citations
+    ]
+
+
+def place_of(chunk: RetrievedChunk) -> str:
+    """Return where a chunk stands: file or page title, heading path, page, and URL."""
+    path = [chunk.page_title, *(h for h in chunk.headings if h != chunk.page_title)]
+    parts = [" › ".join(path)]
+    parts += [f"{kind} {chunk.metadata[kind]}" for kind in _LOCATORS if kind in chunk.metadata]
+    parts.append(chunk.source_url or chunk.source_file)
+    return " · ".join(parts)
+
+
+_LOCATORS = ("page", "slide", "cell")
+
+
+def confidence_in_words(response: AgentResponse) -> str:
+    """Return how sure the answer is, for people."""
+    if response.outcome is Outcome.ABSTAINED:
+        return "not covered by the book"
+    if response.outcome is Outcome.PARTIAL:
+        return "not sure"
+    return "sure" if response.confidence >= 0.75 else "fairly sure"
+
+
+def closing_line(response: AgentResponse) -> str:
+    """Return how sure the answer is, how long it took and where the conversation goes on."""
+    seconds = response.response_time_ms / 1_000
+    return (
+        f"({confidence_in_words(response)}, {seconds:.2f} s, "
+        f"session {response.conversation_id})"
+    )
+
+
+def printable(text: str) -> str:
+    """Return the text without control characters that could steer a terminal."""
+    return _CONTROL.sub("", text)
+
+
+def _footnote(citation: Citation, chunk: RetrievedChunk, answer: str) -> str:
+    note = f"[{citation.marker}] {place_of(chunk)}"
+    quote = without_links(" ".join(citation.quote.split()))
+    if quote in _one_line(answer.splitlines()):
+        return note
+    shortened = quote if len(quote) <= _LONGEST_QUOTE else quote[:_LONGEST_QUOTE].rstrip() + " …"
+    return f"{note}\n    “{shortened}”"
+
+
+def _one_line(lines: Iterable[str]) -> str:
+    return " ".join(" ".join(lines).split())

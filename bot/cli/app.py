@@ -1,0 +1,288 @@
+"""The `glossator` command: its subcommands, and one plain sentence for every failure."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from bot import __version__
+from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
+from core.errors import BotError
+
+app = typer.Typer(
+    name="glossator",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help=(
+        "Answer questions from a course's own book, with citations that code has checked.\n\n"
+        "Exit codes: 0 fine, 2 wrong usage, 65 bad input data, 69 a service is unavailable, "
+        "78 wrong configuration."
+    ),
+)
+sessions_app = typer.Typer(no_args_is_help=True, help="List, show and forget conversations.")
+courses_app = typer.Typer(
+    invoke_without_command=True, help="List the courses, show their sections, or remove one."
+)
+db_app = typer.Typer(no_args_is_help=True, help="Prepare the database, or check it.")
+app.add_typer(sessions_app, name="sessions")
+app.add_typer(courses_app, name="courses")
+app.add_typer(db_app, name="db")
+
+CourseOption = Annotated[
+    str | None,
+    typer.Option("--course", "-c", metavar="ID", help="Which course; not needed if there is one."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+SectionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--section", "-s", metavar="NAME", help="Only this chapter, section, module or URL."
+    ),
+]
+GeneratorOption = Annotated[
+    str | None,
+    typer.Option("--generator", metavar="NAME", help="Who writes the answer: extractive."),
+]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        result = app(arguments, standalone_mode=False)
+    except typer.TyperException as error:
+        return _usage(error)
+    except (typer.Abort, KeyboardInterrupt):
+        return Exit.INTERRUPTED
+    except BotError as error:
+        print(f"glossator: {sentence_for(error)}", file=sys.stderr)
+        return exit_code(error)
+    except BrokenPipeError:
+        # The reader of our output went away; what is still buffered must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.OK
+    return result if isinstance(result, int) else Exit.OK
+
+
+def _usage(error: typer.TyperException) -> int:
+    message = " ".join(error.format_message().split())
+    if message:
+        print(f"glossator: {message} (see 'glossator --help')", file=sys.stderr)
+    return error.exit_code
+
+
+def _run(work: Coroutine[Any, Any, int]) -> int:
+    return asyncio.run(work)
+
+
+@app.callback(invoke_without_command=True)
+def _start(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        print(f"glossator {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def ingest(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SOURCE]...",
+            help="Files, folders, globs, URLs or sitemaps; none: what glossator.toml says.",
+        ),
+    ] = None,
+    course: Annotated[
+        str | None,
+        typer.Option("--course", "-c", metavar="ID", help="Into which course; made if new."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> int:
+    """Read a book into a course; run it again whenever the book changed."""
+    from bot.cli.ingest import ingest as work
+
+    return _run(work(sources or [], course, as_json=as_json))
+
+
+@app.command()
+def ask(
+    question: Annotated[
+        str | None, typer.Argument(help="Your question; not needed with a quote.")
+    ] = None,
+    course: CourseOption = None,
+    quote: Annotated[
+        str | None, typer.Option("--quote", "-q", metavar="TEXT", help="A passage to explain.")
+    ] = None,
+    quote_file: Annotated[
+        Path | None,
+        typer.Option("--quote-file", metavar="FILE", help="A file with the passage to explain."),
+    ] = None,
+    section: SectionOption = None,
+    session: Annotated[
+        UUID | None, typer.Option("--session", metavar="UUID", help="Continue a conversation.")
+    ] = None,
+    generator: GeneratorOption = None,
+    as_json: JsonOption = False,
+) -> int:
+    """Ask one question and print the answer with its citations."""
+    from bot.cli.ask import Question
+    from bot.cli.ask import ask as work
+
+    if quote is not None and quote_file is not None:
+        raise UsageError("Give --quote or --quote-file, not both.")
+    asked = Question(question, course, quote, quote_file, section, session)
+    return _run(work(asked, generator=generator, as_json=as_json))
+
+
+@app.command()
+def chat(
+    course: CourseOption = None,
+    session: Annotated[
+        UUID | None, typer.Option("--session", metavar="UUID", help="Continue a conversation.")
+    ] = None,
+    generator: GeneratorOption = None,
+) -> int:
+    """Hold a conversation; /help inside explains its commands."""
+    from bot.cli.chat import chat as work
+
+    return _run(work(course, session, generator=generator))
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    course: CourseOption = None,
+    section: SectionOption = None,
+    top_k: Annotated[
+        int, typer.Option("--top-k", "-k", min=1, max=20, help="How many passages at most.")
+    ] = 5,
+    as_json: JsonOption = False,
+) -> int:
+    """Show the passages that a question finds, without an answer."""
+    from bot.cli.search import search as work
+
+    return _run(work(query, course, section, top_k, as_json=as_json))
+
+
+@app.command(name="eval")
+def evaluate(
+    questions: Annotated[Path, typer.Argument(help="A JSONL file, one question a row.")],
+    course: CourseOption = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", metavar="K", help="Only rows of this kind.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows.")
+    ] = None,
+    generator: GeneratorOption = None,
+    as_json: JsonOption = False,
+) -> int:
+    """Measure retrieval, answers, refusals and confidence on questions with known places."""
+    from bot.cli.evaluate import evaluate as work
+
+    return _run(work(questions, course, kind, limit, generator=generator, as_json=as_json))
+
+
+@sessions_app.command("list")
+def sessions_list(
+    course: CourseOption = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    as_json: JsonOption = False,
+) -> int:
+    """List conversations, the latest first."""
+    from bot.cli.sessions import list_sessions
+
+    return _run(list_sessions(course, limit, as_json=as_json))
+
+
+@sessions_app.command("show")
+def sessions_show(session: UUID, as_json: JsonOption = False) -> int:
+    """Show the turns of a conversation."""
+    from bot.cli.sessions import show_session
+
+    return _run(show_session(session, as_json=as_json))
+
+
+@sessions_app.command("forget")
+def sessions_forget(
+    session: Annotated[UUID | None, typer.Argument(help="Which conversation.")] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every conversation opened on this terminal.")
+    ] = False,
+) -> int:
+    """Delete a conversation with all its turns."""
+    from bot.cli.sessions import forget_session
+
+    if (session is None) != everything:
+        raise UsageError("Name one session, or give --all.")
+    return _run(forget_session(session))
+
+
+@courses_app.callback(invoke_without_command=True)
+def courses(context: typer.Context, as_json: JsonOption = False) -> int:
+    """List the courses, show their sections, or remove one."""
+    from bot.cli.courses import list_courses
+
+    if context.invoked_subcommand is not None:
+        return Exit.OK
+    return _run(list_courses(as_json=as_json))
+
+
+@courses_app.command("sections")
+def courses_sections(course: CourseOption = None, as_json: JsonOption = False) -> int:
+    """List the sections of a course in book order."""
+    from bot.cli.courses import list_sections
+
+    return _run(list_sections(course, as_json=as_json))
+
+
+@courses_app.command("remove")
+def courses_remove(
+    course: Annotated[str, typer.Argument(help="Which course.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> int:
+    """Remove a course's text from the index; conversations stay."""
+    from bot.cli.courses import remove_course
+
+    if not yes:
+        typer.confirm(f"Remove the course {course}?", abort=True)
+    return _run(remove_course(course))
+
+
+@app.command()
+def doctor() -> int:
+    """Check settings, database, index and model, and say what to do."""
+    from bot.cli.doctor import doctor as work
+
+    return _run(work())
+
+
+@app.command()
+def run() -> int:
+    """Start the chat platforms that are configured."""
+    from bot.cli.run import run as work
+
+    return work()
+
+
+@db_app.command("upgrade")
+def db_upgrade() -> int:
+    """Bring the database's tables up to date."""
+    from bot.cli.db import upgrade
+
+    return _run(upgrade())
+
+
+@db_app.command("check")
+def db_check() -> int:
+    """Say whether the database's tables are up to date."""
+    from bot.cli.db import check
+
+    return _run(check())

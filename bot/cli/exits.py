@@ -1,0 +1,54 @@
+"""Exit codes, and which failure ends with which."""
+
+from enum import IntEnum
+
+from core.errors import (
+    BotError,
+    ConfigurationError,
+    IngestionBusy,
+    IngestionError,
+    RequestError,
+    ServiceError,
+    SourceUnavailable,
+)
+
+
+class Exit(IntEnum):
+    """The codes of sysexits.h that this program ends with."""
+
+    OK = 0
+    USAGE = 2
+    BAD_INPUT = 65
+    UNAVAILABLE = 69
+    CONFIGURATION = 78
+    INTERRUPTED = 130
+
+
+class UsageError(BotError):
+    """The command line names something that is not there; the text says what."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, user_message=detail)
+
+
+_CODES: tuple[tuple[type[BotError], Exit], ...] = (
+    (UsageError, Exit.USAGE),
+    (RequestError, Exit.USAGE),
+    (ConfigurationError, Exit.CONFIGURATION),
+    (IngestionBusy, Exit.UNAVAILABLE),
+    (SourceUnavailable, Exit.UNAVAILABLE),
+    (IngestionError, Exit.BAD_INPUT),
+    (ServiceError, Exit.UNAVAILABLE),
+)
+
+
+def exit_code(error: BotError) -> Exit:
+    """Return the exit code of a failure."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), Exit.UNAVAILABLE)
+
+
+def sentence_for(error: BotError) -> str:
+    """Return what the operator is told: the detail where it was written for people."""
+    if isinstance(error, ServiceError) and str(error) != error.user_message:
+        return f"{error.user_message} ({error})"
+    return error.user_message

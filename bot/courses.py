@@ -1,0 +1,96 @@
+"""Reads glossator.toml: which courses there are, what they are made of, how they answer."""
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from core.errors import ConfigurationError
+from core.models import AgentConfiguration, Course, CourseId, NonBlank, WebUrl
+
+
+class _Answers(AgentConfiguration):
+    """The `[courses.ID.answers]` table; every key is optional."""
+
+
+class _CourseTable(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: NonBlank | None = None
+    sources: tuple[NonBlank, ...] = ()
+    base_url: WebUrl | None = None
+    language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
+    answers: _Answers = _Answers()
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    courses: Mapping[CourseId, _CourseTable] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CourseFile:
+    """What glossator.toml says; empty where there is none."""
+
+    folder: Path = Path()
+    """Relative sources are looked up from here."""
+    tables: Mapping[str, _CourseTable] = field(default_factory=dict)
+
+    def course(self, course_id: str) -> Course | None:
+        """Return the course as it is described, or none."""
+        table = self.tables.get(course_id)
+        if table is None:
+            return None
+        return Course(
+            course_id=course_id,
+            title=table.title or course_id,
+            base_url=table.base_url,
+            language=table.language,
+        )
+
+    def sources(self, course_id: str) -> list[str]:
+        """Return the course's sources; paths are made relative to the file's folder."""
+        table = self.tables.get(course_id)
+        names = table.sources if table else ()
+        return [name if "://" in name else str(self.folder / name) for name in names]
+
+    def configuration(self, course_id: str) -> AgentConfiguration:
+        """Return how the course answers; the defaults where nothing is said."""
+        table = self.tables.get(course_id)
+        return table.answers if table else AgentConfiguration()
+
+
+def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
+    """Return what the file says.
+
+    Raises:
+        ConfigurationError: naming the line or key that is wrong, or that the file is missing
+            although it is `required`.
+    """
+    if not path.is_file():
+        if required:
+            raise ConfigurationError(f"The course file {path} does not exist.")
+        return CourseFile()
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        parsed = _File.model_validate(content)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is not valid TOML: {error}.") from error
+    except ValidationError as error:
+        raise ConfigurationError(f"{path}: {_problem(error)}") from error
+    return CourseFile(path.parent, parsed.courses)
+
+
+def _problem(error: ValidationError) -> str:
+    problem = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in problem["loc"] if part != "[key]")
+    if problem["type"] != "extra_forbidden":
+        return f"{place}: {problem['msg']}."
+    known = [*_File.model_fields, *_CourseTable.model_fields, *_Answers.model_fields]
+    near = difflib.get_close_matches(str(problem["loc"][-1]), known, 1)
+    return f"{place} is not a key.{f' Did you mean {near[0]}?' if near else ''}"

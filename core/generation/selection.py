@@ -1,0 +1,92 @@
+"""Chooses the few excerpts that together answer best, and puts them in reading order."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.generation.excerpts import Excerpt
+from core.generation.inquiry import Inquiry
+from core.generation.ranking import Scored
+
+REPEATED = 0.2
+"""Taken off for question terms that the chosen excerpts already cover."""
+NEIGHBOUR = 0.06
+"""Added for an excerpt right beside a chosen one: the answer reads as one text."""
+COMPANION = 0.02
+"""Taken off for an excerpt that needs the one before it, which costs a place."""
+WORTHWHILE = 0.6
+"""Share of the best score that a further excerpt must reach."""
+SAME = 0.8
+"""Share of the shorter one's terms in both, from which two excerpts say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An excerpt with the ones before it that it cannot be understood without."""
+
+    positions: tuple[int, ...]
+    """Positions among all excerpts, ascending; the scored one is last."""
+    scored: Scored
+
+
+def select(
+    excerpts: Sequence[Excerpt], ranked: Sequence[Scored], inquiry: Inquiry, limit: int
+) -> list[Excerpt]:
+    """Return at most `limit` excerpts in reading order; none when none can be quoted.
+
+    Greedy: each step takes what adds most to what is chosen already.
+    """
+    fresh = [s for s in ranked if not _says_again(s.terms, inquiry.given)]
+    options = list(_options(excerpts, fresh or ranked, limit))
+    chosen: dict[int, Scored | None] = {}
+    best = 0.0
+    while len(chosen) < limit:
+        fitting = [o for o in options if _fits(o, chosen, limit)]
+        if not fitting:
+            break
+        gains = [_gain(option, chosen, inquiry) for option in fitting]
+        gain = max(gains)
+        if chosen and gain < WORTHWHILE * best:
+            break
+        option = fitting[gains.index(gain)]
+        best = max(best, gain)
+        for position in option.positions:
+            chosen.setdefault(position, None)
+        chosen[option.positions[-1]] = option.scored
+    return [excerpts[position] for position in sorted(chosen)]
+
+
+def _options(
+    excerpts: Sequence[Excerpt], ranked: Sequence[Scored], limit: int
+) -> Iterator[Option]:
+    places = {excerpt: position for position, excerpt in enumerate(excerpts)}
+    for scored in ranked:
+        last = places[scored.excerpt]
+        first = last
+        while excerpts[first].leans and excerpts[first].follows and last - first < limit - 1:
+            if not excerpts[first - 1].citable:
+                break
+            first -= 1
+        yield Option(tuple(range(first, last + 1)), scored)
+
+
+def _fits(option: Option, chosen: dict[int, Scored | None], limit: int) -> bool:
+    if option.positions[-1] in chosen:
+        return False
+    added = sum(position not in chosen for position in option.positions)
+    said = [scored.terms for scored in chosen.values() if scored]
+    return len(chosen) + added <= limit and not _says_again(option.scored.terms, said)
+
+
+def _gain(option: Option, chosen: dict[int, Scored | None], inquiry: Inquiry) -> float:
+    scored = option.scored
+    covered = frozenset[int]().union(*(s.terms for s in chosen.values() if s))
+    gain = scored.score - REPEATED * inquiry.coverage(scored.terms & covered)
+    gain -= COMPANION * sum(position not in chosen for position in option.positions[:-1])
+    beside = {option.positions[0] - 1, option.positions[-1] + 1}
+    return gain + NEIGHBOUR * bool(beside & chosen.keys())
+
+
+def _says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
+    return any(
+        len(terms & other) >= SAME * max(1, min(len(terms), len(other))) for other in said
+    )

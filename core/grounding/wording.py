@@ -1,0 +1,24 @@
+"""The sentences that are ours and not the book's, in one place."""
+
+from collections.abc import Sequence
+
+from core.models import QuoteStatus
+
+SEARCHING = "Searching the book …"
+QUOTE_CUT = "Your quote was longer than 8,000 characters; I read it up to the last whole sentence."
+QUOTE_NOT_FOUND = "The quoted passage is not from this book."
+NOT_SURE = "I am not sure that this answers your question; it is the closest the book comes."
+
+
+def not_covered(nearest_sections: Sequence[str]) -> str:
+    """Return the answer to a question that the book does not cover."""
+    if not nearest_sections:
+        return "The book doesn't cover this."
+    names = "; ".join(f"“{name}”" for name in nearest_sections)
+    return f"The book doesn't cover this. The nearest sections are {names}."
+
+
+def quote_place(status: QuoteStatus, place: str) -> str:
+    """Return the sentence that says where a quoted passage stands."""
+    how = "stands" if status is QuoteStatus.VERBATIM else "stands, in slightly other words,"
+    return f"This passage {how} in “{place}”."

@@ -1,0 +1,46 @@
+"""The note beside a stored collection that says how it was written."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from core.errors import VectorIndexError
+from core.index.points import FORMAT, check_format
+
+_FILE = "glossator.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """What a reader must know before it opens a collection's folder."""
+
+    dimensions: int
+    points: int = 0
+    """How many points it was sealed with; 0 while it is being built."""
+
+
+def write_marker(folder: Path, marker: Marker) -> None:
+    """Put the marker into the folder, in place of an older one."""
+    text = json.dumps({"format": FORMAT, **asdict(marker)})
+    (folder / _FILE).write_text(text, encoding="utf-8")
+
+
+def has_marker(folder: Path) -> bool:
+    """Return whether the folder is a collection's."""
+    return (folder / _FILE).is_file()
+
+
+def read_marker(folder: Path) -> Marker:
+    """Return the folder's marker.
+
+    Raises:
+        VectorIndexError: when there is none, or it is of another format.
+    """
+    try:
+        fields = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        check_format(folder.name, fields.pop("format", None))
+        return Marker(**fields)
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise VectorIndexError(
+            f"{folder} is no readable collection ({error}): ingest the course again."
+        ) from error

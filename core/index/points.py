@@ -1,0 +1,93 @@
+"""The stored form of a point and of a collection's name, the same in every engine."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from pydantic import ValidationError
+
+from core.errors import VectorIndexError
+from core.index.base import IndexedPoint, SparseVector
+from core.models import Chunk
+
+FORMAT = 1
+"""Raise it when a payload changes in a way that older versions cannot read."""
+DENSE, SPARSE = "dense", "sparse"
+DOCUMENT, SECTIONS, POSITION = "document_id", "section_ids", "chunk_index"
+NO_TERMS = SparseVector((), ())
+_COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,127}")
+
+
+def is_collection(name: str) -> bool:
+    """Return whether a collection can have this name."""
+    return _COLLECTION.fullmatch(name) is not None
+
+
+def check_collection(name: str) -> str:
+    """Return the name; anything that cannot be a collection's raises ValueError."""
+    if not is_collection(name):
+        raise ValueError(f"{name!r} cannot be the name of a collection")
+    return name
+
+
+def check_format(collection: str, found: object) -> None:
+    """Raise VectorIndexError when a collection was written in another format."""
+    if found != FORMAT:
+        raise VectorIndexError(
+            f"Collection {collection} is stored in format {found}, and this version reads "
+            f"format {FORMAT}: ingest the course again, or run the version that wrote it."
+        )
+
+
+def check_dimensions(collection: str, stored: int, asked: int) -> None:
+    """Raise VectorIndexError when a question's vector does not fit the collection's."""
+    if stored != asked:
+        raise VectorIndexError(
+            f"Collection {collection} holds vectors of {stored} dimensions, and the question's "
+            f"has {asked}: the embedding model has changed, ingest the course again."
+        )
+
+
+def check_count(collection: str, found: int, expected: int) -> None:
+    """Raise VectorIndexError when a collection does not hold what it should."""
+    if found != expected:
+        raise VectorIndexError(f"Collection {collection} holds {found} points, not {expected}.")
+
+
+def to_payload(point: IndexedPoint) -> dict[str, Any]:
+    """Return the point's payload: the chunk's fields and its sections."""
+    return {**point.chunk.model_dump(mode="json"), SECTIONS: list(point.section_ids)}
+
+
+def to_chunk(payload: Mapping[str, Any] | None) -> Chunk:
+    """Return the chunk of a stored payload."""
+    fields = dict(payload or {})
+    fields.pop(SECTIONS, None)
+    try:
+        return Chunk.model_validate(fields)
+    except ValidationError as error:
+        raise VectorIndexError(f"A stored chunk is unreadable: {error}") from error
+
+
+def to_point(
+    payload: Mapping[str, Any] | None, dense: Sequence[float], sparse: SparseVector
+) -> IndexedPoint:
+    """Return the point of a stored payload and its vectors."""
+    return IndexedPoint(
+        chunk=to_chunk(payload),
+        section_ids=tuple((payload or {}).get(SECTIONS, ())),
+        dense=np.asarray(dense, dtype=np.float32),
+        sparse=sparse,
+    )
+
+
+def in_reading_order(places: Iterable[tuple[UUID, Mapping[str, Any] | None]]) -> list[UUID]:
+    """Return chunk ids sorted by document and place, given each one's partial payload."""
+
+    def place(entry: tuple[UUID, Mapping[str, Any] | None]) -> tuple[str, int]:
+        payload = entry[1] or {}
+        return payload[DOCUMENT], payload[POSITION]
+
+    return [chunk_id for chunk_id, _ in sorted(places, key=place)]

@@ -1,0 +1,108 @@
+"""Turns the bytes of a text file into text, whatever encoding its author used."""
+
+import codecs
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+_BYTE_ORDER_MARKS: Sequence[tuple[bytes, str]] = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_SAMPLE_BYTES = 64 * 1024
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedText:
+    """Text with Unix line ends and without NULs, and what was lost on the way."""
+
+    text: str
+    warnings: tuple[str, ...] = field(default=())
+
+
+def decode_text(data: bytes, *, declared: str | None = None) -> DecodedText:
+    """Return the text in `data`.
+
+    Tried in this order: the byte order mark, UTF-8, UTF-16 without a mark, the encoding the
+    document itself declares, the encoding its bytes look like. What none of them can read
+    becomes the replacement character, with a warning.
+    """
+    text, lossy = _decode(data, declared)
+    text = re.sub(r"\r\n?", "\n", text.replace("\0", ""))
+    return DecodedText(text, ("some characters could not be decoded",) if lossy else ())
+
+
+def looks_like_text(data: bytes) -> bool:
+    """Return whether `data` is more likely text than a binary format."""
+    sample = data[:_SAMPLE_BYTES]
+    if _marked_encoding(sample) or _unmarked_utf16(sample):
+        return True
+    control = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in sample)
+    return control <= len(sample) // 200
+
+
+def _decode(data: bytes, declared: str | None) -> tuple[str, bool]:
+    """Return the text and whether characters were lost."""
+    if marked := _marked_encoding(data):
+        mark, encoding = marked
+        return _lossily(data[len(mark) :], encoding)
+    utf16 = _unmarked_utf16(data[:_SAMPLE_BYTES])
+    for candidate in (utf16, "utf-8", _known_codec(declared)):
+        if candidate:
+            try:
+                return data.decode(candidate), False
+            except UnicodeDecodeError:
+                continue
+    return _lossily(data, _guessed_encoding(data))
+
+
+def _marked_encoding(data: bytes) -> tuple[bytes, str] | None:
+    return next((pair for pair in _BYTE_ORDER_MARKS if data.startswith(pair[0])), None)
+
+
+def _lossily(data: bytes, encoding: str) -> tuple[str, bool]:
+    text = data.decode(encoding, "replace")
+    return text, _REPLACED in text
+
+
+def _unmarked_utf16(sample: bytes) -> str | None:
+    """Return the byte order in which nearly every second byte of the sample is zero."""
+    half = len(sample) // 2
+    if half < 2:
+        return None
+    high_first, high_second = sample[0::2].count(0), sample[1::2].count(0)
+    if high_second > 0.7 * half and high_first < 0.1 * half:
+        return "utf-16-le"
+    if high_first > 0.7 * half and high_second < 0.1 * half:
+        return "utf-16-be"
+    return None
+
+
+def _known_codec(name: str | None) -> str | None:
+    """Return `name` when Python has a text codec for it; `hex` or `zip` are none."""
+    if not name:
+        return None
+    try:
+        b"".decode(name)
+    except (LookupError, UnicodeError, ValueError):
+        return None
+    return name
+
+
+def _guessed_encoding(data: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    sample = data if len(data) <= _SAMPLE_BYTES else _around_first_high_byte(data)
+    best = from_bytes(sample).best()
+    return best.encoding if best else "utf-8"
+
+
+def _around_first_high_byte(data: bytes) -> bytes:
+    """Return the part of `data` where an encoding can be told from ASCII."""
+    match = re.search(rb"[\x80-\xff]", data)
+    start = max(0, match.start() - _SAMPLE_BYTES // 2) if match else 0
+    return data[start : start + _SAMPLE_BYTES]

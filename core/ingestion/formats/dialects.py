@@ -1,0 +1,14 @@
+"""Names the ways of writing Markdown that publish it differently."""
+
+from enum import StrEnum
+
+
+class Dialect(StrEnum):
+    """Which generator publishes the page: it decides includes, containers and anchors."""
+
+    MDBOOK = "mdbook"
+    MKDOCS = "mkdocs"
+    DOCUSAURUS = "docusaurus"
+    """MDX: Markdown with imports, components and expressions."""
+    MARKDOWN = "markdown"
+    """GitHub's own, for everything else."""

@@ -1,0 +1,143 @@
+"""Tells which HTML elements a reader never sees, so that no hidden text enters the index."""
+
+import re
+from collections.abc import Mapping
+
+from selectolax.lexbor import LexborNode
+
+UNSEEN_TAGS = frozenset(
+    {
+        *("script", "style", "template", "noscript", "head", "iframe", "object", "embed"),
+        *("canvas", "svg", "audio", "video", "map", "button", "select", "input", "textarea"),
+        *("datalist", "nav", "dialog", "-comment", "-doctype"),
+    }
+)
+_UNSEEN_CLASSES = frozenset(
+    {
+        *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text"),
+        *("linenos", "linenodiv", "lineno", "line-numbers-rows", "gutter", "boring"),
+        *("toc", "table-of-contents", "breadcrumb", "breadcrumbs", "pagination-nav", "nav-wrapper"),
+        *("theme-doc-toc-mobile", "theme-doc-footer", "theme-doc-breadcrumbs", "edit-this-page"),
+        *("mw-editsection", "mw-jump-link", "navbox", "headerlink", "hash-link", "copybtn"),
+        *("prev-next-footer", "skip-link", "md-source-file", "sphinxsidebar"),
+    }
+)
+_DECLARATION = re.compile(r"([\w-]+)\s*:\s*([^;]+)")
+_LENGTH = re.compile(r"(-?\d*\.?\d+)\s*([a-z%]*)")
+_CLIPPED = re.compile(r"rect\(\s*(0|1px)[^)]*\)|inset\(\s*(50|100)%")
+_OFF_SCREEN = -500.0
+_WHITE = (255, 255, 255)
+_Colour = tuple[int, int, int]
+_NAMED_COLOURS: Mapping[str, _Colour] = {
+    "white": _WHITE,
+    "snow": (255, 250, 250),
+    "ivory": (255, 255, 240),
+    "ghostwhite": (248, 248, 255),
+    "whitesmoke": (245, 245, 245),
+    "black": (0, 0, 0),
+    "red": (255, 0, 0),
+    "green": (0, 128, 0),
+    "blue": (0, 0, 255),
+    "yellow": (255, 255, 0),
+    "gray": (128, 128, 128),
+    "grey": (128, 128, 128),
+}
+
+
+def is_hidden(node: LexborNode) -> bool:
+    """Return whether a reader does not see this element, judged by its own markup.
+
+    Rules of style sheets are not applied: they depend on screen, theme and scripts.
+    """
+    if node.tag in UNSEEN_TAGS:
+        return True
+    attributes = node.attributes
+    if not attributes:
+        return False
+    if "hidden" in attributes:
+        return True
+    if not _UNSEEN_CLASSES.isdisjoint((attributes.get("class") or "").split()):
+        return True
+    style = declarations(attributes.get("style"))
+    return _takes_no_space(style) or _is_off_screen(style) or _is_camouflaged(node)
+
+
+def declarations(style: str | None) -> dict[str, str]:
+    """Return the declarations of a `style` attribute, lower-cased."""
+    bare = re.sub(r"/\*.*?\*/|!\s*important", "", (style or "").lower(), flags=re.DOTALL)
+    return {name: value.strip() for name, value in _DECLARATION.findall(bare)}
+
+
+def _takes_no_space(style: Mapping[str, str]) -> bool:
+    if style.get("display") == "none" or style.get("visibility") in {"hidden", "collapse"}:
+        return True
+    if _is_zero(style.get("opacity"), 0.05) or _is_zero(style.get("font-size"), 2.0):
+        return True
+    if re.search(r"scale(x|y|3d)?\(\s*0", style.get("transform", "")):
+        return True
+    clipped = style.get("overflow", "").startswith(("hidden", "clip"))
+    sizes = ("height", "width", "max-height", "max-width")
+    return clipped and any(_is_zero(style.get(size), 1.0) for size in sizes)
+
+
+def _is_zero(value: str | None, limit: float) -> bool:
+    """Return whether a length is at most `limit` pixels or points, or 0 in any unit."""
+    match = _LENGTH.match(value) if value else None
+    if match is None:
+        return False
+    size = float(match[1])
+    return size <= limit if match[2] in {"px", "pt", ""} else size <= 0.05
+
+
+def _is_off_screen(style: Mapping[str, str]) -> bool:
+    moved = [style.get("text-indent"), style.get("margin-left"), style.get("margin-top")]
+    if style.get("position") in {"absolute", "fixed", "relative"}:
+        moved += [style.get(side) for side in ("left", "top", "right", "bottom")]
+    moved += re.findall(r"translate[xy3d]*\(([^,)]+)", style.get("transform", ""))
+    return bool(_CLIPPED.search(style.get("clip", "") + style.get("clip-path", ""))) or any(
+        _pixels(value) <= _OFF_SCREEN for value in moved
+    )
+
+
+def _pixels(length: str | None) -> float:
+    match = _LENGTH.match(length.strip()) if length else None
+    if match is None:
+        return 0.0
+    scale = {"em": 16.0, "rem": 16.0, "vw": 10.0, "vh": 10.0, "%": 10.0}.get(match[2], 1.0)
+    return float(match[1]) * scale
+
+
+def _is_camouflaged(node: LexborNode) -> bool:
+    """Return whether the element's own text colour equals the background behind it."""
+    style = declarations(node.attributes.get("style")).get("color", "")
+    if style.startswith("transparent") or re.match(r"rgba\(.*[,/]\s*0?\.?0*%?\s*\)", style):
+        return True
+    colour = _colour(style)
+    if node.tag == "font":
+        colour = colour or _colour(node.attributes.get("color"))
+    if colour is None:
+        return False
+    background = _background(node)
+    return all(abs(ink - paper) <= 16 for ink, paper in zip(colour, background, strict=True))
+
+
+def _background(node: LexborNode) -> _Colour:
+    """Return the nearest background colour that markup gives, otherwise white."""
+    ancestor: LexborNode | None = node
+    while ancestor is not None:
+        style = declarations(ancestor.attributes.get("style"))
+        painted = style.get("background-color") or style.get("background")
+        if colour := _colour(painted) or _colour(ancestor.attributes.get("bgcolor")):
+            return colour
+        ancestor = ancestor.parent
+    return _WHITE
+
+
+def _colour(value: str | None) -> _Colour | None:
+    text = (value or "").strip().lower()
+    if match := re.match(r"#([0-9a-f]{6}|[0-9a-f]{3})", text):
+        digits = match[1] if len(match[1]) == 6 else "".join(digit * 2 for digit in match[1])
+        return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
+    if match := re.match(r"rgba?\(\s*(\d+)[\s,]+(\d+)[\s,]+(\d+)(.*)\)", text):
+        return int(match[1]), int(match[2]), int(match[3])
+    return _NAMED_COLOURS.get(text.partition(" ")[0])

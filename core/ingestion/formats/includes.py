@@ -1,0 +1,58 @@
+"""Opens the files that a page includes, within limits, and notes those it cannot."""
+
+import posixpath
+from collections.abc import Callable
+
+_MAX_DEPTH = 8
+_MAX_CHARACTERS = 2_000_000
+
+
+class Includes:
+    """The included files of one page.
+
+    Args:
+        read: gives the text of a file by its path relative to the page, or none.
+    """
+
+    def __init__(self, read: Callable[[str], str | None]) -> None:
+        self._read = read
+        self._left = _MAX_CHARACTERS
+        self._warnings: dict[str, None] = {}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for each file that was left out, in order."""
+        return tuple(self._warnings)
+
+    def warn(self, sentence: str) -> None:
+        """Note something that was left out; the same sentence counts once."""
+        self._warnings.setdefault(sentence)
+
+    def text(self, path: str, chain: tuple[str, ...]) -> str | None:
+        """Return the text of the file at `path`, with Unix line ends, or none with a warning.
+
+        Args:
+            path: relative to the page, as `resolved` gives it.
+            chain: the files that are being included already, outermost first.
+        """
+        if path in chain:
+            return self._refuse(f"The file {path} includes itself and was left out there.")
+        if len(chain) >= _MAX_DEPTH:
+            return self._refuse(f"The file {path} is included too deeply and was left out.")
+        text = self._read(path)
+        if text is None:
+            return self._refuse(f"The included file {path} is missing.")
+        if len(text) > self._left:
+            return self._refuse(f"The included file {path} makes the page too long.")
+        self._left -= len(text)
+        return text.replace("\r\n", "\n").removeprefix("\ufeff").removesuffix("\n")
+
+    def _refuse(self, sentence: str) -> None:
+        self.warn(sentence)
+
+
+def resolved(path: str, chain: tuple[str, ...]) -> str:
+    """Return `path`, written in the last file of `chain`, relative to the page."""
+    if not chain or path.startswith(("/", "@")):
+        return path
+    return posixpath.normpath(posixpath.join(posixpath.dirname(chain[-1]), path))

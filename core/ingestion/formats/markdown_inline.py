@@ -1,0 +1,78 @@
+"""Flattens the inline markup of Markdown into the words that a reader sees."""
+
+import re
+from collections.abc import Sequence
+
+from markdown_it.token import Token
+
+from core.ingestion.formats.dialects import Dialect
+from core.ingestion.formats.html_nesting import TAG, OpenElements, attribute
+from core.ingestion.formats.markup import inline_code
+
+_SPACES = re.compile(r"[ \t\xa0\n]+")
+_LINE_EDGES = re.compile(r" *\n *")
+_ATTRIBUTE_LIST = re.compile(r"\{:[^{}\n]*\}")
+_TRAILING_LIST = re.compile(r"^\{\s*(?:[.#][\w-]|[\w-]+\s*=)[^{}\n]*\}")
+_ICON = re.compile(r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:")
+_ENDS_OF_MARKUP = frozenset({"image", "code_inline", "link_close", "strong_close", "em_close"})
+
+
+class InlineText:
+    """Writes the words of inline tokens; HTML that hides them counts across a whole page."""
+
+    def __init__(self, dialect: Dialect, elements: OpenElements) -> None:
+        self._dialect, self._elements = dialect, elements
+
+    def words(self, tokens: Sequence[Token], *, code_marks: bool = True) -> str:
+        """Return the text of one paragraph, heading or cell.
+
+        Args:
+            tokens: children of an inline token.
+            code_marks: whether inline code keeps its backticks.
+        """
+        depth = len(self._elements)
+        parts: list[str] = []
+        previous = ""
+        for token in tokens:
+            if token.type == "html_inline":
+                parts.append(self._html(token.content))
+            elif not self._elements.hidden:
+                parts.append(self._token(token, previous, code_marks))
+            previous = token.type
+        self._elements.close_to(depth)
+        return _LINE_EDGES.sub("\n", "".join(parts)).strip()
+
+    def _html(self, markup: str) -> str:
+        hidden = self._elements.hidden
+        self._elements.read(markup)
+        tag = TAG.match(markup)
+        if hidden or tag is None or not tag["name"]:
+            return ""
+        name = tag["name"].lower()
+        if name == "br":
+            return "\n"
+        return attribute(tag["attributes"], "alt") if name == "img" else ""
+
+    def _token(self, token: Token, previous: str, code_marks: bool) -> str:
+        match token.type:
+            case "text":
+                return self._text(token.content, previous)
+            case "code_inline":
+                return inline_code(token.content) if code_marks else token.content
+            case "softbreak":
+                return " "
+            case "hardbreak":
+                return "\n"
+            case "image":
+                return self.words(token.children or [], code_marks=code_marks)
+            case "formula":
+                return token.content
+            case _:
+                return ""
+
+    def _text(self, text: str, previous: str) -> str:
+        if self._dialect is Dialect.MKDOCS:
+            text = _ICON.sub("", _ATTRIBUTE_LIST.sub("", text))
+            if previous in _ENDS_OF_MARKUP:
+                text = _TRAILING_LIST.sub("", text)
+        return _SPACES.sub(" ", text)

@@ -1,0 +1,204 @@
+"""Turns MDX into Markdown with plain HTML tags: code and formulas stay as they are."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from core.ingestion.formats.front_matter import front_matter
+from core.ingestion.formats.includes import Includes, resolved
+from core.ingestion.formats.jsx import JsxTag, expression_end, jsx_tag, string_literal
+from core.ingestion.formats.source_lines import (
+    Edit,
+    SourceLine,
+    edited,
+    included_lines,
+    joined,
+    source_lines,
+)
+
+_SPECIAL = re.compile(
+    r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})"
+    r"|^(?P<module>import\s+(?:[\"'{*]|[\w$]+\s*(?:,|from\b))"
+    r"|export\s+(?:const|let|var|function|default|class|async|[{*]))"
+    r"|(?P<escape>\\.)"
+    r"|(?P<code>`+)"
+    r"|(?P<formula>\$\$[^$]+\$\$|\$(?![\s$])[^$\n]*?[^\s$\\]\$(?!\d))"
+    r"|(?P<comment><!--)"
+    r"|(?P<expression>\{)"
+    r"|(?P<tag><(?=[A-Za-z/>]))",
+    re.MULTILINE,
+)
+_HEADING_ID = re.compile(r"\{(?:/\*\s*)?(#[\w.:-]+)(?:\s*\*/)?\}(?=[ \t]*$)", re.MULTILINE)
+_PARTIAL_IMPORT = re.compile(r"^import\s+([\w$]+)\s+from\s+[\"']([^\"'\n]+\.mdx?)[\"']", re.MULTILINE)
+_MARKUP = re.compile(r"([\\`*_\[\]<>#{}$|~])")
+_BLOCK_TAGS = frozenset(
+    "article aside center details div figcaption figure footer header main nav p section "
+    "summary".split()
+)
+_PLAIN_ATTRIBUTES = ("alt", "id", "style", "start", "colspan", "rowspan")
+_MAX_FAILURES = 100
+
+
+def plain_markdown(
+    lines: Sequence[SourceLine], includes: Includes, chain: tuple[str, ...] = ()
+) -> list[SourceLine]:
+    """Return the lines without imports, exports, expressions and components.
+
+    The children of components stay, `label` and `title` become words, and an imported page
+    that stands as `<Part />` is put in its place. Component tags are left as `<x-name>` on
+    lines of their own, so that what hides its content can still be told.
+    """
+    return edited(lines, _Scan(joined(lines), includes, chain).edits())
+
+
+class _Scan:
+    """One pass over the text of a page."""
+
+    def __init__(self, text: str, includes: Includes, chain: tuple[str, ...]) -> None:
+        self._text, self._includes, self._chain = text, includes, chain
+        self._partials: dict[str, str] = {}
+        self._module_end = 0
+        self._failures = 0
+
+    def edits(self) -> Iterator[Edit]:
+        position = 0
+        while special := _SPECIAL.search(self._text, position):
+            edit = self._edit(special, special.lastgroup or "")
+            position = max(edit.end, special.start() + 1)
+            if self._text[edit.start : edit.end] != edit.text:
+                yield edit
+
+    def _edit(self, special: re.Match[str], kind: str) -> Edit:
+        start, text = special.start(), self._text
+        match kind:
+            case "fence":
+                return self._kept(start, self._fence_end(special))
+            case "module":
+                return self._module(start)
+            case "code":
+                return self._kept(start, self._code_end(special))
+            case "comment":
+                end = text.find("-->", start)
+                return Edit(start, len(text) if end < 0 else end + 3, "")
+            case "expression" if self._failures < _MAX_FAILURES:
+                return self._expression(start)
+            case "tag" if self._failures < _MAX_FAILURES:
+                return self._tag(start)
+            case _:
+                return self._kept(start, special.end())
+
+    def _kept(self, start: int, end: int) -> Edit:
+        return Edit(start, end, self._text[start:end])
+
+    def _fence_end(self, opening: re.Match[str]) -> int:
+        fence = opening["fence"]
+        closing = re.compile(rf"^[ \t>]*{fence[0]}{{{len(fence)},}}[ \t]*$", re.MULTILINE)
+        match = closing.search(self._text, opening.end())
+        return match.end() if match else len(self._text)
+
+    def _code_end(self, opening: re.Match[str]) -> int:
+        paragraph_end = self._text.find("\n\n", opening.end())
+        closing = re.compile(rf"(?<!`){opening['code']}(?!`)")
+        limit = len(self._text) if paragraph_end < 0 else paragraph_end
+        match = closing.search(self._text, opening.end(), limit)
+        return match.end() if match else opening.end()
+
+    def _module(self, start: int) -> Edit:
+        """Drop an import or export at the start of a block, up to where its braces close."""
+        text = self._text
+        if text[:start].strip() and text[start - 2 : start] != "\n\n" and start != self._module_end:
+            return self._kept(start, start + 1)
+        depth, position = 0, start
+        while position < len(text):
+            end = text.find("\n\n", position)
+            end = len(text) if end < 0 else end
+            depth += text.count("{", position, end) - text.count("}", position, end)
+            position = end + 1
+            if depth <= 0:
+                break
+        end = min(position, len(text))
+        for name, path in _PARTIAL_IMPORT.findall(text, start, end):
+            self._partials[name] = path
+        self._module_end = end
+        return Edit(start, end, "")
+
+    def _expression(self, start: int) -> Edit:
+        if heading_id := _HEADING_ID.match(self._text, start):
+            return Edit(start, heading_id.end(), f"{{{heading_id[1]}}}")
+        end = expression_end(self._text, start)
+        if end is None:
+            self._failures += 1
+            return self._kept(start, start + 1)
+        literal = string_literal(self._text[start:end])
+        return Edit(start, end, _escaped(literal) if literal else "")
+
+    def _tag(self, start: int) -> Edit:
+        tag = jsx_tag(self._text, start)
+        if tag is None:
+            self._failures += 1
+            return self._kept(start, start + 1)
+        if tag.name in self._partials and not tag.closing:
+            return Edit(start, tag.end, self._partial(self._partials[tag.name]))
+        return Edit(start, tag.end, self._placed(tag, start))
+
+    def _partial(self, path: str) -> str:
+        path = resolved(path, self._chain).removeprefix("./")
+        text = self._includes.text(path, self._chain)
+        if text is None:
+            return ""
+        lines = source_lines(text)
+        body = lines[front_matter(lines).height :]
+        content = plain_markdown(included_lines(joined(body), 1), self._includes, (*self._chain, path))
+        return f"\n\n{joined(content)}\n\n"
+
+    def _placed(self, tag: JsxTag, start: int) -> str:
+        """Return the HTML for a tag, on lines of its own where it is a block."""
+        markup = _html(tag)
+        line_start = self._text.rfind("\n", 0, start) + 1
+        indent = self._text[line_start:start]
+        line_end = self._text.find("\n", tag.end)
+        rest = self._text[tag.end : line_end if line_end >= 0 else len(self._text)]
+        component = tag.name[:1].isupper() or not tag.name
+        first, last = not indent.strip(), not rest.strip()
+        if tag.name not in _BLOCK_TAGS and not (component and (first or last)):
+            return markup
+        margin = "\n\n" + (indent if first else "")
+        words = _escaped(_label(tag))
+        label = f"{words}{margin}" if words else ""
+        return f"{margin}{markup}{margin}{label}"
+
+
+def _html(tag: JsxTag) -> str:
+    if not tag.name:
+        return ""
+    name = _html_name(tag.name)
+    if tag.closing:
+        return f"</{name}>"
+    written = [f' {key}="{tag.words(key)}"' for key in _PLAIN_ATTRIBUTES if _is_quotable(tag, key)]
+    if tag.attributes.get("style", "").startswith("{"):
+        written.append(f' style="{tag.style}"')
+    hidden = " hidden" if tag.hides else ""
+    return f"<{name}{''.join(written)}{hidden}{' /' if tag.self_closing else ''}>"
+
+
+def _html_name(name: str) -> str:
+    if name in {"Head", "head"}:
+        return "template"
+    lowered = re.sub(r"[^a-z0-9]+", "-", name.lower())
+    return f"x-{lowered}" if name[0].isupper() or "." in name else lowered
+
+
+def _is_quotable(tag: JsxTag, name: str) -> bool:
+    words = tag.words(name)
+    return bool(words) and '"' not in words
+
+
+def _label(tag: JsxTag) -> str:
+    """Return the words that a component shows above its content."""
+    if tag.closing or not tag.name[:1].isupper():
+        return ""
+    kind = tag.words("type").capitalize() if tag.name == "Admonition" else ""
+    return tag.words("title") or tag.words("label") or kind
+
+
+def _escaped(words: str) -> str:
+    return _MARKUP.sub(r"\\\1", words)

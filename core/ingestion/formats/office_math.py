@@ -1,0 +1,86 @@
+"""Writes the equations of Office files (OMML) as TeX."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_NAMESPACE = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_OPERATORS: Mapping[str, str] = {
+    "∑": "\\sum",
+    "∏": "\\prod",
+    "∫": "\\int",
+    "∬": "\\iint",
+    "∮": "\\oint",
+    "⋃": "\\bigcup",
+    "⋂": "\\bigcap",
+}
+MATH = f"{_NAMESPACE}oMath"
+MATH_PARAGRAPH = f"{_NAMESPACE}oMathPara"
+
+
+def omml_tex(element: Any) -> str:
+    """Return the TeX of an `m:oMath` element (an lxml element), without dollar signs."""
+    return " ".join(_tex(element).split())
+
+
+def _tex(element: Any) -> str:
+    match _name(element):
+        case "t":
+            return str(element.text or "")
+        case "f":
+            return f"\\frac{{{_part(element, 'num')}}}{{{_part(element, 'den')}}}"
+        case "sSup":
+            return f"{_part(element, 'e')}^{{{_part(element, 'sup')}}}"
+        case "sSub":
+            return f"{_part(element, 'e')}_{{{_part(element, 'sub')}}}"
+        case "sSubSup":
+            return f"{_part(element, 'e')}{_limits(element)}"
+        case "rad":
+            degree = _part(element, "deg")
+            return f"\\sqrt{f'[{degree}]' if degree else ''}{{{_part(element, 'e')}}}"
+        case "nary":
+            sign = _property(element, "chr") or "∫"
+            return f"{_OPERATORS.get(sign, sign)}{_limits(element)} {_part(element, 'e')}"
+        case "d":
+            return _delimited(element)
+        case "m":
+            rows = (" & ".join(map(_tex, _named(row, "e"))) for row in _named(element, "mr"))
+            return "\\begin{matrix}" + " \\\\ ".join(rows) + "\\end{matrix}"
+        case "limLow":
+            return f"{_part(element, 'e')}_{{{_part(element, 'lim')}}}"
+        case "limUpp":
+            return f"{_part(element, 'e')}^{{{_part(element, 'lim')}}}"
+    return "".join(_tex(child) for child in element)
+
+
+def _delimited(element: Any) -> str:
+    opening = _property(element, "begChr")
+    closing = _property(element, "endChr")
+    inner = ", ".join(map(_tex, _named(element, "e")))
+    return f"{'(' if opening is None else opening}{inner}{')' if closing is None else closing}"
+
+
+def _limits(element: Any) -> str:
+    lower, upper = _part(element, "sub"), _part(element, "sup")
+    return (f"_{{{lower}}}" if lower else "") + (f"^{{{upper}}}" if upper else "")
+
+
+def _part(element: Any, name: str) -> str:
+    return "".join(map(_tex, _named(element, name)))
+
+
+def _named(element: Any, name: str) -> list[Any]:
+    return list(element.findall(f"{_NAMESPACE}{name}"))
+
+
+def _property(element: Any, name: str) -> str | None:
+    """Return the value of a child of the element's property element, such as `m:dPr/m:chr`."""
+    for properties in element:
+        if _name(properties).endswith("Pr"):
+            found = properties.find(f"{_NAMESPACE}{name}")
+            if found is not None:
+                return str(found.get(f"{_NAMESPACE}val") or "")
+    return None
+
+
+def _name(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]

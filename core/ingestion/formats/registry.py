@@ -1,0 +1,181 @@
+"""Finds the parser for a file by what is really in it, then by what it is called."""
+
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from io import BytesIO
+from pathlib import PurePosixPath
+
+from core.errors import UnsupportedDocument
+from core.ingestion.document import ParsedDocument
+from core.ingestion.formats.characters import visible_document
+from core.ingestion.formats.decoding import DecodedText, decode_text, looks_like_text
+
+_FORMAT_BY_SUFFIX: Mapping[str, str] = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".mdx": "markdown",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".pptx": "pptx",
+    ".ipynb": "notebook",
+    ".txt": "plain",
+    ".text": "plain",
+}
+_FORMAT_BY_MEDIA_TYPE: Mapping[str, str] = {
+    "text/markdown": "markdown",
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "application/pdf": "pdf",
+    "application/x-ipynb+json": "notebook",
+    "text/plain": "plain",
+}
+SUPPORTED_SUFFIXES: frozenset[str] = frozenset(_FORMAT_BY_SUFFIX)
+
+_SUPPORTED = "Markdown, HTML, PDF, Word, PowerPoint, Jupyter notebooks and plain text"
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_HTML_START = re.compile(
+    r"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype html|html)\b", re.I | re.S
+)
+
+
+def parse(
+    data: bytes,
+    name: str,
+    media_type: str | None = None,
+    *,
+    dialect: str,
+    read_include: Callable[[str], str | None],
+) -> ParsedDocument:
+    """Return the document in `data` as blocks of text.
+
+    Args:
+        name: file name or path; only its suffix counts.
+        media_type: what a web server said, with or without a charset.
+        dialect: which Markdown the course is written in; other formats ignore it.
+        read_include: gives the text of a file that a Markdown page includes, or none.
+
+    Raises:
+        UnsupportedDocument: with a reason that follows the document's name: "is empty".
+    """
+    if not data.strip():
+        raise UnsupportedDocument("is empty")
+    kind = detect_format(data, name, media_type)
+    try:
+        document = _parse_as(kind, data, _charset(media_type), dialect, read_include)
+    except RecursionError as error:
+        raise UnsupportedDocument("is nested too deeply") from error
+    document = visible_document(document)
+    if not document.blocks:
+        raise UnsupportedDocument("has no text")
+    return document
+
+
+def detect_format(data: bytes, name: str, media_type: str | None) -> str:
+    """Return `markdown`, `html`, `pdf`, `docx`, `pptx`, `notebook` or `plain`.
+
+    Unmistakable content wins over the suffix, the suffix over the media type.
+
+    Raises:
+        UnsupportedDocument: for anything else, naming what is supported.
+    """
+    suffix = PurePosixPath(name).suffix.lower()
+    essence = (media_type or "").partition(";")[0].strip().lower()
+    named = _FORMAT_BY_SUFFIX.get(suffix) or _FORMAT_BY_MEDIA_TYPE.get(essence)
+    if binary := _binary_format(data, named):
+        return binary
+    if not looks_like_text(data):
+        raise UnsupportedDocument(f"is no format that can be read; those are {_SUPPORTED}")
+    if named in (None, "plain", "markdown", "pdf", "docx", "pptx"):
+        text_format = _text_format(data)
+        return named if text_format == "plain" and named == "markdown" else text_format
+    return named
+
+
+def _binary_format(data: bytes, named: str | None) -> str | None:
+    if b"%PDF-" in data[:1024] or (named == "pdf" and b"startxref" in data[-2048:]):
+        return "pdf"
+    if data.startswith(b"PK\x03\x04"):
+        return _office_format(data)
+    if data.startswith(_OLD_OFFICE):
+        locked = "EncryptedPackage".encode("utf-16-le") in data
+        raise UnsupportedDocument(
+            "is encrypted" if locked else "is an old Office file; save it as .docx or .pptx"
+        )
+    return None
+
+
+def _office_format(data: bytes) -> str:
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            members = set(archive.namelist())
+    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+        raise UnsupportedDocument("is a damaged Office file or archive") from error
+    if "word/document.xml" in members:
+        return "docx"
+    if "ppt/presentation.xml" in members:
+        return "pptx"
+    raise UnsupportedDocument(f"is an archive; what can be read is {_SUPPORTED}")
+
+
+def _text_format(data: bytes) -> str:
+    start = decode_text(data[:4096]).text
+    if _HTML_START.match(start):
+        return "html"
+    if start.lstrip().startswith("{") and b'"nbformat"' in data:
+        return "notebook"
+    return "plain"
+
+
+def _charset(media_type: str | None) -> str | None:
+    match = re.search(r"charset\s*=\s*[\"']?([\w.:-]+)", media_type or "", re.IGNORECASE)
+    return match[1] if match else None
+
+
+def _parse_as(
+    kind: str,
+    data: bytes,
+    charset: str | None,
+    dialect: str,
+    read_include: Callable[[str], str | None],
+) -> ParsedDocument:
+    """Import one parser and run it, so reading Markdown never loads the PDF library."""
+    match kind:
+        case "markdown":
+            return _parse_markdown(decode_text(data, declared=charset), dialect, read_include)
+        case "html":
+            from core.ingestion.formats.html import parse_html
+
+            return parse_html(data, charset=charset)
+        case "pdf":
+            from core.ingestion.formats.pdf import parse_pdf
+
+            return parse_pdf(data)
+        case "docx":
+            from core.ingestion.formats.docx import parse_docx
+
+            return parse_docx(data)
+        case "pptx":
+            from core.ingestion.formats.pptx import parse_pptx
+
+            return parse_pptx(data)
+        case "notebook":
+            from core.ingestion.formats.notebook import parse_notebook
+
+            return parse_notebook(data)
+    from core.ingestion.formats.plain import parse_plain
+
+    return parse_plain(data, charset=charset)
+
+
+def _parse_markdown(
+    decoded: DecodedText, dialect: str, read_include: Callable[[str], str | None]
+) -> ParsedDocument:
+    from core.ingestion.formats.markdown import parse_markdown
+
+    document = parse_markdown(decoded.text, dialect=dialect, read_include=read_include)
+    return replace(document, warnings=(*decoded.warnings, *document.warnings))

@@ -1,0 +1,282 @@
+"""Brings a course's sources into the index: a new edition is built aside, then published."""
+
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+from uuid import UUID, uuid4
+
+from core.catalogue import Catalogue, DocumentRecord, Edition, SectionRecord
+from core.embeddings.base import Embedder, Vectors
+from core.errors import IngestionError
+from core.index.base import IndexedPoint, SparseVector, VectorIndex
+from core.index.terms import TermStatistics
+from core.ingestion.embedding import embed_cached, embedding_text
+from core.ingestion.passages import CourseDocument, course_document
+from core.ingestion.report import Failure, IngestReport, Progress
+from core.ingestion.sources import Source, SourceDocument
+from core.models import Chunk, Course, now
+
+logger = logging.getLogger(__name__)
+
+PIPELINE_VERSION = "1"
+"""Part of every fingerprint: a parser or splitter that works differently gets another one."""
+_UPSERT_BATCH = 256
+_DOCUMENTS_A_COPY = 50
+
+T = TypeVar("T")
+
+
+@dataclass
+class _Plan:
+    """What the next edition is made of."""
+
+    report: IngestReport
+    kept: dict[str, DocumentRecord]
+    """Documents of the live edition that stay as they are, by source file."""
+    parsed: dict[str, CourseDocument] = field(default_factory=dict)
+    seen: list[str] = field(default_factory=list)
+    """Source files that the sources named, in reading order."""
+
+    @property
+    def order(self) -> list[str]:
+        """The next edition's documents: those that no source named first, then as read."""
+        unnamed = [name for name in self.kept if name not in self.seen]
+        return unnamed + [name for name in self.seen if name in self.kept or name in self.parsed]
+
+
+class Ingestion:
+    """Ingests courses with the collaborators it is given."""
+
+    def __init__(
+        self,
+        *,
+        catalogue: Catalogue,
+        index: VectorIndex,
+        embedder: Embedder,
+        encode_sparse: Callable[[str, Sequence[str]], list[SparseVector]],
+        lock: Callable[[str], AbstractAsyncContextManager[None]],
+    ) -> None:
+        """`encode_sparse` takes the course's language and texts; `lock` a course's id."""
+        self._catalogue = catalogue
+        self._index = index
+        self._embedder = embedder
+        self._encode_sparse = encode_sparse
+        self._lock = lock
+
+    async def run(
+        self,
+        course: Course,
+        sources: Sequence[Source],
+        *,
+        only_these: bool = False,
+        progress: Progress = lambda *_: None,
+    ) -> IngestReport:
+        """Bring the course up to date with `sources` and return what changed.
+
+        Documents of other sources stay, unless `only_these`. Readers see the old edition
+        until the new one is complete; where nothing changed, none is made.
+
+        Raises:
+            IngestionBusy: when another process is ingesting this course.
+            IngestionError: when there is nothing to ingest.
+        """
+        async with self._lock(course.course_id):
+            live = await self._readable_edition(course.course_id)
+            await self._sweep(course.course_id)
+            plan = await self._plan(course, sources, live, only_these, progress)
+            report = plan.report
+            await self._catalogue.save_course(course)
+            stale = live is not None and live.embedding_model != self._embedder.name
+            if live and not stale and not plan.parsed and not report.removed:
+                report.generation, report.chunks = live.generation, live.chunks
+                return report
+            edition = await self._build(course, plan, live, progress)
+            report.generation, report.chunks = edition.generation, edition.chunks
+            await self._sweep(course.course_id)
+            return report
+
+    async def _readable_edition(self, course_id: str) -> Edition | None:
+        """Return the live edition, or none when this index does not hold it."""
+        live = await self._catalogue.live(course_id)
+        if live and live.collection not in await self._index.collections():
+            logger.warning("the index does not hold %s: the course is read anew", live.collection)
+            return None
+        return live
+
+    async def _sweep(self, course_id: str) -> None:
+        """Drop this course's collections that no edition names: leftovers and old editions."""
+        named = await self._catalogue.collections()
+        for collection in await self._index.collections():
+            if course_of(collection) == course_id and collection not in named:
+                await self._index.drop(collection)
+
+    async def _plan(
+        self,
+        course: Course,
+        sources: Sequence[Source],
+        live: Edition | None,
+        only_these: bool,
+        progress: Progress,
+    ) -> _Plan:
+        """Compare the sources with the live edition; parse what is new or changed."""
+        known = await self._catalogue.documents(live.generation) if live else []
+        plan = _Plan(IngestReport(course.course_id), {doc.source_file: doc for doc in known})
+        for source in sources:
+            documents = await source.documents()
+            plan.report.warnings += [Failure(source.name, text) for text in source.warnings]
+            for position, document in enumerate(documents, 1):
+                await self._take_up(course, plan, document)
+                progress("reading", position, len(documents))
+        named = {source.name for source in sources}
+        for name, record in list(plan.kept.items()):
+            if name not in plan.seen and (only_these or record.origin in named):
+                plan.report.removed.append(name)
+                del plan.kept[name]
+        if not plan.parsed and not plan.kept:
+            raise IngestionError("no document", user_message=_nothing(plan.report))
+        return plan
+
+    async def _take_up(self, course: Course, plan: _Plan, document: SourceDocument) -> None:
+        """Decide about one document, and parse it where it is new or changed."""
+        report, name = plan.report, document.place.source_file
+        if name in plan.seen:
+            report.failed.append(Failure(name, "another source has a document of this name"))
+            return
+        plan.seen.append(name)
+        before = plan.kept.get(name)
+        try:
+            await document.read()
+            fingerprint = f"{PIPELINE_VERSION}:{document.fingerprint()}"
+            if before and before.fingerprint == fingerprint:
+                report.unchanged.append(name)
+                return
+            parsed = course_document(course, document.place, await document.parse(), fingerprint)
+        except IngestionError as error:
+            stays = "; its earlier text stays" if before else ""
+            report.failed.append(Failure(name, f"{error}{stays}"))
+            return
+        report.warnings += [Failure(name, warning) for warning in parsed.warnings]
+        (report.added if before is None else report.changed).append(name)
+        plan.kept.pop(name, None)
+        plan.parsed[name] = parsed
+
+    async def _build(
+        self, course: Course, plan: _Plan, live: Edition | None, progress: Progress
+    ) -> Edition:
+        """Store the next edition aside, make it readable, and publish it."""
+        generation = uuid4()
+        collection = f"{course.course_id}-{generation.hex}"
+        await self._index.create(collection, self._embedder.dimensions)
+        terms: list[Sequence[int]] = []
+        stored = 0
+        total = sum(doc.chunk_count for doc in plan.kept.values())
+        total += sum(len(doc.chunks) for doc in plan.parsed.values())
+        async for points in self._points(course, plan, live, progress):
+            fresh = [
+                replace(p, chunk=p.chunk.model_copy(update={"generation": generation}))
+                for p in points
+            ]
+            await self._index.upsert(collection, fresh)
+            terms += [point.sparse.indices for point in fresh]
+            stored += len(fresh)
+            progress("storing", stored, total)
+        await self._index.seal(collection, total)
+        edition = Edition(
+            generation=generation,
+            course_id=course.course_id,
+            collection=collection,
+            embedding_model=self._embedder.name,
+            dimensions=self._embedder.dimensions,
+            created_at=now(),
+            chunks=total,
+            documents=len(plan.kept) + len(plan.parsed),
+        )
+        sections = await self._sections(plan, live)
+        records = {name: doc.record for name, doc in plan.parsed.items()} | plan.kept
+        await self._catalogue.publish(
+            edition,
+            [records[name] for name in plan.order],
+            sections,
+            TermStatistics.count(terms).to_bytes(),
+        )
+        return edition
+
+    async def _points(
+        self, course: Course, plan: _Plan, live: Edition | None, progress: Progress
+    ) -> AsyncIterator[list[IndexedPoint]]:
+        """Yield the points of the next edition in batches, kept documents first."""
+        kept = [doc.document_id for doc in plan.kept.values()]
+        for batch in _batches(kept, _DOCUMENTS_A_COPY):
+            assert live is not None
+            points = await self._index.points(live.collection, batch)
+            if live.embedding_model != self._embedder.name:
+                points = await self._embed_again(points, plan.report, progress)
+            yield points
+        pairs = [
+            (chunk, section_ids)
+            for doc in plan.parsed.values()
+            for chunk, section_ids in zip(doc.chunks, doc.chunk_sections, strict=True)
+        ]
+        vectors = await self._embed([chunk for chunk, _ in pairs], plan.report, progress)
+        for start in range(0, len(pairs), _UPSERT_BATCH):
+            batch_pairs = pairs[start : start + _UPSERT_BATCH]
+            texts = [_text_of(chunk) for chunk, _ in batch_pairs]
+            sparse = self._encode_sparse(course.language, texts)
+            yield [
+                IndexedPoint(chunk, section_ids, vector, terms)
+                for (chunk, section_ids), vector, terms in zip(
+                    batch_pairs, vectors[start : start + _UPSERT_BATCH], sparse, strict=True
+                )
+            ]
+
+    async def _embed_again(
+        self, points: Sequence[IndexedPoint], report: IngestReport, progress: Progress
+    ) -> list[IndexedPoint]:
+        vectors = await self._embed([point.chunk for point in points], report, progress)
+        return [replace(p, dense=vector) for p, vector in zip(points, vectors, strict=True)]
+
+    async def _embed(
+        self, chunks: Sequence[Chunk], report: IngestReport, progress: Progress
+    ) -> Vectors:
+        vectors, computed = await embed_cached(
+            self._embedder,
+            self._catalogue,
+            [_text_of(chunk) for chunk in chunks],
+            lambda done, total: progress("embedding", done, total),
+        )
+        report.embedded += computed
+        return vectors
+
+    async def _sections(self, plan: _Plan, live: Edition | None) -> list[SectionRecord]:
+        """Return the sections of the next edition in book order, each once."""
+        by_file: dict[str, list[SectionRecord]] = {}
+        for section in await self._catalogue.sections(live.generation) if live else []:
+            if section.source_file in plan.kept:
+                by_file.setdefault(section.source_file, []).append(section)
+        for name, document in plan.parsed.items():
+            by_file[name] = list(document.sections)
+        ordered = [section for name in plan.order for section in by_file.get(name, [])]
+        unique = {section.section_id: section for section in reversed(ordered)}
+        kept = [section for section in ordered if unique.pop(section.section_id, None)]
+        return [replace(section, ordinal=ordinal) for ordinal, section in enumerate(kept)]
+
+
+def course_of(collection: str) -> str:
+    """Return the course that a collection belongs to."""
+    return collection.rpartition("-")[0]
+
+
+def _text_of(chunk: Chunk) -> str:
+    return embedding_text(chunk.page_title, chunk.headings, chunk.content_text)
+
+
+def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _nothing(report: IngestReport) -> str:
+    reasons = "; ".join(f"{f.source} {f.reason}" for f in report.failed[:3])
+    return f"There is nothing to ingest: {reasons}." if reasons else "There is nothing to ingest."

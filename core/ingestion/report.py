@@ -1,0 +1,37 @@
+"""What one ingestion did, and how it tells of its progress."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+from uuid import UUID
+
+Stage = Literal["reading", "embedding", "storing"]
+Progress = Callable[[Stage, int, int], None]
+"""Told the stage, how much of it is done, and how much there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A document, and why it was left out or what of it could not be read."""
+
+    source: str
+    reason: str
+
+
+@dataclass
+class IngestReport:
+    """What one run did. Lists hold source files in reading order."""
+
+    course: str
+    generation: UUID | None = None
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    failed: list[Failure] = field(default_factory=list)
+    warnings: list[Failure] = field(default_factory=list)
+    """What a document that went in had to do without: a missing include, a broken page."""
+    chunks: int = 0
+    """Chunks in the live edition after the run."""
+    embedded: int = 0
+    """Chunks that the model had to embed."""

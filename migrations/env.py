@@ -1,0 +1,15 @@
+"""What Alembic runs; the connection is lent by whoever migrates."""
+
+from alembic import context
+
+import core.catalogue
+import core.sessions.store  # noqa: F401  (both imports bring their tables into Base)
+from core.database import Base
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()
