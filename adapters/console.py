@@ -17,17 +17,23 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 class JsonReply:
-    """Prints the AgentResponse as one JSON object and nothing else."""
+    """Prints the AgentResponse as one JSON object and nothing else.
+
+    Afterwards `succeeded` tells whether there was an answer (or an abstention), and `error`
+    what was wrong with the request.
+    """
 
     def __init__(self, out: TextIO = sys.stdout) -> None:
         self._out = out
         self.error: BotError | None = None
+        self.succeeded = False
 
     async def update(self, delta: str) -> None:
         """Show nothing: only the whole answer is valid JSON."""
 
     async def finish(self, response: AgentResponse) -> None:
         """Print the answer."""
+        self.succeeded = response.outcome is not Outcome.ERROR
         print(response.model_dump_json(indent=2), file=self._out, flush=True)
 
     async def fail(self, error: BotError) -> None:
@@ -40,6 +46,7 @@ class PlainReply(JsonReply):
 
     async def finish(self, response: AgentResponse) -> None:
         """Print the answer, its footnotes, its notices and how sure it is."""
+        self.succeeded = response.outcome is not Outcome.ERROR
         parts = [response.response_text, "\n".join(footnotes(response)), *response.notices]
         parts.append(closing_line(response))
         print(printable("\n\n".join(part for part in parts if part)), file=self._out, flush=True)
@@ -60,6 +67,7 @@ class TerminalReply(JsonReply):
         from rich.text import Text
 
         self._status.stop()
+        self.succeeded = response.outcome is not Outcome.ERROR
         self._console.print(Markdown(printable(response.response_text), hyperlinks=False))
         notes = footnotes(response)
         if notes:
@@ -109,10 +117,7 @@ def confidence_in_words(response: AgentResponse) -> str:
 def closing_line(response: AgentResponse) -> str:
     """Return how sure the answer is, how long it took and where the conversation goes on."""
     seconds = response.response_time_ms / 1_000
-    return (
-        f"({confidence_in_words(response)}, {seconds:.2f} s, "
-        f"session {response.conversation_id})"
-    )
+    return f"({confidence_in_words(response)}, {seconds:.2f} s, session {response.conversation_id})"
 
 
 def printable(text: str) -> str:

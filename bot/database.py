@@ -59,9 +59,10 @@ async def upgrade(engine: AsyncEngine) -> None:
         ConfigurationError: when a newer version, or another application, made the schema.
         StoreError: when the database fails; then it is as it was before.
     """
-    if _is_missing_file(engine):
+    if engine.dialect.name == "sqlite":
         folder = Path(engine.url.database or "").parent
-        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        with store_errors():
+            await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     # Its own connection: rebuilding a table must not cascade, and may take its time.
     migrating = create_engine(
         engine.url.render_as_string(hide_password=False),

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.courses import CourseFile, read_course_file
-from bot.database import prepare
+from bot.database import is_current, upgrade
 from bot.settings import Settings
 from core.agent import Agent
 from core.catalogue import Catalogue
 from core.database import create_engine
-from core.embeddings.base import Embedder
 from core.embeddings.local import LocalEmbedder
 from core.errors import ConfigurationError
 from core.index.base import VectorIndex
@@ -46,11 +45,11 @@ class Services:
     catalogue: Catalogue
     sessions: SessionStore
     index: VectorIndex
-    embedder: Embedder
+    embedder: LocalEmbedder
 
     def retriever(self) -> Retriever:
         """Return a new retriever over these services."""
-        return Retriever(self.catalogue, self.index, self.embedder, Bm25Encoder)
+        return Retriever(self.catalogue, self.index, self.embedder)
 
     def generator(self, name: str | None = None) -> "Generator":
         """Return the writer of answers that is asked for, or configured.
@@ -60,12 +59,15 @@ class Services:
         """
         from core.generation.extractive import ExtractiveGenerator
 
+        encoder = Bm25Encoder()
         chosen = name or self.settings.generator or "extractive"
         if chosen != "extractive":
             raise ConfigurationError(
                 f"There is no generator called {chosen} in this version; there is: extractive."
             )
-        return ExtractiveGenerator(self.embedder)
+        return ExtractiveGenerator(
+            embedder=self.embedder, encode_terms=lambda text: encoder.query(text).indices
+        )
 
     def agent(self, generator: str | None = None) -> Agent:
         """Return a new agent over these services."""
@@ -102,15 +104,14 @@ async def open_services(
         ConfigurationError: when a setting, the course file or the data folder is unusable.
         StoreError: when the database cannot be reached.
     """
-    course_file = read_course_file(
-        settings.config, required="config" in settings.model_fields_set
-    )
+    course_file = read_course_file(settings.config, required="config" in settings.model_fields_set)
     make_data_dir(settings.data_dir)
     engine = create_engine(settings.database_url, synchronous=settings.database.synchronous)
     index = open_index(settings)
     embedder = open_embedder(settings, announce)
     try:
-        await prepare(engine)
+        if not await is_current(engine):
+            await upgrade(engine)
         yield Services(
             settings,
             course_file,
@@ -133,12 +134,11 @@ def open_index(settings: Settings) -> VectorIndex:
         from core.index.edge import EdgeIndex
 
         return EdgeIndex(settings.data_dir / "index")
-    from core.index.qdrant import QdrantIndex
+    from core.index.qdrant import QdrantIndex, connect
 
+    key = qdrant.api_key.get_secret_value() if qdrant.api_key else None
     return QdrantIndex(
-        qdrant.url,
-        api_key=qdrant.api_key.get_secret_value() if qdrant.api_key else None,
-        timeout=qdrant.timeout,
+        connect(qdrant.url, api_key=key, timeout=qdrant.timeout),
         prefix=qdrant.prefix,
         replication_factor=qdrant.replication_factor,
         shard_number=qdrant.shard_number,

@@ -5,67 +5,30 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
+from uuid import uuid4
 
+from core.composition import Composition, TextDelta
 from core.errors import RequestError, ServiceError
 from core.generation.base import GenerationTask, Generator
 from core.grounding import wording
-from core.grounding.citations import CitationLedger, is_block
 from core.grounding.confidence import confidence_of, outcome_of
 from core.models import (
     AgentConfiguration,
     AgentRequest,
     AgentResponse,
-    ChunkState,
     ContextMode,
     ConversationTurn,
     Outcome,
-    QuoteLocation,
-    QuoteStatus,
     ResponseState,
     RetrievalToolInput,
-    RetrievedChunk,
     now,
 )
-from core.retrieval.retriever import Retrieval, Retriever
+from core.retrieval.retriever import Retrieval, Retriever, passage_alone
 from core.sessions.store import SessionStore
 
 logger = logging.getLogger(__name__)
 
-_PASSAGE_NAMESPACE = uuid5(NAMESPACE_URL, "urn:glossator:passage")
-
-
-@dataclass(frozen=True, slots=True)
-class TextDelta:
-    """Some more of the answer, in the order it is to be read."""
-
-    text: str
-
-
 AgentEvent = TextDelta | AgentResponse
-
-
-@dataclass
-class _Draft:
-    """An answer while it is being written."""
-
-    ledger: CitationLedger
-    text: str = ""
-
-    def append(self, piece: str) -> str:
-        """Add a sentence or block and return what was added, with what parts it."""
-        glue = ""
-        if self.text:
-            tail = self.text.rsplit("\n\n", 1)[-1]
-            glue = "\n\n" if is_block(piece) or is_block(tail) else " "
-        self.text += glue + piece
-        return glue + piece
-
-    def paragraph(self, piece: str) -> str:
-        """Add a paragraph of our own words."""
-        glue = "\n\n" if self.text else ""
-        self.text += glue + piece
-        return glue + piece
 
 
 @dataclass
@@ -74,10 +37,20 @@ class _Clock:
 
     started: float = field(default_factory=time.perf_counter)
     retrieval: float = 0.0
-    first_token: float = 0.0
+    first_token: float | None = None
 
     def elapsed(self) -> float:
         return (time.perf_counter() - self.started) * 1_000
+
+    def times(self) -> dict[str, float]:
+        """Return the fields of an AgentResponse that tell them."""
+        total = self.elapsed()
+        return {
+            "response_time_ms": total,
+            "retrieval_time_ms": self.retrieval,
+            "first_token_ms": total if self.first_token is None else self.first_token,
+            "generation_time_ms": total - self.retrieval,
+        }
 
 
 class Agent:
@@ -91,6 +64,7 @@ class Agent:
         sessions: SessionStore,
         configuration: Callable[[str], AgentConfiguration],
     ) -> None:
+        """`configuration` gives a course's, by its id."""
         self._retriever = retriever
         self._generator = generator
         self._sessions = sessions
@@ -98,185 +72,190 @@ class Agent:
 
     async def answer(self, request: AgentRequest) -> AgentResponse:
         """Return the finished answer; `stream` without the wait in between."""
+        response: AgentEvent | None = None
         async with aclosing(self.stream(request)) as events:
-            async for event in events:
-                if isinstance(event, AgentResponse):
-                    return event
-        raise AssertionError("a stream ends with its response")
+            async for response in events:
+                pass
+        assert isinstance(response, AgentResponse)
+        return response
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer as it is written, and last, once, the finished response.
 
-        The same request is answered once: a second time its stored answer comes back. Every
-        failure after the session was opened ends in a response with outcome `error`.
+        A request that was answered before gets its stored answer. A service that fails ends
+        the turn with outcome `error`; that is stored like any other.
 
         Raises:
             RequestError: before anything is stored, when the asker has to change something.
+            ConfigurationError: when the course cannot be answered from at all.
+            StoreError: when the conversation cannot be read or stored.
+        """
+        clock = _Clock()
+        if (stored := await self._sessions.turn_of(request.request_id)) is not None:
+            yield stored.agent_response
+            return
+        configuration = self._configuration(request.course_id)
+        turns = await self._recall(request, configuration)
+        pending = self._begin(request)
+        try:
+            retrieval = await self._retrieve(
+                request, configuration, [turn.user_input for turn in turns]
+            )
+            clock.retrieval = clock.elapsed()
+            writing = self._write(request, configuration, turns, retrieval, pending, clock)
+            async with aclosing(writing) as events:
+                async for event in events:
+                    if isinstance(event, AgentResponse):
+                        pending = event
+                    else:
+                        yield event
+        except ServiceError as error:
+            logger.exception("the turn failed")
+            pending = _failed(pending, error, clock)
+        await self._remember(request, pending)
+        yield pending
+
+    async def rehearse(
+        self, request: AgentRequest, earlier: Sequence[str] = ()
+    ) -> tuple[Retrieval, AgentResponse]:
+        """Return what `stream` would answer and from what, without storing anything.
+
+        Args:
+            earlier: The user's questions before this one, oldest first.
+
+        Raises:
+            BotError: whatever goes wrong.
         """
         clock = _Clock()
         configuration = self._configuration(request.course_id)
-        session_id = request.session_id or uuid4()
-        turns = await self._sessions.recent_turns(
-            session_id, limit=request.max_turns or configuration.max_turns
-        )
-        stored = await self._sessions.turn_of(request.request_id)
-        if stored is not None:
-            yield stored.agent_response
-            return
-        pending = AgentResponse(
+        retrieval = await self._retrieve(request, configuration, earlier)
+        clock.retrieval = clock.elapsed()
+        response = self._begin(request)
+        async for event in self._write(request, configuration, (), retrieval, response, clock):
+            if isinstance(event, AgentResponse):
+                response = event
+        return retrieval, response
+
+    async def _recall(
+        self, request: AgentRequest, configuration: AgentConfiguration
+    ) -> list[ConversationTurn]:
+        """Return the latest turns of the session, oldest first."""
+        if request.session_id is None:
+            return []
+        session = await self._sessions.get(request.session_id)
+        if session is not None and session.course_id != request.course_id:
+            raise RequestError(
+                f"session {session.session_id} belongs to {session.course_id}",
+                user_message="This conversation belongs to another course. Please start a new one.",
+            )
+        limit = request.max_turns or configuration.max_turns
+        return await self._sessions.recent_turns(request.session_id, limit)
+
+    def _begin(self, request: AgentRequest) -> AgentResponse:
+        return AgentResponse(
             query_id=request.request_id,
             query_text=request.query_text,
             response_text=wording.SEARCHING,
-            conversation_id=session_id,
+            conversation_id=request.session_id or uuid4(),
             course_id=request.course_id,
             model_name=self._generator.name,
             requested_at=request.created_at,
         ).advance(ResponseState.PROCESSING)
-        response: AgentResponse | None = None
-        try:
-            async with aclosing(self._work(request, configuration, turns, pending, clock)) as work:
-                async for event in work:
-                    if isinstance(event, TextDelta):
-                        clock.first_token = clock.first_token or clock.elapsed()
-                        yield event
-                    else:
-                        response = event
-        except RequestError:
-            raise
-        except ServiceError as error:
-            logger.exception("the turn failed", extra={"request_id": str(request.request_id)})
-            response = pending.advance(
-                ResponseState.ERROR,
-                outcome=Outcome.ERROR,
-                response_text=error.user_message,
-                error_message=error.user_message,
-                retrieval_success=clock.retrieval > 0,
-                generated_at=now(),
-                response_time_ms=clock.elapsed(),
-            )
-        assert response is not None
-        await self._remember(request, response)
-        yield response
-
-    async def _work(
-        self,
-        request: AgentRequest,
-        configuration: AgentConfiguration,
-        turns: Sequence[ConversationTurn],
-        pending: AgentResponse,
-        clock: _Clock,
-    ) -> AsyncGenerator[AgentEvent, None]:
-        """Retrieve, write and ground one answer."""
-        retrieval = await self._retrieve(request, configuration, turns)
-        clock.retrieval = max(clock.elapsed(), 1e-3)
-        ledger = CitationLedger(retrieval.evidence)
-        draft = _Draft(ledger)
-        notices = _notices(request, retrieval)
-        if (opening := _quote_opening(retrieval, ledger)) is not None:
-            yield TextDelta(draft.paragraph(opening))
-        threshold = (
-            request.score_threshold
-            if request.score_threshold is not None
-            else configuration.score_threshold
-        )
-        confidence = confidence_of(retrieval.signals)
-        outcome = outcome_of(retrieval.signals, confidence, threshold)
-        located = bool(ledger.citations)
-        if outcome is not Outcome.ABSTAINED or located:
-            task = self._task(request, configuration, turns, retrieval)
-            first = True
-            async with aclosing(self._generator.generate(task)) as claims:
-                async for claim in claims:
-                    piece = ledger.admit(claim.text, claim.chunk_number, claim.quote)
-                    if piece is None:
-                        continue
-                    added = draft.paragraph(piece) if first else draft.append(piece)
-                    first = False
-                    yield TextDelta(added)
-        if not ledger.citations:
-            outcome, confidence = Outcome.ABSTAINED, min(confidence, 0.1)
-            text = wording.not_covered(retrieval.nearest_sections)
-            draft.text = text
-            yield TextDelta(text)
-        elif located and outcome is Outcome.ABSTAINED:
-            outcome = Outcome.PARTIAL
-        elif located and retrieval.bare_quote:
-            outcome = Outcome.ANSWERED
-        yield pending.advance(
-            ResponseState.COMPLETED,
-            response_text=draft.text,
-            outcome=outcome,
-            retrieved_chunks=retrieval.output.retrieved_chunks,
-            grounding_chunks=tuple(
-                chunk.advance(ChunkState.VALIDATED).advance(ChunkState.RETURNED)
-                for chunk in ledger.grounding_chunks
-            ),
-            citations=tuple(ledger.citations),
-            sources=ledger.sources,
-            confidence=confidence,
-            context_used=_context_used(retrieval.evidence),
-            generation=retrieval.generation,
-            notices=notices,
-            quote_location=retrieval.quote_location,
-            response_time_ms=clock.elapsed(),
-            retrieval_time_ms=clock.retrieval,
-            first_token_ms=clock.first_token or clock.elapsed(),
-            generation_time_ms=max(0.0, clock.elapsed() - clock.retrieval),
-            generated_at=now(),
-        )
 
     async def _retrieve(
-        self,
-        request: AgentRequest,
-        configuration: AgentConfiguration,
-        turns: Sequence[ConversationTurn],
+        self, request: AgentRequest, configuration: AgentConfiguration, earlier: Sequence[str]
     ) -> Retrieval:
-        quoted = request.context_mode is ContextMode.SELECTED_TEXT
-        if quoted and request.selected_text and not configuration.retrieval_enabled:
-            return Retrieval.of_passage(_passage_chunk(request, request.selected_text))
+        quote = request.selected_text if _is_quoted(request) else None
+        if not configuration.retrieval_enabled:
+            if quote is None:
+                raise RequestError(
+                    "retrieval is off and there is no quote",
+                    user_message="Please quote the passage that you ask about.",
+                )
+            return passage_alone(request.course_id, quote)
         asked = RetrievalToolInput(
             query_text=request.query_text,
             top_k=request.top_k or configuration.top_k,
-            selected_text=request.selected_text if quoted else None,
+            selected_text=quote,
             section_filter=request.section_filter,
         )
-        return await self._retriever.retrieve(
-            request.course_id, asked, [turn.user_input for turn in turns]
-        )
+        return await self._retriever.retrieve(request.course_id, asked, earlier)
 
-    def _task(
+    async def _write(
         self,
         request: AgentRequest,
         configuration: AgentConfiguration,
         turns: Sequence[ConversationTurn],
         retrieval: Retrieval,
-    ) -> GenerationTask:
-        temperature = request.temperature
-        return GenerationTask(
-            question=request.query_text,
-            evidence=retrieval.evidence,
-            history=turns,
-            selected_text=request.selected_text,
-            quote_location=retrieval.quote_location,
-            language=retrieval.language,
-            temperature=configuration.temperature if temperature is None else temperature,
-            max_tokens=configuration.max_tokens,
+        pending: AgentResponse,
+        clock: _Clock,
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Yield the claims that hold, as they are written, then the finished response."""
+        confidence = confidence_of(retrieval.signals)
+        threshold = _first(request.score_threshold, configuration.score_threshold)
+        outcome = outcome_of(retrieval.signals, confidence, threshold)
+        composition = Composition(retrieval)
+        for delta in composition.open(request):
+            clock.first_token = clock.first_token or clock.elapsed()
+            yield delta
+        if outcome is not Outcome.ABSTAINED or composition.stands_in_book:
+            task = GenerationTask(
+                question=request.query_text,
+                evidence=composition.evidence,
+                history=turns,
+                selected_text=request.selected_text if _is_quoted(request) else None,
+                quote_location=retrieval.quote_location,
+                language=retrieval.language,
+                statistics=retrieval.statistics,
+                temperature=_first(request.temperature, configuration.temperature),
+                max_tokens=configuration.max_tokens,
+            )
+            async with aclosing(self._generator.generate(task)) as claims:
+                async for claim in claims:
+                    if (added := composition.add(claim)) is not None:
+                        clock.first_token = clock.first_token or clock.elapsed()
+                        yield added
+        fields = composition.finish(request, outcome, confidence)
+        yield pending.advance(
+            ResponseState.COMPLETED, **fields, **clock.times(), generated_at=now()
         )
 
     async def _remember(self, request: AgentRequest, response: AgentResponse) -> None:
+        context = request.user_context.model_dump(
+            include={"platform", "workspace", "channel", "thread"}, exclude_none=True
+        )
         await self._sessions.open_session(
             response.conversation_id,
             user_id=request.user_id,
             course_id=request.course_id,
-            metadata=_session_metadata(request),
+            metadata=context,
         )
         await self._sessions.append_turn(response.conversation_id, request, response)
         logger.info(
-            "turn done",
-            extra={
-                "request_id": str(request.request_id),
-                "session_id": str(response.conversation_id),
-                "outcome": str(response.outcome),
-                "milliseconds": round(response.response_time_ms),
-            },
+            "turn %s of session %s: %s in %.0f ms",
+            request.request_id,
+            response.conversation_id,
+            response.outcome,
+            response.response_time_ms,
         )
+
+
+def _is_quoted(request: AgentRequest) -> bool:
+    return request.context_mode is ContextMode.SELECTED_TEXT
+
+
+def _first(asked: float | None, configured: float) -> float:
+    return configured if asked is None else asked
+
+
+def _failed(pending: AgentResponse, error: ServiceError, clock: _Clock) -> AgentResponse:
+    """Return the response that tells of a service that failed."""
+    return pending.advance(
+        ResponseState.ERROR,
+        outcome=Outcome.ERROR,
+        response_text=error.user_message,
+        error_message=error.user_message,
+        retrieval_success=clock.retrieval > 0,
+        generated_at=now(),
+        **clock.times(),
+    )

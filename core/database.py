@@ -1,5 +1,6 @@
 """The one `Base` and engine recipe that every store and the migrations share."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -94,7 +95,8 @@ def create_engine(
     address = _parse(url)
     pool: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": BUSY_TIMEOUT}
     if address.drivername in _SQLITE:
-        engine = _create(_sqlite_url(address), **pool, connect_args={"timeout": BUSY_TIMEOUT})
+        connect: dict[str, Any] = {"timeout": BUSY_TIMEOUT, "async_creator_fn": _connect_sqlite}
+        engine = _create(_sqlite_url(address), **pool, connect_args=connect)
         _prepare_sqlite(engine, synchronous, enforce_foreign_keys)
         return engine
     connect = {
@@ -142,6 +144,23 @@ def _postgresql_url(address: URL) -> URL:
         )
     query = {"ssl" if name == "sslmode" else name: value for name, value in address.query.items()}
     return address.set(drivername="postgresql+asyncpg", query=query)
+
+
+async def _connect_sqlite(*address: Any, **options: Any) -> Any:
+    """Connect as the dialect does, but leave no thread behind when that fails.
+
+    The driver does not wait for its thread then, which answers an event loop that may be
+    closed by that time.
+    """
+    import aiosqlite
+
+    connection = aiosqlite.connect(*address, **options)
+    connection._thread.daemon = True
+    try:
+        return await connection
+    except BaseException:
+        await asyncio.to_thread(connection._thread.join)
+        raise
 
 
 def _prepare_sqlite(engine: AsyncEngine, synchronous: Synchronous, foreign_keys: bool) -> None:

@@ -16,11 +16,11 @@ from pydantic import (
     AfterValidator,
     AwareDatetime,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
     ValidationInfo,
+    field_validator,
     model_validator,
 )
 
@@ -38,7 +38,10 @@ EXPLAIN_QUOTE = "Explain this passage."
 
 CITATION_MARKER = re.compile(r"\[(\d+)\]")
 _SESSION_NAMESPACE = uuid5(NAMESPACE_URL, "urn:glossator:session")
-_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]]*\s")
+_STANDING_MARKER = re.compile(r"(?:^|(?<=\s))\[(\d+)\]")
+_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)|[。！？][”’」』）]*")
+_WORD_END = re.compile(r"\S(?=\s)")
 
 
 def now() -> datetime:
@@ -56,9 +59,7 @@ def _not_in_future(moment: datetime, info: ValidationInfo) -> datetime:
     return moment
 
 
-def _question(text: object) -> object:
-    if not isinstance(text, str):
-        return text
+def _question(text: str) -> str:
     text = text.strip()
     if not text:
         raise EmptyQuestion
@@ -80,7 +81,7 @@ def _web_url(url: str) -> str:
 
 UtcTime = Annotated[AwareDatetime, AfterValidator(_utc)]
 PastTime = Annotated[UtcTime, AfterValidator(_not_in_future)]
-Question = Annotated[str, BeforeValidator(_question)]
+Question = Annotated[str, AfterValidator(_question)]
 """Stripped, 3 to 999 characters; anything else raises the RequestError that says so."""
 NonBlank = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
@@ -114,11 +115,12 @@ def cut_selected_text(text: str) -> tuple[str, bool]:
     """
     if len(text) <= MAX_SELECTED_TEXT:
         return text, False
-    head = text[:MAX_SELECTED_TEXT]
-    ends = [match.end() for match in _SENTENCE_END.finditer(head)]
-    if ends and ends[-1] > MAX_SELECTED_TEXT // 2:
-        return head[: ends[-1]].rstrip(), True
-    return (head.rsplit(None, 1)[0] if re.search(r"\S\s", head) else head), True
+    for end in (_SENTENCE_END, _WORD_END):
+        ends = [match.end() for match in end.finditer(text, 0, MAX_SELECTED_TEXT + 1)]
+        fitting = [place for place in ends if MAX_SELECTED_TEXT // 2 < place <= MAX_SELECTED_TEXT]
+        if fitting:
+            return text[: fitting[-1]], True
+    return text[:MAX_SELECTED_TEXT], True
 
 
 class Course(Model):
@@ -177,7 +179,7 @@ class AgentRequest(Model):
     query_type: QueryType = QueryType.GLOBAL
     section_filter: NonBlank | None = None
     context_mode: ContextMode = ContextMode.FULL_BOOK
-    selected_text: NonBlank | None = None
+    selected_text: Annotated[NonBlank, Field(max_length=MAX_SELECTED_TEXT)] | None = None
     """The quoted passage, at most 8,000 characters; longer is cut at a sentence."""
     selected_text_cut: bool = False
     """Whether `selected_text` was cut, so that the reader is told."""
@@ -316,14 +318,14 @@ class EvidenceSignals(Model):
 
     best_score: Unit = 0.0
     """The highest `similarity_score`."""
-    second_score: Unit = 0.0
-    """The highest `similarity_score` in another document."""
     cosine: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
     """The highest cosine of question and chunk."""
     bm25: Unit = 0.0
     """The highest BM25 weight, over the highest that any chunk could have."""
     coverage: Unit = 0.0
-    """The share, by rarity, of the question's words that the best chunk holds."""
+    """The highest share, by rarity, of the question's words that one chunk holds."""
+    document_share: Unit = 0.0
+    """The leading document's part of all evidence; near 1 when it stands out alone."""
     question_words: Count = 0
     """Distinct words of the question that carry meaning."""
 
@@ -453,7 +455,15 @@ class AgentResponse(Model):
     tool_calls: tuple[AgentToolCall, ...] = ()
     requested_at: UtcTime
     """The request's `created_at`."""
-    generated_at: UtcTime = Field(default_factory=now)
+    generated_at: UtcTime = Field(default_factory=now, validate_default=True)
+
+    @field_validator("generated_at")
+    @classmethod
+    def _not_before_the_request(cls, moment: datetime, info: ValidationInfo) -> datetime:
+        requested_at: datetime = info.data.get("requested_at", moment)
+        if moment < requested_at - CLOCK_SKEW:
+            raise ValueError("must not lie before the request")
+        return max(moment, requested_at)  # two machines' clocks may differ by the skew
 
     @model_validator(mode="after")
     def _outcome_fits_state(self) -> Self:
@@ -469,8 +479,6 @@ class AgentResponse(Model):
             raise ValueError("an error needs an error_message")
         if not self.retrieval_success and not self.error_message:
             raise ValueError("a failed retrieval needs an error_message")
-        if self.generated_at < self.requested_at - CLOCK_SKEW:
-            raise ValueError("generated_at must not lie before the request")
         return self
 
     @model_validator(mode="after")
@@ -485,16 +493,26 @@ class AgentResponse(Model):
             text = chunks[citation.chunk_id].content_text
             if text[citation.char_start : citation.char_end] != citation.quote:
                 raise ValueError(f"citation [{citation.marker}] is not verbatim")
-        markers = {citation.marker for citation in self.citations}
-        if grounded and markers - {int(n) for n in CITATION_MARKER.findall(self.response_text)}:
-            raise ValueError("every citation has its marker in the text")
+        if grounded:
+            self._check_markers()
         return self
+
+    def _check_markers(self) -> None:
+        markers = {citation.marker for citation in self.citations}
+        if len(markers) < len(self.citations):
+            raise ValueError("a marker stands for one citation")
+        if markers - {int(n) for n in CITATION_MARKER.findall(self.response_text)}:
+            raise ValueError("every citation has its marker in the text")
+        prose = _CODE.sub("``", self.response_text)  # `x = [7]` is no marker
+        if {int(n) for n in _STANDING_MARKER.findall(prose)} - markers:
+            raise ValueError("every marker in the text has its citation")
 
     @model_validator(mode="after")
     def _sources_are_the_grounding_urls(self) -> Self:
         if self.sources != source_urls(self.grounding_chunks, self.citations):
             raise ValueError("sources are the cited chunks' URLs in order of first citation")
-        if any(chunk.course_id != self.course_id for chunk in self.retrieved_chunks):
+        chunks = (*self.retrieved_chunks, *self.grounding_chunks)
+        if any(chunk.course_id != self.course_id for chunk in chunks):
             raise ValueError("a chunk of another course must not be here")
         return self
 

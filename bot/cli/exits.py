@@ -31,8 +31,16 @@ class UsageError(BotError):
         super().__init__(detail, user_message=detail)
 
 
+class BadInput(BotError):
+    """A file is missing, or what stands in it cannot be used; the text says which."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, user_message=detail)
+
+
 _CODES: tuple[tuple[type[BotError], Exit], ...] = (
     (UsageError, Exit.USAGE),
+    (BadInput, Exit.BAD_INPUT),
     (RequestError, Exit.USAGE),
     (ConfigurationError, Exit.CONFIGURATION),
     (IngestionBusy, Exit.UNAVAILABLE),

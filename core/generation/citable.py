@@ -26,8 +26,10 @@ _POINTER = re.compile(
 _SIGNPOST = re.compile(
     r"(?:In|By the end of|Throughout|At the end of|After reading|The rest of|Later in)\s+"
     r"(?:this|the next|the following|that) (?:chapter|section|module|lesson|unit|book|part)\b"
-    r"|This (?:chapter|section|module|lesson|unit)\b",
-    re.I,
+    r"|This (?:chapter|section|module|lesson|unit)\b"
+    r"|.*\b(?:we|it|you)(?: will|[’']ll) (?:now |then |also |first |next )?(?:consider|explore"
+    r"|discuss|examine|learn|look at|see how|cover|introduce|explain|return to|talk about)\b",
+    re.I | re.S,
 )
 _EXERCISE = re.compile(
     r"(?:Exercise|Problem|Question|Quiz|Assignment|Task|Hint|Solution)s?\s*[\d.]*\s*[:.)]"
@@ -36,8 +38,8 @@ _EXERCISE = re.compile(
     re.I,
 )
 _EXERCISE_HEADING = re.compile(
-    r"\b(?:exercises?|problems|quiz|review questions|self[- ]check|critical thinking|homework"
-    r"|assignments?|test yourself|further reading|references|bibliography)\b",
+    r"[\W\d]*(?:exercises?|problems?|problem sets?|quiz(?:zes)?|homework|assignments?|test yourself"
+    r"|(?:\w+[ -]){0,2}questions|references|bibliography|further reading)\W*",
     re.I,
 )
 _CONNECTIVE = (
@@ -50,6 +52,10 @@ _PRONOUN = re.compile(
     r"(?:he|she|it|they|this|that|these|those|his|her|its|their|such|neither|the (?:former|latter)"
     r"|the other|another|others)\b",
     re.I,
+)
+_CONTRAST = re.compile(
+    r"[\W_]*(?:However|But|Instead|By contrast|In contrast|On the other hand|Conversely|Otherwise"
+    r"|Nevertheless|Likewise|Similarly|As a result|Consequently|In other words|Then|Yet)\b",
 )
 _EXPLETIVE = re.compile(
     r"[\W_]*(?:It (?:is|was|has been|would be|can be|may be|might be|seems|appears|turns out|takes"
@@ -70,14 +76,17 @@ def is_citable(sentence: str, headings: Sequence[str] = (), *, punctuated: bool 
         return False
     if punctuated and not _ENDS.search(sentence):
         return False
+    if sentence.count("(") != sentence.count(")"):
+        return False
     if _STARTS_SMALL.match(sentence) and not sentence.startswith("`"):
         return False
     rules = (_CAPTION, _POINTER, _SIGNPOST, _EXERCISE)
     if any(rule.match(sentence) for rule in rules):
         return False
-    return not any(_EXERCISE_HEADING.search(heading) for heading in headings)
+    return not any(_EXERCISE_HEADING.fullmatch(heading) for heading in headings)
 
 
 def leans_on_previous(sentence: str) -> bool:
-    """Return whether it begins with a pronoun that another sentence has to explain."""
-    return bool(_PRONOUN.match(sentence)) and not _EXPLETIVE.match(sentence)
+    """Return whether it begins with a pronoun or a "however" that needs another sentence."""
+    pronoun = _PRONOUN.match(sentence) and not _EXPLETIVE.match(sentence)
+    return bool(pronoun or _CONTRAST.match(sentence))

@@ -37,9 +37,7 @@ _ASKS = {
     ),
 }
 
-_MONTH = (
-    r"January|February|March|April|May|June|July|August|September|October|November|December"
-)
+_MONTH = r"January|February|March|April|May|June|July|August|September|October|November|December"
 _NUMBER_WORD = (
     r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundreds?|thousands?|"
     r"millions?|billions?|half|twice|third|quarter|single|both"
@@ -63,7 +61,9 @@ _DEFINITION = re.compile(
     r"|^\W*what (?:does|do|did) (?P<meaning>.{2,60}?) (?:mean|stand for|refer to)\W*$",
     re.I,
 )
-_CONTEXTUAL_TERM = re.compile(r"^(?:it|this|that|these|those|they|the (?:first|second|third))\b", re.I)
+_CONTEXTUAL_TERM = re.compile(
+    r"^(?:it|this|that|these|those|they|the (?:first|second|third))\b", re.I
+)
 _LONGEST_TERM = 6
 _COPULA = re.compile(
     r"\b(?:is|are|was|were|means?|refers? to|describes?|denotes?|occurs? when|consists? of"
@@ -75,6 +75,7 @@ _NAMING = re.compile(
     r"|call (?:this|these|it|them))\b",
     re.I,
 )
+_CLAUSE_END = re.compile(r"[,;:(—.]| that | which | who ")
 
 
 def cues_of(question: str) -> frozenset[Cue]:
@@ -99,10 +100,14 @@ def defined_term(question: str) -> str | None:
 
 
 def places_of_definition(sentence: str) -> list[str]:
-    """Return the parts of a sentence that name what it defines: its subject, "called ..."."""
+    """Return the parts of a sentence that may name what it defines.
+
+    They are its subject, its predicate up to a comma, and what stands behind "called".
+    """
     places = []
     if verb := _COPULA.search(sentence):
         places.append(sentence[: verb.start()])
+        places.append(_CLAUSE_END.split(sentence[verb.end() :], maxsplit=1)[0])
     if naming := _NAMING.search(sentence):
-        places.append(sentence[naming.end() :])
+        places.append(_CLAUSE_END.split(sentence[naming.end() :].lstrip(" ,:"), maxsplit=1)[0])
     return places

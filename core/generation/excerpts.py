@@ -47,7 +47,7 @@ class Excerpt:
     citable: bool = True
     """False: only there so that the next one knows what comes before it."""
     leans: bool = False
-    """Begins with a pronoun that only the excerpt before it explains."""
+    """Begins with words that only the excerpt before it explains."""
     follows: bool = False
     """Comes right behind the excerpt before it in the same section."""
 

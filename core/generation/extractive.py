@@ -1,13 +1,12 @@
 """Answers without a language model: the evidence's own sentences, word for word."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 
 from core.embeddings.base import Embedder
 from core.errors import EmbeddingError, GenerationError
 from core.generation.base import Claim, GenerationTask
-from core.generation.cues import Cue
-from core.generation.excerpts import Excerpt, ExcerptKind, cut_excerpts
-from core.generation.inquiry import EncodeTerms, Inquiry, own_terms, read_inquiry
+from core.generation.excerpts import cut_excerpts
+from core.generation.inquiry import EncodeTerms, read_inquiry
 from core.generation.ranking import rank
 from core.generation.selection import select
 
@@ -32,7 +31,6 @@ class ExtractiveGenerator:
         """
         inquiry = read_inquiry(task, self._encode_terms)
         excerpts = cut_excerpts(task.evidence)
-        candidates = [e for e in excerpts if e.citable]
         try:
             ranked = await rank(excerpts, task, inquiry, self._encode_terms, self._embedder)
         except EmbeddingError as error:

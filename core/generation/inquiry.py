@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.generation.base import GenerationTask
 from core.generation.cues import Cue, cues_of, defined_term
 from core.index.terms import TermStatistics
 from core.models import ConversationTurn
+from core.text.sentences import sentences
 
 EncodeTerms = Callable[[str], Sequence[int]]
 """Returns the distinct term ids of a text: stemmed, without stop words."""
@@ -23,7 +24,8 @@ LONGEST_EMBEDDED = 600
 
 _GENERIC = re.compile(
     r"\b(?:please|explain|describe|define|definition|meaning|passage|paragraph|quote|examples?|"
-    r"instances?|give|tell|show|elaborate|details?|again|another|answer|reasons?|many|much)\b",
+    r"instances?|give|tell|show|elaborate|details?|again|another|answer|reasons?|many|much|"
+    r"understand|clarify|rephrase|simple(?:r)? (?:words|terms)|(?:this|that|it) means?)\b",
     re.I,
 )
 _CONTINUES = re.compile(
@@ -53,6 +55,8 @@ class Inquiry:
     cues: frozenset[Cue] = frozenset()
     defines: frozenset[int] = frozenset()
     """The terms of X in "What is X?"."""
+    explains: frozenset[int] = frozenset()
+    """The key terms of a quote that is to be explained."""
     given: tuple[frozenset[int], ...] = ()
     """The terms of each sentence that need not be said again."""
 
@@ -62,30 +66,50 @@ class Inquiry:
 
 
 def read_inquiry(task: GenerationTask, encode_terms: EncodeTerms) -> Inquiry:
-    """Return what the task asks, with the turn or the quote that its question rests on."""
+    """Return what the task asks, with the quote or the turn that its question rests on."""
     own = own_terms(task.question, encode_terms)
-    parts = [(own, 1.0)]
-    embedded = [task.question]
-    given: list[str] = []
     if task.selected_text is not None:
-        parts.append((_key_terms(task.selected_text, encode_terms, task.statistics), QUOTE))
-        quote = task.selected_text[:LONGEST_EMBEDDED]
-        embedded = [f"{task.question} {quote}"] if own else [quote]
+        inquiry = _about_quote(task, task.selected_text, own, encode_terms)
     elif task.history and continues(task.question, own):
-        turn = task.history[-1]
-        given = [citation.quote for citation in turn.agent_response.citations]
-        parts.append((own_terms(turn.user_input, encode_terms), PREVIOUS_QUESTION))
-        parts += [(encode_terms(quote), PREVIOUS_ANSWER) for quote in given]
-        embedded.append(_with_context(turn, task.question))
+        inquiry = _about_turn(task, task.history[-1], own, encode_terms)
+    else:
+        terms = own or encode_terms(task.question)
+        weights = _weigh([(terms, 1.0)], task.statistics)
+        inquiry = Inquiry(task.question, weights, (task.question,))
     term = defined_term(task.question)
-    return Inquiry(
-        text=task.question,
-        weights=_weigh(parts if any(terms for terms, _ in parts) else
-                       [(encode_terms(task.question), 1.0)], task.statistics),
-        embedded=tuple(embedded),
+    return replace(
+        inquiry,
         cues=cues_of(task.question),
         defines=frozenset(encode_terms(term)) if term else frozenset(),
-        given=tuple(frozenset(encode_terms(quote)) for quote in given),
+    )
+
+
+def _about_quote(
+    task: GenerationTask, quote: str, own: Sequence[int], encode_terms: EncodeTerms
+) -> Inquiry:
+    """Mix question and quote; without a question of its own, ask for what explains the quote."""
+    key = _key_terms(quote, encode_terms, task.statistics)
+    weights = _weigh([(own, 1.0), (key, QUOTE)], task.statistics)
+    start = quote[:LONGEST_EMBEDDED]
+    if own:
+        return Inquiry(task.question, weights, (f"{task.question} {start}",))
+    said = tuple(frozenset(encode_terms(sentence)) for sentence in sentences(quote))
+    return Inquiry(task.question, weights, (start,), explains=frozenset(key), given=said)
+
+
+def _about_turn(
+    task: GenerationTask, turn: ConversationTurn, own: Sequence[int], encode_terms: EncodeTerms
+) -> Inquiry:
+    """Mix the question with the turn before it, whose answer need not be given again."""
+    said = [encode_terms(citation.quote) for citation in turn.agent_response.citations]
+    before = own_terms(turn.user_input, encode_terms)
+    parts = [(own, 1.0), (before, PREVIOUS_QUESTION), *((one, PREVIOUS_ANSWER) for one in said)]
+    with_context = f"{turn.user_input[:LONGEST_EMBEDDED]} {task.question}"
+    return Inquiry(
+        task.question,
+        _weigh(parts, task.statistics),
+        (task.question, with_context),
+        given=tuple(frozenset(one) for one in said),
     )
 
 
@@ -101,13 +125,7 @@ def continues(question: str, own: Sequence[int]) -> bool:
     return len(own) == 1 and defined_term(question) is None and len(question.split()) < 4
 
 
-def _with_context(turn: ConversationTurn, question: str) -> str:
-    return f"{turn.user_input[:LONGEST_EMBEDDED]} {question}"
-
-
-def _key_terms(
-    quote: str, encode_terms: EncodeTerms, statistics: TermStatistics
-) -> Sequence[int]:
+def _key_terms(quote: str, encode_terms: EncodeTerms, statistics: TermStatistics) -> Sequence[int]:
     terms = encode_terms(quote)
     rarity = statistics.rarity(terms)
     rarest = sorted(range(len(terms)), key=lambda i: -rarity[i])[:KEY_TERMS]

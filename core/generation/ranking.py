@@ -26,8 +26,13 @@ DEFINITION = 0.2
 NEAR_QUOTE = 0.2
 QUOTE_REACH = 800
 """Characters over which nearness to the quote fades to about a third."""
-EMBEDDED = 14
-"""Excerpts that are embedded at question time: about 30 ms on two cores."""
+EMBEDDED = 12
+LONGEST_EMBEDDED = 300
+"""Excerpts, and characters of each, that are embedded at question time: about 40 ms."""
+BLOCKS = frozenset({ExcerptKind.CODE, ExcerptKind.TABLE})
+RELEVANT = 0.5
+"""Similarity score from which a chunk counts though it shares no word with the question."""
+_PARENTHESES = re.compile(r"\(.*?\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,9 @@ async def rank(
     Raises:
         EmbeddingError: when the embedder gives no usable vectors.
     """
-    scored = score_by_words(excerpts, task, inquiry, encode_terms)
+    scored = _wanted(score_by_words(excerpts, task, inquiry, encode_terms), inquiry)
+    if not _is_relevant(scored, task.evidence, inquiry):
+        return []
     best = sorted(range(len(scored)), key=lambda i: -scored[i].score)[:EMBEDDED]
     kept = [scored[i] for i in sorted(best)]
     cosines = await _cosines([s.excerpt for s in kept], task.evidence, inquiry, embedder)
@@ -89,6 +96,22 @@ def score_by_words(
     return scored
 
 
+def _wanted(scored: Sequence[Scored], inquiry: Inquiry) -> list[Scored]:
+    """Return the excerpts without code and tables, unless those are asked for or all there is."""
+    prose = [s for s in scored if s.excerpt.kind not in BLOCKS]
+    asked = Cue.EXAMPLE in inquiry.cues
+    return list(scored) if asked or not any(inquiry.coverage(s.terms) for s in prose) else prose
+
+
+def _is_relevant(
+    scored: Sequence[Scored], evidence: Sequence[RetrievedChunk], inquiry: Inquiry
+) -> bool:
+    """Return whether anything shares a word with the question or means something like it."""
+    return any(inquiry.coverage(s.terms) for s in scored) or any(
+        evidence[s.excerpt.chunk_number].similarity_score >= RELEVANT for s in scored
+    )
+
+
 async def _cosines(
     excerpts: Sequence[Excerpt],
     evidence: Sequence[RetrievedChunk],
@@ -98,7 +121,7 @@ async def _cosines(
     if not excerpts:
         return []
     question = (await embedder.embed_queries(inquiry.embedded)).mean(axis=0)
-    texts = [f"{_heading(evidence[e.chunk_number])}: {e.text}" for e in excerpts]
+    texts = [f"{_heading(evidence[e.chunk_number])}: {e.text}"[:LONGEST_EMBEDDED] for e in excerpts]
     vectors = await embedder.embed_passages(texts)
     length = float(np.linalg.norm(question)) or 1.0
     return [float(cosine) for cosine in vectors @ question / length]
@@ -110,19 +133,21 @@ def _heading(chunk: RetrievedChunk) -> str:
 
 def _bonus(excerpt: Excerpt, inquiry: Inquiry, encode_terms: EncodeTerms) -> float:
     """Return what the question's wording adds for this kind of sentence."""
-    if excerpt.kind in {ExcerptKind.CODE, ExcerptKind.TABLE}:
+    if excerpt.kind in BLOCKS:
         return CUE
     bonus = sum(CUE for cue in inquiry.cues if offers(excerpt.quote, cue, inquiry.text))
-    if inquiry.defines and _defines(excerpt.quote, inquiry.defines, encode_terms):
+    if (inquiry.defines or inquiry.explains) and _defines(excerpt.quote, inquiry, encode_terms):
         bonus += DEFINITION
     return bonus
 
 
-def _defines(sentence: str, term: frozenset[int], encode_terms: EncodeTerms) -> bool:
-    """Return whether the sentence's subject, or what it calls something, is the term."""
+def _defines(sentence: str, inquiry: Inquiry, encode_terms: EncodeTerms) -> bool:
+    """Return whether the sentence's subject, or what it calls something, is asked about."""
     for place in places_of_definition(sentence):
-        named = frozenset(encode_terms(re.sub(r"\(.*?\)", "", place)))
-        if term <= named and len(named) <= len(term) + 2:
+        named = frozenset(encode_terms(_PARENTHESES.sub("", place)))
+        if inquiry.defines and inquiry.defines <= named and len(named - inquiry.defines) <= 2:
+            return True
+        if named and named <= inquiry.explains:
             return True
     return False
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from core.generation.excerpts import Excerpt
 from core.generation.inquiry import Inquiry
-from core.generation.ranking import Scored
+from core.generation.ranking import BLOCKS, Scored
 
 REPEATED = 0.2
 """Taken off for question terms that the chosen excerpts already cover."""
 NEIGHBOUR = 0.06
 """Added for an excerpt right beside a chosen one: the answer reads as one text."""
-COMPANION = 0.02
+COMPANION = 0.01
 """Taken off for an excerpt that needs the one before it, which costs a place."""
 WORTHWHILE = 0.6
 """Share of the best score that a further excerpt must reach."""
@@ -35,8 +35,8 @@ def select(
 
     Greedy: each step takes what adds most to what is chosen already.
     """
-    fresh = [s for s in ranked if not _says_again(s.terms, inquiry.given)]
-    options = list(_options(excerpts, fresh or ranked, limit))
+    options = list(_options(excerpts, ranked, limit))
+    options = [o for o in options if not _is_given(o, excerpts, inquiry, ranked)] or options
     chosen: dict[int, Scored | None] = {}
     best = 0.0
     while len(chosen) < limit:
@@ -55,9 +55,7 @@ def select(
     return [excerpts[position] for position in sorted(chosen)]
 
 
-def _options(
-    excerpts: Sequence[Excerpt], ranked: Sequence[Scored], limit: int
-) -> Iterator[Option]:
+def _options(excerpts: Sequence[Excerpt], ranked: Sequence[Scored], limit: int) -> Iterator[Option]:
     places = {excerpt: position for position, excerpt in enumerate(excerpts)}
     for scored in ranked:
         last = places[scored.excerpt]
@@ -70,7 +68,9 @@ def _options(
 
 
 def _fits(option: Option, chosen: dict[int, Scored | None], limit: int) -> bool:
-    if option.positions[-1] in chosen:
+    kind = option.scored.excerpt.kind
+    taken = {s.excerpt.kind for s in chosen.values() if s}
+    if option.positions[-1] in chosen or (kind in BLOCKS and taken & BLOCKS):
         return False
     added = sum(position not in chosen for position in option.positions)
     said = [scored.terms for scored in chosen.values() if scored]
@@ -87,6 +87,4 @@ def _gain(option: Option, chosen: dict[int, Scored | None], inquiry: Inquiry) ->
 
 
 def _says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
-    return any(
-        len(terms & other) >= SAME * max(1, min(len(terms), len(other))) for other in said
-    )
+    return any(len(terms & other) >= SAME * max(1, min(len(terms), len(other))) for other in said)

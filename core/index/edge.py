@@ -142,8 +142,11 @@ class EdgeIndex:
 
     def _drop(self, collection: str) -> None:
         self._discard_building(collection)
+        sealed, unsealed = self._root / collection, self._unsealed(collection)
         with self._open.withheld(collection):
-            _remove(self._root / collection)
+            if sealed.exists():
+                sealed.rename(unsealed)  # a death in mid-removal leaves no half collection
+                _remove(unsealed)
 
     def _names(self) -> frozenset[str]:
         folders = list(self._root.iterdir()) if self._root.exists() else []

@@ -1,7 +1,9 @@
 """One collection in Qdrant's embedded engine; the only file that speaks its queries."""
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 from uuid import UUID
@@ -28,9 +30,13 @@ from core.index.points import (
 from core.index.sparse import ascending
 from core.models import Chunk
 
+PointId = int | UUID | str
+"""As the engine has it; all of ours are UUIDs."""
 OPTIMIZE_ABOVE = 20_000
 """Points; below, a full scan takes a few milliseconds and building a graph half a minute."""
 _PAGE = 1_000
+_REMEMBERED = 4_096
+"""Chunks kept in memory once read, about 3 kB each."""
 
 
 class Shard:
@@ -40,6 +46,8 @@ class Shard:
         self._folder = folder
         self._marker = marker
         self._engine = engine
+        self._remembered: dict[PointId, Chunk] = {}
+        self._remembering = threading.Lock()
 
     @classmethod
     def create(cls, folder: Path, dimensions: int) -> Self:
@@ -113,21 +121,17 @@ class Shard:
                 return []
             only_found = edge.Filter(must=[edge.HasIdCondition(found)])
             by_dense, by_sparse = self._nearest(query, only_found, len(found))
-            records = self._engine.retrieve(list(found), with_payload=True, with_vector=False)
-        cosine = {hit.id: hit.score for hit in by_dense}
+        chunks = self._chunks(found)
         bm25 = {hit.id: hit.score for hit in by_sparse}
+        cosines = ((hit.id, hit.score) for hit in by_dense)
         return [
-            Candidate(to_chunk(record.payload), cosine[record.id], bm25.get(record.id, 0.0))
-            for record in records
+            Candidate(chunks[chunk_id], cosine, bm25.get(chunk_id, 0.0))
+            for chunk_id, cosine in cosines
         ]
 
     def fetch(self, chunk_ids: Sequence[UUID]) -> list[Chunk]:
         """Return the chunks with these ids, in the order asked for."""
-        with self._errors():
-            records = self._engine.retrieve(
-                list(set(chunk_ids)), with_payload=True, with_vector=False
-            )
-        chunks = {record.id: to_chunk(record.payload) for record in records}
+        chunks = self._chunks({*chunk_ids})
         return [chunks[chunk_id] for chunk_id in chunk_ids if chunk_id in chunks]
 
     def reading_order(self, document_id: UUID | None) -> list[UUID]:
@@ -141,6 +145,21 @@ class Shard:
         if not document_ids:
             return []
         return [_point(record) for record in self._records(document_ids, True, vectors=True)]
+
+    def _chunks(self, ids: set[PointId]) -> dict[PointId, Chunk]:
+        """Return the chunks with these ids; reading one costs more than all of a search."""
+        with self._remembering:
+            known = {i: self._remembered[i] for i in ids if i in self._remembered}
+        missing = [i for i in ids if i not in known]
+        with self._errors():
+            records = self._engine.retrieve(missing, with_payload=True, with_vector=False)
+        read = {record.id: to_chunk(record.payload) for record in records}
+        with self._remembering:
+            self._remembered |= read
+            surplus = max(0, len(self._remembered) - _REMEMBERED)
+            for oldest in list(islice(self._remembered, surplus)):
+                del self._remembered[oldest]
+        return known | read
 
     def _nearest(
         self, query: SearchQuery, only: edge.Filter | None, limit: int

@@ -1,25 +1,27 @@
 """What the sandbox and its child say to one another, checked by the side that trusts less."""
 
-import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from core.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, ParsedDocument
 
-MAX_FRAME_BYTES = 20_000_000
+LENGTH_BYTES = 4
+"""A frame is its length, four bytes, most significant first, then that many bytes."""
+MAX_FRAME_BYTES = 13_000_000
 MAX_TEXT_CHARACTERS = 20_000_000
-MAX_BLOCKS = 500_000
-_MAX_REASON = 300
+MAX_BLOCK_CHARACTERS = 2_000_000
+"""At most six bytes each in a frame: JSON writes what is not ASCII as escapes."""
+MAX_BLOCKS = 200_000
+_PART_BYTES = 256_000
+_MAX_SHORT_TEXT = 2_000
 _MAX_SHORT_TEXTS = 1_000
 _LOCATOR_NAMES = frozenset({"page", "slide", "cell", "line_start", "line_end"})
 _SURROGATES = re.compile("[\ud800-\udfff]")
-
-HEADER_BYTES = 4
-"""A frame is its length, four bytes, most significant first, then that many bytes."""
 
 
 class InvalidMessage(Exception):
@@ -34,23 +36,166 @@ class ParseJob:
     name: str
     """Its path below `include_root`, or any name; the suffix tells its format."""
     media_type: str | None = None
-    dialect: str = "commonmark"
-    """Which Markdown it is written in."""
+    dialect: str = "markdown"
+    """Which Markdown it is written in; other formats ignore it."""
     include_root: Path | None = None
     """The folder from which its pages may include files; none allows no includes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why the child could not parse a document; `retire` when it must not go on."""
+class Finished:
+    """The end of an answer: a document or the reason why there is none."""
 
+    document: ParsedDocument | None
     reason: str
-    retire: bool = False
+    retire: bool
+    """Whether the child holds so much memory that another should take its place."""
 
 
-def frame(message: Mapping[str, Any]) -> bytes:
-    """Return a message with its length before it."""
+def job_parts(job: ParseJob, seconds: float) -> Iterator[bytes | memoryview]:
+    """Yield a job as the child reads it: what is known of the document, then its bytes.
+
+    The bytes come in small parts, so that a pipe's buffer never holds them all again.
+    """
+    root = str(job.include_root.absolute()) if job.include_root else None
+    yield _frame({**_description(job), "include_root": root, "seconds": seconds})
+    yield len(job.data).to_bytes(LENGTH_BYTES, "big")
+    whole = memoryview(job.data)
+    for start in range(0, len(whole), _PART_BYTES):
+        yield whole[start : start + _PART_BYTES]
+
+
+def read_job(stream: BinaryIO) -> tuple[ParseJob, float] | None:
+    """Return the next job and its seconds of processor time, or none at the end."""
+    if not (length := stream.read(LENGTH_BYTES)):
+        return None
+    fields = json.loads(stream.read(int.from_bytes(length, "big")))
+    seconds = fields.pop("seconds")
+    root = fields.pop("include_root")
+    data = stream.read(int.from_bytes(stream.read(LENGTH_BYTES), "big"))
+    return ParseJob(data, **fields, include_root=Path(root) if root else None), seconds
+
+
+def ready_frame() -> bytes:
+    """Return what the child says when it is about to read its first job."""
+    return _frame({"ready": True})
+
+
+def document_frames(document: ParsedDocument, *, retire: bool) -> Iterator[bytes]:
+    """Yield a document block by block, so that neither side holds it a second time.
+
+    Raises:
+        UnsupportedDocument: before the first frame, when it is too long.
+    """
+    _check_size(document)
+    for block in document.blocks:
+        yield _frame(
+            {
+                "kind": block.kind,
+                "text": block.text,
+                "level": block.level,
+                "anchor": block.anchor and _short(block.anchor),
+                "locator": dict(block.locator),
+            }
+        )
+    yield _frame(
+        {
+            "title": _short(document.title) if document.title else None,
+            "metadata": {_short(k): _short(v) for k, v in document.metadata.items()},
+            "warnings": [_short(text) for text in document.warnings[:_MAX_SHORT_TEXTS]],
+            "retire": retire,
+        }
+    )
+
+
+def refusal_frame(reason: str, *, retire: bool) -> bytes:
+    """Return why a document has no answer."""
+    return _frame({"reason": _short(reason), "retire": retire})
+
+
+class Answer:
+    """Collects what the child says about one document, and trusts none of it."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+        self._characters = 0
+
+    def take(self, body: bytes) -> Finished | None:
+        """Return the end of the answer, or none while more is to come.
+
+        Raises:
+            InvalidMessage: when a field is missing, too large or not of its type.
+        """
+        try:
+            fields = json.loads(body)
+            return self._take(fields)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise InvalidMessage(f"{type(error).__name__} in a frame") from error
+
+    def _take(self, fields: dict[str, Any]) -> Finished | None:
+        if "kind" in fields:
+            self._add(_block(fields))
+            return None
+        if "reason" in fields:
+            return Finished(None, _checked_text(fields["reason"]), fields["retire"] is True)
+        title, warnings = fields["title"], fields["warnings"]
+        metadata = fields["metadata"]
+        _check(len(warnings) <= _MAX_SHORT_TEXTS and len(metadata) <= _MAX_SHORT_TEXTS)
+        document = ParsedDocument(
+            _checked_text(title) if title is not None else None,
+            tuple(self._blocks),
+            {_checked_text(name): _checked_text(value) for name, value in metadata.items()},
+            tuple(_checked_text(text) for text in warnings),
+        )
+        return Finished(document, "", fields["retire"] is True)
+
+    def _add(self, block: Block) -> None:
+        self._blocks.append(block)
+        self._characters += len(block.text)
+        _check(len(self._blocks) <= MAX_BLOCKS and self._characters <= MAX_TEXT_CHARACTERS)
+
+
+def _check_size(document: ParsedDocument) -> None:
+    lengths = [len(block.text) for block in document.blocks]
+    for measured, limit, what in (
+        (len(lengths), MAX_BLOCKS, "more than {:,} paragraphs"),
+        (sum(lengths), MAX_TEXT_CHARACTERS, "more than {:,} characters of text"),
+        (max(lengths, default=0), MAX_BLOCK_CHARACTERS, "a passage of more than {:,} characters"),
+    ):
+        if measured > limit:
+            raise UnsupportedDocument(f"has {what.format(limit)}")
+
+
+def _frame(message: Mapping[str, Any]) -> bytes:
     body = json.dumps(message, separators=(",", ":")).encode()
-    return len(body).to_bytes(HEADER_BYTES, "big") + body
+    return len(body).to_bytes(LENGTH_BYTES, "big") + body
 
 
+def _short(text: str) -> str:
+    return text[:_MAX_SHORT_TEXT]
+
+
+def _description(job: ParseJob) -> dict[str, Any]:
+    return {"name": job.name, "media_type": job.media_type, "dialect": job.dialect}
+
+
+def _block(fields: dict[str, Any]) -> Block:
+    level, anchor, locator = fields["level"], fields["anchor"], fields["locator"]
+    _check(type(level) is int and 0 <= level <= 1_000)
+    _check(_LOCATOR_NAMES.issuperset(locator))
+    _check(all(type(place) is int and place > 0 for place in locator.values()))
+    text = _checked_text(fields["text"], MAX_BLOCK_CHARACTERS)
+    _check(bool(text.strip()))
+    anchor = _checked_text(anchor) if anchor is not None else None
+    return Block(BlockKind(fields["kind"]), text, level, anchor, locator)
+
+
+def _checked_text(value: Any, limit: int = _MAX_SHORT_TEXT) -> str:
+    _check(isinstance(value, str) and len(value) <= limit)
+    _check(not _SURROGATES.search(value))
+    return str(value)
+
+
+def _check(holds: bool) -> None:
+    if not holds:
+        raise ValueError("a field is out of bounds")

@@ -3,17 +3,294 @@
 import asyncio
 import glob
 import hashlib
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from core.errors import IngestionError, SourceUnavailable, UnsupportedDocument
+from core.ingestion.document import ParsedDocument
 from core.ingestion.fetch import Fetcher
-from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
 from core.ingestion.passages import Placement
-from core.ingestion.sandbox import ParseJob
+from core.ingestion.sandbox import ParseJob, Sandbox
 from core.ingestion.sitemap import read_sitemap
-from core.ingestion.sites import Site, detect_site
+from core.ingestion.page_files import files_below
+from core.ingestion.site import Site, SiteKind, SitePage
+from core.ingestion.sites import detect_site, loose_page
+
+_GLOB_MARKS = frozenset("*?[")
+_SEPARATOR = "\x1f"
+
+
+class SourceDocument(Protocol):
+    """One document of a source."""
+
+    @property
+    def place(self) -> Placement:
+        """What the source knows about it beside its text."""
+        ...
+
+    async def read(self) -> None:
+        """Fetch its bytes, before anything else.
+
+        Raises:
+            IngestionError: when they cannot be had; the reason follows the document's name.
+        """
+        ...
+
+    def fingerprint(self) -> str:
+        """Return a digest of all that its chunks are made from."""
+        ...
+
+    async def parse(self) -> ParsedDocument:
+        """Return its blocks.
+
+        Raises:
+            UnsupportedDocument: the reason follows the document's name.
+        """
+        ...
+
+
+class Source(Protocol):
+    """Where documents come from; ingesting it again replaces just its own documents."""
+
+    @property
+    def name(self) -> str:
+        """The same in every run: an absolute path, a glob, or a URL."""
+        ...
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What could not be read; complete once `documents` has returned."""
+        ...
+
+    async def documents(self) -> list[SourceDocument]:
+        """Return its documents in reading order.
+
+        Raises:
+            IngestionError: when the source as a whole cannot be read.
+        """
+        ...
+
+
+@dataclass
+class Readable:
+    """The sources of one run."""
+
+    sources: list[Source]
+    base_url: str | None
+    """Where the course is published, as far as its sources tell."""
+
+
+@asynccontextmanager
+async def open_sources(
+    names: Sequence[str],
+    *,
+    base_url: str | None,
+    allowed_hosts: frozenset[str],
+    max_bytes: int,
+    user_agent: str,
+) -> AsyncIterator[Readable]:
+    """Open the sources that `names` stand for; parsing and fetching end with the block.
+
+    `base_url` is where the course says it is published; without it, a site's own
+    configuration or the first URL decides. With several folders or files, each folder's
+    name goes before its documents' names.
+
+    Raises:
+        IngestionError: for a path or glob that matches nothing.
+    """
+    async with AsyncExitStack() as stack:
+        sandbox = await stack.enter_async_context(Sandbox())
+        fetcher = Fetcher(allowed_hosts=allowed_hosts, max_bytes=max_bytes, user_agent=user_agent)
+        await stack.enter_async_context(fetcher)
+        reader = _Reader(sandbox, fetcher, max_bytes)
+        several = len(names) > 1
+        sites = [await _open(name, reader, base_url, several) for name in names]
+        found = (source.base_url for source in sites if source.base_url)
+        yield Readable(list(sites), base_url or next(found, None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    sandbox: Sandbox
+    fetcher: Fetcher
+    max_bytes: int
+
+
+async def _open(
+    name: str, reader: _Reader, base_url: str | None, several: bool
+) -> "FileSource | WebSource":
+    if "://" in name:
+        return WebSource(name, reader, base_url or _origin_of(name))
+    path = Path(name).expanduser()
+    if path.is_dir():
+        site = await asyncio.to_thread(detect_site, path)
+        prefix = f"{path.resolve().name}/" if several else ""
+        return FileSource(str(path.resolve()), reader, site, base_url or site.base_url, prefix)
+    if path.is_file():
+        return FileSource(str(path.resolve()), reader, _site_of([path.resolve()]), base_url)
+    if _GLOB_MARKS & set(name):
+        return await _open_glob(str(path), reader, base_url)
+    raise IngestionError(
+        f"no such file: {name}", user_message=f"There is no file or folder called {name}."
+    )
+
+
+async def _open_glob(pattern: str, reader: _Reader, base_url: str | None) -> "FileSource":
+    found = await asyncio.to_thread(glob.glob, pattern, recursive=True)
+    files = sorted(Path(match).resolve() for match in found if Path(match).is_file())
+    if not files:
+        raise IngestionError(f"no match: {pattern}", user_message=f"No file matches {pattern}.")
+    return FileSource(str(Path(pattern).absolute()), reader, _site_of(files), base_url)
+
+
+def _site_of(files: Sequence[Path]) -> Site:
+    """Return loose files as a site of their own, below the folder that holds them all."""
+    folder = Path(os.path.commonpath([file.parent for file in files]))
+    paths = [file.relative_to(folder).as_posix() for file in files]
+    return Site(SiteKind.FOLDER, folder, tuple(loose_page(path) for path in paths))
+
+
+class FileSource:
+    """Files of a folder, in the order of the site that they are the text of."""
+
+    def __init__(
+        self, name: str, reader: _Reader, site: Site, base_url: str | None, prefix: str = ""
+    ) -> None:
+        self.name = name
+        self.base_url = base_url
+        self.warnings: Sequence[str] = site.warnings
+        self._reader = reader
+        self._site = site
+        self._prefix = prefix
+
+    async def documents(self) -> list[SourceDocument]:
+        """Return the site's pages; nothing is read yet."""
+        assets = await asyncio.to_thread(_digest_of_assets, self._site)
+        return [
+            _File(
+                Placement(
+                    source_file=self._prefix + page.path,
+                    origin=self.name,
+                    title=page.title,
+                    module=page.module or None,
+                    url=_join(self.base_url, page.url_path),
+                ),
+                self._reader,
+                page,
+                self._site.folder,
+                assets,
+            )
+            for page in self._site.pages
+        ]
+
+
+@dataclass
+class _File:
+    place: Placement
+    reader: _Reader
+    page: SitePage
+    folder: Path
+    assets: str
+    data: bytes = b""
+
+    async def read(self) -> None:
+        try:
+            path = self.folder / self.page.path
+            size = (await asyncio.to_thread(path.stat)).st_size
+            if size > self.reader.max_bytes:
+                raise UnsupportedDocument(f"is larger than {self.reader.max_bytes / 1e6:.0f} MB")
+            self.data = await asyncio.to_thread(path.read_bytes)
+        except OSError as error:
+            raise SourceUnavailable(f"cannot be read: {error.strerror}") from error
+
+    def fingerprint(self) -> str:
+        return _digest(self.data, self.place, self.page.dialect, self.assets)
+
+    async def parse(self) -> ParsedDocument:
+        page = self.page
+        return await self.reader.sandbox.parse(
+            ParseJob(self.data, page.path, dialect=page.dialect, include_root=self.folder)
+        )
+
+
+class WebSource:
+    """One page of the web, or all pages that a sitemap lists."""
+
+    def __init__(self, url: str, reader: _Reader, base_url: str) -> None:
+        self.name = url
+        self.base_url: str | None = base_url
+        self.warnings: Sequence[str] = ()
+        self._reader = reader
+
+    async def documents(self) -> list[SourceDocument]:
+        """Return the pages; a sitemap is fetched, the pages themselves are not yet."""
+        urls = [self.name]
+        if _is_sitemap(self.name):
+            urls = [entry.url for entry in await read_sitemap(self._reader.fetcher, self.name)]
+        return [
+            _Page(Placement(source_file=url, origin=self.name, url=url), self._reader)
+            for url in dict.fromkeys(urls)
+        ]
+
+
+@dataclass
+class _Page:
+    place: Placement
+    reader: _Reader
+    data: bytes = b""
+    media_type: str = ""
+
+    async def read(self) -> None:
+        fetched = await self.reader.fetcher.fetch(self.place.source_file)
+        self.data, self.media_type = fetched.body, fetched.media_type
+        self.place = replace(self.place, url=fetched.url)
+
+    def fingerprint(self) -> str:
+        return _digest(self.data, self.place, self.media_type)
+
+    async def parse(self) -> ParsedDocument:
+        name = urlsplit(self.place.source_file).path.rsplit("/", 1)[-1] or "index.html"
+        return await self.reader.sandbox.parse(ParseJob(self.data, name, self.media_type or None))
+
+
+def _is_sitemap(url: str) -> bool:
+    name = urlsplit(url).path.rsplit("/", 1)[-1].lower()
+    return name.startswith("sitemap") and name.endswith((".xml", ".xml.gz", ".txt"))
+
+
+def _origin_of(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc, "/", "", ""))
+
+
+def _join(base_url: str | None, path: str) -> str | None:
+    if base_url is None:
+        return None
+    return urljoin(base_url if base_url.endswith("/") else f"{base_url}/", path)
+
+
+def _digest(data: bytes, place: Placement, *facts: str) -> str:
+    described = (place.title or "", place.module or "", place.url or "", *facts)
+    digest = hashlib.sha256(_SEPARATOR.join(described).encode())
+    digest.update(data)
+    return digest.hexdigest()
+
+
+def _digest_of_assets(site: Site) -> str:
+    """Return a digest of the files that pages may include: names, sizes and times."""
+    if site.kind is SiteKind.FOLDER:
+        return ""
+    pages = {page.path for page in site.pages}
+    facts = []
+    for folder in site.include_roots:
+        for path in sorted(files_below(site.folder / folder)):
+            if path.relative_to(site.folder).as_posix() in pages:
+                continue
+            status = path.stat()
+            facts.append(_SEPARATOR.join((str(path), str(status.st_size), str(status.st_mtime_ns))))
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()

@@ -86,9 +86,7 @@ def _by_words(name: str, section: SectionRecord) -> bool:
     return bool(wanted) and set(wanted) <= set(_fold(section.title).split())
 
 
-def _by_spelling(
-    name: str, sections: Sequence[SectionRecord]
-) -> list[tuple[float, SectionRecord]]:
+def _by_spelling(name: str, sections: Sequence[SectionRecord]) -> list[tuple[float, SectionRecord]]:
     """Return every section with its best likeness (0 to 100), best first, then in book order."""
     from rapidfuzz import fuzz
 

@@ -239,11 +239,11 @@ class SessionStore:
             return await db.get_one(SessionRow, values["session_id"])
 
 
-def _of_request(request_id: UUID) -> Select[tuple[TurnRow]]:
+def _of_request(request_id: UUID) -> Select[TurnRow]:
     return select(TurnRow).where(TurnRow.request_id == request_id)
 
 
-def _turns(session_id: UUID) -> Select[tuple[TurnRow]]:
+def _turns(session_id: UUID) -> Select[TurnRow]:
     return select(TurnRow).where(TurnRow.session_id == session_id)
 
 

@@ -6,16 +6,22 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from mdit_py_plugins.container import container_plugin
 
-_INDENTED = re.compile(r"""(?:!!!|\?\?\?\+?)[ ]+(?P<kind>[\w-]+)[^"\n]*(?P<title>".*")?[ ]*|===[!+]?[ ]+(?P<tab>".*"|'.*')[ ]*""")
+_INDENTED = re.compile(
+    r"""(?:!!!|\?\?\?\+?)[ ]+(?P<kind>[\w-]+)[^"\n]*(?P<title>".*")?[ ]*"""
+    r"""|===[!+]?[ ]+(?P<tab>".*"|'.*')[ ]*"""
+)
 _DIRECTIVE = re.compile(r"\s*(?:\{\s*\.)?(?P<kind>[A-Za-z][\w-]*)\s*(?P<rest>.*)", re.DOTALL)
 _ATTRIBUTES = re.compile(r"\{[^{}]*\}")
 _TITLE_ATTRIBUTE = re.compile(r"""title\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _ALERT = re.compile(r"\[!([A-Za-z]+)\][+-]?[ \t]*(.*)")
 _INDENT = 4
 _SHOWN_KINDS = frozenset(
-    "abstract attention bug caution check danger definition error example exercise failure faq "
-    "hint important info note question quote secondary seealso solution success summary theorem "
-    "tip todo warning".split()
+    {
+        *("abstract", "attention", "bug", "caution", "check", "danger", "definition", "error"),
+        *("example", "exercise", "failure", "faq", "hint", "important", "info", "note"),
+        *("question", "quote", "secondary", "seealso", "solution", "success", "summary"),
+        *("theorem", "tip", "todo", "warning"),
+    }
 )
 
 

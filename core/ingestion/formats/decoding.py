@@ -12,7 +12,13 @@ _BYTE_ORDER_MARKS: Sequence[tuple[bytes, str]] = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_GUESSED_ENCODINGS = (
+    *("cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
+    *("shift_jis", "euc_jp", "euc_kr", "gb18030", "big5", "koi8_r", "iso8859_2", "iso8859_5"),
+)
+"""The encodings of the web; those of old Macintoshes and DOS would win by accident."""
 _SAMPLE_BYTES = 64 * 1024
+_FEW_CONTROLS = 32
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -42,7 +48,7 @@ def looks_like_text(data: bytes) -> bool:
     if _marked_encoding(sample) or _unmarked_utf16(sample):
         return True
     control = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in sample)
-    return control <= len(sample) // 200
+    return control <= max(_FEW_CONTROLS, len(sample) // 200)
 
 
 def _decode(data: bytes, declared: str | None) -> tuple[str, bool]:
@@ -51,12 +57,11 @@ def _decode(data: bytes, declared: str | None) -> tuple[str, bool]:
         mark, encoding = marked
         return _lossily(data[len(mark) :], encoding)
     utf16 = _unmarked_utf16(data[:_SAMPLE_BYTES])
-    for candidate in (utf16, "utf-8", _known_codec(declared)):
-        if candidate:
-            try:
-                return data.decode(candidate), False
-            except UnicodeDecodeError:
-                continue
+    for candidate in filter(None, (utf16, "utf-8", declared)):
+        try:
+            return data.decode(candidate), False
+        except (LookupError, ValueError):
+            continue  # not in this encoding, or no encoding of that name
     return _lossily(data, _guessed_encoding(data))
 
 
@@ -82,23 +87,14 @@ def _unmarked_utf16(sample: bytes) -> str | None:
     return None
 
 
-def _known_codec(name: str | None) -> str | None:
-    """Return `name` when Python has a text codec for it; `hex` or `zip` are none."""
-    if not name:
-        return None
-    try:
-        b"".decode(name)
-    except (LookupError, UnicodeError, ValueError):
-        return None
-    return name
-
-
 def _guessed_encoding(data: bytes) -> str:
     from charset_normalizer import from_bytes
 
     sample = data if len(data) <= _SAMPLE_BYTES else _around_first_high_byte(data)
-    best = from_bytes(sample).best()
-    return best.encoding if best else "utf-8"
+    likely = list(from_bytes(sample, cp_isolation=list(_GUESSED_ENCODINGS)))
+    if any("cp1252" in guess.could_be_from_charset and guess.chaos < 0.15 for guess in likely):
+        return "cp1252"  # the commonest of those that fit equally well
+    return likely[0].encoding if likely else "utf-8"
 
 
 def _around_first_high_byte(data: bytes) -> bytes:

@@ -36,10 +36,9 @@ def front_matter(lines: Sequence[SourceLine]) -> FrontMatter:
         values = yaml.load(text, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, RecursionError):
         return FrontMatter({}, end + 1, (_UNREADABLE,))
-    if values is None or values == "":
-        return FrontMatter({}, end + 1)
     if not isinstance(values, dict):
-        return FrontMatter({}, end + 1, (_UNREADABLE,))
+        # Prose between two rules stays; an empty block, or one of comments only, goes.
+        return FrontMatter({}, 0 if values else end + 1)
     metadata = {str(name): _plain(value) for name, value in values.items()}
     return FrontMatter({name: text for name, text in metadata.items() if text}, end + 1)
 

@@ -2,8 +2,9 @@
 
 import re
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from core.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
 from core.ingestion.formats.decoding import decode_text
 from core.ingestion.formats.html_blocks import html_blocks
@@ -37,9 +38,15 @@ def parse_html(data: bytes | str, *, charset: str | None = None) -> ParsedDocume
     The content is the first of the known containers of documentation sites, `<main>` or
     `<article>` that holds a good part of the page's text, otherwise the body without header,
     footer and asides. `charset` is what the web server declared.
+
+    Raises:
+        UnsupportedDocument: when the page has too many elements.
     """
     text, warnings = _text(data, charset)
-    tree = LexborHTMLParser(text)
+    try:
+        tree = LexborHTMLParser(text)
+    except SelectolaxError as error:
+        raise UnsupportedDocument("is HTML of more elements than memory holds") from error
     if tree.body is None:
         return document_of(None, (), warnings=warnings)
     root, left_out = _main_content(tree, tree.body)

@@ -17,9 +17,18 @@ TAG = re.compile(
 """A comment, without groups, or a tag."""
 
 _VOID_TAGS = frozenset(
-    "area base br col embed hr img input link meta param source track wbr".split()
+    {
+        *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param"),
+        *("source", "track", "wbr"),
+    }
 )
-_PARAGRAPH_ENDS = frozenset({"p", "li", "dt", "dd", "tr", "td", "th", "option"})
+_ENDS_PARAGRAPH = frozenset(
+    {
+        *("address", "article", "aside", "blockquote", "details", "div", "dl", "figure", "footer"),
+        *("form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main", "nav", "ol", "p", "pre"),
+        *("section", "table", "ul"),
+    }
+)
 _MAY_HIDE = re.compile(r"\b(?:hidden|style|class|color)\b", re.IGNORECASE)
 
 
@@ -56,16 +65,17 @@ class OpenElements:
         while len(self._open) > depth:
             self._pop()
 
-    def close_paragraphs(self) -> None:
-        """Close what ends by itself where the next block begins: `<p>`, `<li>` ..."""
-        while self._open and self._open[-1][0] in _PARAGRAPH_ENDS:
-            self._pop()
+    def close_paragraph(self) -> None:
+        """Close the `<p>` that ends by itself where the next block begins."""
+        self._close("p")
 
     def _follow(self, tag: re.Match[str]) -> None:
         name = tag["name"].lower()
         if tag["closing"]:
             self._close(name)
         elif name not in _VOID_TAGS and not tag["attributes"].rstrip().endswith("/"):
+            if name in _ENDS_PARAGRAPH:
+                self.close_paragraph()
             hides = name in UNSEEN_TAGS or _hides(tag["attributes"])
             self._open.append((name, hides))
             self._names[name] += 1

@@ -36,19 +36,20 @@ class Includes:
             chain: the files that are being included already, outermost first.
         """
         if path in chain:
-            return self._refuse(f"The file {path} includes itself and was left out there.")
+            self.warn(f"The file {path} includes itself and was left out there.")
+            return None
         if len(chain) >= _MAX_DEPTH:
-            return self._refuse(f"The file {path} is included too deeply and was left out.")
+            self.warn(f"The file {path} is included too deeply and was left out.")
+            return None
         text = self._read(path)
         if text is None:
-            return self._refuse(f"The included file {path} is missing.")
-        if len(text) > self._left:
-            return self._refuse(f"The included file {path} makes the page too long.")
-        self._left -= len(text)
+            self.warn(f"The included file {path} is missing.")
+            return None
+        self._left -= len(text) + 1
+        if self._left < 0:
+            self.warn(f"The included file {path} makes the page too long and was left out.")
+            return None
         return text.replace("\r\n", "\n").removeprefix("\ufeff").removesuffix("\n")
-
-    def _refuse(self, sentence: str) -> None:
-        self.warn(sentence)
 
 
 def resolved(path: str, chain: tuple[str, ...]) -> str:

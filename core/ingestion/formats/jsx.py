@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 _MARK = re.compile(r"""[{}"'`]|/\*|//""")
+_MAY_STAND_ALONE = frozenset("\"'")  # an apostrophe in the text of a component
 _ENDINGS: Mapping[str, re.Pattern[str]] = {
     '"': re.compile(r'(?:[^"\\\n]|\\.)*+"'),
     "'": re.compile(r"(?:[^'\\\n]|\\.)*+'"),
@@ -14,7 +15,9 @@ _ENDINGS: Mapping[str, re.Pattern[str]] = {
     "//": re.compile(r"[^\n]*+"),
 }
 _TAG = re.compile(r"<(/?)([A-Za-z][\w.:-]*+)?\s*+")
-_ATTRIBUTE = re.compile(r"""([A-Za-z_@:$][\w.:$-]*+)\s*+(?:=\s*+(?:"([^"]*)"|'([^']*)'|(?=\{)))?+""")
+_ATTRIBUTE = re.compile(
+    r"""([A-Za-z_@:$][\w.:$-]*+)\s*+(?:=\s*+(?:"([^"]*)"|'([^']*)'|(?=\{)))?+"""
+)
 _TAG_END = re.compile(r"\s*+(/?)>")
 _SPACE = re.compile(r"\s*+")
 _STRING = re.compile(r"""(["'`])((?:(?!\1)[^\\])*+)\1""")
@@ -70,6 +73,8 @@ def expression_end(text: str, start: int) -> int | None:
                 return position
         elif ending := _ENDINGS[mark[0]].match(text, position):
             position = ending.end()
+        elif mark[0] not in _MAY_STAND_ALONE:
+            return None
     return None
 
 

@@ -11,6 +11,7 @@ from core.ingestion.formats.markup import inline_code
 
 _SPACES = re.compile(r"[ \t\xa0\n]+")
 _LINE_EDGES = re.compile(r" *\n *")
+_REPEATED_SPACES = re.compile(r" {2,}")
 _ATTRIBUTE_LIST = re.compile(r"\{:[^{}\n]*\}")
 _TRAILING_LIST = re.compile(r"^\{\s*(?:[.#][\w-]|[\w-]+\s*=)[^{}\n]*\}")
 _ICON = re.compile(r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:")
@@ -40,7 +41,8 @@ class InlineText:
                 parts.append(self._token(token, previous, code_marks))
             previous = token.type
         self._elements.close_to(depth)
-        return _LINE_EDGES.sub("\n", "".join(parts)).strip()
+        text = _REPEATED_SPACES.sub(" ", "".join(parts))
+        return _LINE_EDGES.sub("\n", text).strip()
 
     def _html(self, markup: str) -> str:
         hidden = self._elements.hidden

@@ -27,9 +27,10 @@ def inline_code(code: str) -> str:
 def pipe_table(rows: Sequence[Sequence[str]]) -> str:
     """Return `rows` as a pipe table whose header is the first row.
 
-    Short rows are filled up, empty rows left out; without any text the result is empty.
+    Short rows are filled up; rows and last columns without text are left out. A table without
+    any text is empty.
     """
-    filled = [[_cell(cell) for cell in row] for row in rows if any(cell.strip() for cell in row)]
+    filled = [row for row in map(_cells, rows) if row]
     if not filled:
         return ""
     width = max(map(len, filled))
@@ -37,5 +38,9 @@ def pipe_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
 
 
-def _cell(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip().replace("|", "\\|")
+def _cells(row: Sequence[str]) -> list[str]:
+    """Return the cells of a row up to the last that has any text."""
+    cells = [re.sub(r"\s+", " ", text).strip().replace("|", "\\|") for text in row]
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from core.ingestion.formats.front_matter import front_matter
 from core.ingestion.formats.includes import Includes, resolved
 from core.ingestion.formats.jsx import JsxTag, expression_end, jsx_tag, string_literal
+from core.ingestion.formats.jsx_html import escaped, is_block, is_component, label, tag_html
 from core.ingestion.formats.source_lines import (
     Edit,
     SourceLine,
@@ -28,14 +29,11 @@ _SPECIAL = re.compile(
     re.MULTILINE,
 )
 _HEADING_ID = re.compile(r"\{(?:/\*\s*)?(#[\w.:-]+)(?:\s*\*/)?\}(?=[ \t]*$)", re.MULTILINE)
-_PARTIAL_IMPORT = re.compile(r"^import\s+([\w$]+)\s+from\s+[\"']([^\"'\n]+\.mdx?)[\"']", re.MULTILINE)
-_MARKUP = re.compile(r"([\\`*_\[\]<>#{}$|~])")
-_BLOCK_TAGS = frozenset(
-    "article aside center details div figcaption figure footer header main nav p section "
-    "summary".split()
+_PARTIAL_IMPORT = re.compile(
+    r"^import\s+([\w$]+)\s+from\s+[\"']([^\"'\n]+\.mdx?)[\"']", re.MULTILINE
 )
-_PLAIN_ATTRIBUTES = ("alt", "id", "style", "start", "colspan", "rowspan")
 _MAX_FAILURES = 100
+_MAX_INDENT = 100
 
 
 def plain_markdown(
@@ -129,7 +127,7 @@ class _Scan:
             self._failures += 1
             return self._kept(start, start + 1)
         literal = string_literal(self._text[start:end])
-        return Edit(start, end, _escaped(literal) if literal else "")
+        return Edit(start, end, escaped(literal) if literal else "")
 
     def _tag(self, start: int) -> Edit:
         tag = jsx_tag(self._text, start)
@@ -147,58 +145,19 @@ class _Scan:
             return ""
         lines = source_lines(text)
         body = lines[front_matter(lines).height :]
-        content = plain_markdown(included_lines(joined(body), 1), self._includes, (*self._chain, path))
+        content = plain_markdown(
+            included_lines(joined(body), 1), self._includes, (*self._chain, path)
+        )
         return f"\n\n{joined(content)}\n\n"
 
     def _placed(self, tag: JsxTag, start: int) -> str:
         """Return the HTML for a tag, on lines of its own where it is a block."""
-        markup = _html(tag)
-        line_start = self._text.rfind("\n", 0, start) + 1
-        indent = self._text[line_start:start]
-        line_end = self._text.find("\n", tag.end)
-        rest = self._text[tag.end : line_end if line_end >= 0 else len(self._text)]
-        component = tag.name[:1].isupper() or not tag.name
-        first, last = not indent.strip(), not rest.strip()
-        if tag.name not in _BLOCK_TAGS and not (component and (first or last)):
+        before = self._text[max(0, start - _MAX_INDENT) : start].rpartition("\n")[2]
+        after = self._text[tag.end : tag.end + _MAX_INDENT].partition("\n")[0]
+        begins, ends = not before.strip(), not after.strip()
+        markup = tag_html(tag)
+        if not is_block(tag) and not (is_component(tag) and (begins or ends)):
             return markup
-        margin = "\n\n" + (indent if first else "")
-        words = _escaped(_label(tag))
-        label = f"{words}{margin}" if words else ""
-        return f"{margin}{markup}{margin}{label}"
-
-
-def _html(tag: JsxTag) -> str:
-    if not tag.name:
-        return ""
-    name = _html_name(tag.name)
-    if tag.closing:
-        return f"</{name}>"
-    written = [f' {key}="{tag.words(key)}"' for key in _PLAIN_ATTRIBUTES if _is_quotable(tag, key)]
-    if tag.attributes.get("style", "").startswith("{"):
-        written.append(f' style="{tag.style}"')
-    hidden = " hidden" if tag.hides else ""
-    return f"<{name}{''.join(written)}{hidden}{' /' if tag.self_closing else ''}>"
-
-
-def _html_name(name: str) -> str:
-    if name in {"Head", "head"}:
-        return "template"
-    lowered = re.sub(r"[^a-z0-9]+", "-", name.lower())
-    return f"x-{lowered}" if name[0].isupper() or "." in name else lowered
-
-
-def _is_quotable(tag: JsxTag, name: str) -> bool:
-    words = tag.words(name)
-    return bool(words) and '"' not in words
-
-
-def _label(tag: JsxTag) -> str:
-    """Return the words that a component shows above its content."""
-    if tag.closing or not tag.name[:1].isupper():
-        return ""
-    kind = tag.words("type").capitalize() if tag.name == "Admonition" else ""
-    return tag.words("title") or tag.words("label") or kind
-
-
-def _escaped(words: str) -> str:
-    return _MARKUP.sub(r"\\\1", words)
+        margin = "\n\n" + (before if begins else "")
+        words = label(tag)
+        return f"{margin}{markup}{margin}" + (f"{words}{margin}" if words else "")

@@ -49,8 +49,10 @@ def parse_pdf(data: bytes) -> ParsedDocument:
     except _BROKEN as error:
         raise UnsupportedDocument("is a damaged PDF") from error
     if not any(pages):
-        reason = "is a damaged PDF" if len(warnings) == len(pages) else "has no text layer"
-        raise UnsupportedDocument(f"{reason} (it is scanned)" if "layer" in reason else reason)
+        damaged = len(warnings) == len(pages)
+        raise UnsupportedDocument(
+            "is a damaged PDF" if damaged else "has no text layer (it is scanned)"
+        )
     blocks = _blocks(without_furniture(pages), _outline(reader))
     metadata = _metadata(reader)
     title = metadata.pop("title", None)

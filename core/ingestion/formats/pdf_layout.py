@@ -177,11 +177,7 @@ def _clusters(sizes: Sequence[float]) -> list[float]:
 
 
 def _line_spacing(lines: Sequence[Line]) -> float:
-    drops = [
-        above.y - below.y
-        for above, below in pairwise(lines)
-        if above.y > below.y
-    ]
+    drops = [above.y - below.y for above, below in pairwise(lines) if above.y > below.y]
     return median(drops) if len(drops) > 1 else 0.0
 
 

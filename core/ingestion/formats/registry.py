@@ -39,7 +39,8 @@ SUPPORTED_SUFFIXES: frozenset[str] = frozenset(_FORMAT_BY_SUFFIX)
 _SUPPORTED = "Markdown, HTML, PDF, Word, PowerPoint, Jupyter notebooks and plain text"
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HTML_START = re.compile(
-    r"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype html|html)\b", re.I | re.S
+    r"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype html|html)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -90,10 +91,10 @@ def detect_format(data: bytes, name: str, media_type: str | None) -> str:
         return binary
     if not looks_like_text(data):
         raise UnsupportedDocument(f"is no format that can be read; those are {_SUPPORTED}")
-    if named in (None, "plain", "markdown", "pdf", "docx", "pptx"):
-        text_format = _text_format(data)
-        return named if text_format == "plain" and named == "markdown" else text_format
-    return named
+    if named in {"html", "notebook"}:
+        return named
+    sniffed = _text_format(data)
+    return named if named == "markdown" and sniffed == "plain" else sniffed
 
 
 def _binary_format(data: bytes, named: str | None) -> str | None:

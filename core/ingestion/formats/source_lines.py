@@ -75,8 +75,9 @@ class _Rewriting:
         for line in others:
             self._end_line()
             self._open.append(line)
-        self._read += old.count("\n")
-        if not any(map(str.strip, self._open)):
+        height = old.count("\n")
+        self._read += height
+        if height and not any(map(str.strip, self._open)):
             self._open_number = self._numbers[self._read]
 
     def finish(self) -> list[SourceLine]:

@@ -1,0 +1,105 @@
+"""`glossator ask`: one question, one answer."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from adapters.console import JsonReply, PlainReply, TerminalReply
+from adapters.turn import take_turn
+from bot.cli.exits import BadInput, Exit, UsageError
+from bot.cli.opening import choose_course, services
+from bot.wiring import Services, terminal_user
+from core.models import (
+    EXPLAIN_QUOTE,
+    AgentRequest,
+    ContextMode,
+    Course,
+    QueryType,
+    UserContext,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked on the command line."""
+
+    text: str | None
+    course_id: str | None = None
+    quote: str | None = None
+    quote_file: Path | None = None
+    section: str | None = None
+    session: UUID | None = None
+
+
+async def ask(asked: Question, *, generator: str | None, as_json: bool) -> int:
+    """Answer one question and return the exit code."""
+    quote = asked.quote if asked.quote_file is None else read_quote(asked.quote_file)
+    if asked.text is None and quote is None:
+        raise UsageError("Ask a question, or quote a passage with --quote.")
+    async with services() as opened:
+        course = await choose_course(opened, asked.course_id)
+        request = console_request(
+            opened, course, asked.text, quote, section=asked.section, session=asked.session
+        )
+        reply = open_reply(as_json=as_json)
+        await take_turn(opened.agent(generator), request, reply)
+        if reply.error is not None:
+            raise reply.error
+    return Exit.OK if reply.succeeded else Exit.UNAVAILABLE
+
+
+def console_request(
+    opened: Services,
+    course: Course,
+    text: str | None,
+    quote: str | None = None,
+    *,
+    section: str | None = None,
+    session: UUID | None = None,
+) -> AgentRequest:
+    """Return the request for what was typed at a terminal.
+
+    Raises:
+        RequestError: when the question is empty, too short or too long.
+    """
+    quoted = quote is not None and bool(quote.strip())
+    return AgentRequest(
+        course_id=course.course_id,
+        query_text=EXPLAIN_QUOTE if text is None else text,
+        query_type=QueryType.SECTION_SPECIFIC if section else QueryType.GLOBAL,
+        section_filter=section,
+        context_mode=ContextMode.SELECTED_TEXT if quoted else ContextMode.FULL_BOOK,
+        selected_text=quote if quoted else None,
+        session_id=session,
+        user_id=terminal_user(opened.settings),
+        user_context=UserContext(platform="console", workspace="local"),
+    )
+
+
+def open_reply(*, as_json: bool) -> JsonReply:
+    """Return the reply that fits where the output goes: JSON, a terminal or a pipe."""
+    if as_json:
+        return JsonReply()
+    if not sys.stdout.isatty():
+        return PlainReply()
+    from rich.console import Console
+
+    return TerminalReply(Console())
+
+
+def read_quote(path: Path) -> str:
+    """Return the passage in a file.
+
+    Raises:
+        BadInput: when the file is missing, empty or no text.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadInput(f"The file {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"The file {path} is not UTF-8 text.") from error
+    if not text.strip():
+        raise BadInput(f"The file {path} is empty.")
+    return text

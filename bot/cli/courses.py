@@ -1,0 +1,62 @@
+"""`glossator courses`: what there is to ask about."""
+
+import json
+from dataclasses import asdict
+
+from adapters.console import printable
+from bot.cli.exits import Exit, UsageError
+from bot.cli.opening import choose_course, live_edition, services
+
+
+async def list_courses(*, as_json: bool) -> int:
+    """Print the courses with what their live edition holds."""
+    async with services() as opened:
+        known = await opened.catalogue.courses()
+        described = set(opened.course_file.tables) - {course.course_id for course, _ in known}
+    if as_json:
+        rows = [
+            course.model_dump(mode="json") | {"edition": asdict(edition) if edition else None}
+            for course, edition in known
+        ]
+        print(json.dumps(rows, indent=2, default=str))
+        return Exit.OK
+    for course, edition in known:
+        state = "no text yet"
+        if edition:
+            state = f"{edition.documents} documents, {edition.chunks} chunks, "
+            state += f"edition of {edition.created_at.astimezone():%Y-%m-%d %H:%M}"
+        print(printable(f"{course.course_id}  {course.title}  ({state})"))
+    for course_id in sorted(described):
+        print(f"{course_id}  (not ingested yet: run 'glossator ingest --course {course_id}')")
+    if not known and not described:
+        print("There is no course yet: run 'glossator ingest SOURCE'.")
+    return Exit.OK
+
+
+async def list_sections(course_id: str | None, *, as_json: bool) -> int:
+    """Print the sections of a course in book order, indented by depth."""
+    async with services() as opened:
+        course = await choose_course(opened, course_id)
+        edition = await live_edition(opened, course)
+        sections = await opened.catalogue.sections(edition.generation)
+    if as_json:
+        print(json.dumps([asdict(section) for section in sections], indent=2))
+        return Exit.OK
+    for section in sections:
+        print(printable("  " * len(section.path) + section.title))
+    return Exit.OK
+
+
+async def remove_course(course_id: str) -> int:
+    """Remove a course's text from the catalogue and the index."""
+    from core.ingestion.lock import ingest_lock
+
+    async with services() as opened:
+        if await opened.catalogue.course(course_id) is None:
+            raise UsageError(f"There is no course called {course_id}.")
+        async with ingest_lock(opened.engine, opened.settings.data_dir, course_id):
+            edition = await opened.catalogue.remove_course(course_id)
+            if edition is not None:
+                await opened.index.drop(edition.collection)
+    print(f"Removed: {course_id}.")
+    return Exit.OK

@@ -1,0 +1,76 @@
+"""Opens the services for a command, and decides which course it is about."""
+
+import logging
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from bot.cli.exits import UsageError
+from bot.settings import load_settings
+from bot.wiring import Services, open_services
+from core.catalogue import Edition
+from core.errors import ConfigurationError
+from core.models import Course
+
+
+@asynccontextmanager
+async def services() -> AsyncIterator[Services]:
+    """Open what the environment's settings name; slow work is told on stderr."""
+    settings = load_settings()
+    logging.basicConfig(
+        level=settings.log_level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
+    )
+    async with open_services(settings, announce=tell) as opened:
+        yield opened
+
+
+def tell(message: str) -> None:
+    """Tell the person at the terminal what takes time, apart from the output."""
+    print(message, file=sys.stderr, flush=True)
+
+
+async def choose_course(opened: Services, course_id: str | None) -> Course:
+    """Return the course that is named, or the only one there is.
+
+    Raises:
+        UsageError: for an unknown course, or when there are several and none is named.
+        ConfigurationError: when there is no course yet, or the one named has no text.
+    """
+    known = await opened.catalogue.courses()
+    ready = {course.course_id: course for course, edition in known if edition}
+    if course_id is not None:
+        if course_id in ready:
+            return ready[course_id]
+        described = course_id in opened.course_file.tables
+        if described or any(course.course_id == course_id for course, _ in known):
+            raise _no_text(course_id)
+        raise UsageError(_unknown(course_id, ready))
+    if not ready:
+        raise ConfigurationError("There is no course yet: run 'glossator ingest SOURCE' first.")
+    if len(ready) > 1:
+        raise UsageError(f"Name a course with --course: {', '.join(sorted(ready))}.")
+    return next(iter(ready.values()))
+
+
+async def live_edition(opened: Services, course: Course) -> Edition:
+    """Return the edition that the course is answered from.
+
+    Raises:
+        ConfigurationError: when the course has no text.
+    """
+    edition = await opened.catalogue.live(course.course_id)
+    if edition is None:
+        raise _no_text(course.course_id)
+    return edition
+
+
+def _no_text(course_id: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"The course {course_id} has no text yet: run 'glossator ingest SOURCE --course "
+        f"{course_id}' first."
+    )
+
+
+def _unknown(course_id: str, ready: dict[str, Course]) -> str:
+    there = f"there is: {', '.join(sorted(ready))}" if ready else "there is none yet"
+    return f"There is no course called {course_id}; {there}."

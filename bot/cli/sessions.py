@@ -1,0 +1,61 @@
+"""`glossator sessions`: list, show and forget conversations."""
+
+import json
+from uuid import UUID
+
+from adapters.console import printable
+from bot.cli.exits import Exit, UsageError
+from bot.cli.opening import services
+from bot.wiring import terminal_user
+from core.models import AgentSession
+
+
+async def list_sessions(course_id: str | None, limit: int, *, as_json: bool) -> int:
+    """Print conversations, the latest first."""
+    async with services() as opened:
+        sessions = await opened.sessions.list_sessions(course_id=course_id, limit=limit)
+    if as_json:
+        print(json.dumps([session.model_dump(mode="json") for session in sessions], indent=2))
+        return Exit.OK
+    for session in sessions:
+        print(_line(session))
+    if not sessions:
+        print("There is no conversation yet.")
+    return Exit.OK
+
+
+async def show_session(session_id: UUID, *, as_json: bool) -> int:
+    """Print the turns of a conversation."""
+    async with services() as opened:
+        session = await opened.sessions.get(session_id, history=True)
+    if session is None:
+        raise UsageError(f"There is no conversation {session_id}.")
+    if as_json:
+        print(session.model_dump_json(indent=2))
+        return Exit.OK
+    print(_line(session))
+    for turn in session.conversation_history:
+        print(printable(f"\n{turn.turn_number}. {turn.user_input}"))
+        if turn.selected_text:
+            print(printable("\n".join(f"   > {line}" for line in turn.selected_text.splitlines())))
+        print(printable(f"\n{turn.agent_response.response_text}"))
+    return Exit.OK
+
+
+async def forget_session(session_id: UUID | None) -> int:
+    """Delete one conversation, or all that were opened by this terminal's user."""
+    async with services() as opened:
+        if session_id is None:
+            turns = await opened.sessions.forget_user(terminal_user(opened.settings))
+            print(f"Forgotten: {turns} questions and their answers.")
+            return Exit.OK
+        if not await opened.sessions.forget(session_id):
+            raise UsageError(f"There is no conversation {session_id}.")
+    print(f"Forgotten: {session_id}.")
+    return Exit.OK
+
+
+def _line(session: AgentSession) -> str:
+    when = session.last_activity.astimezone().strftime("%Y-%m-%d %H:%M")
+    turns = "1 turn" if session.current_turn == 1 else f"{session.current_turn} turns"
+    return f"{session.session_id}  {when}  {session.course_id}  {turns}"

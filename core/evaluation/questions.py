@@ -1,0 +1,83 @@
+"""Reads the rows that a course is measured with."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from core.errors import BotError
+from core.models import Model, NonBlank
+
+
+class InvalidQuestions(BotError):
+    """The file of questions cannot be used; the text names the line."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, user_message=detail)
+
+
+class EarlierTurn(Model):
+    """One message before the question."""
+
+    role: str
+    text: str
+
+
+class GoldQuestion(Model):
+    """A question with what is known about its answer."""
+
+    id: str
+    question: NonBlank
+    history: tuple[EarlierTurn, ...] = ()
+    """Oldest first; only the turns of the role `user` (or `human`) are asked."""
+    relevant: tuple[str, ...] = ()
+    """Source files that hold the answer."""
+    answers: tuple[str, ...] = ()
+    """Reference answers; for kind `span` they stand in the text word for word."""
+    answerable: bool = True
+    kind: str = Field(default="")
+
+    @property
+    def earlier_questions(self) -> list[str]:
+        """What the user said before, oldest first."""
+        return [turn.text for turn in self.history if turn.role in {"user", "human"}]
+
+
+def read_questions(path: Path) -> list[GoldQuestion]:
+    """Return the rows of a JSONL file in order; blank lines are skipped.
+
+    Raises:
+        InvalidQuestions: naming the file or line and what is wrong.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise InvalidQuestions(f"The file {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidQuestions(f"The file {path} is not UTF-8 text.") from error
+    rows = [_row(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not rows:
+        raise InvalidQuestions(f"The file {path} has no questions.")
+    return rows
+
+
+def _row(path: Path, number: int, line: str) -> GoldQuestion:
+    try:
+        fields = dict(_known(json.loads(line)))
+        fields.setdefault("id", str(number))
+        return GoldQuestion.model_validate(fields)
+    except (json.JSONDecodeError, TypeError, AttributeError) as error:
+        raise InvalidQuestions(f"{path}, line {number} is not a JSON object.") from error
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in problem["loc"])
+        raise InvalidQuestions(f"{path}, line {number}: {place}: {problem['msg']}.") from error
+
+
+def _known(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Keep the fields we read: rows may carry more."""
+    for name, value in row.items():
+        if name in GoldQuestion.model_fields and value is not None:
+            yield name, value

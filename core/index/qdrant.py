@@ -1,0 +1,300 @@
+"""The vector index on a Qdrant server; the only file that speaks qdrant_client."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+import httpx
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
+from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
+
+from core.errors import VectorIndexError
+from core.index.base import Candidate, IndexedPoint, SearchQuery
+from core.index.points import (
+    DENSE,
+    DOCUMENT,
+    FORMAT,
+    POSITION,
+    SECTIONS,
+    SPARSE,
+    check_collection,
+    check_count,
+    check_dimensions,
+    check_format,
+    in_reading_order,
+    is_collection,
+    to_chunk,
+)
+from core.index.qdrant_forms import any_of, from_record, to_filter, to_requests, to_stored
+from core.models import Chunk
+
+_BUILT = ".points"
+_BATCH = 100
+_PAGE = 1_000
+_DETAIL = 300
+
+
+def connect(url: str, *, api_key: str | None = None, timeout: int = 10) -> AsyncQdrantClient:
+    """Return a client for a server; `timeout` is in seconds, for each request."""
+    # The client's own check of the server's version would ask at once, in a thread.
+    return AsyncQdrantClient(url=url, api_key=api_key, timeout=timeout, check_compatibility=False)
+
+
+class QdrantIndex:
+    """A VectorIndex on a Qdrant server, cluster or cloud.
+
+    A collection's points are built in `<prefix><collection>.points`; sealing it gives it the
+    alias `<prefix><collection>`, under which alone it is read. Whatever else the server
+    holds stays untouched.
+    """
+
+    def __init__(
+        self,
+        client: AsyncQdrantClient,
+        *,
+        prefix: str = "glossator-",
+        shard_number: int | None = None,
+        replication_factor: int | None = None,
+    ) -> None:
+        """Use a client, which `close` closes; None leaves a number to the server."""
+        self._client = client
+        self._prefix = prefix
+        self._shard_number = shard_number
+        self._replication_factor = replication_factor
+        self._dimensions: dict[str, int] = {}
+
+    async def create(self, collection: str, dimensions: int) -> None:
+        """Begin an empty collection; leftovers of an unsealed one by that name vanish."""
+        await self._refuse_sealed(collection)
+        built = self._built(collection)
+        with qdrant_errors():
+            await self._client.delete_collection(built)
+            await self._client.create_collection(
+                built,
+                vectors_config={
+                    DENSE: models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
+                },
+                sparse_vectors_config={
+                    SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)
+                },
+                shard_number=self._shard_number,
+                replication_factor=self._replication_factor,
+                metadata={"format": FORMAT},
+            )
+            for field in (DOCUMENT, SECTIONS):
+                await self._client.create_payload_index(
+                    built, field, models.PayloadSchemaType.KEYWORD
+                )
+
+    async def upsert(self, collection: str, points: Sequence[IndexedPoint]) -> None:
+        """Store points; a point with a known chunk id replaces the old one."""
+        await self._refuse_sealed(collection)
+        for start in range(0, len(points), _BATCH):
+            batch = [to_stored(point) for point in points[start : start + _BATCH]]
+            with qdrant_errors():
+                await self._client.upsert(self._built(collection), batch, wait=True)
+
+    async def seal(self, collection: str, expected: int) -> None:
+        """Make the collection readable by every process."""
+        built = self._built(collection)
+        with qdrant_errors():
+            count = await self._client.count(built, exact=True)
+        check_count(collection, count.count, expected)
+        if not await self._is_sealed(collection):
+            alias = models.CreateAlias(collection_name=built, alias_name=self._alias(collection))
+            with qdrant_errors():
+                await self._client.update_collection_aliases(
+                    [models.CreateAliasOperation(create_alias=alias)]
+                )
+
+    async def drop(self, collection: str) -> None:
+        """Remove the collection, sealed or not; its alias goes with it."""
+        self._dimensions.pop(collection, None)
+        built = self._built(collection)
+        with qdrant_errors():
+            await self._client.delete_collection(built)
+
+    async def collections(self) -> frozenset[str]:
+        """Return the names of all collections of this prefix, unsealed ones included."""
+        with qdrant_errors():
+            found = (await self._client.get_collections()).collections
+        ours = (
+            entry.name.removeprefix(self._prefix).removesuffix(_BUILT)
+            for entry in found
+            if entry.name.startswith(self._prefix) and entry.name.endswith(_BUILT)
+        )
+        return frozenset(filter(is_collection, ours))
+
+    async def count(self, collection: str) -> int:
+        """Return the number of points."""
+        await self._open(collection)
+        with qdrant_errors():
+            return (await self._client.count(self._alias(collection), exact=True)).count
+
+    async def search(self, collection: str, query: SearchQuery) -> list[Candidate]:
+        """Return the union of the best by each vector, both scores exact for all.
+
+        The first request only ranks; the second scores all that the first found by both
+        vectors, which the engine does in full because the filter leaves so few.
+        """
+        check_dimensions(collection, await self._open(collection), len(query.dense))
+        ranked = await self._nearest(collection, query, to_filter(query), query.limit)
+        found = list({hit.id for hits in ranked for hit in hits})
+        if not found:
+            return []
+        only_found = models.Filter(must=[models.HasIdCondition(has_id=found)])
+        by_dense, *by_sparse = await self._nearest(
+            collection, query, only_found, len(found), with_payload=True
+        )
+        bm25 = {hit.id: hit.score for hits in by_sparse for hit in hits}
+        return [
+            Candidate(to_chunk(hit.payload), hit.score, bm25.get(hit.id, 0.0)) for hit in by_dense
+        ]
+
+    async def fetch(self, collection: str, chunk_ids: Sequence[UUID]) -> list[Chunk]:
+        """Return the chunks with these ids, in the order asked for."""
+        await self._open(collection)
+        with qdrant_errors():
+            records = await self._client.retrieve(
+                self._alias(collection), [*{str(chunk_id) for chunk_id in chunk_ids}]
+            )
+        found = (to_chunk(record.payload) for record in records)
+        chunks = {chunk.chunk_id: chunk for chunk in found}
+        return [chunks[chunk_id] for chunk_id in chunk_ids if chunk_id in chunks]
+
+    async def scroll(
+        self, collection: str, *, document_id: UUID | None = None
+    ) -> AsyncIterator[Chunk]:
+        """Return every chunk (of one document), each document's in order."""
+        documents = [] if document_id is None else [document_id]
+        places = [
+            (UUID(str(record.id)), record.payload)
+            async for record in self._records(
+                collection, documents, payload=[DOCUMENT, POSITION], limit=_PAGE
+            )
+        ]
+        ids = in_reading_order(places)
+        for start in range(0, len(ids), _BATCH):
+            for chunk in await self.fetch(collection, ids[start : start + _BATCH]):
+                yield chunk
+
+    async def points(self, collection: str, document_ids: Sequence[UUID]) -> list[IndexedPoint]:
+        """Return the stored points of some documents, vectors included."""
+        if not document_ids:
+            return []
+        records = self._records(collection, document_ids, payload=True, vectors=True, limit=_BATCH)
+        return [from_record(record) async for record in records]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def _nearest(
+        self,
+        collection: str,
+        query: SearchQuery,
+        only: models.Filter | None,
+        limit: int,
+        *,
+        with_payload: bool = False,
+    ) -> list[list[models.ScoredPoint]]:
+        """Return the hits by the dense vector, and by the sparse one without payloads."""
+        requests = to_requests(query, only, limit, with_payload=with_payload)
+        with qdrant_errors():
+            answers = await self._client.query_batch_points(self._alias(collection), requests)
+        return [answer.points for answer in answers]
+
+    async def _records(
+        self,
+        collection: str,
+        document_ids: Sequence[UUID],
+        *,
+        payload: bool | list[str],
+        limit: int,
+        vectors: bool = False,
+    ) -> AsyncIterator[models.Record]:
+        await self._open(collection)
+        names = [str(document_id) for document_id in document_ids]
+        only = models.Filter(must=[any_of(DOCUMENT, names)]) if names else None
+        offset = None
+        while True:
+            with qdrant_errors():
+                page, offset = await self._client.scroll(
+                    self._alias(collection),
+                    scroll_filter=only,
+                    limit=limit,
+                    offset=offset,
+                    with_payload=payload,
+                    with_vectors=vectors,
+                )
+            for record in page:
+                yield record
+            if offset is None:
+                return
+
+    def _built(self, collection: str) -> str:
+        return f"{self._alias(collection)}{_BUILT}"
+
+    def _alias(self, collection: str) -> str:
+        return f"{self._prefix}{check_collection(collection)}"
+
+    async def _is_sealed(self, collection: str) -> bool:
+        built = self._built(collection)
+        with qdrant_errors():
+            try:
+                found = await self._client.get_collection_aliases(built)
+            except UnexpectedResponse as error:
+                if error.status_code != HTTPStatus.NOT_FOUND:
+                    raise
+                return False
+        return any(entry.alias_name == self._alias(collection) for entry in found.aliases)
+
+    async def _refuse_sealed(self, collection: str) -> None:
+        if await self._is_sealed(collection):
+            raise VectorIndexError(f"Collection {collection} is sealed; drop it first.")
+
+    async def _open(self, collection: str) -> int:
+        """Return the dimensions of a sealed collection's vectors, asking only once."""
+        if collection not in self._dimensions:
+            if not await self._is_sealed(collection):
+                raise VectorIndexError(
+                    f"There is no sealed collection {collection} on the server: ingest the course."
+                )
+            with qdrant_errors():
+                config = (await self._client.get_collection(self._alias(collection))).config
+            # A server before 1.16 keeps no metadata.
+            check_format(collection, (config.metadata or {}).get("format", FORMAT))
+            vectors: Any = config.params.vectors
+            self._dimensions[collection] = vectors[DENSE].size
+        return self._dimensions[collection]
+
+
+@contextmanager
+def qdrant_errors() -> Iterator[None]:
+    """Turn the client's failures into VectorIndexError; the API key is in none of them."""
+    try:
+        yield
+    except ResourceExhaustedResponse as error:
+        raise VectorIndexError(
+            f"Qdrant has too many requests; it asks to wait {error.retry_after_s} s."
+        ) from error
+    except UnexpectedResponse as error:
+        raise VectorIndexError(f"Qdrant answered {_answer(error)}") from error
+    except ApiException as error:
+        cause = getattr(error, "source", error)
+        raise VectorIndexError(
+            f"Qdrant could not be reached, or was not understood: {type(cause).__name__} {cause}"
+        ) from error
+    except (QdrantException, httpx.HTTPError, ValueError) as error:
+        # Local mode, and the client's own checks, refuse with ValueError.
+        raise VectorIndexError(f"Qdrant refused: {error}") from error
+
+
+def _answer(error: UnexpectedResponse) -> str:
+    if error.status_code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+        return f"{error.status_code}: the API key is missing, wrong or lacks the right."
+    body = error.content[:_DETAIL].decode(errors="replace")
+    return f"{error.status_code} {error.reason_phrase}: {body}"

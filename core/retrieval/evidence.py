@@ -1,0 +1,131 @@
+"""Chooses what a writer reads: much of the likely documents, a little of the others."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from core.models import RetrievedChunk
+from core.retrieval.ranking import RankedChunk
+from core.text.sentences import Span, sentence_spans
+from core.text.tokens import count_tokens
+
+BUDGET = 1_000
+"""Tokens of all excerpts, headings included."""
+PASSAGE = 100
+"""Tokens of an excerpt from a document that gets only a little."""
+WHOLE_SHARE = 0.3
+"""A document with this part of the evidence gives its best chunk whole."""
+SECOND_SHARE = 0.4
+"""A document with this part of the evidence gives its second-best chunk, too."""
+ENOUGH = 0.92
+"""Stop when the documents taken hold this part of the evidence ..."""
+FEWEST_DOCUMENTS = 3
+"""... and there are at least so many."""
+
+Terms = Callable[[str], Sequence[int]]
+"""The term ids of a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A run of whole sentences of a chunk, as a model is to read it."""
+
+    chunk: RetrievedChunk
+    start: int
+    end: int
+    """`text` is the chunk's `content_text` from `start` up to `end`."""
+    tokens: int
+
+    @property
+    def text(self) -> str:
+        """The excerpt's words."""
+        return self.chunk.content_text[self.start : self.end]
+
+
+def select_evidence(
+    ranking: Sequence[RankedChunk],
+    chunks: Mapping[UUID, RetrievedChunk],
+    weights: Mapping[int, float],
+    terms: Terms,
+    *,
+    most_documents: int = 10,
+) -> list[Excerpt]:
+    """Return what a writer should read, best document first, inside one in reading order.
+
+    The visit ends at the budget, or as soon as the documents taken hold enough of the
+    evidence, so an easy question costs few tokens. At least one excerpt when there is
+    anything in `chunks`.
+
+    Args:
+        chunks: The usable chunks by id; ranked ones that are missing here are passed over.
+        weights: How rare each term of the question is.
+        terms: Gives the term ids of a text.
+        most_documents: Take no more documents than this.
+    """
+    by_document: dict[int, list[RankedChunk]] = {}
+    for ranked in ranking:
+        if ranked.candidate.chunk.chunk_id in chunks:
+            by_document.setdefault(ranked.document_rank, []).append(ranked)
+    taken: list[Excerpt] = []
+    used, held = 0, 0.0
+    for place, (_, members) in enumerate(sorted(by_document.items())[:most_documents]):
+        share = members[0].document_share
+        wanted = members[: 2 if share >= SECOND_SHARE else 1]
+        pieces: list[Excerpt] = []
+        for number, ranked in enumerate(wanted):
+            chunk = chunks[ranked.candidate.chunk.chunk_id]
+            whole = number == 0 and (place == 0 or share >= WHOLE_SHARE)
+            piece = _excerpt(chunk, weights, terms, BUDGET - used, whole=whole)
+            if piece is None and (taken or pieces):
+                continue
+            piece = piece or _best_run(chunk, weights, terms, 0)
+            pieces.append(piece)
+            used += piece.tokens
+        taken += sorted(pieces, key=lambda piece: (piece.chunk.chunk_index, piece.start))
+        held += share
+        if held >= ENOUGH and place + 1 >= FEWEST_DOCUMENTS:
+            break
+    return taken
+
+
+def _excerpt(
+    chunk: RetrievedChunk, weights: Mapping[int, float], terms: Terms, room: int, *, whole: bool
+) -> Excerpt | None:
+    """Return the chunk, or what of it fits; none when not even a sentence does."""
+    room -= count_tokens(" ".join(chunk.headings))
+    small = chunk.token_count <= PASSAGE * 5 // 4
+    if chunk.token_count <= room and (whole or small):
+        return Excerpt(chunk, 0, len(chunk.content_text), chunk.token_count)
+    limit = room if whole else min(room, PASSAGE)
+    run = _best_run(chunk, weights, terms, limit)
+    return run if run.tokens <= limit else None
+
+
+def _best_run(
+    chunk: RetrievedChunk, weights: Mapping[int, float], terms: Terms, limit: int
+) -> Excerpt:
+    """Return the run of sentences that covers the question's words best.
+
+    A run's value is the sum over the question's terms of weight x (1 - 2 ** -occurrences):
+    a second mention is worth half the first. A single sentence may exceed `limit`.
+    """
+    spans = sentence_spans(chunk.content_text) or [Span(0, len(chunk.content_text))]
+    texts = [chunk.content_text[start:end] for start, end in spans]
+    sizes = [count_tokens(text) for text in texts]
+    hits = [[term for term in terms(text) if term in weights] for text in texts]
+    best, best_value = (0, 1), -1.0
+    for first in range(len(spans)):
+        left = dict(weights)
+        value, size = 0.0, 0
+        for last in range(first, len(spans)):
+            size += sizes[last]
+            if last > first and size > limit:
+                break
+            for term in hits[last]:
+                left[term] /= 2
+                value += left[term]
+            worth = value if size <= limit else value - 1e6
+            if worth > best_value + 1e-9 or best_value < 0 <= worth:
+                best, best_value = (first, last + 1), worth
+    start, end = spans[best[0]].start, spans[best[1] - 1].end
+    return Excerpt(chunk, start, end, sum(sizes[best[0] : best[1]]))

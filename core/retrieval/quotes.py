@@ -1,0 +1,301 @@
+"""Finds where a quoted passage stands in a book, even re-wrapped or damaged."""
+
+import math
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+
+from core.models import QuoteStatus
+
+Offsets = NDArray[np.int32]
+
+# Below this many letters and digits, any book holds almost any phrase.
+_FEWEST_LETTERS = 12
+
+# Six letters survive damage to every tenth one about every second time.
+_GRAM = 6
+_BUCKET_BITS = 20
+_MULTIPLIER = np.uint32(0x9E3779B1)
+_CANDIDATES = 3
+
+# Evidence is matched letters less edits. Passages of other books reach about 30 by
+# stock phrases alone; one that mostly matches needs less than one that partly does.
+_EVIDENCE_NEEDED = 42.0
+_EVIDENCE_PER_SHARE = 30.0
+_LOWEST_SHARE = 0.1
+_LOWEST_SCORE = 0.6
+
+# The tail of a long gap is cheap: a dropped clause is one alteration, not thirty.
+_LONG_GAP = 4
+_LONG_GAP_COST = 0.5
+
+_BLOCK = 1 << 15  # bounds the temporary arrays, and keeps them in the cache
+_DOCUMENT_BREAK = "\n"  # no letter, so no quote matches across it
+_ASCII_KEPT = np.array([chr(code).isalnum() for code in range(128)])
+_ASCII_LOWER = bytes(range(256)).lower()
+_ASCII_DROPPED = bytes(code for code in range(128) if not _ASCII_KEPT[code])
+_ASCII_TABLE = {code: chr(code).lower() if _ASCII_KEPT[code] else "" for code in range(128)}
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteMatch:
+    """Where a quote stands in the book, and how closely it agrees.
+
+    Attributes:
+        status: `verbatim` when all letters and digits agree in order, whatever
+            stands between them; `altered` when most of them do.
+        document_id: The document, none when not found.
+        char_start: First character of the passage in the document's own text.
+        char_end: One past its last letter or digit.
+        score: 0 to 1, likeness of the aligned part of the quote to the passage.
+        coverage: 0 to 1, the share of the quote that was aligned; below 1 when
+            the quote carries words that are not the book's.
+    """
+
+    status: QuoteStatus
+    document_id: str | None = None
+    char_start: int = 0
+    char_end: int = 0
+    score: float = 0.0
+    coverage: float = 0.0
+
+
+_NOT_FOUND = QuoteMatch(QuoteStatus.NOT_FOUND)
+
+
+@dataclass(frozen=True, slots=True)
+class _Alignment:
+    """A stretch of the folded quote laid on a stretch of the folded book."""
+
+    quote_start: int
+    quote_end: int
+    book_start: int
+    book_end: int
+    evidence: float
+
+    def convinces(self, length: int) -> bool:
+        """Return whether this is no chance likeness in a quote of `length`."""
+        share = self.evidence / length
+        return (
+            share >= _LOWEST_SHARE
+            and self.evidence >= _EVIDENCE_NEEDED - _EVIDENCE_PER_SHARE * share
+        )
+
+
+class BookText:
+    """A book in which quotes can be located; immutable, safe to share by threads.
+
+    Only letters and digits count, without case, accents and compatibility forms,
+    so wrapping, hyphens, quotation marks and Markdown marks make no difference.
+    Costs about 10 bytes a letter.
+    """
+
+    def __init__(self, documents: Sequence[tuple[str, str]]) -> None:
+        """Read `documents`, pairs of id and text, in the book's order."""
+        folded = [_fold(text) for _, text in documents]
+        self._ids = [document_id for document_id, _ in documents]
+        self._text = _DOCUMENT_BREAK.join(letters for letters, _ in folded)
+        lengths = np.array([len(letters) for letters, _ in folded], np.int64)
+        self._ends = np.cumsum(lengths + 1) - 1
+        self._offsets = _joined([np.append(offsets, np.int32(-1)) for _, offsets in folded])
+        self._grams = _gram_buckets(self._text)
+
+    def locate(self, quote: str) -> QuoteMatch:
+        """Return the place of `quote` in the book; of equal places the first."""
+        folded, _ = _fold(quote)
+        if len(folded) < _FEWEST_LETTERS:
+            return _NOT_FOUND
+        return self._verbatim(folded) or self._altered(folded) or _NOT_FOUND
+
+    def _verbatim(self, quote: str) -> QuoteMatch | None:
+        at = self._text.find(quote)
+        if at < 0:
+            return None
+        # A short phrase that is used all over the book points nowhere.
+        if len(quote) - 2 * math.log2(self._text.count(quote)) < _FEWEST_LETTERS:
+            return _NOT_FOUND
+        return self._match(
+            QuoteStatus.VERBATIM, _Alignment(0, len(quote), at, at + len(quote), len(quote)), quote
+        )
+
+    def _altered(self, quote: str) -> QuoteMatch | None:
+        alignments = (self._align(quote, start, end) for start, end in self._windows(quote))
+        best = max(alignments, key=lambda found: (found.evidence, -found.book_start), default=None)
+        if best is None or not best.convinces(len(quote)):
+            return None
+        match = self._match(QuoteStatus.ALTERED, self._tightened(quote, best), quote)
+        return match if match.score >= _LOWEST_SCORE else None
+
+    def _match(self, status: QuoteStatus, found: _Alignment, quote: str) -> QuoteMatch:
+        mine = quote[found.quote_start : found.quote_end]
+        return QuoteMatch(
+            status,
+            self._ids[self._document_at(found.book_start)],
+            int(self._offsets[found.book_start]),
+            int(self._offsets[found.book_end - 1]) + 1,
+            Levenshtein.normalized_similarity(mine, self._text[found.book_start : found.book_end]),
+            len(mine) / len(quote),
+        )
+
+    def _document_at(self, position: int) -> int:
+        return int(np.searchsorted(self._ends, position))
+
+    def _document_span(self, position: int) -> tuple[int, int]:
+        document = self._document_at(position)
+        return int(self._ends[document - 1]) + 1 if document else 0, int(self._ends[document])
+
+    def _windows(self, quote: str) -> Iterator[tuple[int, int]]:
+        """Yield the stretches of the book likeliest to hold `quote`, best first."""
+        wanted = np.zeros(1 << _BUCKET_BITS, np.bool_)
+        wanted[_gram_buckets(quote)] = True
+        hits = np.flatnonzero(wanted[self._grams])
+        if not len(hits):
+            return
+        votes = self._votes(hits, len(quote))
+        margin = 32 + len(quote) // 4
+        for _ in range(_CANDIDATES):
+            best = int(np.argmax(votes))
+            if votes[best] <= 0:
+                return
+            start = int(hits[best])
+            floor, ceiling = self._document_span(start)
+            yield max(floor, start - margin), min(ceiling, start + len(quote) + margin)
+            reach = len(quote) // 2
+            first, last = np.searchsorted(hits, [start - reach, start + reach + 1])
+            votes[first:last] = 0.0
+
+    def _votes(self, hits: NDArray[np.int64], length: int) -> NDArray[np.float64]:
+        """Return, for the window starting at each hit, the rarity of its hits."""
+        buckets = self._grams[hits]
+        rarity = np.log2(len(self._grams) / np.bincount(buckets)[buckets])
+        mass = np.concatenate(([0.0], np.cumsum(rarity)))
+        ends = np.minimum(hits + length, self._ends[np.searchsorted(self._ends, hits)])
+        votes: NDArray[np.float64] = mass[np.searchsorted(hits, ends)] - mass[:-1]
+        return votes
+
+    def _align(self, quote: str, start: int, end: int) -> _Alignment:
+        """Return the best stretch of an alignment with one window of the book."""
+        window = self._text[start:end]
+        best = _Alignment(0, 0, start, start, 0.0)
+        evidence, quote_start, book_start = 0.0, 0, 0
+        for step in Levenshtein.opcodes(quote, window):
+            mine, theirs = step.src_end - step.src_start, step.dest_end - step.dest_start
+            if step.tag != "equal":
+                evidence -= _gap_cost(max(mine, theirs))
+                continue
+            if evidence <= 0:
+                evidence, quote_start, book_start = 0.0, step.src_start, step.dest_start
+            evidence += mine
+            if evidence > best.evidence:
+                best = _Alignment(
+                    quote_start, step.src_end, start + book_start, start + step.dest_end, evidence
+                )
+        return best
+
+    def _tightened(self, quote: str, found: _Alignment) -> _Alignment:
+        """Return `found` with its ends put right.
+
+        In a window with room to spare the first and last letters of a quote may as
+        well match strays far away; without the room they fall into place.
+        """
+        floor, ceiling = self._document_span(found.book_start)
+        start = max(floor, found.book_start - found.quote_start)
+        end = min(ceiling, found.book_end + len(quote) - found.quote_end)
+        again = self._align(quote, start, end)
+        return self._grown(quote, again if again.evidence >= found.evidence else found)
+
+    def _grown(self, quote: str, found: _Alignment) -> _Alignment:
+        """Return `found` grown over equal letters and to the ends of its words."""
+        before, after = found.quote_start, found.quote_end
+        shift_before, shift_after = found.book_start - before, found.book_end - after
+        while before and (
+            self._inside_word(before + shift_before)
+            or self._has(quote[before - 1], before + shift_before - 1)
+        ):
+            before -= 1
+        while after < len(quote) and (
+            self._inside_word(after + shift_after) or self._has(quote[after], after + shift_after)
+        ):
+            after += 1
+        return _Alignment(before, after, before + shift_before, after + shift_after, found.evidence)
+
+    def _has(self, letter: str, position: int) -> bool:
+        return 0 <= position < len(self._text) and self._text[position] == letter
+
+    def _inside_word(self, position: int) -> bool:
+        """Return whether nothing stood between this letter and the one before."""
+        if not 0 < position < len(self._text):
+            return False
+        before, here = self._offsets[position - 1 : position + 1]
+        return bool(before >= 0 and 0 <= here - before <= 1)
+
+
+def _gap_cost(length: int) -> float:
+    return min(length, _LONG_GAP) + _LONG_GAP_COST * max(0, length - _LONG_GAP)
+
+
+def _gram_buckets(text: str) -> NDArray[np.uint32]:
+    """Return the hash bucket of every run of `_GRAM` characters, in order."""
+    buckets = np.empty(max(0, len(text) - _GRAM + 1), np.uint32)
+    for start in range(0, len(buckets), _BLOCK):
+        codes = _code_points(text[start : start + _BLOCK + _GRAM - 1])
+        length = len(codes) - _GRAM + 1
+        value = codes[:length].copy()
+        for shift in range(1, _GRAM):
+            value *= _MULTIPLIER
+            value += codes[shift : shift + length]
+        value *= _MULTIPLIER
+        buckets[start : start + length] = value >> np.uint32(32 - _BUCKET_BITS)
+    return buckets
+
+
+def _fold(text: str) -> tuple[str, Offsets]:
+    """Return the folded letters and digits of `text`, and where each stood."""
+    parts: list[str] = []
+    offsets: list[Offsets] = []
+    # Folding looks at one character at a time, so blocks may cut anywhere.
+    for start in range(0, len(text), _BLOCK):
+        folded, places = _fold_block(text[start : start + _BLOCK])
+        parts.append(folded)
+        offsets.append(places + np.int32(start))
+    return "".join(parts), _joined(offsets)
+
+
+def _fold_block(block: str) -> tuple[str, Offsets]:
+    foreign = {} if block.isascii() else _foreign_foldings(block)
+    if not any(foreign.values()):
+        # Each foreign mark becomes "?", which is dropped but keeps its place.
+        raw = block.encode("ascii", "replace")
+        kept = np.flatnonzero(_ASCII_KEPT[np.frombuffer(raw, np.uint8)])
+        return raw.translate(_ASCII_LOWER, _ASCII_DROPPED).decode("ascii"), kept.astype(np.int32)
+    table = _ASCII_TABLE | foreign
+    lengths = np.zeros(max(table) + 1, np.uint8)
+    lengths[list(table)] = [len(folded) for folded in table.values()]
+    places = np.arange(len(block), dtype=np.int32)
+    return block.translate(table), np.repeat(places, lengths[_code_points(block)])
+
+
+def _foreign_foldings(block: str) -> dict[int, str]:
+    """Return what each non-ASCII character of `block` folds to, by code point."""
+    codes = _code_points(block)
+    return {code: _fold_character(chr(code)) for code in np.unique(codes[codes > 127]).tolist()}
+
+
+@lru_cache(maxsize=1 << 14)
+def _fold_character(character: str) -> str:
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", character).casefold())
+    return "".join(part for part in folded if part.isalnum())
+
+
+def _code_points(text: str) -> NDArray[np.uint32]:
+    # "surrogatepass": a chat may deliver half of a surrogate pair.
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def _joined(arrays: list[Offsets]) -> Offsets:
+    return np.concatenate(arrays) if arrays else np.zeros(0, np.int32)

@@ -1,0 +1,239 @@
+"""The catalogue keeps its promises on every database."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+import core.catalogue
+from core.catalogue import Catalogue, DocumentRecord, Edition, SectionRecord
+from core.database import create_engine
+from core.errors import StoreError
+from core.models import Course, now
+from tests.samples import EARLIER
+
+COURSE = Course(course_id="algorithms", title="Algorithms", base_url="https://book.example.org/")
+OTHER = Course(course_id="biology", title="Biologie 生物", language="de")
+
+
+def edition(course_id: str = "algorithms", **changes: object) -> Edition:
+    generation = uuid4()
+    made = Edition(
+        generation=generation,
+        course_id=course_id,
+        collection=f"{course_id}-{generation.hex}",
+        embedding_model="mini",
+        dimensions=384,
+        created_at=EARLIER,
+        chunks=7,
+        documents=2,
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def documents(count: int) -> list[DocumentRecord]:
+    """Documents whose order is neither that of their ids nor of their names."""
+    return [
+        DocumentRecord(
+            document_id=UUID(int=count - n),
+            source_file=f"{(n * 7) % count:05}.md",
+            origin="./book",
+            content_hash="ab" * 32,
+            fingerprint=f"size {n}",
+            title=f"Page {n}",
+            url=None if n % 2 else f"https://book.example.org/{n}",
+            module=None if n % 2 else "Trees",
+            chunk_count=n,
+        )
+        for n in range(count)
+    ]
+
+
+def sections(count: int) -> list[SectionRecord]:
+    return [
+        SectionRecord(
+            section_id=uuid4().hex,
+            title=f"Section {n}",
+            path=("Heaps", f"Section {n}") if n else (),
+            module=None,
+            url=None,
+            source_file="heaps.md",
+            ordinal=n,
+        )
+        for n in range(count)
+    ]
+
+
+@pytest.fixture
+async def catalogue(engine: AsyncEngine) -> Catalogue:
+    catalogue = Catalogue(engine)
+    await catalogue.save_course(COURSE)
+    return catalogue
+
+
+class TestCourses:
+    async def test_a_course_comes_back_equal(self, catalogue: Catalogue) -> None:
+        await catalogue.save_course(OTHER)
+        assert await catalogue.course("biology") == OTHER
+        assert await catalogue.course("chemistry") is None
+
+    async def test_saving_again_changes_it_and_keeps_its_edition(
+        self, catalogue: Catalogue
+    ) -> None:
+        live = edition()
+        await catalogue.publish(live, [], [])
+        renamed = COURSE.model_copy(update={"title": "Algorithms, 2nd ed.", "base_url": None})
+        await catalogue.save_course(renamed)
+        assert await catalogue.courses() == [(renamed, live)]
+
+    async def test_courses_are_listed_by_id_with_their_editions(self, catalogue: Catalogue) -> None:
+        live = edition("biology")
+        await catalogue.save_course(OTHER)
+        await catalogue.publish(live, [], [])
+        assert await catalogue.courses() == [(COURSE, None), (OTHER, live)]
+
+    async def test_a_removed_course_leaves_nothing_behind(
+        self, catalogue: Catalogue, engine: AsyncEngine
+    ) -> None:
+        live = edition()
+        await catalogue.publish(live, documents(3), sections(3), b"terms")
+        assert await catalogue.remove_course("algorithms") == live
+        assert await catalogue.remove_course("algorithms") is None
+        async with engine.connect() as connection:
+            for table in ("courses", "editions", "documents", "sections"):
+                assert await connection.scalar(text(f"SELECT count(*) FROM {table}")) == 0
+
+
+class TestPublishing:
+    async def test_a_course_without_a_text_has_no_edition(self, catalogue: Catalogue) -> None:
+        assert await catalogue.live("algorithms") is None
+        assert await catalogue.live("unheard-of") is None
+
+    async def test_an_edition_comes_back_equal_with_its_contents_in_order(
+        self, catalogue: Catalogue
+    ) -> None:
+        live, docs, parts = edition(), documents(1_203), sections(1_203)
+        assert await catalogue.publish(live, docs, parts[::-1], b"\x00terms") is None
+        assert await catalogue.live("algorithms") == live
+        assert await catalogue.documents(live.generation) == docs
+        assert await catalogue.sections(live.generation) == parts
+        assert await catalogue.term_statistics(live.generation) == b"\x00terms"
+
+    async def test_the_next_edition_replaces_the_last_with_everything_in_it(
+        self, catalogue: Catalogue
+    ) -> None:
+        first, second = edition(), edition()
+        await catalogue.publish(first, documents(3), sections(3))
+        assert await catalogue.publish(second, documents(2), sections(2)) == first
+        assert await catalogue.live("algorithms") == second
+        assert await catalogue.collections() == {second.collection}
+        assert await catalogue.documents(first.generation) == []
+        assert await catalogue.sections(first.generation) == []
+        assert await catalogue.term_statistics(first.generation) is None
+        assert len(await catalogue.documents(second.generation)) == 2
+
+    async def test_courses_do_not_touch_one_another(self, catalogue: Catalogue) -> None:
+        await catalogue.save_course(OTHER)
+        mine, theirs = edition(), edition("biology")
+        await catalogue.publish(mine, documents(2), sections(2))
+        assert await catalogue.publish(theirs, documents(2), sections(2)) is None
+        assert await catalogue.live("algorithms") == mine
+        assert await catalogue.collections() == {mine.collection, theirs.collection}
+
+    async def test_a_failed_publish_changes_nothing(self, catalogue: Catalogue) -> None:
+        live = edition()
+        await catalogue.publish(live, documents(2), sections(2))
+        twice = documents(1) * 2
+        with pytest.raises(StoreError):
+            await catalogue.publish(edition(), twice, sections(1))
+        assert await catalogue.live("algorithms") == live
+        assert len(await catalogue.documents(live.generation)) == 2
+
+    async def test_a_course_must_be_saved_first(self, catalogue: Catalogue) -> None:
+        with pytest.raises(StoreError, match="not in the catalogue"):
+            await catalogue.publish(edition("biology"), [], [])
+
+    async def test_publishing_at_once_leaves_one_edition_and_names_each_replaced_one(
+        self, database_url: str, catalogue: Catalogue
+    ) -> None:
+        engines = [create_engine(database_url) for _ in range(2)]
+        replicas = [Catalogue(engine) for engine in engines]
+        made = [edition() for _ in range(8)]
+        replaced = await asyncio.gather(
+            *(
+                replicas[n % 2].publish(each, documents(5), sections(5))
+                for n, each in enumerate(made)
+            )
+        )
+        live = await catalogue.live("algorithms")
+        assert live in made
+        assert set(replaced) == {None, *made} - {live}
+        for engine in engines:
+            await engine.dispose()
+
+    async def test_a_reader_never_sees_a_part_of_an_edition(
+        self, catalogue: Catalogue, database_url: str
+    ) -> None:
+        engine = create_engine(database_url)
+        reader = Catalogue(engine)
+        await catalogue.publish(edition(), documents(50), sections(50))
+
+        async def publish() -> None:
+            for _ in range(8):
+                await catalogue.publish(edition(), documents(50), sections(50))
+
+        publishing = asyncio.create_task(publish())
+        while not publishing.done():
+            live = await reader.live("algorithms")
+            assert live is not None
+            assert len(await reader.sections(live.generation)) in {0, 50}
+        await publishing
+        await engine.dispose()
+
+
+class TestRememberedVectors:
+    async def test_vectors_come_back_bit_by_bit(self, catalogue: Catalogue) -> None:
+        rows = np.random.default_rng(7).normal(size=(1_203, 8)).astype("<f4")
+        made = {n.to_bytes(32): row.tobytes() for n, row in enumerate(rows)}
+        await catalogue.remember_vectors("mini", made)
+        assert await catalogue.vectors("mini", [*made, b"unknown"]) == made
+
+    async def test_models_do_not_share_vectors(self, catalogue: Catalogue) -> None:
+        await catalogue.remember_vectors("mini", {b"key": b"mini"})
+        await catalogue.remember_vectors("large", {b"key": b"large"})
+        assert await catalogue.vectors("mini", [b"key"]) == {b"key": b"mini"}
+        assert await catalogue.vectors("other", [b"key"]) == {}
+
+    async def test_nothing_asked_or_given_is_nothing_done(self, catalogue: Catalogue) -> None:
+        await catalogue.remember_vectors("mini", {})
+        assert await catalogue.vectors("mini", []) == {}
+
+    async def test_remembering_the_same_texts_at_once_is_no_error(
+        self, catalogue: Catalogue, database_url: str
+    ) -> None:
+        engine = create_engine(database_url)
+        made = {n.to_bytes(32): bytes(32) for n in range(600)}
+        backwards = dict(reversed(made.items()))
+        await asyncio.gather(
+            catalogue.remember_vectors("mini", made),
+            Catalogue(engine).remember_vectors("mini", backwards),
+        )
+        assert await catalogue.vectors("mini", list(made)) == made
+        await engine.dispose()
+
+    async def test_only_vectors_out_of_use_are_pruned(
+        self, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(core.catalogue, "now", lambda: EARLIER)
+            await catalogue.remember_vectors("mini", {b"old": b"1", b"read again": b"2"})
+        await catalogue.vectors("mini", [b"read again"])
+        await catalogue.remember_vectors("mini", {b"new": b"3"})
+        assert await catalogue.prune_vectors(now() - timedelta(days=30)) == 1
+        kept = await catalogue.vectors("mini", [b"old", b"read again", b"new"])
+        assert kept == {b"read again": b"2", b"new": b"3"}

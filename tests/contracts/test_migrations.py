@@ -1,0 +1,163 @@
+"""The migrations make exactly the schema that the code expects, on every database."""
+
+import asyncio
+import re
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, inspect, text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+import bot.database
+import migrations
+from bot.database import HEAD_REVISION, SchemaState, check, is_current, upgrade
+from core.catalogue import Catalogue
+from core.database import Base, create_engine
+from core.errors import ConfigurationError, StoreError
+from core.models import Course
+
+ROOT = Path(__file__).parents[2]
+UPGRADE = """
+import asyncio, sys
+from bot.database import upgrade
+from core.database import create_engine
+
+async def main():
+    engine = create_engine(sys.argv[1])
+    await upgrade(engine)
+    await engine.dispose()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+async def empty(empty_database_url: str) -> AsyncIterator[AsyncEngine]:
+    engine = create_engine(empty_database_url)
+    yield engine
+    await engine.dispose()
+
+
+async def set_revision(engine: AsyncEngine, revision: str) -> None:
+    async with engine.begin() as connection:
+        await connection.execute(
+            text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision}
+        )
+
+
+def test_the_head_revision_is_the_latest_migration() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(next(iter(migrations.__path__))))
+    scripts = ScriptDirectory.from_config(config)
+    assert scripts.get_heads() == [HEAD_REVISION]
+    numbers = sorted(script.revision for script in scripts.walk_revisions())
+    assert numbers == [f"{n:04}" for n in range(1, len(numbers) + 1)]
+
+
+def test_the_migrations_know_every_table_of_the_code() -> None:
+    environment = (ROOT / "migrations" / "env.py").read_text()
+    for package in ("core", "adapters", "bot"):
+        for file in (ROOT / package).rglob("*.py"):
+            if re.search(r"^class \w+\(Base\):", file.read_text(), re.MULTILINE):
+                module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+                assert f"import {module}\n" in environment.replace("  # noqa", "\n")
+
+
+async def test_the_migrated_schema_is_the_one_of_the_code(engine: AsyncEngine) -> None:
+    def drift(connection: Connection) -> list[object]:
+        context = MigrationContext.configure(connection, opts={"compare_server_default": True})
+        return list(compare_metadata(context, Base.metadata))
+
+    async with engine.connect() as connection:
+        assert await connection.run_sync(drift) == []
+
+
+async def test_an_empty_database_is_behind_and_current_after_the_upgrade(
+    empty: AsyncEngine,
+) -> None:
+    assert await check(empty) is SchemaState.BEHIND
+    assert not await is_current(empty)
+    await upgrade(empty)
+    assert await check(empty) is SchemaState.CURRENT
+    assert await is_current(empty)
+
+
+async def test_asking_for_the_state_creates_no_file(empty: AsyncEngine) -> None:
+    await check(empty)
+    if empty.dialect.name == "sqlite":
+        assert not Path(empty.url.database or "").parent.exists()
+
+
+async def test_upgrading_twice_changes_nothing(engine: AsyncEngine) -> None:
+    course = Course(course_id="algorithms", title="Algorithms")
+    await Catalogue(engine).save_course(course)
+    await upgrade(engine)
+    assert await Catalogue(engine).course("algorithms") == course
+
+
+async def test_processes_that_upgrade_at_once_all_succeed(empty: AsyncEngine) -> None:
+    url = empty.url.render_as_string(hide_password=False)
+    processes = [
+        await asyncio.create_subprocess_exec(sys.executable, "-c", UPGRADE, url, cwd=ROOT)
+        for _ in range(3)
+    ]
+    assert [await process.wait() for process in processes] == [0, 0, 0]
+    assert await is_current(empty)
+
+
+async def test_tasks_that_upgrade_at_once_all_succeed(empty: AsyncEngine) -> None:
+    await asyncio.gather(*(upgrade(empty) for _ in range(5)))
+    assert await is_current(empty)
+
+
+async def test_a_newer_database_is_refused_with_what_to_do(engine: AsyncEngine) -> None:
+    await set_revision(engine, "9999")
+    assert await check(engine) is SchemaState.AHEAD
+    with pytest.raises(ConfigurationError, match="newer version of Glossator"):
+        await upgrade(engine)
+
+
+async def test_the_database_of_another_application_is_left_alone(engine: AsyncEngine) -> None:
+    await set_revision(engine, "3adcc9a56557")
+    assert await check(engine) is SchemaState.UNKNOWN
+    with pytest.raises(ConfigurationError, match="another application"):
+        await upgrade(engine)
+
+
+async def test_a_failed_upgrade_leaves_the_database_as_it_was(
+    empty: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    migrate = bot.database._run_migrations
+
+    def fail_at_the_end(connection: Connection) -> None:
+        migrate(connection)
+        connection.execute(text("SELECT nothing FROM nowhere"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bot.database, "_run_migrations", fail_at_the_end)
+        with pytest.raises(StoreError):
+            await upgrade(empty)
+    async with empty.connect() as connection:
+        tables = await connection.run_sync(lambda c: inspect(c).get_table_names())
+    assert tables == []
+    await upgrade(empty)
+    assert await is_current(empty)
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://bot:secret@127.0.0.1:1/none", "sqlite:////dev/null/data/bot.db"]
+)
+async def test_a_database_that_cannot_be_reached_is_a_store_error(url: str) -> None:
+    engine = create_engine(url)
+    with pytest.raises(StoreError):
+        await upgrade(engine)
+    if engine.dialect.name == "postgresql":
+        with pytest.raises(StoreError):
+            await check(engine)
+    await engine.dispose()

@@ -1,0 +1,190 @@
+"""Every hostile document ends in time with text or a reason, and harms nobody after it."""
+
+import asyncio
+import gc
+import json
+import re
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from core.errors import UnsupportedDocument
+from core.ingestion.sandbox import ParseJob, Sandbox
+from tests.unit.core.ingestion.pdfs import lines, pdf
+
+ATTACKS = Path(__file__).parents[5] / "shared" / "attacks"
+LIMIT_SECONDS = 21
+MAX_GROWTH_BYTES = 20_000_000
+GOOD = ParseJob(b"Demand falls.", "good.txt")
+DIALECTS = ("markdown", "mdbook", "mkdocs", "docusaurus")
+
+
+def resident_bytes() -> int:
+    gc.collect()
+    if sys.platform != "linux":
+        return 0
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+async def outcome(box: Sandbox, job: ParseJob) -> str:
+    """Return the text of a document or the reason why it has none, within the limits."""
+    before, started = resident_bytes(), time.monotonic()
+    try:
+        document = await box.parse(job)
+        said = "\n".join(block.text for block in document.blocks)
+        del document
+    except UnsupportedDocument as error:
+        said = f"refused: it {error}"
+    assert time.monotonic() - started < LIMIT_SECONDS
+    assert resident_bytes() - before - len(said) * 4 <= MAX_GROWTH_BYTES
+    assert said
+    assert (await box.parse(GOOD)).blocks[0].text == "Demand falls."
+    return said
+
+
+def folder(name: str) -> Path:
+    if not (ATTACKS / name).is_dir():
+        pytest.skip(f"the corpus of attacks is absent: {name}")
+    return ATTACKS / name
+
+
+def bomb_docx(part: bytes) -> bytes:
+    """Return a Word file whose document is `part`."""
+    types = (
+        '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override '
+        'PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument'
+        '.wordprocessingml.document.main+xml"/></Types>'
+    )
+    relations = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        '<Relationship Id="r1" Target="word/document.xml" Type="http://schemas.openxmlformats.org/'
+        'officeDocument/2006/relationships/officeDocument"/></Relationships>'
+    )
+    target = BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", types)
+        archive.writestr("_rels/.rels", relations)
+        archive.writestr("word/document.xml", part)
+    return target.getvalue()
+
+
+@pytest.mark.parametrize("name", ["pdf-malformed", "pypdf-cases"])
+async def test_broken_pdfs(name: str) -> None:
+    async with Sandbox() as box:
+        for path in sorted(folder(name).iterdir()):
+            said = await outcome(box, ParseJob(path.read_bytes(), path.name))
+            assert "crashes" not in said, path.name
+
+
+async def test_xml_bombs_alone_and_inside_a_word_file() -> None:
+    async with Sandbox() as box:
+        for path in sorted(folder("xml-bombs").glob("*.xml")):
+            data = path.read_bytes()
+            await outcome(box, ParseJob(data, path.name))
+            await outcome(box, ParseJob(data, path.with_suffix(".html").name))
+            said = await outcome(box, ParseJob(bomb_docx(data), "bomb.docx"))
+            assert "XML entities" in said, path.name
+
+
+def markdown_cases() -> Iterator[str]:
+    spec = (folder("commonmark") / "spec.txt").read_text("utf-8")
+    yield spec
+    for path in sorted(folder("markdown-it-py").iterdir()):
+        if path.suffix == ".json":
+            yield from (case["markdown"] for case in json.loads(path.read_text("utf-8")))
+        elif path.suffix == ".md":
+            fixture = path.read_text("utf-8")
+            yield fixture
+            yield from re.findall(r"^\.\n(.*?)^\.$", fixture, re.DOTALL | re.MULTILINE)
+
+
+async def test_markdown_fixtures_in_every_dialect() -> None:
+    cases = list(markdown_cases())
+    before, refused = resident_bytes(), set[str]()
+    async with Sandbox() as box:
+        for dialect in DIALECTS:
+            for case in cases:
+                try:
+                    await box.parse(ParseJob(case.encode(), "case.md", dialect=dialect))
+                except UnsupportedDocument as error:
+                    refused.add(str(error))
+        await outcome(box, GOOD)
+    assert refused <= {"is empty", "has no text"}
+    assert resident_bytes() - before <= MAX_GROWTH_BYTES
+
+
+def html_cases() -> Iterator[str]:
+    for case in json.loads((folder("dompurify") / "cases.json").read_text("utf-8")):
+        yield case["payload"]
+    for path in sorted(folder("bleach").glob("*.test")):
+        yield path.read_text("utf-8")
+
+
+async def test_sanitiser_cases_as_html_and_as_markdown() -> None:
+    refused = set[str]()
+    async with Sandbox() as box:
+        for case in html_cases():
+            for name in ("case.html", "case.md"):
+                try:
+                    document = await box.parse(ParseJob(case.encode(), name))
+                except UnsupportedDocument as error:
+                    refused.add(str(error))
+                    continue
+                assert not any("\0" in block.text for block in document.blocks)
+        await outcome(box, GOOD)
+    assert refused <= {"is empty", "has no text"}
+
+
+MADE_HERE = {
+    "deep elements": ParseJob(b"<div>" * 20_000 + b"x", "a.html"),
+    "unclosed elements": ParseJob(b"<p>x" * 210_000, "a.html"),
+    "endless comments": ParseJob(b"<!-- -->" * 300_000, "page"),
+    "wide spans": ParseJob(
+        b"<table><tr>" + b"<td rowspan=99999 colspan=99999>x" * 50_000, "a.html"
+    ),
+    "long style": ParseJob(b"<p style='" + b"a:b;" * 300_000 + b"'>x", "a.html"),
+    "deep brackets": ParseJob(b"[" * 50_000, "a.md"),
+    "deep quotes": ParseJob(b"> " * 50_000 + b"x", "a.md"),
+    "emphasis": ParseJob(b"*a **b " * 40_000, "a.md"),
+    "backticks": ParseJob(b"".join(b"`" * n + b" " for n in range(2_000)), "a.md"),
+    "links": ParseJob(b"[a](b" * 40_000, "a.md"),
+    "openers": ParseJob(b"<!--" * 50_000 + b"<a " * 50_000, "a.md"),
+    "nested lists": ParseJob(b"".join(b" " * n + b"- x\n" for n in range(2_000)), "a.md"),
+    "deep JSON": ParseJob(b'{"nbformat":' + b"[" * 1_000_000, "a.ipynb"),
+    "long number": ParseJob(b'{"nbformat":' + b"1" * 100_000 + b"}", "a.ipynb"),
+    "one line": ParseJob(b"a b " * 4_000_000, "a.txt"),
+    "undecodable": ParseJob(b"\xe9\xff\x81 " * 1_000_000, "a.txt"),
+    "flate page": ParseJob(
+        pdf(b"BT /F1 11 Tf " + b"(x) Tj " * 4_000_000 + b"ET", compress=True), "a.pdf"
+    ),
+    "huge string": ParseJob(
+        pdf(b"BT /F1 11 Tf (" + b"x" * 3_000_000 + b") Tj ET", compress=True), "a.pdf"
+    ),
+    "zip bomb": ParseJob(bomb_docx(b"<a>" + b"x" * 210_000_000), "a.docx"),
+    "deep Word file": ParseJob(bomb_docx(b"<a>" * 100_000 + b"</a>" * 100_000), "a.docx"),
+    "truncated PDF": ParseJob(pdf(lines("x"))[:200], "a.pdf"),
+}
+
+
+@pytest.mark.parametrize("name", MADE_HERE)
+async def test_bombs_made_here(name: str) -> None:
+    async with Sandbox(seconds=5) as box:
+        await outcome(box, MADE_HERE[name])
+
+
+async def test_a_hostile_document_does_not_stop_the_event_loop() -> None:
+    async with Sandbox(seconds=2) as box:
+        parsing = asyncio.create_task(box.parse(ParseJob(b"<div>" * 50_000, "a.html")))
+        longest = 0.0
+        while not parsing.done():
+            before = time.monotonic()
+            await asyncio.sleep(0.01)
+            longest = max(longest, time.monotonic() - before)
+        with pytest.raises(UnsupportedDocument):
+            await parsing
+    assert longest < 0.5

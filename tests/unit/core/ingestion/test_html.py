@@ -1,0 +1,212 @@
+"""Web pages become blocks: the main content, with code, tables and formulas, nothing hidden."""
+
+import pytest
+
+from core.ingestion.document import Block, BlockKind
+from core.ingestion.formats.html import parse_html
+
+
+def blocks(html: str) -> list[Block]:
+    return list(parse_html(f"<html><body><main>{html}</main></body></html>").blocks)
+
+
+def texts(html: str) -> list[str]:
+    return [block.text for block in blocks(html)]
+
+
+def test_only_the_main_content_is_read() -> None:
+    page = (
+        "<body><header>Site</header><nav>Menu</nav><main><p>Lesson</p></main>"
+        "<aside>Advert</aside><footer>Imprint</footer></body>"
+    )
+    assert [block.text for block in parse_html(page).blocks] == ["Lesson"]
+
+
+def test_without_main_the_body_is_read_without_its_furniture() -> None:
+    page = (
+        "<body><header>Site</header><div>Lesson<script>x()</script></div>"
+        "<footer>Imprint</footer><style>p{}</style><template>later</template></body>"
+    )
+    assert [block.text for block in parse_html(page).blocks] == ["Lesson"]
+
+
+def test_an_empty_main_does_not_hide_the_page() -> None:
+    page = "<body><main></main><div>The lesson stands beside it.</div></body>"
+    assert [block.text for block in parse_html(page).blocks] == ["The lesson stands beside it."]
+
+
+@pytest.mark.parametrize(
+    ("markup", "anchor"),
+    [
+        ('<h2 id="demand">Demand<a class="headerlink" href="#demand">¶</a></h2>', "demand"),
+        ('<h2><a class="header" id="demand" href="#demand">Demand</a></h2>', "demand"),
+        ('<section id="demand"><h2>Demand</h2></section>', "demand"),
+        ('<a id="demand"></a><h2>Demand</h2>', "demand"),
+        ('<h2><span class="mw-headline" id="demand">Demand</span></h2>', "demand"),
+        ("<p>Before</p><h2>Demand</h2>", None),
+    ],
+)
+def test_a_heading_has_the_fragment_of_its_page(markup: str, anchor: str | None) -> None:
+    heading = blocks(markup)[-1]
+    assert heading == Block(BlockKind.HEADING, "Demand", 2, anchor)
+
+
+def test_inline_markup_goes_and_inline_code_keeps_its_backticks() -> None:
+    markup = '<p>See <a href="/x"><b>the</b> rule</a>:\n <code>a | b</code>&nbsp;now.</p>'
+    assert texts(markup) == ["See the rule: `a | b` now."]
+
+
+def test_an_exponent_does_not_become_a_digit_of_its_number() -> None:
+    assert texts("<p>10<sup>6</sup> H<sub>2</sub>O, the 2<sup>nd</sup>.</p>") == [
+        "10^6 H2O, the 2nd."
+    ]
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<pre><code class="language-rust">fn main() {\n    run();\n}\n</code></pre>',
+        '<div class="highlight-rust notranslate"><pre>fn main() {\n    run();\n}</pre></div>',
+        '<div class="language-rust"><pre><code><span class="token-line">fn main() {<br></span>'
+        '<span class="token-line">    run();<br></span><span>}</span></code>'
+        "<button>Copy</button></pre></div>",
+    ],
+)
+def test_code_becomes_a_fence_with_its_language(markup: str) -> None:
+    assert texts(markup) == ["```rust\nfn main() {\n    run();\n}\n```"]
+
+
+def test_line_numbers_beside_code_are_no_code() -> None:
+    markup = (
+        '<table class="highlighttable"><tr><td class="linenos"><pre>1\n2</pre></td>'
+        '<td class="code"><pre>a = 1\nb = 2</pre></td></tr></table>'
+    )
+    assert texts(markup) == ["```\na = 1\nb = 2\n```"]
+
+
+def test_a_table_becomes_a_pipe_table_with_its_spans_filled_in() -> None:
+    markup = (
+        "<table><caption>Prices</caption><thead><tr><th>Good<th>Price</thead>"
+        "<tr><td rowspan=2>Tea<td>1 | 2<tr><td>3<tr><td colspan=99999>none</table>"
+    )
+    caption, table = blocks(markup)
+    assert caption.text == "Prices"
+    assert table.kind is BlockKind.TABLE
+    assert table.text.split("\n") == [
+        "| Good | Price |",
+        "| --- | --- |",
+        "| Tea | 1 \\| 2 |",
+        "| Tea | 3 |",
+        "| none |  |",
+    ]
+
+
+def test_lists_keep_their_marks_numbers_and_depth() -> None:
+    items = blocks('<ul><li>a<ul><li><p>b</p></li></ul></li></ul><ol start="3"><li>c<li>d</ol>')
+    assert [(item.text, item.level) for item in items] == [
+        ("- a", 1),
+        ("- b", 2),
+        ("3. c", 1),
+        ("4. d", 1),
+    ]
+
+
+def test_details_are_read_whether_open_or_not() -> None:
+    assert texts("<details><summary>Answer</summary><p>42</p></details>") == ["Answer", "42"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "formula"),
+    [
+        (
+            '<span class="katex"><span class="katex-mathml"><math><semantics><mi>x</mi>'
+            '<annotation encoding="application/x-tex">x^2</annotation></semantics></math></span>'
+            '<span class="katex-html" aria-hidden="true">x2</span></span>',
+            "$x^2$",
+        ),
+        ('<span class="MathJax">x2</span><script type="math/tex">x^2</script>', "$x^2$"),
+        ('<math alttext="{\\displaystyle x^2}"><mi>x</mi></math>', "$x^2$"),
+        ("<math><msup><mi>x</mi><mn>2</mn></msup></math>", "$x^{2}$"),
+        ("<math><mfrac><mn>1</mn><mi>q</mi></mfrac></math>", "$\\frac{1}{q}$"),
+        (
+            '<span class="mwe-math-element"><span style="display:none"><math alttext="x^2"></math>'
+            '</span><img class="mwe-math-fallback-image-inline" alt="x^2"></span>',
+            "$x^2$",
+        ),
+    ],
+)
+def test_a_formula_is_read_once_as_tex(markup: str, formula: str) -> None:
+    assert texts(f"<p>Let {markup} be.</p>") == [f"Let {formula} be."]
+
+
+def test_a_displayed_formula_is_a_block() -> None:
+    markup = '<p>So</p><script type="math/tex; mode=display">a = b</script>'
+    assert blocks(markup)[1] == Block(BlockKind.FORMULA, "$$a = b$$")
+
+
+def test_tex_in_the_text_counts_where_a_script_draws_it() -> None:
+    page = "<main><p>Let \\(x\\) be.</p><div>\\[y\\]</div></main>"
+    drawn = f'<script src="https://cdn.example/mathjax.js"></script>{page}'
+    assert [block.text for block in parse_html(drawn).blocks] == ["Let $x$ be.", "$$y$$"]
+    assert parse_html(page).blocks[0].text == "Let \\(x\\) be."
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<p style="display: none">SECRET</p>',
+        '<p style="DISPLAY:NONE !important">SECRET</p>',
+        '<p style="visibility:hidden">SECRET</p>',
+        '<p style="font-size:0">SECRET</p>',
+        '<p style="font-size:0.01em">SECRET</p>',
+        '<p style="opacity:0">SECRET</p>',
+        "<p hidden>SECRET</p>",
+        '<p style="color:#fff">SECRET</p>',
+        '<p style="color:white;background:#fefefe">SECRET</p>',
+        '<div style="background:#111"><p style="color:#121212">SECRET</p></div>',
+        '<p style="color:transparent">SECRET</p>',
+        '<font color="#FFFFFF">SECRET</font>',
+        '<p style="position:absolute;left:-9999px">SECRET</p>',
+        '<p style="text-indent:-9999px">SECRET</p>',
+        '<p style="position:absolute;clip:rect(0,0,0,0)">SECRET</p>',
+        '<p style="height:0;overflow:hidden">SECRET</p>',
+        '<p class="sr-only">SECRET</p>',
+        "<!-- SECRET -->",
+        "<template>SECRET</template>",
+        "<noscript>SECRET</noscript>",
+        '<img alt="SECRET">',
+        '<a title="SECRET">seen</a>',
+        '<pre>seen<span style="display:none">SECRET</span></pre>',
+        "<table><tr><td>seen<td hidden>SECRET</table>",
+        "<svg><text>SECRET</text></svg>",
+    ],
+)
+def test_hidden_text_is_left_out(markup: str) -> None:
+    assert "SECRET" not in "\n".join(texts(f"<p>seen</p>{markup}"))
+
+
+def test_white_text_on_a_dark_ground_is_kept() -> None:
+    markup = '<div style="background-color:rgb(10, 10, 40)"><p style="color:#fff">seen</p></div>'
+    assert texts(markup) == ["seen"]
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        ("<title>Demand - The Book</title>", "Demand"),
+        ("<title>The Book</title><meta property='og:title' content='On demand'>", "On demand"),
+        ("<title>The Book</title>", "The Book"),
+        ("", None),
+    ],
+)
+def test_the_title_is_the_pages_own(head: str, title: str | None) -> None:
+    assert parse_html(f"<head>{head}</head><body><h1>Demand</h1></body>").title == title
+
+
+def test_the_language_is_told() -> None:
+    assert parse_html('<html lang="de"><body>Hallo</body></html>').metadata == {"language": "de"}
+
+
+def test_bytes_are_decoded_as_the_page_declares() -> None:
+    page = '<meta charset="iso-8859-1"><p>Pâté</p>'.encode("latin-1")
+    assert parse_html(page).blocks[0].text == "Pâté"

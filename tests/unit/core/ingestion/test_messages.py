@@ -1,0 +1,73 @@
+"""The sandbox believes nothing that an intact child would not say."""
+
+import json
+from typing import Any
+
+import pytest
+
+from core.errors import UnsupportedDocument
+from core.ingestion.document import Block, BlockKind, document_of
+from core.ingestion.messages import Answer, InvalidMessage, document_frames
+
+BLOCK = {"kind": "paragraph", "text": "x", "level": 0, "anchor": None, "locator": {}}
+END: dict[str, Any] = {"title": None, "metadata": {}, "warnings": [], "retire": False}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        3,
+        {},
+        {**BLOCK, "kind": "script"},
+        {**BLOCK, "text": " "},
+        {**BLOCK, "text": 7},
+        {**BLOCK, "text": "x" * 2_000_001},
+        {**BLOCK, "text": "\ud800"},
+        {**BLOCK, "level": -1},
+        {**BLOCK, "level": True},
+        {**BLOCK, "anchor": 5},
+        {**BLOCK, "locator": {"page": 0}},
+        {**BLOCK, "locator": {"page": "1"}},
+        {**BLOCK, "locator": {"href": 1}},
+        {**BLOCK, "locator": [1]},
+        {"kind": "paragraph"},
+        {**END, "title": ["x"]},
+        {**END, "title": "x" * 3_000},
+        {**END, "metadata": {"slug": 1}},
+        {**END, "warnings": ["x"] * 2_000},
+        {**END, "warnings": None},
+        {"reason": 3, "retire": False},
+        {"reason": "is odd"},
+    ],
+)
+def test_an_answer_out_of_bounds_is_not_believed(message: Any) -> None:
+    with pytest.raises(InvalidMessage):
+        Answer().take(json.dumps(message).encode())
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b"1" * 5_000])
+def test_an_answer_that_is_no_json_is_not_believed(body: bytes) -> None:
+    with pytest.raises(InvalidMessage):
+        Answer().take(body)
+
+
+def test_too_much_text_is_refused_on_both_sides() -> None:
+    block = Block(BlockKind.PARAGRAPH, "x" * 1_900_000)
+    with pytest.raises(UnsupportedDocument, match="has more than 20,000,000 characters of text"):
+        next(document_frames(document_of(None, [block] * 11), retire=False))
+    answer = Answer()
+    body = json.dumps({**BLOCK, "text": block.text}).encode()
+    for _ in range(10):
+        assert answer.take(body) is None
+    with pytest.raises(InvalidMessage):
+        answer.take(body)
+
+
+def test_a_document_of_emojis_fits_its_frames() -> None:
+    block = Block(BlockKind.PARAGRAPH, "😀" * 1_000_000)
+    answer = Answer()
+    for frame in document_frames(document_of("T", [block], warnings=["w"]), retire=True):
+        finished = answer.take(frame[4:])
+    assert finished is not None
+    assert finished.document == document_of("T", [block], warnings=["w"])
+    assert finished.retire
