@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TextIO
+from typing import IO, TYPE_CHECKING
 
 from core.errors import BotError
 from core.models import AgentResponse, Citation, Outcome, RetrievedChunk
@@ -23,8 +23,8 @@ class JsonReply:
     what was wrong with the request.
     """
 
-    def __init__(self, out: TextIO = sys.stdout) -> None:
-        self._out = out
+    def __init__(self, out: IO[str] | None = None) -> None:
+        self._out = out or sys.stdout
         self.error: BotError | None = None
         self.succeeded = False
 

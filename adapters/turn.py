@@ -3,7 +3,8 @@
 from contextlib import aclosing
 
 from adapters.base import Reply
-from core.agent import Agent, TextDelta
+from core.agent import Agent
+from core.composition import TextDelta
 from core.errors import BotError
 from core.models import AgentRequest
 

@@ -7,7 +7,7 @@ BotError                  .user_message: one safe sentence for the reader
 ├── ServiceError          nobody here; the same request may succeed later
 │   └── EmbeddingError · VectorIndexError · GenerationError · StoreError
 ├── IngestionError        the owner of the document
-│   └── UnsupportedDocument (permanent) · SourceUnavailable (transient) · IngestionBusy
+│   └── UnsupportedDocument (permanent) · SourceUnavailable (transient) · IngestionBusy · InvalidQuestions
 ├── DeliveryError         the platform refused the message
 └── ConfigurationError    the operator, before the bot starts
 """
@@ -116,6 +116,13 @@ class UnsupportedDocument(IngestionError):
 
 class SourceUnavailable(IngestionError):
     """The document could not be fetched; a later try may succeed."""
+
+
+class InvalidQuestions(IngestionError):
+    """A file of questions cannot be used; the text names the line."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, user_message=detail)
 
 
 class IngestionBusy(IngestionError):

@@ -74,7 +74,7 @@ def _web_url(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("must be an http(s) URL")
-    if any(character.isspace() or not character.isprintable() for character in url):
+    if url.split() != [url] or not url.isprintable():
         raise ValueError("must not contain spaces or control characters")
     return url
 

@@ -7,15 +7,8 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from core.errors import BotError
+from core.errors import InvalidQuestions
 from core.models import Model, NonBlank
-
-
-class InvalidQuestions(BotError):
-    """The file of questions cannot be used; the text names the line."""
-
-    def __init__(self, detail: str) -> None:
-        super().__init__(detail, user_message=detail)
 
 
 class EarlierTurn(Model):

@@ -16,6 +16,7 @@ LONGEST_BLOCK = 25
 """Lines of code or rows of a table that may be quoted whole."""
 
 _FENCE = re.compile(r"`{3,}|~{3,}")
+_EMPTY_FENCE = re.compile(r"(`{3,}|~{3,})[^\n]*\n\s*\1")
 _BULLET = re.compile(r"(?:[-*•+]|\d{1,3}[.)])[ \t]+")
 _PUNCTUATED = re.compile(r"[.!?。！？｡…][\"'”’»)\]]*\s*$", re.M)
 
@@ -108,7 +109,9 @@ def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Excerpt]:
 
 
 def _is_short(quote: str, kind: ExcerptKind) -> bool:
-    return kind is not ExcerptKind.FORMULA and quote.count("\n") < LONGEST_BLOCK + 2
+    if kind is ExcerptKind.FORMULA or _EMPTY_FENCE.search(quote):
+        return False
+    return quote.count("\n") < LONGEST_BLOCK + 2
 
 
 def _group(text: str, spans: Sequence[Span]) -> Iterator[tuple[Span, ExcerptKind]]:

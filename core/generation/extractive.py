@@ -1,12 +1,13 @@
 """Answers without a language model: the evidence's own sentences, word for word."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 
 from core.embeddings.base import Embedder
 from core.errors import EmbeddingError, GenerationError
 from core.generation.base import Claim, GenerationTask
-from core.generation.excerpts import cut_excerpts
-from core.generation.inquiry import EncodeTerms, read_inquiry
+from core.generation.excerpts import Excerpt, cut_excerpts
+from core.generation.inquiry import EncodeTerms, Inquiry, read_inquiry, says_again
 from core.generation.ranking import rank
 from core.generation.selection import select
 
@@ -30,10 +31,22 @@ class ExtractiveGenerator:
             GenerationError: when the sentences cannot be embedded.
         """
         inquiry = read_inquiry(task, self._encode_terms)
-        excerpts = cut_excerpts(task.evidence)
+        excerpts = self._without_given(cut_excerpts(task.evidence), inquiry)
         try:
             ranked = await rank(excerpts, task, inquiry, self._encode_terms, self._embedder)
         except EmbeddingError as error:
             raise GenerationError("the evidence's sentences could not be embedded") from error
         for excerpt in select(excerpts, ranked, inquiry, self._max_sentences):
             yield Claim(text=excerpt.text, chunk_number=excerpt.chunk_number, quote=excerpt.quote)
+
+    def _without_given(self, excerpts: Sequence[Excerpt], inquiry: Inquiry) -> list[Excerpt]:
+        """Make what the reader has before them not citable, unless there is nothing else."""
+        if not inquiry.given:
+            return list(excerpts)
+        fresh = [
+            replace(excerpt, citable=False)
+            if says_again(frozenset(self._encode_terms(excerpt.quote)), inquiry.given)
+            else excerpt
+            for excerpt in excerpts
+        ]
+        return fresh if any(excerpt.citable for excerpt in fresh) else list(excerpts)

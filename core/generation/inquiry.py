@@ -21,6 +21,8 @@ KEY_TERMS = 12
 """The rarest words of a quote are what it is about."""
 LONGEST_EMBEDDED = 600
 """Characters of a quote or of an earlier question that are embedded."""
+SAME = 0.8
+"""Share of the shorter one's terms in both, from which two texts say the same."""
 
 _GENERIC = re.compile(
     r"\b(?:please|explain|describe|define|definition|meaning|passage|paragraph|quote|examples?|"
@@ -147,3 +149,8 @@ def _weigh(
     }
     total = sum(weights.values())
     return {term: weight / total for term, weight in weights.items()} if total else {}
+
+
+def says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
+    """Return whether a text with these terms repeats one of those already said."""
+    return any(len(terms & other) >= SAME * max(1, min(len(terms), len(other))) for other in said)

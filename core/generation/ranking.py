@@ -22,6 +22,7 @@ HEADING = 0.4
 BEFORE = 0.3
 """What a question term counts that only the heading, or the excerpt before, has."""
 CUE = 0.06
+BLOCK = 0.15
 DEFINITION = 0.2
 NEAR_QUOTE = 0.2
 QUOTE_REACH = 800
@@ -134,7 +135,7 @@ def _heading(chunk: RetrievedChunk) -> str:
 def _bonus(excerpt: Excerpt, inquiry: Inquiry, encode_terms: EncodeTerms) -> float:
     """Return what the question's wording adds for this kind of sentence."""
     if excerpt.kind in BLOCKS:
-        return CUE
+        return BLOCK if Cue.EXAMPLE in inquiry.cues else 0.0
     bonus = sum(CUE for cue in inquiry.cues if offers(excerpt.quote, cue, inquiry.text))
     if (inquiry.defines or inquiry.explains) and _defines(excerpt.quote, inquiry, encode_terms):
         bonus += DEFINITION

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.generation.excerpts import Excerpt
-from core.generation.inquiry import Inquiry
+from core.generation.inquiry import Inquiry, says_again
 from core.generation.ranking import BLOCKS, Scored
 
 REPEATED = 0.2
@@ -15,8 +15,6 @@ COMPANION = 0.01
 """Taken off for an excerpt that needs the one before it, which costs a place."""
 WORTHWHILE = 0.6
 """Share of the best score that a further excerpt must reach."""
-SAME = 0.8
-"""Share of the shorter one's terms in both, from which two excerpts say the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,6 @@ def select(
     Greedy: each step takes what adds most to what is chosen already.
     """
     options = list(_options(excerpts, ranked, limit))
-    options = [o for o in options if not _is_given(o, excerpts, inquiry, ranked)] or options
     chosen: dict[int, Scored | None] = {}
     best = 0.0
     while len(chosen) < limit:
@@ -74,7 +71,7 @@ def _fits(option: Option, chosen: dict[int, Scored | None], limit: int) -> bool:
         return False
     added = sum(position not in chosen for position in option.positions)
     said = [scored.terms for scored in chosen.values() if scored]
-    return len(chosen) + added <= limit and not _says_again(option.scored.terms, said)
+    return len(chosen) + added <= limit and not says_again(option.scored.terms, said)
 
 
 def _gain(option: Option, chosen: dict[int, Scored | None], inquiry: Inquiry) -> float:
@@ -84,7 +81,3 @@ def _gain(option: Option, chosen: dict[int, Scored | None], inquiry: Inquiry) ->
     gain -= COMPANION * sum(position not in chosen for position in option.positions[:-1])
     beside = {option.positions[0] - 1, option.positions[-1] + 1}
     return gain + NEIGHBOUR * bool(beside & chosen.keys())
-
-
-def _says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
-    return any(len(terms & other) >= SAME * max(1, min(len(terms), len(other))) for other in said)

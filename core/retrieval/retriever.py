@@ -74,6 +74,8 @@ class Retrieval:
     quote_location: QuoteLocation | None = None
     quoted_chunks: tuple[RetrievedChunk, ...] = ()
     """The chunks that the quoted passage stands in."""
+    documents: tuple[str, ...] = ()
+    """Source files of all candidates, best first, each once."""
     nearest_sections: tuple[str, ...] = ()
     """Headings of the best chunks, for saying where to look instead."""
     statistics: TermStatistics = field(default_factory=lambda: TermStatistics.count(()))
@@ -213,6 +215,7 @@ class Retriever:
             generation=edition.generation,
             quote_location=location,
             quoted_chunks=tuple(quoted),
+            documents=tuple(dict.fromkeys(r.candidate.chunk.source_file for r in ranking)),
             nearest_sections=_nearest(ranking),
             statistics=shelf.terms,
             encode_terms=shelf.terms_of,

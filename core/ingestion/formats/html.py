@@ -83,7 +83,7 @@ def _title(tree: LexborHTMLParser, blocks: list[Block]) -> str | None:
     """Return the page's own title, without the site's name where a heading tells it apart."""
     node = tree.css_first("head > title")
     title = " ".join(node.text().split()) if node is not None else ""
-    heading = next((b.text for b in blocks if b.kind is BlockKind.HEADING and b.level == 1), "")
+    heading = next((block.text for block in blocks if block.kind is BlockKind.HEADING), "")
     if heading and heading.lower() in title.lower():
         return heading
     return _meta(tree, "meta[property='og:title']") or title or None

@@ -20,7 +20,7 @@ from core.ingestion.formats.mdx import plain_markdown
 from core.ingestion.formats.snippets import with_snippets
 from core.ingestion.formats.source_lines import SourceLine, joined, source_lines
 
-_MAX_NESTING = 60
+_MAX_NESTING = 40
 
 
 def parse_markdown(

@@ -32,7 +32,7 @@ _HEADING_ID = re.compile(r"\{(?:/\*\s*)?(#[\w.:-]+)(?:\s*\*/)?\}(?=[ \t]*$)", re
 _PARTIAL_IMPORT = re.compile(
     r"^import\s+([\w$]+)\s+from\s+[\"']([^\"'\n]+\.mdx?)[\"']", re.MULTILINE
 )
-_MAX_FAILURES = 100
+_PATIENCE = 2_000_000
 _MAX_INDENT = 100
 
 
@@ -54,8 +54,8 @@ class _Scan:
     def __init__(self, text: str, includes: Includes, chain: tuple[str, ...]) -> None:
         self._text, self._includes, self._chain = text, includes, chain
         self._partials: dict[str, str] = {}
-        self._module_end = 0
-        self._failures = 0
+        self._block_starts = {len(text) - len(text.lstrip())}
+        self._patience = _PATIENCE  # characters to look at in vain
 
     def edits(self) -> Iterator[Edit]:
         position = 0
@@ -77,9 +77,9 @@ class _Scan:
             case "comment":
                 end = text.find("-->", start)
                 return Edit(start, len(text) if end < 0 else end + 3, "")
-            case "expression" if self._failures < _MAX_FAILURES:
+            case "expression" if self._patience > 0:
                 return self._expression(start)
-            case "tag" if self._failures < _MAX_FAILURES:
+            case "tag" if self._patience > 0:
                 return self._tag(start)
             case _:
                 return self._kept(start, special.end())
@@ -103,7 +103,8 @@ class _Scan:
     def _module(self, start: int) -> Edit:
         """Drop an import or export at the start of a block, up to where its braces close."""
         text = self._text
-        if text[:start].strip() and text[start - 2 : start] != "\n\n" and start != self._module_end:
+        begins_block = text[start - 2 : start] == "\n\n" or start in self._block_starts
+        if not begins_block:
             return self._kept(start, start + 1)
         depth, position = 0, start
         while position < len(text):
@@ -116,7 +117,7 @@ class _Scan:
         end = min(position, len(text))
         for name, path in _PARTIAL_IMPORT.findall(text, start, end):
             self._partials[name] = path
-        self._module_end = end
+        self._block_starts.add(end)
         return Edit(start, end, "")
 
     def _expression(self, start: int) -> Edit:
@@ -124,7 +125,7 @@ class _Scan:
             return Edit(start, heading_id.end(), f"{{{heading_id[1]}}}")
         end = expression_end(self._text, start)
         if end is None:
-            self._failures += 1
+            self._patience -= len(self._text) - start
             return self._kept(start, start + 1)
         literal = string_literal(self._text[start:end])
         return Edit(start, end, escaped(literal) if literal else "")
@@ -132,7 +133,7 @@ class _Scan:
     def _tag(self, start: int) -> Edit:
         tag = jsx_tag(self._text, start)
         if tag is None:
-            self._failures += 1
+            self._patience -= len(self._text) - start
             return self._kept(start, start + 1)
         if tag.name in self._partials and not tag.closing:
             return Edit(start, tag.end, self._partial(self._partials[tag.name]))

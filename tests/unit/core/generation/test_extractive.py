@@ -1,0 +1,397 @@
+"""The answers that are written from the evidence's own sentences."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+
+from core.embeddings.base import Vectors
+from core.errors import EmbeddingError, GenerationError
+from core.generation.base import Claim, GenerationTask
+from core.generation.citable import is_citable, leans_on_previous
+from core.generation.cues import defined_term
+from core.generation.extractive import ExtractiveGenerator
+from core.index.sparse import Bm25Encoder
+from core.index.terms import TermStatistics
+from core.models import (
+    EXPLAIN_QUOTE,
+    AgentResponse,
+    Citation,
+    ConversationTurn,
+    Outcome,
+    QuoteLocation,
+    QuoteStatus,
+    ResponseState,
+    RetrievedChunk,
+    now,
+)
+from tests.embedding import HashingEmbedder
+
+_BM25 = Bm25Encoder()
+_GENERATION = uuid4()
+
+TIDES = (
+    "A tide is the slow rise and fall of the sea along a coast. Most harbours see two high "
+    "tides a day. Fishermen mend their nets on the quay in winter. Tides happen because the "
+    "moon pulls the water nearest to it more strongly than the rest."
+)
+
+
+def encode_terms(text: str) -> Sequence[int]:
+    return _BM25.query(text).indices
+
+
+def chunk(
+    text: str,
+    *,
+    document: UUID | None = None,
+    index: int = 0,
+    start: int = 0,
+    score: float = 0.6,
+    headings: tuple[str, ...] = ("The Sea",),
+) -> RetrievedChunk:
+    return RetrievedChunk(
+        chunk_id=uuid4(),
+        course_id="sea",
+        document_id=document or uuid4(),
+        generation=_GENERATION,
+        content_text=text,
+        source_file="sea.md",
+        page_title="The Sea",
+        headings=headings,
+        chunk_index=index,
+        total_chunks=index + 1,
+        token_count=len(text) // 4,
+        char_start=start,
+        char_end=start + len(text),
+        similarity_score=score,
+    )
+
+
+async def answer(
+    question: str, *evidence: RetrievedChunk | str, max_sentences: int = 3, **task: Any
+) -> list[Claim]:
+    chunks = [chunk(e) if isinstance(e, str) else e for e in evidence]
+    generator = ExtractiveGenerator(
+        embedder=HashingEmbedder(), encode_terms=encode_terms, max_sentences=max_sentences
+    )
+    statistics = TermStatistics.count(encode_terms(c.content_text) for c in chunks)
+    written = GenerationTask(question, chunks, statistics=statistics, **task)
+    claims = [claim async for claim in generator.generate(written)]
+    for claim in claims:
+        assert claim.quote in chunks[claim.chunk_number].content_text
+        assert claim.text.split() == claim.quote.split()
+    return claims
+
+
+async def texts(question: str, *evidence: RetrievedChunk | str, **options: Any) -> list[str]:
+    return [claim.text for claim in await answer(question, *evidence, **options)]
+
+
+def turn(question: str, source: RetrievedChunk, quote: str) -> ConversationTurn:
+    start = source.content_text.index(quote)
+    citation = Citation(
+        marker=1,
+        chunk_id=source.chunk_id,
+        quote=quote,
+        char_start=start,
+        char_end=start + len(quote),
+    )
+    response = AgentResponse(
+        query_id=uuid4(),
+        query_text=question,
+        response_text=f"{quote} [1]",
+        outcome=Outcome.ANSWERED,
+        state=ResponseState.COMPLETED,
+        grounding_chunks=(source,),
+        citations=(citation,),
+        conversation_id=uuid4(),
+        course_id="sea",
+        model_name="extractive",
+        requested_at=now(),
+    )
+    return ConversationTurn(
+        turn_number=1,
+        request_id=uuid4(),
+        user_id="reader",
+        outcome=Outcome.ANSWERED,
+        user_input=question,
+        agent_response=response,
+    )
+
+
+def located(source: RetrievedChunk, quote: str) -> QuoteLocation:
+    start = source.char_start + source.content_text.index(quote)
+    return QuoteLocation(
+        status=QuoteStatus.VERBATIM,
+        chunk_ids=(source.chunk_id,),
+        document_id=source.document_id,
+        char_start=start,
+        char_end=start + len(quote),
+        score=1.0,
+    )
+
+
+async def test_what_is_x_is_answered_by_the_sentence_that_defines_x() -> None:
+    first = await texts("What is a tide?", TIDES, max_sentences=1)
+    assert first == ["A tide is the slow rise and fall of the sea along a coast."]
+
+
+async def test_why_is_answered_by_the_sentence_that_gives_the_reason() -> None:
+    first = await texts("Why do tides happen?", TIDES, max_sentences=1)
+    assert first[0].startswith("Tides happen because the moon")
+
+
+async def test_how_many_is_answered_by_a_sentence_with_a_number() -> None:
+    text = "The harbour counts its boats each year. The harbour has 40 boats. The boats are old."
+    assert await texts("How many boats has the harbour?", text, max_sentences=1) == [
+        "The harbour has 40 boats."
+    ]
+
+
+async def test_an_answer_is_at_most_three_sentences_in_reading_order() -> None:
+    document = uuid4()
+    late = chunk("Low tide comes six hours later.", document=document, index=1, start=900)
+    early = chunk("High tide comes when the moon is overhead.", document=document)
+    other = chunk("A spring tide is the largest tide of the month.", score=0.5)
+    claims = await answer("When does the tide come?", late, other, early, TIDES)
+    assert len(claims) <= 3
+    places = [(late, 1), (other, 2), (early, 0)]
+    order = {places.index(place): place[1] for place in places}
+    shown = [order[claim.chunk_number] for claim in claims if claim.chunk_number in order]
+    assert shown == sorted(shown)
+
+
+async def test_the_same_sentence_elsewhere_is_not_quoted_twice() -> None:
+    again = "A tide is the slow rise and fall of the sea, along a coast."
+    found = await texts("What is a tide?", TIDES, again)
+    assert sum("slow rise" in text for text in found) == 1
+
+
+async def test_a_sentence_far_below_the_best_is_left_out() -> None:
+    text = "A tide is the rise and fall of the sea. Bakers get up early to light their ovens."
+    assert await texts("What is a tide?", text) == ["A tide is the rise and fall of the sea."]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "See Figure 3.",
+        "See Figure 3 for the heights of the tide.",
+        "Figure 4.2 The height of the tide at noon.",
+        "(Credit: “Tide” by A. Sailor, CC BY.)",
+        "What makes the tide rise?",
+        "Explain why the tide rises twice a day.",
+        "Exercise 3: Draw the tide at noon.",
+        "In this chapter, you will learn about the tide.",
+        "Later we will discuss the tide in detail.",
+        "the rise of the tide at noon.",
+        "The rise of the tide",
+        "(The tide, as sailors say, is late.",
+        "Too short.",
+    ],
+)
+def test_what_says_nothing_by_itself_is_not_citable(sentence: str) -> None:
+    assert not is_citable(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["The tide rises twice a day.", "潮は一日に二度満ちる。", "Die Flut kommt zweimal am Tag."],
+)
+def test_a_plain_sentence_is_citable_in_any_language(sentence: str) -> None:
+    assert is_citable(sentence)
+
+
+def test_nothing_under_a_heading_of_exercises_is_citable() -> None:
+    assert not is_citable("The tide rises twice a day.", ("The Sea", "Review Questions"))
+    assert is_citable("The borrow checker rejects it.", ("References and Borrowing",))
+
+
+async def test_lines_of_slides_are_citable_without_full_stops() -> None:
+    slide = "- The tide rises twice a day\n- The moon pulls the water"
+    assert await texts("What does the moon pull?", slide, max_sentences=1) == [
+        "The moon pulls the water"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "leans"),
+    [
+        ("It rises twice a day.", True),
+        ("These currents are strong.", True),
+        ("For this reason, sailors wait.", True),
+        ("However, sailors wait.", True),
+        ("It is possible that sailors wait.", False),
+        ("Italy has small tides.", False),
+    ],
+)
+def test_a_sentence_leans_on_the_one_that_explains_its_pronoun(sentence: str, leans: bool) -> None:
+    assert leans_on_previous(sentence) is leans
+
+
+async def test_a_leaning_sentence_comes_with_the_one_before_it() -> None:
+    text = "Bakers rise early. The spring tide is well known. It floods the lower harbour wall."
+    found = await texts("What floods the lower harbour wall?", text, max_sentences=2)
+    assert found == ["The spring tide is well known.", "It floods the lower harbour wall."]
+
+
+async def test_the_sentence_before_may_end_the_previous_chunk() -> None:
+    document = uuid4()
+    before = chunk("The spring tide is well known.", document=document)
+    after = chunk("It floods the lower harbour wall.", document=document, index=1, start=40)
+    found = await answer("What floods the lower harbour wall?", after, before, max_sentences=2)
+    assert [claim.chunk_number for claim in found] == [1, 0]
+
+
+async def test_a_list_is_quoted_with_its_lead_in() -> None:
+    text = "Three things move the tide:\n\n- the moon\n- the sun\n- the wind\n\nBakers rise early."
+    claims = await answer("What moves the tide?", text, max_sentences=1)
+    assert claims[0].text == "Three things move the tide:\n\n- the moon\n- the sun\n- the wind"
+
+
+async def test_an_item_that_is_a_sentence_is_quoted_without_its_bullet() -> None:
+    text = "- The moon moves the tide.\n- The baker rises early."
+    assert await texts("What moves the tide?", text, max_sentences=1) == [
+        "The moon moves the tide."
+    ]
+
+
+CODE = "A loop repeats its body. A loop is written like this:\n\n```c\nfor (;;) { loop(); }\n```"
+TABLE = "A loop repeats its body.\n\n| loop | body |\n| --- | --- |\n| for | counted |"
+
+
+async def test_code_is_quoted_whole_when_the_syntax_is_asked_for() -> None:
+    found = await texts("Show me the syntax of a loop.", CODE)
+    assert found[-1].endswith("```c\nfor (;;) { loop(); }\n```")
+    assert found[-1].startswith("A loop is written like this:")
+
+
+async def test_code_is_not_quoted_when_it_is_not_asked_for() -> None:
+    assert await texts("What does a loop repeat?", CODE) == ["A loop repeats its body."]
+
+
+async def test_a_table_is_quoted_only_when_a_table_is_asked_for() -> None:
+    assert len(await answer("What does a loop repeat?", TABLE)) == 1
+    assert any(text.startswith("|") for text in await texts("Is there a loop table?", TABLE))
+
+
+async def test_code_too_long_to_read_is_not_quoted() -> None:
+    code = "```c\n" + "loop();\n" * 40 + "```"
+    found = await texts("Give an example of a loop.", "A loop repeats its body.\n\n" + code)
+    assert found == ["A loop repeats its body."]
+
+
+async def test_a_follow_up_is_about_the_turn_before_and_does_not_repeat_it() -> None:
+    source = chunk(TIDES)
+    said = turn("What is a tide?", source, TIDES.split(". ")[0] + ".")
+    found = await texts("And why?", source, history=[said])
+    assert not any("slow rise" in text for text in found)
+    assert any("because the moon" in text for text in found)
+
+
+async def test_a_question_of_its_own_may_be_answered_with_the_same_sentence_again() -> None:
+    source = chunk(TIDES)
+    said = turn("What is a tide?", source, TIDES.split(". ")[0] + ".")
+    found = await texts("What is a tide?", source, history=[said])
+    assert found[0].startswith("A tide is the slow rise")
+
+
+async def test_a_quote_is_explained_from_its_own_place() -> None:
+    quote = "Neap tides are the smallest tides."
+    source = chunk(
+        f"Sailors know four kinds of tides. {quote} Sun and moon then pull at right angles.",
+        score=0.5,
+    )
+    elsewhere = chunk("Sailors fear tides. Sun and moon rise over the harbour.", score=0.5)
+    found = await answer(
+        EXPLAIN_QUOTE,
+        elsewhere,
+        source,
+        selected_text=quote,
+        quote_location=located(source, quote),
+        max_sentences=2,
+    )
+    assert {claim.chunk_number for claim in found} == {1}
+    assert quote not in [claim.text for claim in found]
+
+
+async def test_a_question_about_a_quote_may_be_answered_by_the_quote() -> None:
+    quote = "Neap tides are the smallest tides."
+    source = chunk(f"Sailors know four kinds of tides. {quote}")
+    found = await texts(
+        "What are neap tides?", source, selected_text=quote, quote_location=located(source, quote)
+    )
+    assert quote in found
+
+
+async def test_a_passage_that_is_all_there_is_explains_itself() -> None:
+    found = await texts(EXPLAIN_QUOTE, TIDES, selected_text=TIDES)
+    assert found
+
+
+async def test_a_quote_from_elsewhere_is_answered_by_its_key_words() -> None:
+    text = "Bakers rise early. The moon pulls the water of every ocean."
+    found = await texts(
+        EXPLAIN_QUOTE,
+        text,
+        selected_text="The ocean follows the moon.",
+        quote_location=QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.1),
+        max_sentences=1,
+    )
+    assert found == ["The moon pulls the water of every ocean."]
+
+
+async def test_evidence_without_anything_relevant_gives_no_answer() -> None:
+    assert await texts("What is a tide?", chunk("Bakers rise early.", score=0.3)) == []
+    assert await texts("What is a tide?") == []
+    assert await texts("What is a tide?", "See Figure 3.") == []
+
+
+async def test_another_language_needs_no_word_lists() -> None:
+    text = "Bäcker stehen früh auf. Gezeiten entstehen durch die Anziehung des Mondes."
+    found = await texts("Wodurch entstehen Gezeiten?", text, max_sentences=1, language="de")
+    assert found == ["Gezeiten entstehen durch die Anziehung des Mondes."]
+
+
+async def test_only_a_few_sentences_are_embedded() -> None:
+    embedder = HashingEmbedder()
+    generator = ExtractiveGenerator(embedder=embedder, encode_terms=encode_terms)
+    text = " ".join(f"The tide of day {n} was {n} feet high." for n in range(100))
+    task = GenerationTask("How high was the tide of day 7?", [chunk(text)])
+    assert [claim async for claim in generator.generate(task)]
+    assert embedder.embedded <= 16
+
+
+class BrokenEmbedder(HashingEmbedder):
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        raise EmbeddingError(f"cannot embed {len(texts)} texts")
+
+
+async def test_a_failing_embedder_is_told_as_a_failure_to_write() -> None:
+    generator = ExtractiveGenerator(embedder=BrokenEmbedder(), encode_terms=encode_terms)
+    with pytest.raises(GenerationError):
+        await anext(generator.generate(GenerationTask("What is a tide?", [chunk(TIDES)])))
+
+
+async def test_the_hashing_embedder_tells_like_texts_from_unlike_ones() -> None:
+    vectors = await HashingEmbedder().embed_passages(["the high tide", "high tide", "a baker"])
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
+
+
+@pytest.mark.parametrize(
+    ("question", "term"),
+    [
+        ("What is a tide?", "a tide"),
+        ("Define “tide”.", "tide"),
+        ("What does ebb mean?", "ebb"),
+        ("What is meant by spring tide?", "spring tide"),
+        ("What is this?", None),
+        ("Why does the tide rise?", None),
+    ],
+)
+def test_a_question_for_a_definition_names_its_term(question: str, term: str | None) -> None:
+    assert defined_term(question) == term
