@@ -72,10 +72,8 @@ class Agent:
 
     async def answer(self, request: AgentRequest) -> AgentResponse:
         """Return the finished answer; `stream` without the wait in between."""
-        response: AgentEvent | None = None
         async with aclosing(self.stream(request)) as events:
-            async for response in events:
-                pass
+            *_, response = [event async for event in events]
         assert isinstance(response, AgentResponse)
         return response
 

@@ -14,7 +14,7 @@ from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import services, tell
 from bot.wiring import Services
 from core.errors import ConfigurationError
-from core.ingestion.report import IngestReport, Progress, Stage
+from core.ingestion.report import IngestReport, Stage
 from core.models import Course
 
 if TYPE_CHECKING:

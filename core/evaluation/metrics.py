@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-_PUNCTUATION = str.maketrans({mark: " " for mark in string.punctuation + "“”‘’–—"})
+_PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + "“”‘’–—", " "))
 _BOOTSTRAPS = 1_000
 _BINS = 10
 

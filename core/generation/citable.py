@@ -26,7 +26,7 @@ _POINTER = re.compile(
 _SIGNPOST = re.compile(
     r"(?:In|By the end of|Throughout|At the end of|After reading|The rest of|Later in)\s+"
     r"(?:this|the next|the following|that) (?:chapter|section|module|lesson|unit|book|part)\b"
-    r"|This (?:chapter|section|module|lesson|unit)\b"
+    r"|This (?:section|unit)\b|.*\bthis (?:chapter|module|lesson)\b"
     r"|.*\b(?:we|it|you)(?: will|[’']ll) (?:now |then |also |first |next )?(?:consider|explore"
     r"|discuss|examine|learn|look at|see how|cover|introduce|explain|return to|talk about)\b",
     re.I | re.S,

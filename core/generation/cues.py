@@ -57,7 +57,8 @@ _OFFERS = {
 }
 _DEFINITION = re.compile(
     r"^\W*(?:what(?:['’]s| is| are| was| were)(?: meant by)?|define|explain)\s+"
-    r"(?:the (?:term|meaning of|definition of|concept of|notion of)\s+)?(?P<term>.{2,60}?)\W*$"
+    r"(?:the (?:term|meaning of|definition of|concept of|notion of)\s+)?"
+    r"[\"'“‘`]*(?P<term>.{2,60}?)\W*$"
     r"|^\W*what (?:does|do|did) (?P<meaning>.{2,60}?) (?:mean|stand for|refer to)\W*$",
     re.I,
 )

@@ -22,7 +22,7 @@ KEY_TERMS = 12
 LONGEST_EMBEDDED = 600
 """Characters of a quote or of an earlier question that are embedded."""
 SAME = 0.8
-"""Share of the shorter one's terms in both, from which two texts say the same."""
+"""Share of a text's terms that another has, from which it only says the same again."""
 
 _GENERIC = re.compile(
     r"\b(?:please|explain|describe|define|definition|meaning|passage|paragraph|quote|examples?|"
@@ -152,5 +152,5 @@ def _weigh(
 
 
 def says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
-    """Return whether a text with these terms repeats one of those already said."""
-    return any(len(terms & other) >= SAME * max(1, min(len(terms), len(other))) for other in said)
+    """Return whether a text with these terms adds next to nothing to one already said."""
+    return any(len(terms & other) >= SAME * max(1, len(terms)) for other in said)

@@ -10,7 +10,6 @@ from core.ingestion.confinement import (
     AuditHook,
     grant_processor_seconds,
     holds_too_much,
-    is_below,
     limit_resources,
 )
 from core.ingestion.messages import (
@@ -20,8 +19,6 @@ from core.ingestion.messages import (
     ready_frame,
     refusal_frame,
 )
-
-_MAX_INCLUDE_BYTES = 1_000_000
 
 
 def main() -> None:
@@ -36,34 +33,16 @@ def main() -> None:
         grant_processor_seconds(seconds)
         root = Path(os.path.realpath(job.include_root)) if job.include_root else None
         hook.include_root = root
-        _send(answers, _answer(job, include_reader(root, job.name, job.dialect)))
+        _send(answers, _answer(job, _include_reader(root, job)))
 
 
-def include_reader(root: Path | None, name: str, dialect: str) -> Callable[[str], str | None]:
-    """Return what reads the files that the page `name` includes.
+def _include_reader(root: Path | None, job: ParseJob) -> Callable[[str], str | None]:
+    """Return what reads the files that the job's page includes, never from outside `root`."""
+    if root is None:
+        return lambda path: None
+    from core.ingestion.page_files import include_reader
 
-    A path counts from the page's own folder; after a slash or `@site/`, and in MkDocs always,
-    from `root`. None is returned for a file that is missing, hidden, too large or, once its
-    links are followed, outside `root`.
-    """
-
-    def read_include(path: str) -> str | None:
-        if root is None:
-            return None
-        below = path.removeprefix("@site/").lstrip("/")
-        from_root = below != path or dialect == "mkdocs"
-        try:
-            real = Path(os.path.realpath((root if from_root else (root / name).parent) / below))
-            if not is_below(real, root) or real.stat().st_size > _MAX_INCLUDE_BYTES:
-                return None
-            data = real.read_bytes()
-        except (OSError, ValueError):
-            return None
-        from core.ingestion.formats.decoding import decode_text
-
-        return decode_text(data).text
-
-    return read_include
+    return include_reader(root, job.name, job.include_folders, job.dialect)
 
 
 def _answer(job: ParseJob, read_include: Callable[[str], str | None]) -> Iterator[bytes]:

@@ -40,6 +40,8 @@ class ParseJob:
     """Which Markdown it is written in; other formats ignore it."""
     include_root: Path | None = None
     """The folder from which its pages may include files; none allows no includes."""
+    include_folders: tuple[str, ...] = ()
+    """Folders in `include_root`, beside the page's own, where included files are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ def read_job(stream: BinaryIO) -> tuple[ParseJob, float] | None:
     fields = json.loads(stream.read(int.from_bytes(length, "big")))
     seconds = fields.pop("seconds")
     root = fields.pop("include_root")
+    fields["include_folders"] = tuple(fields["include_folders"])
     data = stream.read(int.from_bytes(stream.read(LENGTH_BYTES), "big"))
     return ParseJob(data, **fields, include_root=Path(root) if root else None), seconds
 
@@ -176,7 +179,8 @@ def _short(text: str) -> str:
 
 
 def _description(job: ParseJob) -> dict[str, Any]:
-    return {"name": job.name, "media_type": job.media_type, "dialect": job.dialect}
+    names = ("name", "media_type", "dialect", "include_folders")
+    return {name: getattr(job, name) for name in names}
 
 
 def _block(fields: dict[str, Any]) -> Block:

@@ -2,15 +2,15 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from core.ingestion.formats.decoding import decode_text
-from core.ingestion.site import Site, SiteKind, SitePage
+from core.ingestion.formats.dialects import Dialect
 
 _FOREIGN_FOLDERS = frozenset({"node_modules", "venv", "__pycache__", "site-packages"})
 _MARKDOWN_SUFFIXES = frozenset({".md", ".mdx", ".markdown"})
-_MAX_BYTES = 4_000_000
+_MAX_BYTES = 1_000_000
 _NUMBER_PREFIX = re.compile(r"\d+\s*[-_.)]+\s*(?=[^-_.\s])")
 _DATE_OR_VERSION = re.compile(r"\d+[-_.]\d+")
 _FOLDER_PAGES = frozenset({"index", "readme", "_index"})
@@ -68,18 +68,27 @@ def read_inside(root: Path, path: str) -> str | None:
         return None
 
 
-def include_reader(site: Site, page: SitePage) -> Callable[[str], str | None]:
-    """Return what gives the text of a file that `page` includes, never from outside the site."""
-    beside = PurePosixPath(page.path).parent.as_posix()
-    roots = [beside, *site.include_roots]
-    if site.kind is SiteKind.MKDOCS:
-        roots = [*site.include_roots, beside]
+def include_reader(
+    folder: Path, page: str, include_roots: Sequence[str], dialect: str
+) -> Callable[[str], str | None]:
+    """Return what gives the text of a file that `page` includes, never from outside `folder`.
+
+    Args:
+        folder: the site's.
+        page: the page's path in it.
+        include_roots: folders in it where MkDocs looks first, the others after the page's own.
+        dialect: a value of `Dialect`.
+    """
+    beside = PurePosixPath(page).parent.as_posix()
+    roots = [beside, *include_roots]
+    if dialect == Dialect.MKDOCS:
+        roots = [*include_roots, beside]
 
     def read(path: str) -> str | None:
         if path.startswith("@site/"):
-            return read_inside(site.folder, path.removeprefix("@site/"))
+            return read_inside(folder, path.removeprefix("@site/"))
         relative = path.lstrip("/")
-        texts = (read_inside(site.folder, f"{root}/{relative}") for root in roots)
+        texts = (read_inside(folder, f"{root}/{relative}") for root in roots)
         return next((text for text in texts if text is not None), None)
 
     return read

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from core.catalogue import Catalogue, DocumentRecord, Edition, SectionRecord
 from core.embeddings.base import Embedder, Vectors

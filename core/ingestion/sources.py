@@ -182,7 +182,7 @@ class FileSource:
                 ),
                 self._reader,
                 page,
-                self._site.folder,
+                self._site,
                 assets,
             )
             for page in self._site.pages
@@ -194,13 +194,13 @@ class _File:
     place: Placement
     reader: _Reader
     page: SitePage
-    folder: Path
+    site: Site
     assets: str
     data: bytes = b""
 
     async def read(self) -> None:
         try:
-            path = self.folder / self.page.path
+            path = self.site.folder / self.page.path
             size = (await asyncio.to_thread(path.stat)).st_size
             if size > self.reader.max_bytes:
                 raise UnsupportedDocument(f"is larger than {self.reader.max_bytes / 1e6:.0f} MB")
@@ -214,7 +214,13 @@ class _File:
     async def parse(self) -> ParsedDocument:
         page = self.page
         return await self.reader.sandbox.parse(
-            ParseJob(self.data, page.path, dialect=page.dialect, include_root=self.folder)
+            ParseJob(
+                self.data,
+                page.path,
+                dialect=page.dialect,
+                include_root=self.site.folder,
+                include_folders=self.site.include_roots,
+            )
         )
 
 

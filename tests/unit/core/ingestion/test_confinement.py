@@ -27,7 +27,7 @@ def course(tmp_path: Path) -> Path:
 
 async def included(root: Path | None, path: str, dialect: str = "mdbook") -> str:
     mark = '--8<-- "' + path + '"' if dialect == "mkdocs" else "{{#include " + path + "}}"
-    job = ParseJob(f"Before.\n\n{mark}\n".encode(), "src/page.md", None, dialect, root)
+    job = ParseJob(f"Before.\n\n{mark}\n".encode(), "src/page.md", None, dialect, root, (".",))
     async with Sandbox() as box:
         document = await box.parse(job)
     return " ".join(block.text for block in document.blocks)

@@ -41,7 +41,9 @@ def test_every_page_of_the_rust_book_parses() -> None:
     for page in site.pages:
         text = (site.folder / page.path).read_text(encoding="utf-8")
         document = parse_markdown(
-            text, dialect=page.dialect, read_include=include_reader(site, page)
+            text,
+            dialect=page.dialect,
+            read_include=include_reader(site.folder, page.path, site.include_roots, page.dialect),
         )
         kinds.update(block.kind for block in document.blocks)
         assert all("is missing" in warning for warning in document.warnings)

@@ -319,7 +319,9 @@ def test_included_files_are_found_beside_the_page_and_in_the_roots_only(tmp_path
         "site/parts/far.txt": "far",
     }
     site = detect_site(folder(tmp_path, files) / "site")
-    read = include_reader(site, site.pages[0])
+    read = include_reader(
+        site.folder, site.pages[0].path, site.include_roots, site.pages[0].dialect
+    )
     assert read("near.txt") == "near"
     assert read("parts/far.txt") == read("@site/parts/far.txt") == "far"
     assert read("../../mkdocs.yml") == "nav: [sub/a.md]"

@@ -9,13 +9,34 @@ import pytest
 from core.models import QuoteStatus
 from core.retrieval.quotes import BookText, QuoteMatch
 
-SYLLABLES = ["ba", "ce", "di", "fo", "gu", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "ast", "ent", "ing", "ock"]
+SYLLABLES = [
+    "ba",
+    "ce",
+    "di",
+    "fo",
+    "gu",
+    "la",
+    "me",
+    "ni",
+    "po",
+    "ru",
+    "sa",
+    "te",
+    "vi",
+    "ast",
+    "ent",
+    "ing",
+    "ock",
+]
 
 
 def prose(seed: int, sentences: int) -> str:
     rng = random.Random(seed)
     words = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 4))) for _ in range(800)]
-    lines = [" ".join(rng.choices(words, k=rng.randint(6, 14))).capitalize() + "." for _ in range(sentences)]
+    lines = [
+        " ".join(rng.choices(words, k=rng.randint(6, 14))).capitalize() + "."
+        for _ in range(sentences)
+    ]
     return "\n\n".join(" ".join(lines[start : start + 5]) for start in range(0, sentences, 5))
 
 
@@ -33,11 +54,15 @@ def passage_found(match: QuoteMatch, slack: int = 3) -> bool:
 
 def damaged(text: str, rate: float, seed: int = 7) -> str:
     rng = random.Random(seed)
-    return "".join(rng.choice(["", "0", "l", "rn"]) if rng.random() < rate else letter for letter in text)
+    return "".join(
+        rng.choice(["", "0", "l", "rn"]) if rng.random() < rate else letter for letter in text
+    )
 
 
 def test_a_copied_passage_is_verbatim_and_its_span_is_exact() -> None:
-    assert BOOK.locate(PASSAGE) == QuoteMatch(QuoteStatus.VERBATIM, "chapter-2", START, END - 1, 1.0, 1.0)
+    assert BOOK.locate(PASSAGE) == QuoteMatch(
+        QuoteStatus.VERBATIM, "chapter-2", START, END - 1, 1.0, 1.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,7 +73,9 @@ def test_a_copied_passage_is_verbatim_and_its_span_is_exact() -> None:
         PASSAGE.replace("ing", "in-\ng"),
         "“" + PASSAGE.upper() + "”",
         PASSAGE.replace(" ", " **", 1).replace(".", "**.", 1),
-        "".join(chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in PASSAGE),
+        "".join(
+            chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in PASSAGE
+        ),
     ],
     ids=["quote marks", "bullets", "hyphens", "case", "bold", "full width"],
 )
@@ -144,7 +171,9 @@ def test_a_match_never_spans_two_documents() -> None:
 
 def test_a_script_without_spaces_is_found() -> None:
     rng = random.Random(3)
-    text = "".join(chr(rng.randrange(0x4E00, 0x5200)) + "。" * (place % 17 == 16) for place in range(3000))
+    text = "".join(
+        chr(rng.randrange(0x4E00, 0x5200)) + "。" * (place % 17 == 16) for place in range(3000)
+    )
     book = BookText([("zh", text)])
     quote = text[1000:1100]
     assert book.locate(quote).status == "verbatim"
@@ -163,7 +192,9 @@ def test_offsets_stay_true_behind_characters_that_fold_to_none_or_many() -> None
 
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
 def test_every_unicode_form_of_a_quote_is_verbatim(form: str) -> None:
-    text = "Die Größenordnung der Änderung, ﬁnanziell: café, naïveté, 서울의 경제 성장률과 ² Fußnoten."
+    text = (
+        "Die Größenordnung der Änderung, ﬁnanziell: café, naïveté, 서울의 경제 성장률과 ² Fußnoten."
+    )
     quote = unicodedata.normalize(form, text)  # type: ignore[arg-type]
     assert BookText([("x", prose(1, 9)), ("y", text)]).locate(quote).document_id == "y"
 
