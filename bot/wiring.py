@@ -59,15 +59,12 @@ class Services:
         """
         from core.generation.extractive import ExtractiveGenerator
 
-        encoder = Bm25Encoder()
         chosen = name or self.settings.generator or "extractive"
         if chosen != "extractive":
             raise ConfigurationError(
                 f"There is no generator called {chosen} in this version; there is: extractive."
             )
-        return ExtractiveGenerator(
-            embedder=self.embedder, encode_terms=lambda text: encoder.query(text).indices
-        )
+        return ExtractiveGenerator(embedder=self.embedder)
 
     def agent(self, generator: str | None = None) -> Agent:
         """Return a new agent over these services."""

@@ -205,6 +205,7 @@ class Agent:
                 quote_location=retrieval.quote_location,
                 language=retrieval.language,
                 statistics=retrieval.statistics,
+                encode_terms=retrieval.encode_terms,
                 temperature=_first(request.temperature, configuration.temperature),
                 max_tokens=configuration.max_tokens,
             )

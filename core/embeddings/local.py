@@ -22,6 +22,8 @@ GRAPH_VERSION = "all-MiniLM-L6-v2-int8-1"
 """Part of the cached graph's file name: a graph built differently gets another one."""
 MAX_TOKENS = 512
 _TOKENS_A_BATCH = 4_096
+_LONGEST_OVER_SHORTEST = 1.25
+_FEW_TOKENS = 4
 
 
 class LocalEmbedder:
@@ -138,7 +140,11 @@ def _batches(lengths: Sequence[int]) -> list[list[int]]:
     """Group texts of like length, so that little is spent on padding."""
     batches: list[list[int]] = []
     for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
-        if batches and (len(batches[-1]) + 1) * lengths[i] <= _TOKENS_A_BATCH:
+        if (
+            batches
+            and lengths[i] <= lengths[batches[-1][0]] * _LONGEST_OVER_SHORTEST + _FEW_TOKENS
+            and (len(batches[-1]) + 1) * lengths[i] <= _TOKENS_A_BATCH
+        ):
             batches[-1].append(i)
         else:
             batches.append([i])

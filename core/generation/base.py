@@ -1,11 +1,15 @@
 """The Protocol every writer of answers speaks, and what it is given."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.index.terms import TermStatistics
 from core.models import ConversationTurn, QuoteLocation, RetrievedChunk
+
+
+def _no_terms(text: str) -> Sequence[int]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,8 @@ class GenerationTask:
         default_factory=lambda: TermStatistics.count(()), compare=False
     )
     """How rare the words of the book are; empty: every word counts alike."""
+    encode_terms: Callable[[str], Sequence[int]] = field(default=_no_terms, compare=False)
+    """Gives the term ids of a text in the book's language, each once."""
     temperature: float = 0.5
     max_tokens: int = 1_024
 

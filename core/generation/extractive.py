@@ -7,7 +7,7 @@ from core.embeddings.base import Embedder
 from core.errors import EmbeddingError, GenerationError
 from core.generation.base import Claim, GenerationTask
 from core.generation.excerpts import Excerpt, cut_excerpts
-from core.generation.inquiry import EncodeTerms, Inquiry, read_inquiry, says_again
+from core.generation.inquiry import Inquiry, read_inquiry, says_again
 from core.generation.ranking import rank
 from core.generation.selection import select
 
@@ -17,11 +17,8 @@ class ExtractiveGenerator:
 
     name = "extractive"
 
-    def __init__(
-        self, *, embedder: Embedder, encode_terms: EncodeTerms, max_sentences: int = 3
-    ) -> None:
+    def __init__(self, *, embedder: Embedder, max_sentences: int = 3) -> None:
         self._embedder = embedder
-        self._encode_terms = encode_terms
         self._max_sentences = max_sentences
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[Claim, None]:
@@ -30,23 +27,26 @@ class ExtractiveGenerator:
         Raises:
             GenerationError: when the sentences cannot be embedded.
         """
-        inquiry = read_inquiry(task, self._encode_terms)
-        excerpts = self._without_given(cut_excerpts(task.evidence), inquiry)
+        inquiry = read_inquiry(task, task.encode_terms)
+        excerpts = _without_given(task, cut_excerpts(task.evidence), inquiry)
         try:
-            ranked = await rank(excerpts, task, inquiry, self._encode_terms, self._embedder)
+            ranked = await rank(excerpts, task, inquiry, task.encode_terms, self._embedder)
         except EmbeddingError as error:
             raise GenerationError("the evidence's sentences could not be embedded") from error
         for excerpt in select(excerpts, ranked, inquiry, self._max_sentences):
             yield Claim(text=excerpt.text, chunk_number=excerpt.chunk_number, quote=excerpt.quote)
 
-    def _without_given(self, excerpts: Sequence[Excerpt], inquiry: Inquiry) -> list[Excerpt]:
-        """Make what the reader has before them not citable, unless there is nothing else."""
-        if not inquiry.given:
-            return list(excerpts)
-        fresh = [
-            replace(excerpt, citable=False)
-            if says_again(frozenset(self._encode_terms(excerpt.quote)), inquiry.given)
-            else excerpt
-            for excerpt in excerpts
-        ]
-        return fresh if any(excerpt.citable for excerpt in fresh) else list(excerpts)
+
+def _without_given(
+    task: GenerationTask, excerpts: Sequence[Excerpt], inquiry: Inquiry
+) -> list[Excerpt]:
+    """Make what the reader has before them not citable, unless there is nothing else."""
+    if not inquiry.given:
+        return list(excerpts)
+    fresh = [
+        replace(excerpt, citable=False)
+        if says_again(frozenset(task.encode_terms(excerpt.quote)), inquiry.given)
+        else excerpt
+        for excerpt in excerpts
+    ]
+    return fresh if any(excerpt.citable for excerpt in fresh) else list(excerpts)

@@ -14,11 +14,11 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 from core.errors import IngestionError, SourceUnavailable, UnsupportedDocument
 from core.ingestion.document import ParsedDocument
 from core.ingestion.fetch import Fetcher
+from core.ingestion.page_files import files_below
 from core.ingestion.passages import Placement
 from core.ingestion.sandbox import ParseJob, Sandbox
-from core.ingestion.sitemap import read_sitemap
-from core.ingestion.page_files import files_below
 from core.ingestion.site import Site, SiteKind, SitePage
+from core.ingestion.sitemap import read_sitemap
 from core.ingestion.sites import detect_site, loose_page
 
 _GLOB_MARKS = frozenset("*?[")

@@ -18,11 +18,8 @@ _POINTING = re.compile(
     r"either|neither|such)\b",
     re.IGNORECASE,
 )
-_STOPWORDS = frozenset(  # noqa: SIM905 - words read better than a list of them
-    "a an and are as at be been being but by can could did do does for from had has have how i if "
-    "in into is it its may me might more most my no not of on or our shall should so than that "
-    "the their them then there these they this those to us was we were what when where which who "
-    "whom whose why will with would you your about tell explain give please mean means".split()
+_STOPWORDS = frozenset(
+    ["a", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "may", "me", "might", "more", "most", "my", "no", "not", "of", "on", "or", "our", "shall", "should", "so", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "about", "tell", "explain", "give", "please", "mean", "means"]
 )
 _FEW_CONTENT_WORDS = 2
 _SHORT_QUESTION = 9

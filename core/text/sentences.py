@@ -12,7 +12,14 @@ _ABBREVIATION = re.compile(
     r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec|z\.B|bzw|usw|Nr|Abb|Kap))\.$",
     re.IGNORECASE,
 )
+_INITIAL = re.compile(r"(?:^|[A-Z][\w.'’-]*\s)[A-Z]\.$")
 _ENDS_SENTENCE_ANYWAY = re.compile(r"\b(?:etc|U\.S|a\.m|p\.m|Inc|Ltd|Co|Corp|Jr|Sr|al)\.$")
+_OPENER = re.compile(
+    r"[\s\"'“‘(\[]*(?:The|A|An|This|That|These|Those|It|He|She|They|We|You|I|In|On|At|For|From|By|"
+    r"With|But|And|Or|So|If|As|When|While|After|Before|Since|Because|Although|However|Thus|Then|"
+    r"There|Here|What|Why|How|Who|Which|Its|Their|Our|His|Her|Some|Many|Most|All|Each|Both|No|Not)"
+    r"\b"
+)
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.M | re.S)
 _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+", re.M)
 _FORMULA = re.compile(r"\$\$.+?\$\$", re.S)
@@ -96,18 +103,15 @@ def _is_end(text: str, start: int, mark: int, end: int) -> bool:
     if _LIST_NUMBER.match(text[start : mark + 1]):
         return False
     if _ABBREVIATION.search(lead):
-        return bool(_ENDS_SENTENCE_ANYWAY.search(lead)) and _next_is_capital(text, end)
+        return bool(_ENDS_SENTENCE_ANYWAY.search(lead)) and _OPENER.match(text, end) is not None
+    if _INITIAL.search(lead):
+        return _OPENER.match(text, end) is not None
     return _next_begins_sentence(text, end)
 
 
 def _next_begins_sentence(text: str, end: int) -> bool:
     following = text[end : end + 8].lstrip()
     return not following or not following[0].islower()
-
-
-def _next_is_capital(text: str, end: int) -> bool:
-    following = text[end : end + 8].lstrip(" \t\n\"'“‘([")
-    return bool(following) and following[0].isupper()
 
 
 def _trim(text: str, start: int, end: int) -> Span | None:

@@ -74,11 +74,11 @@ async def answer(
     question: str, *evidence: RetrievedChunk | str, max_sentences: int = 3, **task: Any
 ) -> list[Claim]:
     chunks = [chunk(e) if isinstance(e, str) else e for e in evidence]
-    generator = ExtractiveGenerator(
-        embedder=HashingEmbedder(), encode_terms=encode_terms, max_sentences=max_sentences
-    )
+    generator = ExtractiveGenerator(embedder=HashingEmbedder(), max_sentences=max_sentences)
     statistics = TermStatistics.count(encode_terms(c.content_text) for c in chunks)
-    written = GenerationTask(question, chunks, statistics=statistics, **task)
+    written = GenerationTask(
+        question, chunks, statistics=statistics, encode_terms=encode_terms, **task
+    )
     claims = [claim async for claim in generator.generate(written)]
     for claim in claims:
         assert claim.quote in chunks[claim.chunk_number].content_text
@@ -366,9 +366,11 @@ async def test_another_language_needs_no_word_lists() -> None:
 
 async def test_only_a_few_sentences_are_embedded() -> None:
     embedder = HashingEmbedder()
-    generator = ExtractiveGenerator(embedder=embedder, encode_terms=encode_terms)
+    generator = ExtractiveGenerator(embedder=embedder)
     text = " ".join(f"The tide of day {n} was {n} feet high." for n in range(100))
-    task = GenerationTask("How high was the tide of day 7?", [chunk(text)])
+    task = GenerationTask(
+        "How high was the tide of day 7?", [chunk(text)], encode_terms=encode_terms
+    )
     assert [claim async for claim in generator.generate(task)]
     assert embedder.embedded <= 16
 
@@ -379,9 +381,13 @@ class BrokenEmbedder(HashingEmbedder):
 
 
 async def test_a_failing_embedder_is_told_as_a_failure_to_write() -> None:
-    generator = ExtractiveGenerator(embedder=BrokenEmbedder(), encode_terms=encode_terms)
+    generator = ExtractiveGenerator(embedder=BrokenEmbedder())
     with pytest.raises(GenerationError):
-        await anext(generator.generate(GenerationTask("What is a tide?", [chunk(TIDES)])))
+        await anext(
+            generator.generate(
+                GenerationTask("What is a tide?", [chunk(TIDES)], encode_terms=encode_terms)
+            )
+        )
 
 
 async def test_the_hashing_embedder_tells_like_texts_from_unlike_ones() -> None:
