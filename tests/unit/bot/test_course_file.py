@@ -1,0 +1,155 @@
+"""The course file: what it says, and that every mistake in it is told in one sentence."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from bot.courses import CourseFile, read_course_file
+from core.errors import ConfigurationError
+from core.models import AgentConfiguration
+
+ROOT = Path(__file__).parents[3]
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "glossator.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def refusal_of(path: Path, *, required: bool = False) -> str:
+    with pytest.raises(ConfigurationError) as refused:
+        read_course_file(path, required=required)
+    message = refused.value.user_message
+    assert message.endswith(".")
+    assert "\n" not in message
+    return message
+
+
+def example_of_the_handbook() -> str:
+    page = (ROOT / "docs/courses.md").read_text("utf-8")
+    found = re.search(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+# --- what it says -----------------------------------------------------------------------
+
+
+def test_a_missing_file_describes_no_course(tmp_path: Path) -> None:
+    assert read_course_file(tmp_path / "absent.toml") == CourseFile()
+
+
+def test_a_course_without_any_key_answers_by_the_defaults(tmp_path: Path) -> None:
+    file = read_course_file(written(tmp_path, "[courses.algebra]\n"))
+    course = file.course("algebra")
+    assert course is not None
+    assert (course.title, course.base_url, course.language) == ("algebra", None, "en")
+    assert file.sources("algebra") == []
+    assert file.configuration("algebra") == AgentConfiguration()
+
+
+def test_an_unknown_course_is_none_and_answers_by_the_defaults(tmp_path: Path) -> None:
+    file = read_course_file(written(tmp_path, "[courses.algebra]\n"))
+    assert file.course("botany") is None
+    assert file.sources("botany") == []
+    assert file.configuration("botany") == AgentConfiguration()
+
+
+def test_paths_count_from_the_folder_of_the_file_and_urls_stay(tmp_path: Path) -> None:
+    text = '[courses.x]\nsources = ["book", "slides/*.pdf", "https://example.org/sitemap.xml"]\n'
+    assert read_course_file(written(tmp_path, text)).sources("x") == [
+        str(tmp_path / "book"),
+        str(tmp_path / "slides/*.pdf"),
+        "https://example.org/sitemap.xml",
+    ]
+
+
+def test_an_absolute_path_stays_as_it_is(tmp_path: Path) -> None:
+    book = tmp_path / "elsewhere"
+    text = f"[courses.x]\nsources = ['{book}']\n"
+    assert read_course_file(written(tmp_path, text)).sources("x") == [str(book)]
+
+
+def test_the_answers_table_changes_just_what_it_names(tmp_path: Path) -> None:
+    text = "[courses.x.answers]\ntop_k = 3\nscore_threshold = 0.6\n"
+    configuration = read_course_file(written(tmp_path, text)).configuration("x")
+    assert (configuration.top_k, configuration.score_threshold) == (3, 0.6)
+    assert configuration.max_turns == AgentConfiguration().max_turns
+
+
+def test_the_example_of_the_handbook_is_accepted(tmp_path: Path) -> None:
+    file = read_course_file(written(tmp_path, example_of_the_handbook()))
+    course = file.course("economics")
+    assert course is not None
+    assert course.base_url == "https://example.org/economics/"
+    assert file.course("biologie") is not None
+
+
+def test_the_example_of_the_handbook_shows_every_key_there_is() -> None:
+    shown = tomllib.loads(example_of_the_handbook())["courses"]["economics"]
+    assert set(shown) == {"title", "sources", "base_url", "language", "answers"}
+    assert set(shown["answers"]) == set(AgentConfiguration.model_fields)
+
+
+# --- what is refused --------------------------------------------------------------------
+
+
+def test_a_missing_file_is_refused_when_it_was_named(tmp_path: Path) -> None:
+    path = tmp_path / "absent.toml"
+    assert refusal_of(path, required=True) == f"The course file {path} does not exist."
+
+
+def test_broken_toml_is_refused_naming_the_file_and_the_line(tmp_path: Path) -> None:
+    path = written(tmp_path, "[courses.x]\ntitle = \n")
+    message = refusal_of(path)
+    assert message.startswith(f"{path} is not valid TOML: ")
+    assert "line 2" in message
+
+
+def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "glossator.toml"
+    path.write_bytes('[courses.x]\ntitle = "Ökonomie"\n'.encode("latin-1"))
+    assert refusal_of(path).startswith(f"{path} is not valid TOML: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "meant"),
+    [
+        ('[courses.x]\ntitel = "X"\n', "courses.x.titel", "title"),
+        ('[courses.x]\nsource = ["book"]\n', "courses.x.source", "sources"),
+        ("[course.x]\n", "course", "courses"),
+        ("[courses.x.answers]\ntopk = 3\n", "courses.x.answers.topk", "top_k"),
+    ],
+)
+def test_a_misspelt_key_is_refused_naming_the_nearest(
+    text: str, place: str, meant: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, text)
+    assert refusal_of(path) == f"{path}: {place} is not a key. Did you mean {meant}?".replace(
+        "?", "?."
+    ) or refusal_of(path).endswith(f"Did you mean {meant}?")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('[courses.x]\ntitle = ""\n', "courses.x.title"),
+        ("[courses.x]\ntitle = 3\n", "courses.x.title"),
+        ('[courses.x]\nsources = "book"\n', "courses.x.sources"),
+        ('[courses.x]\nsources = [" "]\n', "courses.x.sources.0"),
+        ('[courses.x]\nbase_url = "example.org"\n', "courses.x.base_url"),
+        ('[courses.x]\nbase_url = "ftp://example.org/"\n', "courses.x.base_url"),
+        ('[courses.x]\nlanguage = "English, please"\n', "courses.x.language"),
+        ('[courses."My Course"]\n', "courses.My Course"),
+        ("[courses.x.answers]\ntop_k = 11\n", "courses.x.answers.top_k"),
+        ("[courses.x.answers]\nscore_threshold = 1.5\n", "courses.x.answers.score_threshold"),
+        ("[courses.x.answers]\nmax_turns = 0\n", "courses.x.answers.max_turns"),
+        ("courses = 1\n", "courses"),
+    ],
+)
+def test_a_bad_value_is_refused_naming_its_place(text: str, place: str, tmp_path: Path) -> None:
+    path = written(tmp_path, text)
+    assert refusal_of(path).startswith(f"{path}: {place}: ")

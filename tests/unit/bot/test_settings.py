@@ -1,0 +1,214 @@
+"""Settings: what is accepted and refused, and that the documentation names exactly these."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from bot.settings import PREFIX, Settings, load_settings, setting_names
+from core.errors import ConfigurationError
+
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / ".env.example"
+_ASSIGNMENT = re.compile(r"^# (GLOSSATOR_\w+)=(.*)$", re.MULTILINE)
+_TABLE_ROW = re.compile(r"^\| `(GLOSSATOR_\w+)` \| (none|`[^`]*`) \| \S", re.MULTILINE)
+_SETTING_NAME = re.compile(r"GLOSSATOR_[A-Z_]+[A-Z]")
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep the settings of the machine that runs the tests out of them."""
+    for name in list(os.environ):
+        if name.upper().startswith(PREFIX):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+def settings_of(variables: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return load_settings()
+
+
+def refusal_of(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    with pytest.raises(ConfigurationError) as refused:
+        settings_of({name: value}, monkeypatch)
+    return refused.value.user_message
+
+
+# --- what is documented -----------------------------------------------------------------
+
+
+def test_the_example_file_names_exactly_the_settings() -> None:
+    named = [name for name, _ in _ASSIGNMENT.findall(EXAMPLE.read_text("utf-8"))]
+    assert sorted(named) == sorted(setting_names())
+
+
+def test_the_example_file_changes_nothing_when_all_of_it_is_uncommented(tmp_path: Path) -> None:
+    text = _ASSIGNMENT.sub(r"\1=\2", EXAMPLE.read_text("utf-8"))
+    copy = tmp_path / "uncommented.env"
+    copy.write_text(text, "utf-8")
+    assert load_settings(copy) == load_settings(tmp_path / "absent.env")
+
+
+def test_the_example_file_explains_every_setting_in_a_comment_above_it() -> None:
+    paragraphs = EXAMPLE.read_text("utf-8").strip().split("\n\n")
+    for paragraph in paragraphs[1:]:
+        explanation, assignment = paragraph.split("\n")
+        assert explanation.startswith("# ")
+        assert explanation.endswith(".")
+        assert _ASSIGNMENT.fullmatch(assignment)
+
+
+def test_the_configuration_page_names_exactly_the_settings_with_their_defaults() -> None:
+    defaults = dict(_ASSIGNMENT.findall(EXAMPLE.read_text("utf-8")))
+    rows = _TABLE_ROW.findall((ROOT / "docs/configuration.md").read_text("utf-8"))
+    assert sorted(name for name, _ in rows) == sorted(setting_names())
+    assert {name: default.strip("`") for name, default in rows} == {
+        name: default or "none" for name, default in defaults.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "page", [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"], ids=lambda page: page.name
+)
+def test_no_page_names_a_setting_that_does_not_exist(page: Path) -> None:
+    assert set(_SETTING_NAME.findall(page.read_text("utf-8"))) <= set(setting_names())
+
+
+# --- where settings come from -----------------------------------------------------------
+
+
+def test_everything_has_a_default() -> None:
+    settings = load_settings()
+    assert settings.data_dir == Path(".glossator")
+    assert settings.database_url.startswith("sqlite:///")
+    assert settings.generator is None
+
+
+def test_the_environment_wins_over_the_env_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(".env").write_text("GLOSSATOR_DATA_DIR=from-file\nGLOSSATOR_LOG_LEVEL=INFO\n", "utf-8")
+    settings = settings_of({"GLOSSATOR_DATA_DIR": "from-environment"}, monkeypatch)
+    assert settings.data_dir == Path("from-environment")
+    assert settings.log_level == "INFO"
+
+
+def test_two_underscores_separate_group_and_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = settings_of(
+        {
+            "GLOSSATOR_QDRANT__TIMEOUT": "3",
+            "GLOSSATOR_INGEST__ALLOWED_HOSTS": '["wiki.local", "intranet:8080"]',
+        },
+        monkeypatch,
+    )
+    assert settings.qdrant.timeout == 3
+    assert settings.ingest.allowed_hosts == ("wiki.local", "intranet:8080")
+
+
+def test_an_empty_value_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert settings_of({"GLOSSATOR_QDRANT__TIMEOUT": ""}, monkeypatch).qdrant.timeout == 10
+
+
+def test_lines_of_other_programs_in_the_env_file_are_left_alone() -> None:
+    Path(".env").write_text(
+        "# a comment\nAWS_REGION=eu-west-1\nexport PATH_TO=x\nGLOSSATOR_LOG_LEVEL=ERROR\n", "utf-8"
+    )
+    assert load_settings().log_level == "ERROR"
+
+
+def test_a_database_url_replaces_the_file_in_the_data_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url = "postgresql://reader:secret@localhost/glossator"
+    assert settings_of({"GLOSSATOR_DATABASE__URL": url}, monkeypatch).database_url == url
+
+
+# --- what is refused --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "meant"),
+    [
+        ("GLOSSATOR_DATADIR", "GLOSSATOR_DATA_DIR"),
+        ("GLOSSATOR_DATABASE_URL", "GLOSSATOR_DATABASE__URL"),
+        ("GLOSSATOR_QDRANT__APIKEY", "GLOSSATOR_QDRANT__API_KEY"),
+    ],
+)
+def test_an_unknown_name_in_the_environment_is_refused_naming_the_nearest(
+    misspelt: str, meant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = refusal_of(misspelt, "x", monkeypatch)
+    assert message == f"{misspelt} is not a setting. Did you mean {meant}?"
+
+
+def test_an_unknown_name_in_the_env_file_is_refused_naming_the_nearest() -> None:
+    Path(".env").write_text("GLOSSATOR_LOGLEVEL=INFO\n", "utf-8")
+    with pytest.raises(ConfigurationError, match="Did you mean GLOSSATOR_LOG_LEVEL"):
+        load_settings()
+
+
+def test_a_name_that_resembles_nothing_is_refused_without_a_guess(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    message = refusal_of("GLOSSATOR_XYZZY_PLUGH_FROBNICATE", "1", monkeypatch)
+    assert message == "GLOSSATOR_XYZZY_PLUGH_FROBNICATE is not a setting."
+
+
+def test_a_group_is_no_setting_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "is not a setting" in refusal_of("GLOSSATOR_QDRANT", "{}", monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("GLOSSATOR_LOG_LEVEL", "LOUD"),
+        ("GLOSSATOR_GENERATOR", "oracle"),
+        ("GLOSSATOR_DATABASE__SYNCHRONOUS", "OFF"),
+        ("GLOSSATOR_QDRANT__TIMEOUT", "soon"),
+        ("GLOSSATOR_QDRANT__TIMEOUT", "0"),
+        ("GLOSSATOR_QDRANT__PREFIX", "a/b"),
+        ("GLOSSATOR_EMBEDDING__PROVIDER", "cloud"),
+        ("GLOSSATOR_EMBEDDING__THREADS", "-1"),
+        ("GLOSSATOR_INGEST__MAX_MEGABYTES", "0"),
+    ],
+)
+def test_a_bad_value_is_refused_in_one_sentence_that_names_its_variable(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = refusal_of(name, value, monkeypatch)
+    assert message.startswith(f"{name} is not valid: ")
+    assert message.endswith(".")
+    assert "\n" not in message
+
+
+def test_a_list_that_is_no_json_is_refused_naming_its_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    message = refusal_of("GLOSSATOR_INGEST__ALLOWED_HOSTS", "wiki.local", monkeypatch)
+    assert "GLOSSATOR_INGEST__ALLOWED_HOSTS" in message
+    assert "\n" not in message
+
+
+# --- secrets ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["GLOSSATOR_DATABASE__URL", "GLOSSATOR_QDRANT__API_KEY", "GLOSSATOR_PSEUDONYM_KEY"]
+)
+def test_a_secret_never_appears_in_a_representation(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of({name: "postgresql://me:hunter2@db/x"}, monkeypatch)
+    shown = f"{settings!r} {settings} {settings.model_dump()} {settings.model_dump_json()}"
+    assert "hunter2" not in shown
+
+
+def test_a_bad_value_is_not_repeated_in_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "hunter2" not in refusal_of("GLOSSATOR_QDRANT__TIMEOUT", "hunter2", monkeypatch)
+
+
+def test_settings_cannot_be_changed_once_they_are_read() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings().data_dir = Path("elsewhere")
