@@ -157,12 +157,8 @@ class Catalogue:
 
     async def save_course(self, course: Course) -> None:
         """Add the course, or change what is known about it."""
-        known = course.model_dump()
-        statement = insert_into(self._engine, CourseRow).values(known)
         async with writing(self._engine) as db:
-            await db.execute(
-                statement.on_conflict_do_update(index_elements=["course_id"], set_=known)
-            )
+            await self._save(db, course)
 
     async def course(self, course_id: str) -> Course | None:
         """Return the course, or None for an unknown id."""
@@ -221,16 +217,21 @@ class Catalogue:
         documents: Sequence[DocumentRecord],
         sections: Sequence[SectionRecord],
         terms: bytes = b"",
+        *,
+        course: Course | None = None,
     ) -> Edition | None:
         """Make the edition its course's live one, and return the one it replaces.
 
         One transaction: readers see the old edition or the new, never a part of either.
         Nothing of the replaced edition stays here; its collection is the caller's to drop.
+        `course` is saved in the same step: links and language go with the text.
 
         Raises:
-            StoreError: also when the course was not saved before.
+            StoreError: also when the course was not saved before, nor is now.
         """
         async with writing(self._engine) as db:
+            if course is not None:
+                await self._save(db, course)
             if await db.get(CourseRow, edition.course_id, with_for_update=True) is None:
                 raise StoreError(f"course {edition.course_id} is not in the catalogue")
             replaced = await _live(db, edition.course_id)
@@ -244,6 +245,11 @@ class Catalogue:
             )
             await _insert_all(db, SectionRow, [{**asdict(s), **generation} for s in sections])
             return replaced
+
+    async def _save(self, db: AsyncSession, course: Course) -> None:
+        known = course.model_dump()
+        statement = insert_into(self._engine, CourseRow).values(known)
+        await db.execute(statement.on_conflict_do_update(index_elements=["course_id"], set_=known))
 
     async def collections(self) -> frozenset[str]:
         """Return the names of the collections that live editions are read from."""

@@ -87,9 +87,9 @@ class Ingestion:
             await self._sweep(course.course_id)
             plan = await self._plan(course, sources, live, only_these, progress)
             report = plan.report
-            await self._catalogue.save_course(course)
             stale = live is not None and live.embedding_model != self._embedder.name
             if live and not stale and not plan.parsed and not report.removed:
+                await self._catalogue.save_course(course)
                 report.generation, report.chunks = live.generation, live.chunks
                 return report
             edition = await self._build(course, plan, live, progress)
@@ -200,6 +200,7 @@ class Ingestion:
             [records[name] for name in plan.order],
             sections,
             TermStatistics.count(terms).to_bytes(),
+            course=course,
         )
         return edition
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid5
@@ -35,7 +35,14 @@ from core.retrieval.evidence import Excerpt, select_evidence
 from core.retrieval.followups import depends_on_context, with_context
 from core.retrieval.quotes import BookText
 from core.retrieval.ranking import RankedChunk, rank
-from core.retrieval.scoring import ScoreScale, scale_for
+from core.retrieval.scoring import (
+    ScoredChunk,
+    ScoreScale,
+    scale_for,
+    score_leading,
+    signals_of,
+    term_weights,
+)
 from core.retrieval.sections import resolve_section
 from core.text.tokens import count_tokens
 
@@ -47,12 +54,6 @@ CANDIDATES = 100
 _NEAREST = 3
 _BOOKS_IN_MEMORY = 8
 _NEIGHBOURS = 1
-_SCORED = 40
-"""Ranked chunks whose similarity score is worked out."""
-_JUDGED = 10
-"""Ranked chunks that say how well the best fits."""
-_LARGEST_TERM_WEIGHT = 2.2
-"""What BM25 gives a term at most, k1 + 1, before its rarity."""
 
 
 def _no_terms(text: str) -> Sequence[int]:
@@ -182,8 +183,9 @@ class Retriever:
         query = SearchQuery(dense, sparse, section_ids, limit=CANDIDATES)
         candidates = await self._index.search(edition.collection, query)
         ranking = rank([c for c in candidates if _is_ours(c, shelf)])
-        weights = _weights(shelf, sparse)
-        usable = self._usable(shelf, ranking, weights, asked.score_threshold)
+        weights = term_weights(shelf.terms, sparse)
+        scored = score_leading(ranking, self._scale, weights, shelf.terms_of)
+        usable = _usable(scored, asked.score_threshold)
         best = list(usable.values())[: asked.top_k]
         evidence = select_evidence(
             ranking,
@@ -210,7 +212,7 @@ class Retriever:
                 search_params={"candidates": CANDIDATES},
             ),
             evidence=_merged(around, evidence),
-            signals=self._signals(shelf, ranking, weights),
+            signals=signals_of(scored, len(weights)),
             language=shelf.course.language,
             generation=edition.generation,
             quote_location=location,
@@ -286,50 +288,6 @@ class Retriever:
             )
             if chunk.chunk_index in places and chunk.headings in {first.headings, last.headings}
         ]
-
-    def _usable(
-        self,
-        shelf: _Shelf,
-        ranking: Sequence[RankedChunk],
-        weights: Mapping[int, float],
-        threshold: float,
-    ) -> dict[UUID, RetrievedChunk]:
-        """Return the chunks whose score reaches the threshold, in the ranking's order."""
-        total = sum(weights.values())
-        usable = {}
-        for ranked in ranking[:_SCORED]:
-            candidate = ranked.candidate
-            coverage = _coverage(shelf, weights, candidate.chunk.content_text)
-            score = self._scale.score(
-                candidate.cosine, _normalised(candidate.bm25, total), coverage
-            )
-            if score >= threshold:
-                usable[candidate.chunk.chunk_id] = retrieved(candidate.chunk, score)
-        return usable
-
-    def _signals(
-        self, shelf: _Shelf, ranking: Sequence[RankedChunk], weights: Mapping[int, float]
-    ) -> EvidenceSignals:
-        """Return how well the best of the ranking fits."""
-        if not ranking:
-            return EvidenceSignals()
-        total = sum(weights.values())
-        leading = ranking[:_JUDGED]
-        bm25 = max(_normalised(r.candidate.bm25, total) for r in leading)
-        cosine = max(r.candidate.cosine for r in leading)
-        covered = [_coverage(shelf, weights, r.candidate.chunk.content_text) for r in leading]
-        scores = [
-            self._scale.score(r.candidate.cosine, _normalised(r.candidate.bm25, total), coverage)
-            for r, coverage in zip(leading, covered, strict=True)
-        ]
-        return EvidenceSignals(
-            best_score=max(scores),
-            cosine=max(-1.0, min(1.0, cosine)),
-            bm25=bm25,
-            coverage=max(covered),
-            document_share=ranking[0].document_share,
-            question_words=len(weights),
-        )
 
 
 def passage_alone(course_id: str, passage: str) -> Retrieval:
@@ -411,25 +369,10 @@ def _is_ours(candidate: Candidate, shelf: _Shelf) -> bool:
     return chunk.source_url is None or is_on_site(chunk.source_url, course.base_url)
 
 
-def _weights(shelf: _Shelf, sparse: SparseVector) -> dict[int, float]:
-    """Return how much each term of the question counts: its rarity times its weight."""
-    rarity = shelf.terms.rarity(sparse.indices)
-    return {
-        term: float(rare) * value
-        for term, rare, value in zip(sparse.indices, rarity, sparse.values, strict=True)
-    }
-
-
-def _coverage(shelf: _Shelf, weights: Mapping[int, float], text: str) -> float:
-    """Return the share, by weight, of the question's terms that the text holds."""
-    total = sum(weights.values())
-    held = set(shelf.terms_of(text))
-    return sum(weight for term, weight in weights.items() if term in held) / total if total else 0.0
-
-
-def _normalised(bm25: float, total: float) -> float:
-    """Return a BM25 weight over the highest that any chunk could have."""
-    return min(1.0, bm25 / (total * _LARGEST_TERM_WEIGHT)) if total else 0.0
+def _usable(scored: Sequence[ScoredChunk], threshold: float) -> dict[UUID, RetrievedChunk]:
+    """Return the chunks whose score reaches the threshold, in the ranking's order."""
+    chunks = [(s.ranked.candidate.chunk, s.score) for s in scored if s.score >= threshold]
+    return {chunk.chunk_id: retrieved(chunk, score) for chunk, score in chunks}
 
 
 def _nearest(ranking: Sequence[RankedChunk]) -> tuple[str, ...]:

@@ -1,12 +1,37 @@
 """Puts the raw evidence for a chunk on the one scale that thresholds are written in."""
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+from core.index.base import Candidate, SparseVector
+from core.index.terms import TermStatistics
+from core.models import Chunk, EvidenceSignals
+from core.retrieval.ranking import RankedChunk
 
 USABLE = 0.3
 """The mark that 98 % of relevant retrieved chunks reach: below it, a chunk is not used."""
 ANSWERABLE = 0.5
 """The mark that the best chunk of 95 % of answerable questions reaches."""
+_LEADING = 20
+"""Chunks whose score is worked out: so many by place, and so many by their own merit."""
+_LARGEST_TERM_WEIGHT = 2.2
+"""What BM25 gives a term at most, k1 + 1, before its rarity."""
+
+Terms = Callable[[str], Sequence[int]]
+"""The term ids of a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawEvidence:
+    """What speaks for one chunk."""
+
+    cosine: float
+    """Cosine of question and chunk, -1 to 1."""
+    bm25: float
+    """BM25 weight over the highest that any chunk could have, 0 to 1."""
+    coverage: float
+    """Share, by rarity, of the question's words in the chunk or its headings, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +50,98 @@ class ScoreScale:
     answerable_at: float
     """Raw evidence at the mark 0.5."""
 
-    def score(self, cosine: float, bm25: float, coverage: float) -> float:
-        """Return the similarity score, 0 to 1, of evidence whose parts are each at most 1."""
-        raw = self.cosine * cosine + self.bm25 * bm25 + self.coverage * coverage
+    def score(self, evidence: RawEvidence) -> float:
+        """Return the similarity score, 0 to 1; no part of the evidence ever lowers it."""
+        raw = self.raw(evidence)
         slope = (ANSWERABLE - USABLE) / (self.answerable_at - self.usable_at)
-        linear = USABLE + slope * (raw - self.usable_at)
-        return _squeeze(linear)
+        if raw < self.usable_at:
+            return USABLE * math.exp(slope / USABLE * (raw - self.usable_at))
+        if raw > self.answerable_at:
+            rest = 1 - ANSWERABLE
+            return 1 - rest * math.exp(slope / rest * (self.answerable_at - raw))
+        return USABLE + slope * (raw - self.usable_at)
+
+    def raw(self, evidence: RawEvidence) -> float:
+        """Return the weighted sum that the marks are set on."""
+        return (
+            self.cosine * evidence.cosine
+            + self.bm25 * evidence.bm25
+            + self.coverage * evidence.coverage
+        )
 
 
-def _squeeze(value: float) -> float:
-    """Keep 0.2 to 0.8 as it is and bend what lies beyond towards 0 and 1."""
-    if value > 0.8:
-        return 1 - 0.2 * math.exp(-(value - 0.8) / 0.2)
-    if value < 0.2:
-        return 0.2 * math.exp((value - 0.2) / 0.2)
-    return value
-
-
-_SCALES = {"all-MiniLM-L6-v2": ScoreScale(0.6, 0.2, 0.2, 0.35, 0.5)}
-_DEFAULT = ScoreScale(0.6, 0.2, 0.2, 0.35, 0.5)
+_SCALES = {"all-MiniLM-L6-v2": ScoreScale(0.75, 0.1, 0.15, usable_at=0.3, answerable_at=0.38)}
+_BY_WORDS = ScoreScale(0.0, 0.5, 0.5, usable_at=0.18, answerable_at=0.27)
+"""Leaves out the cosine, whose usual range differs from model to model."""
 
 
 def scale_for(embedding_model: str) -> ScoreScale:
-    """Return the scale fitted for a model, or one that is about right for any."""
-    return _SCALES.get(embedding_model, _DEFAULT)
+    """Return the scale fitted for a model, or the one that holds for any."""
+    return _SCALES.get(embedding_model, _BY_WORDS)
+
+
+def term_weights(statistics: TermStatistics, question: SparseVector) -> dict[int, float]:
+    """Return how much each term of the question counts: its rarity times its weight."""
+    rarity = statistics.rarity(question.indices)
+    return {
+        term: float(rare) * value
+        for term, rare, value in zip(question.indices, rarity, question.values, strict=True)
+    }
+
+
+def raw_evidence(candidate: Candidate, weights: Mapping[int, float], terms: Terms) -> RawEvidence:
+    """Return what speaks for a candidate, given how much each term of the question counts."""
+    total = sum(weights.values())
+    if not total:
+        return RawEvidence(candidate.cosine, 0.0, 0.0)
+    held = set(terms(_text_of(candidate.chunk)))
+    return RawEvidence(
+        cosine=candidate.cosine,
+        bm25=min(1.0, candidate.bm25 / (total * _LARGEST_TERM_WEIGHT)),
+        coverage=min(1.0, sum(w for term, w in weights.items() if term in held) / total),
+    )
+
+
+def _text_of(chunk: Chunk) -> str:
+    return "\n".join((chunk.page_title, *chunk.headings, chunk.content_text))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """A ranked chunk with its raw evidence and what that comes to."""
+
+    ranked: RankedChunk
+    evidence: RawEvidence
+    score: float
+    """The `similarity_score`."""
+
+
+def score_leading(
+    ranking: Sequence[RankedChunk], scale: ScoreScale, weights: Mapping[int, float], terms: Terms
+) -> list[ScoredChunk]:
+    """Return the chunks that matter, with their scores, in the ranking's order.
+
+    The head of a ranking shows one chunk a document; the chunks that are best by their own
+    merit are scored as well, so that a leading document can give a second one.
+    """
+    by_merit = sorted(range(len(ranking)), key=lambda place: -ranking[place].score)
+    places = {*range(min(_LEADING, len(ranking))), *by_merit[:_LEADING]}
+    scored = []
+    for ranked in (ranking[place] for place in sorted(places)):
+        evidence = raw_evidence(ranked.candidate, weights, terms)
+        scored.append(ScoredChunk(ranked, evidence, scale.score(evidence)))
+    return scored
+
+
+def signals_of(scored: Sequence[ScoredChunk], question_words: int) -> EvidenceSignals:
+    """Return how well the best of what was found fits."""
+    if not scored:
+        return EvidenceSignals(question_words=question_words)
+    return EvidenceSignals(
+        best_score=max(s.score for s in scored),
+        cosine=max(-1.0, min(1.0, max(s.evidence.cosine for s in scored))),
+        bm25=max(s.evidence.bm25 for s in scored),
+        coverage=max(s.evidence.coverage for s in scored),
+        document_share=scored[0].ranked.document_share,
+        question_words=question_words,
+    )

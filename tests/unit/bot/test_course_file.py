@@ -23,7 +23,7 @@ def refusal_of(path: Path, *, required: bool = False) -> str:
     with pytest.raises(ConfigurationError) as refused:
         read_course_file(path, required=required)
     message = refused.value.user_message
-    assert message.endswith(".")
+    assert message.endswith((".", "?"))
     assert "\n" not in message
     return message
 
@@ -48,7 +48,7 @@ def test_a_course_without_any_key_answers_by_the_defaults(tmp_path: Path) -> Non
     assert course is not None
     assert (course.title, course.base_url, course.language) == ("algebra", None, "en")
     assert file.sources("algebra") == []
-    assert file.configuration("algebra") == AgentConfiguration()
+    assert file.configuration("algebra").model_dump() == AgentConfiguration().model_dump()
 
 
 def test_an_unknown_course_is_none_and_answers_by_the_defaults(tmp_path: Path) -> None:
@@ -128,9 +128,7 @@ def test_a_misspelt_key_is_refused_naming_the_nearest(
     text: str, place: str, meant: str, tmp_path: Path
 ) -> None:
     path = written(tmp_path, text)
-    assert refusal_of(path) == f"{path}: {place} is not a key. Did you mean {meant}?".replace(
-        "?", "?."
-    ) or refusal_of(path).endswith(f"Did you mean {meant}?")
+    assert refusal_of(path) == f"{path}: {place} is not a key. Did you mean {meant}?"
 
 
 @pytest.mark.parametrize(
