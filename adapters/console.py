@@ -85,12 +85,13 @@ class TerminalReply(JsonReply):
 
 
 def footnotes(response: AgentResponse) -> list[str]:
-    """Return a line or two for each citation: number, place, and words not yet in the answer."""
+    """Return a line or two for each place cited: numbers, place, words not yet in the answer."""
     chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
-    return [
-        _footnote(citation, chunks[citation.chunk_id], response.response_text)
-        for citation in response.citations
-    ]
+    notes: dict[str, str] = {}
+    for citation in response.citations:
+        text = _footnote(citation, chunks[citation.chunk_id], response.response_text)
+        notes[text] = f"{notes.get(text, '')}[{citation.marker}] "
+    return [markers + text for text, markers in notes.items()]
 
 
 def place_of(chunk: RetrievedChunk) -> str:
@@ -126,7 +127,7 @@ def printable(text: str) -> str:
 
 
 def _footnote(citation: Citation, chunk: RetrievedChunk, answer: str) -> str:
-    note = f"[{citation.marker}] {place_of(chunk)}"
+    note = place_of(chunk)
     quote = without_links(" ".join(citation.quote.split()))
     if quote in _one_line(answer.splitlines()):
         return note

@@ -13,8 +13,15 @@ from core.errors import ConfigurationError
 from core.models import AgentConfiguration, Course, CourseId, NonBlank, WebUrl
 
 
-class _Answers(AgentConfiguration):
+class AnswersTable(BaseModel):
     """The `[courses.ID.answers]` table; every key is optional."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    retrieval_enabled: bool = True
+    max_turns: Annotated[int, Field(ge=1, le=50)] = 10
+    score_threshold: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
+    top_k: Annotated[int, Field(ge=1, le=10)] = 5
 
 
 class _CourseTable(BaseModel):
@@ -24,7 +31,7 @@ class _CourseTable(BaseModel):
     sources: tuple[NonBlank, ...] = ()
     base_url: WebUrl | None = None
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
-    answers: _Answers = _Answers()
+    answers: AnswersTable = AnswersTable()
 
 
 class _File(BaseModel):
@@ -62,7 +69,7 @@ class CourseFile:
     def configuration(self, course_id: str) -> AgentConfiguration:
         """Return how the course answers; the defaults where nothing is said."""
         table = self.tables.get(course_id)
-        return table.answers if table else AgentConfiguration()
+        return AgentConfiguration(**(table.answers if table else AnswersTable()).model_dump())
 
 
 def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
@@ -91,6 +98,6 @@ def _problem(error: ValidationError) -> str:
     place = ".".join(str(part) for part in problem["loc"] if part != "[key]")
     if problem["type"] != "extra_forbidden":
         return f"{place}: {problem['msg']}."
-    known = [*_File.model_fields, *_CourseTable.model_fields, *_Answers.model_fields]
+    known = [*_File.model_fields, *_CourseTable.model_fields, *AnswersTable.model_fields]
     near = difflib.get_close_matches(str(problem["loc"][-1]), known, 1)
     return f"{place} is not a key.{f' Did you mean {near[0]}?' if near else ''}"

@@ -34,12 +34,24 @@ class Shown:
 
 
 QUESTIONS: Sequence[Shown] = (
-    Shown("a question", "How does Glossator check its citations?"),
-    Shown("a follow-up, which leans on the question before", "And why?", follows_up=True),
-    Shown("another question", "What happens when an ingestion is killed?"),
-    Shown("a question to one section", "What is an edition?", section="Glossary"),
-    Shown("a quoted passage", None, quote="Readers see the old edition until the new one"),
-    Shown("a question that the book does not cover", "Who won the football world cup in 1990?"),
+    Shown("a question", "Does Glossator need an internet connection?"),
+    Shown("another question", "What is an edition?"),
+    Shown(
+        "a follow-up, which leans on the question before",
+        "And what if it is interrupted?",
+        follows_up=True,
+    ),
+    Shown(
+        "a quoted passage, to be explained",
+        None,
+        quote="A chunk never crosses a heading, so every chunk belongs to exactly one section.",
+    ),
+    Shown(
+        "a question to one section",
+        "Which addresses does Glossator refuse to fetch from?",
+        section="fetching from the web",
+    ),
+    Shown("a question that the book does not cover", "How do I bake sourdough bread?"),
 )
 
 

@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,6 +14,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 from core.errors import ConfigurationError
 
 PREFIX = "GLOSSATOR_"
+LISTS = frozenset({"GLOSSATOR_INGEST__ALLOWED_HOSTS"})
+"""Settings that are written as a JSON list."""
 _ENV_FILE = ".env"
 
 
@@ -129,7 +132,11 @@ def _unknown(name: str, known: set[str]) -> str:
 
 def _invalid(error: ValidationError | SettingsError) -> str:
     if isinstance(error, SettingsError):
-        return f"A setting cannot be read: {error}."
+        # The library names the group; what cannot be read at all is a list that is no JSON.
+        named = re.search(r'field "(\w+)"', str(error))
+        group = PREFIX + (named.group(1).upper() if named else "")
+        lists = [name for name in setting_names() if name.startswith(group) and name in LISTS]
+        return f'{" or ".join(lists)} is not valid: write a JSON list, such as ["wiki.local"].'
     problem = error.errors(include_url=False, include_input=False)[0]
     name = PREFIX + "__".join(str(part) for part in problem["loc"]).upper()
     return f"{name} is not valid: {problem['msg']}."

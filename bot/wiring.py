@@ -59,11 +59,7 @@ class Services:
         """
         from core.generation.extractive import ExtractiveGenerator
 
-        chosen = name or self.settings.generator or "extractive"
-        if chosen != "extractive":
-            raise ConfigurationError(
-                f"There is no generator called {chosen} in this version; there is: extractive."
-            )
+        chosen_generator(self.settings, name)
         return ExtractiveGenerator(embedder=self.embedder)
 
     def agent(self, generator: str | None = None) -> Agent:
@@ -87,6 +83,20 @@ class Services:
             encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
         )
+
+
+def chosen_generator(settings: Settings, name: str | None = None) -> str:
+    """Return the name of the writer of answers that is asked for, or configured.
+
+    Raises:
+        ConfigurationError: when it is not one of this version's.
+    """
+    chosen = name or settings.generator or "extractive"
+    if chosen != "extractive":
+        raise ConfigurationError(
+            f"There is no generator called {chosen} in this version; there is: extractive."
+        )
+    return chosen
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
 """One answer while it is put together: our own sentences, and the claims that hold."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from core.models import (
 )
 from core.retrieval.retriever import Retrieval
 
+_CLOSING = re.compile(r"[.!?…,;:]*[\"'”’»)\]]*")
+"""What ends a sentence behind its last letter."""
 _UNCOVERED_CONFIDENCE = 0.1
 """What an answer that cites nothing may claim at most."""
 
@@ -55,6 +58,8 @@ class Composition:
         end = min((location.char_end or 0) - chunk.char_start, len(chunk.content_text))
         sentence = wording.quote_place(location.status, place_in_book(chunk))
         number = [known.chunk_id for known in self.evidence].index(chunk.chunk_id)
+        if closing := _CLOSING.match(chunk.content_text, end):
+            end = closing.end()
         quote = chunk.content_text[start:end].strip()
         if (piece := self._ledger.admit(sentence, number, quote)) is not None:
             yield self._append(piece, "\n\n")
@@ -76,7 +81,9 @@ class Composition:
         is an abstention, and where the quoted passage stands is always an answer.
         """
         if not self._ledger.citations:
-            outcome, confidence = Outcome.ABSTAINED, min(confidence, _UNCOVERED_CONFIDENCE)
+            outcome, confidence = Outcome.ABSTAINED, min(confidence, _CLOSING = re.compile(r"[.!?…,;:]*[\"'”’»)\]]*")
+"""What ends a sentence behind its last letter."""
+_UNCOVERED_CONFIDENCE)
             self._text = wording.not_covered(self._retrieval.nearest_sections)
         elif self.stands_in_book and request.query_text == EXPLAIN_QUOTE:
             outcome, confidence = Outcome.ANSWERED, max(confidence, self._likeness())

@@ -323,7 +323,7 @@ class EvidenceSignals(Model):
     bm25: Unit = 0.0
     """The highest BM25 weight, over the highest that any chunk could have."""
     coverage: Unit = 0.0
-    """The highest share, by rarity, of the question's words that one chunk holds."""
+    """Share, by rarity, of the question's words that the leading chunk or its headings hold."""
     document_share: Unit = 0.0
     """The leading document's part of all evidence; near 1 when it stands out alone."""
     question_words: Count = 0

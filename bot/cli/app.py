@@ -55,7 +55,7 @@ GeneratorOption = Annotated[
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
-        result = app(arguments, standalone_mode=False)
+        result = app(arguments, prog_name="glossator", standalone_mode=False)
     except typer.TyperException as error:
         return _usage(error)
     except (typer.Abort, KeyboardInterrupt):
@@ -95,7 +95,7 @@ def ingest(
     sources: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SOURCE]...",
+            metavar="SOURCE",
             help="Files, folders, globs, URLs or sitemaps; none: what glossator.toml says.",
         ),
     ] = None,
@@ -114,7 +114,8 @@ def ingest(
 @app.command()
 def ask(
     question: Annotated[
-        str | None, typer.Argument(help="Your question; not needed with a quote.")
+        str | None,
+        typer.Argument(metavar="QUESTION", help="Your question; not needed with a quote."),
     ] = None,
     course: CourseOption = None,
     quote: Annotated[
@@ -157,7 +158,7 @@ def chat(
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(help="What to look for.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
     course: CourseOption = None,
     section: SectionOption = None,
     top_k: Annotated[
@@ -173,7 +174,9 @@ def search(
 
 @app.command(name="eval")
 def evaluate(
-    questions: Annotated[Path, typer.Argument(help="A JSONL file, one question a row.")],
+    questions: Annotated[
+        Path, typer.Argument(metavar="QUESTIONS", help="A JSONL file, one question a row.")
+    ],
     course: CourseOption = None,
     kind: Annotated[
         str | None, typer.Option("--kind", metavar="K", help="Only rows of this kind.")
@@ -251,8 +254,9 @@ def courses_remove(
     """Remove a course's text from the index; conversations stay."""
     from bot.cli.courses import remove_course
 
-    if not yes:
-        typer.confirm(f"Remove the course {course}?", abort=True)
+    if not yes and not typer.confirm(f"Remove the course {course}?"):
+        print("Nothing was removed.")
+        return Exit.OK
     return _run(remove_course(course))
 
 

@@ -9,7 +9,7 @@ from bot.courses import CourseFile, read_course_file
 from bot.database import SchemaState
 from bot.database import check as check_schema
 from bot.settings import Settings, load_settings
-from bot.wiring import make_data_dir, open_embedder, open_index
+from bot.wiring import chosen_generator, make_data_dir, open_embedder, open_index
 from core.catalogue import Catalogue
 from core.database import create_engine
 from core.errors import BotError, ConfigurationError, ServiceError
@@ -44,13 +44,18 @@ async def _findings() -> AsyncIterator[_Finding]:
         return
     described = len(course_file.tables)
     yield _Finding("settings", f"data in {settings.data_dir}; {described} courses in the file")
-    yield await _check_database(settings)
+    state, database = await _check_database(settings)
+    yield database
     yield await _check_model(settings)
-    async for finding in _check_courses(settings, course_file):
-        yield finding
+    yield _check_generator(settings)
+    if state is SchemaState.CURRENT:
+        async for finding in _check_courses(settings, course_file):
+            yield finding
+    elif state is SchemaState.BEHIND:
+        yield _Finding("course", "none yet: run 'glossator ingest SOURCE'")
 
 
-async def _check_database(settings: Settings) -> _Finding:
+async def _check_database(settings: Settings) -> tuple[SchemaState | None, _Finding]:
     try:
         engine = create_engine(settings.database_url)
         try:
@@ -58,10 +63,13 @@ async def _check_database(settings: Settings) -> _Finding:
         finally:
             await engine.dispose()
     except BotError as error:
-        return _failed("database", error)
+        return None, _failed("database", error)
+    name = engine.dialect.name
     if state is SchemaState.CURRENT:
-        return _Finding("database", f"{engine.dialect.name}, up to date")
-    return _failed("database", ConfigurationError(WHAT_TO_DO[state]))
+        return state, _Finding("database", f"{name}, up to date")
+    if state is SchemaState.BEHIND:
+        return state, _Finding("database", f"{name}, its tables are made by the next command")
+    return state, _failed("database", ConfigurationError(WHAT_TO_DO[state]))
 
 
 async def _check_model(settings: Settings) -> _Finding:
@@ -74,6 +82,13 @@ async def _check_model(settings: Settings) -> _Finding:
     except BotError as error:
         return _failed("model", error)
     return _Finding("model", f"{embedder.name} answers with {embedder.dimensions} dimensions")
+
+
+def _check_generator(settings: Settings) -> _Finding:
+    try:
+        return _Finding("generator", chosen_generator(settings))
+    except BotError as error:
+        return _failed("generator", error)
 
 
 async def _check_courses(settings: Settings, course_file: CourseFile) -> AsyncIterator[_Finding]:

@@ -29,9 +29,17 @@ async def ingest(names: Sequence[str], course_id: str | None, *, as_json: bool) 
     """Ingest sources into a course, or every course of glossator.toml, and return the exit code."""
     async with services() as opened:
         jobs = _jobs(opened, names, course_id)
-        reports = []
+        reports, summaries = [], []
         for job_course, job_names in jobs:
-            reports.append(await _ingest_one(opened, job_course, job_names, names, as_json))
+            started = time.perf_counter()
+            report = await _ingest_one(opened, job_course, job_names, names, as_json)
+            seconds = time.perf_counter() - started
+            reports.append(report)
+            summaries.append(_summary(report, seconds))
+            if not as_json:
+                _print_report(report, seconds)
+    if as_json:
+        print(json.dumps(summaries if len(summaries) > 1 else summaries[0], indent=2))
     return Exit.BAD_INPUT if any(_is_hopeless(report) for report in reports) else Exit.OK
 
 
@@ -40,9 +48,8 @@ async def _ingest_one(
 ) -> IngestReport:
     from core.ingestion.sources import open_sources
 
-    started = time.perf_counter()
     known = opened.course_file.course(course_id) or await opened.catalogue.course(course_id)
-    course = known or Course(course_id=course_id, title=_title(sources))
+    course = known or Course(course_id=course_id, title=_readable(course_id))
     settings = opened.settings.ingest
     with _show_progress(quiet=as_json) as progress:
         async with open_sources(
@@ -56,11 +63,6 @@ async def _ingest_one(
             report = await opened.ingestion().run(
                 course, readable.sources, only_these=not named, progress=progress.show
             )
-    seconds = time.perf_counter() - started
-    if as_json:
-        print(json.dumps(_summary(report, seconds), indent=2))
-    else:
-        _print_report(report, seconds)
     return report
 
 
@@ -110,8 +112,9 @@ def _stem(name: str) -> str:
     return Path(parts[-1]).stem or "course"
 
 
-def _title(sources: Sequence[str]) -> str:
-    return re.sub(r"[-_]+", " ", _stem(sources[0])).strip() or "Course"
+def _readable(course_id: str) -> str:
+    words = re.sub(r"[-_]+", " ", course_id).strip() or course_id
+    return words[:1].upper() + words[1:]
 
 
 def _with_site(course: Course, base_url: str | None) -> Course:
@@ -141,7 +144,7 @@ def _summary(report: IngestReport, seconds: float) -> dict[str, object]:
 
 def _print_report(report: IngestReport, seconds: float) -> None:
     for failure in report.failed:
-        print(f"left out: {failure.source} {failure.reason}")
+        print(f"left out: {failure.source}: {failure.reason}")
     for warning in report.warnings:
         print(f"note: {warning.source}: {warning.reason}")
     for word in ("changed", "removed"):

@@ -1,11 +1,11 @@
 """Opens the services for a command, and decides which course it is about."""
 
-import logging
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bot.cli.exits import UsageError
+from bot.log import configure_logging
 from bot.settings import load_settings
 from bot.wiring import Services, open_services
 from core.catalogue import Edition
@@ -17,9 +17,7 @@ from core.models import Course
 async def services() -> AsyncIterator[Services]:
     """Open what the environment's settings name; slow work is told on stderr."""
     settings = load_settings()
-    logging.basicConfig(
-        level=settings.log_level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
-    )
+    configure_logging(settings.log_level)
     async with open_services(settings, announce=tell) as opened:
         yield opened
 

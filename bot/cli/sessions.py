@@ -9,16 +9,19 @@ from bot.cli.opening import services
 from bot.wiring import terminal_user
 from core.models import AgentSession
 
+_TITLE = 60
+
 
 async def list_sessions(course_id: str | None, limit: int, *, as_json: bool) -> int:
     """Print conversations, the latest first."""
     async with services() as opened:
         sessions = await opened.sessions.list_sessions(course_id=course_id, limit=limit)
+        first = [await opened.sessions.first_question(s.session_id) for s in sessions]
     if as_json:
         print(json.dumps([session.model_dump(mode="json") for session in sessions], indent=2))
         return Exit.OK
-    for session in sessions:
-        print(_line(session))
+    for session, question in zip(sessions, first, strict=True):
+        print(printable(f"{_line(session)}  {_shortened(question)}"))
     if not sessions:
         print("There is no conversation yet.")
     return Exit.OK
@@ -53,6 +56,11 @@ async def forget_session(session_id: UUID | None) -> int:
             raise UsageError(f"There is no conversation {session_id}.")
     print(f"Forgotten: {session_id}.")
     return Exit.OK
+
+
+def _shortened(question: str) -> str:
+    line = " ".join(question.split())
+    return line if len(line) <= _TITLE else line[:_TITLE].rstrip() + " …"
 
 
 def _line(session: AgentSession) -> str:

@@ -122,11 +122,20 @@ class LocalEmbedder:
                 f"The embedding model's cached graph cannot be loaded: delete {self._graph} "
                 "and try again."
             ) from error
-        tokenizer = Tokenizer.from_file(str(self._model_dir / "tokenizer.json"))
+        tokenizer = Tokenizer.from_str(self._read_tokenizer())
         # This tokenizer.json pads to 128 and truncates at 128 unless told otherwise.
         tokenizer.no_padding()
         tokenizer.enable_truncation(MAX_TOKENS)
         return tokenizer, session
+
+    def _read_tokenizer(self) -> str:
+        try:
+            return (self._model_dir / "tokenizer.json").read_text(encoding="utf-8")
+        except OSError as error:
+            raise ConfigurationError(
+                f"The embedding model's tokenizer.json cannot be read in {self._model_dir}: "
+                "install the model again, or set GLOSSATOR_EMBEDDING__MODEL_DIR."
+            ) from error
 
     def _build(self) -> None:
         from core.embeddings import graph

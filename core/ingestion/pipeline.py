@@ -279,5 +279,5 @@ def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def _nothing(report: IngestReport) -> str:
-    reasons = "; ".join(f"{f.source} {f.reason}" for f in report.failed[:3])
+    reasons = "; ".join(f"{f.source}: {f.reason.rstrip('.')}" for f in report.failed[:3])
     return f"There is nothing to ingest: {reasons}." if reasons else "There is nothing to ingest."

@@ -141,7 +141,7 @@ def signals_of(scored: Sequence[ScoredChunk], question_words: int) -> EvidenceSi
         best_score=max(s.score for s in scored),
         cosine=max(-1.0, min(1.0, max(s.evidence.cosine for s in scored))),
         bm25=max(s.evidence.bm25 for s in scored),
-        coverage=max(s.evidence.coverage for s in scored),
+        coverage=scored[0].evidence.coverage,
         document_share=scored[0].ranked.document_share,
         question_words=question_words,
     )

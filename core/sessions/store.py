@@ -158,6 +158,13 @@ class SessionStore:
             rows = await db.scalars(query.order_by(TurnRow.turn_number.desc()).limit(limit))
             return [_turn(row) for row in rows][::-1]
 
+    async def first_question(self, session_id: UUID) -> str:
+        """Return what a session began with; empty where there is no turn."""
+        query = _turns(session_id).order_by(TurnRow.turn_number).limit(1)
+        async with reading(self._engine) as db:
+            row = await db.scalar(query)
+            return _turn(row).user_input if row is not None else ""
+
     async def get(self, session_id: UUID, *, history: bool = False) -> AgentSession | None:
         """Return the session, with all its turns when `history`; None for an unknown id.
 

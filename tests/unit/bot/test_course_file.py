@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.courses import CourseFile, read_course_file
+from bot.courses import AnswersTable, CourseFile, read_course_file
 from core.errors import ConfigurationError
 from core.models import AgentConfiguration
 
@@ -91,7 +91,7 @@ def test_the_example_of_the_handbook_is_accepted(tmp_path: Path) -> None:
 def test_the_example_of_the_handbook_shows_every_key_there_is() -> None:
     shown = tomllib.loads(example_of_the_handbook())["courses"]["economics"]
     assert set(shown) == {"title", "sources", "base_url", "language", "answers"}
-    assert set(shown["answers"]) == set(AgentConfiguration.model_fields)
+    assert set(shown["answers"]) == set(AnswersTable.model_fields)
 
 
 # --- what is refused --------------------------------------------------------------------

@@ -183,7 +183,6 @@ def test_a_bad_value_is_refused_in_one_sentence_that_names_its_variable(
     assert "\n" not in message
 
 
-@pytest.mark.xfail(strict=True, reason="the message names the group's field instead")
 def test_a_list_that_is_no_json_is_refused_naming_its_variable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
