@@ -81,9 +81,7 @@ class Composition:
         is an abstention, and where the quoted passage stands is always an answer.
         """
         if not self._ledger.citations:
-            outcome, confidence = Outcome.ABSTAINED, min(confidence, _CLOSING = re.compile(r"[.!?…,;:]*[\"'”’»)\]]*")
-"""What ends a sentence behind its last letter."""
-_UNCOVERED_CONFIDENCE)
+            outcome, confidence = Outcome.ABSTAINED, min(confidence, _UNCOVERED_CONFIDENCE)
             self._text = wording.not_covered(self._retrieval.nearest_sections)
         elif self.stands_in_book and request.query_text == EXPLAIN_QUOTE:
             outcome, confidence = Outcome.ANSWERED, max(confidence, self._likeness())

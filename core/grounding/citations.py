@@ -54,6 +54,8 @@ class CitationLedger:
         if not 0 <= chunk_number < len(self.evidence) or not quote.strip():
             return None
         content = self.evidence[chunk_number].content_text
+        if (start := content.find(quote)) >= 0:
+            return start, start + len(quote)
         words = r"\s+".join(re.escape(word) for word in quote.split())
         match = re.search(words, content)
         return match.span() if match else None

@@ -47,7 +47,7 @@ def rank(candidates: Sequence[Candidate]) -> list[RankedChunk]:
     """
     if not candidates:
         return []
-    items = sorted(candidates, key=lambda c: c.chunk.chunk_id)
+    items = sorted(candidates, key=lambda c: c.chunk.chunk_id.int)
     scores = _chunk_scores(items)
     documents: dict[UUID, list[int]] = {}
     for i in np.argsort(-scores, kind="stable").tolist():

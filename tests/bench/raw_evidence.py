@@ -1,0 +1,58 @@
+"""What a book holds about each of many questions, before any threshold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bot.wiring import Services
+from core.evaluation.questions import GoldQuestion
+from core.index.base import SearchQuery
+from core.index.sparse import Bm25Encoder
+from core.index.terms import TermStatistics
+from core.models import MAX_QUESTION
+from core.retrieval.ranking import rank
+from core.retrieval.retriever import CANDIDATES
+from core.retrieval.scoring import ScoredChunk, scale_for, score_leading, term_weights
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one question found, in the ranking's order."""
+
+    evidence: Floats
+    """(n_chunks, 3) cosine, normalised BM25 and coverage; at least one row."""
+    relevant: npt.NDArray[np.bool_]
+    """(n_chunks,) whether the chunk lies in a document that answers the question."""
+
+
+async def ask_book(
+    opened: Services, course_id: str, questions: Sequence[GoldQuestion]
+) -> list[Found]:
+    """Return what the course holds about each question, in order."""
+    edition = await opened.catalogue.live(course_id)
+    assert edition is not None
+    terms = await opened.catalogue.term_statistics(edition.generation)
+    assert terms is not None
+    statistics, encoder = TermStatistics.from_bytes(terms), Bm25Encoder()
+    scale = scale_for(opened.embedder.name)
+    found = []
+    for question in questions:
+        text = question.question[:MAX_QUESTION]
+        dense = (await opened.embedder.embed_queries([text]))[0]
+        sparse = encoder.query(text)
+        query = SearchQuery(dense, sparse, limit=CANDIDATES)
+        ranking = rank(await opened.index.search(edition.collection, query))
+        weights = term_weights(statistics, sparse)
+        scored = score_leading(ranking, scale, weights, lambda t: encoder.query(t).indices)
+        found.append(_found(scored, question))
+    return found
+
+
+def _found(scored: Sequence[ScoredChunk], question: GoldQuestion) -> Found:
+    parts = [(s.evidence.cosine, s.evidence.bm25, s.evidence.coverage) for s in scored]
+    files = [s.ranked.candidate.chunk.source_file for s in scored]
+    return Found(np.array(parts), np.array([name in question.relevant for name in files]))

@@ -1,0 +1,114 @@
+"""Runs the real command line: as a process of its own, or inside the test's."""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.cli import main
+from bot.settings import PREFIX
+
+ROOT = Path(__file__).parents[1]
+_KEPT = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """All of standard output as one JSON value; anything beside it fails the test."""
+        return json.loads(self.out)
+
+    @property
+    def sentence(self) -> str:
+        """The one line that a failed command says, and nothing else, on standard error."""
+        assert "Traceback" not in self.err
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("glossator: ")
+        return lines[0].removeprefix("glossator: ")
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """A user's shell: a current folder, a data folder and the variables that are set."""
+
+    folder: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    def setting(self, **variables: str) -> "CommandLine":
+        """Return the same shell with more `GLOSSATOR_` variables set."""
+        named = {f"{PREFIX}{name}": value for name, value in variables.items()}
+        return CommandLine(self.folder, {**self.variables, **named})
+
+    def environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        return {
+            **kept,
+            "PYTHONPATH": str(ROOT),
+            f"{PREFIX}DATA_DIR": str(self.data),
+            **self.variables,
+        }
+
+    def start(self, *arguments: str | bytes, **pipes: Any) -> "subprocess.Popen[bytes]":
+        """Start a command as a process that the caller ends or awaits."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "bot", *arguments],
+            cwd=self.folder,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **pipes},
+        )
+
+    def run(self, *arguments: str | bytes, stdin: bytes = b"", timeout: float = 60) -> Finished:
+        """Run a command as a process of its own."""
+        done = subprocess.run(
+            [sys.executable, "-m", "bot", *arguments],
+            cwd=self.folder,
+            env=self.environment(),
+            input=stdin,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+        return Finished(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def here(self, *arguments: str, stdin: str = "") -> Finished:
+        """Run a command inside this process, which saves its start; not in an event loop."""
+        out, err = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch:
+            for name in [name for name in os.environ if name.upper().startswith(PREFIX)]:
+                patch.delenv(name)
+            for name, value in self.environment().items():
+                patch.setenv(name, value)
+            patch.chdir(self.folder)
+            patch.setattr(sys, "stdin", io.StringIO(stdin))
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                code = main(arguments)
+        return Finished(code, out.getvalue(), err.getvalue())
+
+
+def shell(folder: Path, models: Path) -> CommandLine:
+    """Return a shell in `folder` whose data folder has the built model and nothing else."""
+    command_line = CommandLine(folder)
+    command_line.data.mkdir(parents=True, mode=0o700)
+    (command_line.data / "models").symlink_to(models, target_is_directory=True)
+    return command_line
