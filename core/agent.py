@@ -13,6 +13,7 @@ from core.generation.base import GenerationTask, Generator
 from core.grounding import wording
 from core.grounding.confidence import confidence_of, outcome_of
 from core.models import (
+    EXPLAIN_QUOTE,
     AgentConfiguration,
     AgentRequest,
     AgentResponse,
@@ -23,7 +24,8 @@ from core.models import (
     RetrievalToolInput,
     now,
 )
-from core.retrieval.retriever import Retrieval, Retriever, passage_alone
+from core.retrieval.retrieval import Retrieval, passage_alone
+from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
 
 logger = logging.getLogger(__name__)
@@ -96,9 +98,8 @@ class Agent:
         turns = await self._recall(request, configuration)
         pending = self._begin(request)
         try:
-            retrieval = await self._retrieve(
-                request, configuration, [turn.user_input for turn in turns]
-            )
+            earlier = [_what_was_asked(turn) for turn in turns]
+            retrieval = await self._retrieve(request, configuration, earlier)
             clock.retrieval = clock.elapsed()
             writing = self._write(request, configuration, turns, retrieval, pending, clock)
             async with aclosing(writing) as events:
@@ -237,6 +238,12 @@ class Agent:
             response.outcome,
             response.response_time_ms,
         )
+
+
+def _what_was_asked(turn: ConversationTurn) -> str:
+    """Return a turn's question, or its quote where there was none."""
+    bare = turn.user_input == EXPLAIN_QUOTE
+    return turn.selected_text if bare and turn.selected_text else turn.user_input
 
 
 def _is_quoted(request: AgentRequest) -> bool:

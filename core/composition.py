@@ -16,7 +16,7 @@ from core.models import (
     QuoteStatus,
     RetrievedChunk,
 )
-from core.retrieval.retriever import Retrieval
+from core.retrieval.retrieval import Retrieval
 
 _CLOSING = re.compile(r"[.!?…,;:]*[\"'”’»)\]]*")
 """What ends a sentence behind its last letter."""

@@ -54,9 +54,10 @@ class CitationLedger:
         if not 0 <= chunk_number < len(self.evidence) or not quote.strip():
             return None
         content = self.evidence[chunk_number].content_text
-        if (start := content.find(quote)) >= 0:
-            return start, start + len(quote)
-        words = r"\s+".join(re.escape(word) for word in quote.split())
+        wanted = quote.strip()
+        if (start := content.find(wanted)) >= 0:
+            return start, start + len(wanted)
+        words = r"\s+".join(re.escape(word) for word in wanted.split())
         match = re.search(words, content)
         return match.span() if match else None
 

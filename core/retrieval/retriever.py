@@ -1,12 +1,10 @@
 """Finds in a course what a question or a quoted passage is about."""
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
-from uuid import NAMESPACE_URL, UUID, uuid5
+from dataclasses import dataclass
+from uuid import UUID
 
 import numpy as np
 
@@ -18,23 +16,19 @@ from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.models import (
     EXPLAIN_QUOTE,
-    Chunk,
-    ChunkState,
     Course,
-    EvidenceSignals,
-    QuoteLocation,
-    QuoteStatus,
     RetrievalContext,
     RetrievalToolInput,
     RetrievalToolOutput,
     RetrievedChunk,
     is_on_site,
-    now,
 )
 from core.retrieval.evidence import Excerpt, select_evidence
 from core.retrieval.followups import depends_on_context, with_context
-from core.retrieval.quotes import BookText
+from core.retrieval.locating import QuoteLocator
 from core.retrieval.ranking import RankedChunk, rank
+from core.retrieval.recent import Recent
+from core.retrieval.retrieval import Retrieval, retrieved, whole
 from core.retrieval.scoring import (
     ScoredChunk,
     ScoreScale,
@@ -44,45 +38,12 @@ from core.retrieval.scoring import (
     term_weights,
 )
 from core.retrieval.sections import resolve_section
-from core.text.tokens import count_tokens
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
-
 CANDIDATES = 100
 _NEAREST = 3
-_BOOKS_IN_MEMORY = 8
-_NEIGHBOURS = 1
-
-
-def _no_terms(text: str) -> Sequence[int]:
-    return ()
-
-
-@dataclass(frozen=True, slots=True)
-class Retrieval:
-    """All that a search gave."""
-
-    output: RetrievalToolOutput
-    context: RetrievalContext | None
-    """What the vector database was asked; none when it was not."""
-    evidence: tuple[Excerpt, ...]
-    """What a writer reads, best first."""
-    signals: EvidenceSignals
-    language: str = "en"
-    generation: UUID | None = None
-    quote_location: QuoteLocation | None = None
-    quoted_chunks: tuple[RetrievedChunk, ...] = ()
-    """The chunks that the quoted passage stands in."""
-    documents: tuple[str, ...] = ()
-    """Source files of all candidates, best first, each once."""
-    nearest_sections: tuple[str, ...] = ()
-    """Headings of the best chunks, for saying where to look instead."""
-    statistics: TermStatistics = field(default_factory=lambda: TermStatistics.count(()))
-    """How rare the book's words are."""
-    encode_terms: Callable[[str], Sequence[int]] = _no_terms
-    """Gives the term ids of a text in the book's language."""
+_EDITIONS_IN_MEMORY = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +76,8 @@ class Retriever:
         self._embedder = embedder
         self._encoder_for = encoder_for
         self._scale: ScoreScale = scale_for(embedder.name)
-        self._shelves: dict[UUID, _Shelf] = {}
-        self._books: dict[UUID, BookText] = {}
+        self._shelves: Recent[_Shelf] = Recent(_EDITIONS_IN_MEMORY)
+        self._quotes = QuoteLocator(index)
 
     async def retrieve(
         self, course_id: str, asked: RetrievalToolInput, earlier: Sequence[str] = ()
@@ -154,20 +115,15 @@ class Retriever:
                 f"The course {course_id} was embedded with {edition.embedding_model}, but the "
                 f"settings say {self._embedder.name}: ingest it again."
             )
-        if edition.generation not in self._shelves:
-            course = await self._catalogue.course(course_id)
-            terms = await self._catalogue.term_statistics(edition.generation)
-            if course is None or terms is None:  # replaced between two reads
-                return await self._shelf(course_id)
-            statistics = TermStatistics.from_bytes(terms)
-            encoder = self._encoder_for(course.language)
-            _remember(
-                self._shelves,
-                edition.generation,
-                _Shelf(course, edition, statistics, encoder),
-                limit=4 * _BOOKS_IN_MEMORY,
-            )
-        return self._shelves[edition.generation]
+        if (known := self._shelves.get(edition.generation)) is not None:
+            return known
+        course = await self._catalogue.course(course_id)
+        terms = await self._catalogue.term_statistics(edition.generation)
+        if course is None or terms is None:  # replaced between two reads
+            return await self._shelf(course_id)
+        statistics = TermStatistics.from_bytes(terms)
+        shelf = _Shelf(course, edition, statistics, self._encoder_for(course.language))
+        return self._shelves.add(edition.generation, shelf)
 
     async def _search(
         self, shelf: _Shelf, asked: RetrievalToolInput, earlier: Sequence[str], started: float
@@ -176,8 +132,10 @@ class Retriever:
         section_ids: tuple[str, ...] = ()
         if asked.section_filter is not None:
             sections = await self._catalogue.sections(edition.generation)
+            if not sections:
+                raise VectorIndexError(f"edition {edition.generation} was replaced")
             section_ids = resolve_section(asked.section_filter, sections)
-        location, quoted = await self._locate(shelf, asked.selected_text)
+        location, quoted = await self._quotes.locate(edition, asked.selected_text)
         texts = _query_texts(asked, earlier)
         dense, sparse = await self._encode(shelf, texts)
         query = SearchQuery(dense, sparse, section_ids, limit=CANDIDATES)
@@ -194,7 +152,7 @@ class Retriever:
             shelf.terms_of,
             most_documents=2 * asked.top_k,
         )
-        around = await self._around(shelf, quoted)
+        around = await self._quotes.around(edition, quoted)
         output = RetrievalToolOutput(
             retrieved_chunks=tuple(_unique([*quoted, *best])),
             query_embedding=tuple(float(value) for value in dense),
@@ -229,108 +187,6 @@ class Retriever:
         total = vectors.sum(axis=0)
         dense = (total / max(float(np.linalg.norm(total)), 1e-12)).astype(np.float32)
         return dense, _mean([shelf.encoder.query(text) for text in texts])
-
-    async def _locate(
-        self, shelf: _Shelf, quote: str | None
-    ) -> tuple[QuoteLocation | None, list[RetrievedChunk]]:
-        """Return where a quote stands, and the chunks that it touches."""
-        if quote is None:
-            return None, []
-        book = await self._book(shelf.edition)
-        match = await asyncio.to_thread(book.locate, quote)
-        if match.document_id is None:
-            return QuoteLocation(status=match.status, score=match.score), []
-        document_id = UUID(match.document_id)
-        touched = [
-            chunk
-            async for chunk in self._index.scroll(shelf.edition.collection, document_id=document_id)
-            if chunk.char_start < match.char_end and match.char_start < chunk.char_end
-        ]
-        if not touched:  # it stands in a heading
-            return QuoteLocation(status=QuoteStatus.NOT_FOUND, score=match.score), []
-        location = QuoteLocation(
-            status=match.status,
-            chunk_ids=tuple(chunk.chunk_id for chunk in touched),
-            document_id=document_id,
-            char_start=match.char_start,
-            char_end=match.char_end,
-            score=match.score,
-        )
-        return location, [retrieved(chunk, match.score) for chunk in touched]
-
-    async def _book(self, edition: Edition) -> BookText:
-        """Return the edition's whole text, ready for quotes to be found in it."""
-        if edition.generation not in self._books:
-            texts: dict[UUID, list[str]] = {}
-            ends: dict[UUID, int] = {}
-            async for chunk in self._index.scroll(edition.collection):
-                pieces = texts.setdefault(chunk.document_id, [])
-                gap = chunk.char_start - ends.get(chunk.document_id, 0)
-                pieces += [" " * gap, chunk.content_text]
-                ends[chunk.document_id] = chunk.char_end
-            documents = [(str(name), "".join(pieces)) for name, pieces in texts.items()]
-            book = await asyncio.to_thread(BookText, documents)
-            _remember(self._books, edition.generation, book, limit=_BOOKS_IN_MEMORY)
-        return self._books[edition.generation]
-
-    async def _around(
-        self, shelf: _Shelf, quoted: Sequence[RetrievedChunk]
-    ) -> list[RetrievedChunk]:
-        """Return the quoted chunks with their neighbours in the same section."""
-        if not quoted:
-            return []
-        first, last = quoted[0], quoted[-1]
-        places = range(first.chunk_index - _NEIGHBOURS, last.chunk_index + _NEIGHBOURS + 1)
-        return [
-            retrieved(chunk, first.similarity_score)
-            async for chunk in self._index.scroll(
-                shelf.edition.collection, document_id=first.document_id
-            )
-            if chunk.chunk_index in places and chunk.headings in {first.headings, last.headings}
-        ]
-
-
-def passage_alone(course_id: str, passage: str) -> Retrieval:
-    """Return a quoted passage as the only context, without asking the database."""
-    name = uuid5(NAMESPACE_URL, f"urn:glossator:passage:{course_id}:{passage}")
-    chunk = RetrievedChunk(
-        chunk_id=name,
-        course_id=course_id,
-        document_id=name,
-        generation=UUID(int=0),
-        content_text=passage,
-        source_file="quoted passage",
-        page_title="Quoted passage",
-        chunk_index=0,
-        total_chunks=1,
-        token_count=count_tokens(passage),
-        char_start=0,
-        char_end=len(passage),
-        similarity_score=1.0,
-    )
-    return Retrieval(
-        output=RetrievalToolOutput(
-            retrieved_chunks=(chunk,),
-            query_embedding=(),
-            search_time_ms=0.0,
-            total_candidates=0,
-            success=True,
-        ),
-        context=None,
-        evidence=(_whole(chunk),),
-        signals=EvidenceSignals(best_score=1.0, document_share=1.0),
-    )
-
-
-def retrieved(chunk: Chunk, score: float) -> RetrievedChunk:
-    """Return the chunk as found, with its score."""
-    fields = {name: getattr(chunk, name) for name in Chunk.model_fields}
-    return RetrievedChunk.model_construct(
-        **fields,
-        similarity_score=score,
-        retrieved_at=now(),
-        state=ChunkState.RETRIEVED,
-    )
 
 
 def _query_texts(asked: RetrievalToolInput, earlier: Sequence[str]) -> list[str]:
@@ -385,19 +241,8 @@ def _unique(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
     return list({chunk.chunk_id: chunk for chunk in reversed(chunks)}.values())[::-1]
 
 
-def _whole(chunk: RetrievedChunk) -> Excerpt:
-    return Excerpt(chunk, 0, len(chunk.content_text), chunk.token_count)
-
-
 def _merged(around: Sequence[RetrievedChunk], found: Sequence[Excerpt]) -> tuple[Excerpt, ...]:
     """Return the passages around a quote, then what else was found."""
     known = {chunk.chunk_id for chunk in around}
     rest = [excerpt for excerpt in found if excerpt.chunk.chunk_id not in known]
-    return (*(_whole(chunk) for chunk in around), *rest)
-
-
-def _remember(cache: dict[UUID, T], key: UUID, value: T, *, limit: int) -> None:
-    """Keep a value, and forget the oldest beyond `limit`."""
-    cache[key] = value
-    while len(cache) > limit:
-        del cache[next(iter(cache))]
+    return (*(whole(chunk) for chunk in around), *rest)

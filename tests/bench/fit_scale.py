@@ -27,7 +27,7 @@ class Trial:
 
     scale: ScoreScale
     refused: float
-    """Share of the off-topic questions below the mark 0.5, averaged over their sets."""
+    """What `mean_refused` gives."""
 
 
 def best_trials(answerable: Answerable, off_topic: OffTopic, count: int) -> list[Trial]:
@@ -42,6 +42,11 @@ def best_trials(answerable: Answerable, off_topic: OffTopic, count: int) -> list
 def below_answerable(scale: ScoreScale, found: Sequence[Found]) -> float:
     """Return the share of the questions whose best chunk is below the mark 0.5."""
     return float(np.mean(_best(_weights(scale), found) < scale.answerable_at))
+
+
+def mean_refused(scale: ScoreScale, off_topic: OffTopic) -> float:
+    """Return the share of off-topic questions below the mark 0.5, averaged over their sets."""
+    return float(np.mean([below_answerable(scale, found) for found in off_topic.values()]))
 
 
 def relevant_below_usable(scale: ScoreScale, found: Sequence[Found]) -> float:
@@ -62,9 +67,9 @@ def _trial(weights: Floats, answerable: Answerable, off_topic: OffTopic) -> Tria
     mark = min(
         np.quantile(_best(weights, found), 1 - ANSWERABLE_KEPT) for found in answerable.values()
     )
-    scale = ScoreScale(*weights.tolist(), usable_at=float(usable), answerable_at=float(mark))
-    refused = [below_answerable(scale, found) for found in off_topic.values()]
-    return Trial(scale, float(np.mean(refused)))
+    cosine, bm25, coverage = (float(weight) for weight in weights)
+    scale = ScoreScale(cosine, bm25, coverage, float(usable), float(mark))
+    return Trial(scale, mean_refused(scale, off_topic))
 
 
 def _weights(scale: ScoreScale) -> Floats:

@@ -1,0 +1,96 @@
+"""What a search gives: the chunks, what to read of them, and how well they fit."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from core.index.terms import TermStatistics
+from core.models import (
+    Chunk,
+    ChunkState,
+    EvidenceSignals,
+    QuoteLocation,
+    RetrievalContext,
+    RetrievalToolOutput,
+    RetrievedChunk,
+    now,
+)
+from core.retrieval.evidence import Excerpt
+from core.text.tokens import count_tokens
+
+
+def _no_terms(text: str) -> Sequence[int]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """All that a search gave."""
+
+    output: RetrievalToolOutput
+    context: RetrievalContext | None
+    """What the vector database was asked; none when it was not."""
+    evidence: tuple[Excerpt, ...]
+    """What a writer reads, best first."""
+    signals: EvidenceSignals
+    language: str = "en"
+    generation: UUID | None = None
+    quote_location: QuoteLocation | None = None
+    quoted_chunks: tuple[RetrievedChunk, ...] = ()
+    """The chunks that the quoted passage stands in."""
+    documents: tuple[str, ...] = ()
+    """Source files of all candidates, best first, each once."""
+    nearest_sections: tuple[str, ...] = ()
+    """Headings of the best chunks, for saying where to look instead."""
+    statistics: TermStatistics = field(default_factory=lambda: TermStatistics.count(()))
+    """How rare the book's words are."""
+    encode_terms: Callable[[str], Sequence[int]] = _no_terms
+    """Gives the term ids of a text in the book's language."""
+
+
+def passage_alone(course_id: str, passage: str) -> Retrieval:
+    """Return a quoted passage as the only context, without asking the database."""
+    name = uuid5(NAMESPACE_URL, f"urn:glossator:passage:{course_id}:{passage}")
+    chunk = RetrievedChunk(
+        chunk_id=name,
+        course_id=course_id,
+        document_id=name,
+        generation=UUID(int=0),
+        content_text=passage,
+        source_file="quoted passage",
+        page_title="Quoted passage",
+        chunk_index=0,
+        total_chunks=1,
+        token_count=count_tokens(passage),
+        char_start=0,
+        char_end=len(passage),
+        similarity_score=1.0,
+    )
+    return Retrieval(
+        output=RetrievalToolOutput(
+            retrieved_chunks=(chunk,),
+            query_embedding=(),
+            search_time_ms=0.0,
+            total_candidates=0,
+            success=True,
+        ),
+        context=None,
+        evidence=(whole(chunk),),
+        signals=EvidenceSignals(best_score=1.0, document_share=1.0),
+    )
+
+
+def retrieved(chunk: Chunk, score: float) -> RetrievedChunk:
+    """Return the chunk as found, with its score."""
+    fields = {name: getattr(chunk, name) for name in Chunk.model_fields}
+    return RetrievedChunk.model_construct(
+        **fields,
+        similarity_score=score,
+        retrieved_at=now(),
+        state=ChunkState.RETRIEVED,
+    )
+
+
+def whole(chunk: RetrievedChunk) -> Excerpt:
+    """Return the whole chunk as an excerpt."""
+    return Excerpt(chunk, 0, len(chunk.content_text), chunk.token_count)

@@ -1,0 +1,152 @@
+"""`glossator ask`: questions, quotes, sections, follow-ups, and what it prints."""
+
+import re
+from uuid import UUID, uuid4
+
+import pytest
+
+from core.models import AgentResponse, Outcome, QuoteStatus
+from tests.books import ALTERED, COVERED, COVERED_FACT, FOREIGN, UNCOVERED, VERBATIM
+from tests.command_line import CommandLine
+
+NO_SESSION = "There is no conversation"
+
+
+def answered(shell: CommandLine, *arguments: str) -> AgentResponse:
+    done = shell.here("ask", *arguments, "--json")
+    assert (done.code, done.err) == (0, "")
+    return AgentResponse.model_validate_json(done.out)
+
+
+def session_in(text: str) -> str:
+    found = re.search(r"session ([0-9a-f-]{36})\)", text)
+    assert found
+    return found.group(1)
+
+
+# --- what is printed ----------------------------------------------------------------------
+
+
+def test_the_answer_cites_the_book_and_says_where(lighthouse: CommandLine) -> None:
+    done = lighthouse.run("ask", COVERED)
+    assert (done.code, done.err) == (0, "")
+    assert COVERED_FACT in done.out
+    assert "[1] The lamp › Trimming the wick · lamp.md" in done.out
+    session_in(done.out)
+
+
+def test_piped_output_has_no_escape_codes(lighthouse: CommandLine) -> None:
+    assert "\x1b" not in lighthouse.run("ask", COVERED).out
+
+
+def test_json_is_the_whole_response_and_nothing_else(lighthouse: CommandLine) -> None:
+    done = lighthouse.run("ask", COVERED, "--json")
+    response = AgentResponse.model_validate_json(done.out)
+    assert (done.code, done.err) == (0, "")
+    assert response.outcome is Outcome.ANSWERED
+    assert response.query_text == COVERED
+    assert (response.course_id, response.model_name) == ("lighthouse", "extractive")
+    assert response.citations
+    assert all(chunk.course_id == "lighthouse" for chunk in response.retrieved_chunks)
+    assert response.response_time_ms >= response.retrieval_time_ms > 0
+
+
+def test_what_an_old_terminal_cannot_show_does_not_stop_the_answer(
+    lighthouse: CommandLine,
+) -> None:
+    ascii_only = CommandLine(lighthouse.folder, {"PYTHONIOENCODING": "ascii"})
+    done = ascii_only.run("ask", COVERED)
+    assert (done.code, done.err) == (0, "")
+    assert COVERED_FACT in done.out
+
+
+def test_a_question_in_another_encoding_is_answered(lighthouse: CommandLine) -> None:
+    done = lighthouse.run("ask", COVERED.encode() + b" \xe9t\xe9")
+    assert (done.code, done.err) == (0, "")
+    assert COVERED_FACT in done.out
+
+
+def test_what_the_book_does_not_cover_is_said_and_is_no_failure(lighthouse: CommandLine) -> None:
+    done = lighthouse.here("ask", UNCOVERED)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("The book doesn't cover this.")
+    response = answered(lighthouse, UNCOVERED)
+    assert response.outcome is Outcome.ABSTAINED
+    assert (response.citations, response.sources, response.grounding_chunks) == ((), (), ())
+
+
+# --- quotes -------------------------------------------------------------------------------
+
+
+def test_a_quote_alone_is_located_and_explained(lighthouse: CommandLine) -> None:
+    response = answered(lighthouse, "--quote", VERBATIM)
+    assert response.outcome is Outcome.ANSWERED
+    assert response.quote_location
+    assert response.quote_location.status is QuoteStatus.VERBATIM
+    assert "Trimming the wick" in response.response_text
+
+
+def test_a_quote_in_other_words_is_located_all_the_same(lighthouse: CommandLine) -> None:
+    response = answered(lighthouse, "Why does that happen?", "--quote", ALTERED)
+    assert response.quote_location
+    assert response.quote_location.status is QuoteStatus.ALTERED
+    assert response.citations
+
+
+def test_a_quote_of_another_book_is_told_apart(lighthouse: CommandLine) -> None:
+    response = answered(lighthouse, "--quote", FOREIGN)
+    assert response.quote_location
+    assert response.quote_location.status is QuoteStatus.NOT_FOUND
+    assert any("not from this book" in notice for notice in response.notices)
+
+
+def test_a_quote_may_come_from_a_file(lighthouse: CommandLine) -> None:
+    (lighthouse.folder / "quote.txt").write_text(f"\ufeff{VERBATIM}\n", "utf-8")
+    response = answered(lighthouse, "What is this?", "--quote-file", "quote.txt")
+    assert response.quote_location
+    assert response.quote_location.status is QuoteStatus.VERBATIM
+
+
+def test_a_quote_that_is_too_long_is_cut_and_the_reader_is_told(lighthouse: CommandLine) -> None:
+    (lighthouse.folder / "long.txt").write_text(f"{VERBATIM}. " * 300, "utf-8")
+    response = answered(lighthouse, "--quote-file", "long.txt")
+    assert any("8,000 characters" in notice for notice in response.notices)
+
+
+# --- sections -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["Supplies", "supplys", "keepers/supplies.md", "SUPPLIES "])
+def test_a_section_limits_where_is_searched(lighthouse: CommandLine, name: str) -> None:
+    response = answered(lighthouse, "What does the keeper do?", "--section", name)
+    assert {chunk.source_file for chunk in response.retrieved_chunks} <= {"keepers/supplies.md"}
+
+
+def test_a_module_is_a_section_too(lighthouse: CommandLine) -> None:
+    response = answered(lighthouse, "What do the keepers eat in a storm?", "--section", "keepers")
+    assert "herring" in response.response_text
+    assert all(c.source_file.startswith("keepers/") for c in response.retrieved_chunks)
+
+
+# --- conversations ------------------------------------------------------------------------
+
+
+def test_a_follow_up_leans_on_the_question_before(lighthouse: CommandLine) -> None:
+    session = str(uuid4())
+    first = answered(lighthouse, "What does the fog bell of Arden weigh?", "--session", session)
+    second = answered(lighthouse, "And from what was it cast?", "--session", session)
+    assert first.conversation_id == second.conversation_id == UUID(session)
+    assert "frigate" in second.response_text
+    shown = lighthouse.here("sessions", "show", session).out
+    assert "1. What does the fog bell" in shown
+    assert "2. And from what was it cast?" in shown
+
+
+def test_without_a_session_every_question_begins_one(lighthouse: CommandLine) -> None:
+    sessions = {answered(lighthouse, COVERED).conversation_id for _ in range(2)}
+    assert len(sessions) == 2
+
+
+def test_the_session_of_one_answer_continues_in_the_next(lighthouse: CommandLine) -> None:
+    session = session_in(lighthouse.here("ask", COVERED).out)
+    assert session_in(lighthouse.here("ask", "And why?", "--session", session).out) == session

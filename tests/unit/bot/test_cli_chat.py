@@ -1,0 +1,95 @@
+"""`glossator chat`: a conversation that comes in line by line."""
+
+import re
+
+from tests.books import COVERED, COVERED_FACT, UNCOVERED, VERBATIM
+from tests.command_line import CommandLine, Finished
+
+
+def said(shell: CommandLine, *lines: str) -> Finished:
+    done = shell.here("chat", stdin="".join(f"{line}\n" for line in lines))
+    assert done.code == 0
+    assert "Traceback" not in done.err
+    return done
+
+
+def sessions_of(text: str) -> list[str]:
+    return re.findall(r"session ([0-9a-f-]{36})\)", text)
+
+
+def test_questions_are_answered_one_after_another_in_one_session(lighthouse: CommandLine) -> None:
+    done = said(lighthouse, "What does the fog bell weigh?", "", "And from what was it cast?")
+    assert "half a ton" in done.out
+    assert "frigate" in done.out
+    first, second = sessions_of(done.out)
+    assert first == second
+
+
+def test_it_reads_a_pipe_and_ends_with_it(lighthouse: CommandLine) -> None:
+    done = lighthouse.run("chat", stdin=f"{COVERED}\n".encode())
+    assert done.code == 0
+    assert COVERED_FACT in done.out
+    assert "\x1b" not in done.out
+
+
+def test_lines_in_another_encoding_are_read(lighthouse: CommandLine) -> None:
+    done = lighthouse.run("chat", stdin=COVERED.encode() + b" \xe9\n")
+    assert done.code == 0
+    assert "Traceback" not in done.err
+    assert COVERED_FACT in done.out
+
+
+def test_a_quote_goes_with_the_question_behind_it(lighthouse: CommandLine) -> None:
+    first, second = VERBATIM[:30], VERBATIM[30:]
+    done = said(lighthouse, f"> {first}", f">{second}", "Why is that bad?")
+    assert "This passage stands" in done.out
+    assert len(sessions_of(done.out)) == 1
+
+
+def test_an_empty_line_or_the_end_of_the_input_ends_a_quote(lighthouse: CommandLine) -> None:
+    for lines in ((f"> {VERBATIM}", ""), (f"> {VERBATIM}",)):
+        assert "This passage stands" in said(lighthouse, *lines).out
+
+
+def test_a_section_stays_until_it_is_taken_back(lighthouse: CommandLine) -> None:
+    question = "What do the keepers eat when storms keep the boat away?"
+    done = said(lighthouse, "/section The lamp", question, "/section", question)
+    limited, whole = done.out.split("session ", 1)
+    assert "herring" not in limited
+    assert "herring" in whole
+    assert "From now on: The lamp." in done.err
+    assert "From now on: the whole book." in done.err
+
+
+def test_an_unknown_section_is_told_and_the_conversation_goes_on(lighthouse: CommandLine) -> None:
+    done = said(lighthouse, "/section Suplies of quinine", COVERED, "/section", COVERED)
+    assert "no section called" in done.err
+    assert COVERED_FACT in done.out
+
+
+def test_new_begins_another_session(lighthouse: CommandLine) -> None:
+    done = said(lighthouse, COVERED, "/new", COVERED)
+    first, second = sessions_of(done.out)
+    assert first != second
+
+
+def test_help_and_unknown_commands_explain_the_commands(lighthouse: CommandLine) -> None:
+    for command in ("/help", "/frobnicate"):
+        done = said(lighthouse, command)
+        assert all(word in done.err for word in ("/section", "/new", "/help", "/quit"))
+
+
+def test_quit_leaves_before_the_rest_is_read(lighthouse: CommandLine) -> None:
+    assert said(lighthouse, "/quit", COVERED).out == ""
+
+
+def test_a_question_that_is_too_short_is_told_and_the_conversation_goes_on(
+    lighthouse: CommandLine,
+) -> None:
+    done = said(lighthouse, "ab", COVERED)
+    assert "too short" in done.err
+    assert COVERED_FACT in done.out
+
+
+def test_what_the_book_does_not_cover_is_said(lighthouse: CommandLine) -> None:
+    assert "The book doesn't cover this." in said(lighthouse, UNCOVERED).out
