@@ -108,6 +108,8 @@ _LOCATORS = ("page", "slide", "cell")
 
 def confidence_in_words(response: AgentResponse) -> str:
     """Return how sure the answer is, for people."""
+    if response.outcome is Outcome.ERROR:
+        return "no answer"
     if response.outcome is Outcome.ABSTAINED:
         return "not covered by the book"
     if response.outcome is Outcome.PARTIAL:

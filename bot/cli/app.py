@@ -4,12 +4,14 @@ import asyncio
 import os
 import sys
 from collections.abc import Coroutine, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
+from adapters.console import printable
 from bot import __version__
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
 from core.errors import BotError
@@ -35,15 +37,37 @@ app.add_typer(sessions_app, name="sessions")
 app.add_typer(courses_app, name="courses")
 app.add_typer(db_app, name="db")
 
+
+def _readable(text: str | None) -> str | None:
+    """Return what was typed; bytes that are no UTF-8 become question marks."""
+    return None if text is None else text.encode(errors="replace").decode()
+
+
+def _named(text: str | None) -> str | None:
+    if text is not None and not text.strip():
+        raise UsageError("The section's name is empty; leave --section away for the whole book.")
+    return _readable(text)
+
+
 CourseOption = Annotated[
     str | None,
-    typer.Option("--course", "-c", metavar="ID", help="Which course; not needed if there is one."),
+    typer.Option(
+        "--course",
+        "-c",
+        metavar="ID",
+        callback=_readable,
+        help="Which course; not needed if there is one.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 SectionOption = Annotated[
     str | None,
     typer.Option(
-        "--section", "-s", metavar="NAME", help="Only this chapter, section, module or URL."
+        "--section",
+        "-s",
+        metavar="NAME",
+        callback=_named,
+        help="Only this chapter, section, module or URL.",
     ),
 ]
 GeneratorOption = Annotated[
@@ -54,6 +78,9 @@ GeneratorOption = Annotated[
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an old terminal's encoding is no failure
     try:
         result = app(arguments, prog_name="glossator", standalone_mode=False)
     except typer.TyperException as error:
@@ -61,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return Exit.INTERRUPTED
     except BotError as error:
-        print(f"glossator: {sentence_for(error)}", file=sys.stderr)
+        print(printable(f"glossator: {sentence_for(error)}"), file=sys.stderr)
         return exit_code(error)
     except BrokenPipeError:
         # The reader of our output went away; what is still buffered must not complain.
@@ -71,9 +98,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _usage(error: typer.TyperException) -> int:
-    message = " ".join(error.format_message().split())
-    if message:
-        print(f"glossator: {message} (see 'glossator --help')", file=sys.stderr)
+    message = error.format_message()
+    if message.startswith("Usage:"):  # a group without its command shows its help
+        print(message, file=sys.stderr)
+    elif message:
+        sentence = " ".join(message.split())
+        print(f"glossator: {sentence} (see 'glossator --help')", file=sys.stderr)
     return error.exit_code
 
 
@@ -115,11 +145,18 @@ def ingest(
 def ask(
     question: Annotated[
         str | None,
-        typer.Argument(metavar="QUESTION", help="Your question; not needed with a quote."),
+        typer.Argument(
+            metavar="QUESTION",
+            callback=_readable,
+            help="Your question; not needed with a quote.",
+        ),
     ] = None,
     course: CourseOption = None,
     quote: Annotated[
-        str | None, typer.Option("--quote", "-q", metavar="TEXT", help="A passage to explain.")
+        str | None,
+        typer.Option(
+            "--quote", "-q", metavar="TEXT", callback=_readable, help="A passage to explain."
+        ),
     ] = None,
     quote_file: Annotated[
         Path | None,
@@ -158,7 +195,9 @@ def chat(
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", callback=_readable, help="What to look for.")
+    ],
     course: CourseOption = None,
     section: SectionOption = None,
     top_k: Annotated[
@@ -248,7 +287,7 @@ def courses_sections(course: CourseOption = None, as_json: JsonOption = False) -
 
 @courses_app.command("remove")
 def courses_remove(
-    course: Annotated[str, typer.Argument(help="Which course.")],
+    course: Annotated[str, typer.Argument(callback=_readable, help="Which course.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> int:
     """Remove a course's text from the index; conversations stay."""

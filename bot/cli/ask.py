@@ -35,6 +35,8 @@ class Question:
 async def ask(asked: Question, *, generator: str | None, as_json: bool) -> int:
     """Answer one question and return the exit code."""
     quote = asked.quote if asked.quote_file is None else read_quote(asked.quote_file)
+    if quote is not None and not quote.strip():
+        raise UsageError("The quote is empty.")
     if asked.text is None and quote is None:
         raise UsageError("Ask a question, or quote a passage with --quote.")
     async with services() as opened:
@@ -63,14 +65,14 @@ def console_request(
     Raises:
         RequestError: when the question is empty, too short or too long.
     """
-    quoted = quote is not None and bool(quote.strip())
+    quoted = quote is not None
     return AgentRequest(
         course_id=course.course_id,
         query_text=EXPLAIN_QUOTE if text is None else text,
         query_type=QueryType.SECTION_SPECIFIC if section else QueryType.GLOBAL,
         section_filter=section,
         context_mode=ContextMode.SELECTED_TEXT if quoted else ContextMode.FULL_BOOK,
-        selected_text=quote if quoted else None,
+        selected_text=quote,
         session_id=session,
         user_id=terminal_user(opened.settings),
         user_context=UserContext(platform="console", workspace="local"),

@@ -4,11 +4,15 @@ import asyncio
 import sys
 from uuid import UUID, uuid4
 
+from adapters.console import printable
 from adapters.turn import take_turn
 from bot.cli.ask import console_request, open_reply
 from bot.cli.exits import Exit
 from bot.cli.opening import choose_course, services, tell
-from core.errors import BotError, RequestError
+from bot.wiring import Services
+from core.agent import Agent
+from core.errors import RequestError
+from core.models import Course
 
 _HELP = """\
 Write a question and press Enter. A line that begins with > quotes a passage; an empty line or
@@ -23,45 +27,67 @@ async def chat(course_id: str | None, session: UUID | None, *, generator: str | 
     """Answer questions until the input ends, and return the exit code."""
     async with services() as opened:
         course = await choose_course(opened, course_id)
-        agent = opened.agent(generator)
-        session = session or uuid4()
-        section: str | None = None
-        quote: list[str] = []
+        conversation = _Conversation(opened, course, opened.agent(generator), session or uuid4())
         tell(f"{course.title}. Ask away; /help explains more.")
-        while (line := await _read_line("… " if quote else "? ")) is not None:
-            line = line.strip()
-            if line.startswith(">"):
-                quote.append(line.removeprefix(">").strip())
-                continue
-            if not line and not quote:
-                continue
-            if line.startswith("/"):
-                command, _, name = line.partition(" ")
-                if command == "/quit":
-                    break
-                if command == "/new":
-                    session = uuid4()
-                    tell("A new conversation begins.")
-                elif command == "/section":
-                    section = name.strip() or None
-                    tell(f"From now on: {section or 'the whole book'}.")
-                else:
-                    tell(_HELP)
-                continue
-            quoted, quote = "\n".join(quote) or None, []
-            try:
-                request = console_request(
-                    opened, course, line or None, quoted, section=section, session=session
-                )
-            except RequestError as error:
-                tell(error.user_message)
-                continue
-            reply = open_reply(as_json=False)
-            await take_turn(agent, request, reply)
-            if isinstance(reply.error, BotError):
-                tell(reply.error.user_message)
-            print()
+        while (line := await _read_line("… " if conversation.quote else "? ")) is not None:
+            if line.strip() == "/quit":
+                return Exit.OK
+            await conversation.take(line.strip())
+        await conversation.take("")
     return Exit.OK
+
+
+class _Conversation:
+    """What the lines before have settled: the session, the section, a quote that is coming."""
+
+    def __init__(self, opened: Services, course: Course, agent: Agent, session: UUID) -> None:
+        self.quote: list[str] = []
+        self._opened = opened
+        self._course = course
+        self._agent = agent
+        self._session = session
+        self._section: str | None = None
+
+    async def take(self, line: str) -> None:
+        """Obey, remember or answer a line; an empty one ends the quote."""
+        if line.startswith(">"):
+            self.quote.append(line.removeprefix(">").strip())
+        elif line.startswith("/"):
+            self._obey(*line.split(maxsplit=1))
+        elif line or self.quote:
+            quote, self.quote = "\n".join(self.quote).strip() or None, []
+            await self._answer(line or None, quote)
+
+    def _obey(self, command: str, name: str = "") -> None:
+        if command == "/new":
+            self._session = uuid4()
+            tell("A new conversation begins.")
+        elif command == "/section":
+            self._section = name or None
+            tell(f"From now on: {self._section or 'the whole book'}.")
+        else:
+            tell(_HELP)
+
+    async def _answer(self, question: str | None, quote: str | None) -> None:
+        if question is None and quote is None:
+            return
+        try:
+            request = console_request(
+                self._opened,
+                self._course,
+                question,
+                quote,
+                section=self._section,
+                session=self._session,
+            )
+        except RequestError as error:
+            tell(error.user_message)
+            return
+        reply = open_reply(as_json=False)
+        await take_turn(self._agent, request, reply)
+        if reply.error is not None:
+            tell(printable(reply.error.user_message))
+        print()
 
 
 async def _read_line(prompt: str) -> str | None:

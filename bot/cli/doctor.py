@@ -48,8 +48,10 @@ async def _findings() -> AsyncIterator[_Finding]:
     yield database
     yield await _check_model(settings)
     yield _check_generator(settings)
-    if state is SchemaState.CURRENT:
-        async for finding in _check_courses(settings, course_file):
+    held, index = await _check_index(settings)
+    yield index
+    if state is SchemaState.CURRENT and held is not None:
+        async for finding in _check_courses(settings, course_file, held):
             yield finding
     elif state is SchemaState.BEHIND:
         yield _Finding("course", "none yet: run 'glossator ingest SOURCE'")
@@ -91,32 +93,43 @@ def _check_generator(settings: Settings) -> _Finding:
         return _failed("generator", error)
 
 
-async def _check_courses(settings: Settings, course_file: CourseFile) -> AsyncIterator[_Finding]:
+async def _check_index(settings: Settings) -> tuple[frozenset[str] | None, _Finding]:
+    """Return the collections that the index holds, none when it does not answer."""
+    try:
+        index = open_index(settings)
+        try:
+            held = await index.collections()
+        finally:
+            await index.close()
+    except BotError as error:
+        return None, _failed("index", error)
+    where = "in the data folder" if settings.qdrant.url is None else "at the Qdrant URL"
+    return held, _Finding("index", f"{len(held)} collections {where}")
+
+
+async def _check_courses(
+    settings: Settings, course_file: CourseFile, held: frozenset[str]
+) -> AsyncIterator[_Finding]:
     """Check that the index holds what the database says it holds."""
     engine = create_engine(settings.database_url)
-    index = open_index(settings)
     try:
-        held = await index.collections()
         known = await Catalogue(engine).courses()
-        where = "in the data folder" if settings.qdrant.url is None else "at the Qdrant URL"
-        yield _Finding("index", f"{len(held)} collections {where}")
-        for course, edition in known:
-            again = f"run 'glossator ingest' for the course {course.course_id}"
-            if edition is None:
-                yield _failed("course", ConfigurationError(f"No text yet: {again}."))
-            elif edition.collection not in held:
-                text = f"The index does not hold {course.course_id}: {again} again."
-                yield _failed("course", ConfigurationError(text))
-            else:
-                yield _Finding("course", f"{course.course_id}: {edition.chunks} chunks")
-        if not known and not course_file.tables:
-            yield _Finding("course", "none yet: run 'glossator ingest SOURCE'")
     except BotError as error:
-        subject = "index" if isinstance(error, ServiceError) else "course"
-        yield _failed(subject, error)
+        yield _failed("course", error)
+        return
     finally:
-        await index.close()
         await engine.dispose()
+    for course, edition in known:
+        again = f"run 'glossator ingest' for the course {course.course_id}"
+        if edition is None:
+            yield _failed("course", ConfigurationError(f"No text yet: {again}."))
+        elif edition.collection not in held:
+            text = f"The index does not hold {course.course_id}: {again} again."
+            yield _failed("course", ConfigurationError(text))
+        else:
+            yield _Finding("course", f"{course.course_id}: {edition.chunks} chunks")
+    if not known and not course_file.tables:
+        yield _Finding("course", "none yet: run 'glossator ingest SOURCE'")
 
 
 def _failed(subject: str, error: BotError) -> _Finding:

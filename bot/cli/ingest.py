@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from adapters.console import printable
 from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import services, tell
 from bot.wiring import Services
@@ -144,12 +145,12 @@ def _summary(report: IngestReport, seconds: float) -> dict[str, object]:
 
 def _print_report(report: IngestReport, seconds: float) -> None:
     for failure in report.failed:
-        print(f"left out: {failure.source}: {failure.reason}")
+        print(printable(f"left out: {failure.source}: {failure.reason}"))
     for warning in report.warnings:
-        print(f"note: {warning.source}: {warning.reason}")
+        print(printable(f"note: {warning.source}: {warning.reason}"))
     for word in ("changed", "removed"):
         for name in getattr(report, word):
-            print(f"{word}: {name}")
+            print(printable(f"{word}: {name}"))
     counts = ", ".join(
         f"{len(getattr(report, word))} {word}"
         for word in ("added", "changed", "removed", "unchanged", "failed")

@@ -6,9 +6,9 @@ from core.models import EvidenceSignals, Outcome
 
 ANSWERED_FROM = 0.5
 """Below this confidence an answer is more often wrong than right: it is told as `partial`."""
-SHARE = 3.2
-COVERAGE = 1.8
-OFFSET = -1.85
+SHARE = 3.6
+COVERAGE = 1.9
+OFFSET = -2.15
 """Log odds that an answer cites the right place, by the leading document's share of the
 evidence and the leading chunk's coverage of the question."""
 

@@ -1,5 +1,7 @@
 """The vector index on a Qdrant server; the only file that speaks qdrant_client."""
 
+import logging
+import warnings
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -11,7 +13,7 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
-from core.errors import VectorIndexError
+from core.errors import ConfigurationError, VectorIndexError
 from core.index.base import Candidate, IndexedPoint, SearchQuery
 from core.index.points import (
     DENSE,
@@ -31,6 +33,8 @@ from core.index.points import (
 from core.index.qdrant_forms import any_of, from_record, to_filter, to_requests, to_stored
 from core.models import Chunk
 
+logger = logging.getLogger(__name__)
+
 _BUILT = ".points"
 _BATCH = 100
 _PAGE = 1_000
@@ -38,9 +42,22 @@ _DETAIL = 300
 
 
 def connect(url: str, *, api_key: str | None = None, timeout: int = 10) -> AsyncQdrantClient:
-    """Return a client for a server; `timeout` is in seconds, for each request."""
-    # The client's own check of the server's version would ask at once, in a thread.
-    return AsyncQdrantClient(url=url, api_key=api_key, timeout=timeout, check_compatibility=False)
+    """Return a client for a server; `timeout` is in seconds, for each request.
+
+    Raises:
+        ConfigurationError: when `url` is none.
+    """
+    if api_key is not None and url.startswith("http://"):
+        logger.warning("the Qdrant API key is sent without encryption: use https")
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Api key is used with an insecure connection")
+            # The client's own check of the server's version would ask at once, in a thread.
+            return AsyncQdrantClient(
+                url=url, api_key=api_key, timeout=timeout, check_compatibility=False
+            )
+    except ValueError as error:
+        raise ConfigurationError("The Qdrant URL must look like http://host:6333.") from error
 
 
 class QdrantIndex:

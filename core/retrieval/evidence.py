@@ -27,6 +27,19 @@ Terms = Callable[[str], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a chunk, as far as choosing needs it."""
+
+    span: Span
+    tokens: int
+    terms: tuple[int, ...]
+
+
+Reading = Callable[[str], Sequence[Sentence]]
+"""The sentences of a text, at least one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Excerpt:
     """A run of whole sentences of a chunk, as a model is to read it."""
 
@@ -46,7 +59,7 @@ def select_evidence(
     ranking: Sequence[RankedChunk],
     chunks: Mapping[UUID, RetrievedChunk],
     weights: Mapping[int, float],
-    terms: Terms,
+    reading: Reading,
     *,
     most_documents: int = 10,
 ) -> list[Excerpt]:
@@ -59,7 +72,7 @@ def select_evidence(
     Args:
         chunks: The usable chunks by id; ranked ones that are missing here are passed over.
         weights: How rare each term of the question is.
-        terms: Gives the term ids of a text.
+        reading: Gives the sentences of a chunk's text.
         most_documents: Take no more documents than this.
     """
     by_document: dict[int, list[RankedChunk]] = {}
@@ -75,10 +88,10 @@ def select_evidence(
         for number, ranked in enumerate(wanted):
             chunk = chunks[ranked.candidate.chunk.chunk_id]
             whole = number == 0 and (place == 0 or share >= WHOLE_SHARE)
-            piece = _excerpt(chunk, weights, terms, BUDGET - used, whole=whole)
+            piece = _excerpt(chunk, weights, reading, BUDGET - used, whole=whole)
             if piece is None and (taken or pieces):
                 continue
-            piece = piece or _best_run(chunk, weights, terms, 0)
+            piece = piece or _best_run(chunk, weights, reading, 0)
             pieces.append(piece)
             used += piece.tokens
         taken += sorted(pieces, key=lambda piece: (piece.chunk.chunk_index, piece.start))
@@ -88,8 +101,18 @@ def select_evidence(
     return taken
 
 
+def read_sentences(text: str, terms: Terms) -> tuple[Sentence, ...]:
+    """Return the sentences of a text in order; all of it as one where there is none."""
+    spans = sentence_spans(text) or [Span(0, len(text))]
+    pieces = [text[start:end] for start, end in spans]
+    return tuple(
+        Sentence(span, count_tokens(piece), tuple(terms(piece)))
+        for span, piece in zip(spans, pieces, strict=True)
+    )
+
+
 def _excerpt(
-    chunk: RetrievedChunk, weights: Mapping[int, float], terms: Terms, room: int, *, whole: bool
+    chunk: RetrievedChunk, weights: Mapping[int, float], reading: Reading, room: int, *, whole: bool
 ) -> Excerpt | None:
     """Return the chunk, or what of it fits; none when not even a sentence does."""
     room -= count_tokens(" ".join(chunk.headings))
@@ -97,27 +120,26 @@ def _excerpt(
     if chunk.token_count <= room and (whole or small):
         return Excerpt(chunk, 0, len(chunk.content_text), chunk.token_count)
     limit = room if whole else min(room, PASSAGE)
-    run = _best_run(chunk, weights, terms, limit)
+    run = _best_run(chunk, weights, reading, limit)
     return run if run.tokens <= limit else None
 
 
 def _best_run(
-    chunk: RetrievedChunk, weights: Mapping[int, float], terms: Terms, limit: int
+    chunk: RetrievedChunk, weights: Mapping[int, float], reading: Reading, limit: int
 ) -> Excerpt:
     """Return the run of sentences that covers the question's words best.
 
     A run's value is the sum over the question's terms of weight x (1 - 2 ** -occurrences):
     a second mention is worth half the first. A single sentence may exceed `limit`.
     """
-    spans = sentence_spans(chunk.content_text) or [Span(0, len(chunk.content_text))]
-    texts = [chunk.content_text[start:end] for start, end in spans]
-    sizes = [count_tokens(text) for text in texts]
-    hits = [[term for term in terms(text) if term in weights] for text in texts]
+    sentences = reading(chunk.content_text)
+    sizes = [sentence.tokens for sentence in sentences]
+    hits = [[term for term in sentence.terms if term in weights] for sentence in sentences]
     best, best_value = (0, 1), -1.0
-    for first in range(len(spans)):
+    for first in range(len(sentences)):
         left = dict(weights)
         value, size = 0.0, 0
-        for last in range(first, len(spans)):
+        for last in range(first, len(sentences)):
             size += sizes[last]
             if last > first and size > limit:
                 break
@@ -127,5 +149,5 @@ def _best_run(
             worth = value if size <= limit else value - 1e6
             if worth > best_value + 1e-9 or best_value < 0 <= worth:
                 best, best_value = (first, last + 1), worth
-    start, end = spans[best[0]].start, spans[best[1] - 1].end
+    start, end = sentences[best[0]].span.start, sentences[best[1] - 1].span.end
     return Excerpt(chunk, start, end, sum(sizes[best[0] : best[1]]))

@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.catalogue import Edition
 from core.index.base import VectorIndex
 from core.models import QuoteLocation, QuoteStatus, RetrievedChunk
-from core.retrieval.quotes import BookText
 from core.retrieval.recent import Recent
 from core.retrieval.retrieval import retrieved
+
+if TYPE_CHECKING:
+    from core.retrieval.quotes import BookText
 
 _BOOKS_IN_MEMORY = 8
 _NEIGHBOURS = 1
@@ -51,10 +54,12 @@ class QuoteLocator:
         )
         return location, [retrieved(chunk, match.score) for chunk in touched]
 
-    async def _book(self, edition: Edition) -> BookText:
+    async def _book(self, edition: Edition) -> "BookText":
         """Return the edition's whole text, ready for quotes to be found in it."""
         if (known := self._books.get(edition.generation)) is not None:
             return known
+        from core.retrieval.quotes import BookText
+
         texts: dict[UUID, list[str]] = {}
         ends: dict[UUID, int] = {}
         async for chunk in self._index.scroll(edition.collection):

@@ -82,9 +82,8 @@ def passage_alone(course_id: str, passage: str) -> Retrieval:
 
 def retrieved(chunk: Chunk, score: float) -> RetrievedChunk:
     """Return the chunk as found, with its score."""
-    fields = {name: getattr(chunk, name) for name in Chunk.model_fields}
     return RetrievedChunk.model_construct(
-        **fields,
+        **chunk.__dict__,
         similarity_score=score,
         retrieved_at=now(),
         state=ChunkState.RETRIEVED,

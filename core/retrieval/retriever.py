@@ -4,6 +4,8 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Self
 from uuid import UUID
 
 import numpy as np
@@ -23,7 +25,7 @@ from core.models import (
     RetrievedChunk,
     is_on_site,
 )
-from core.retrieval.evidence import Excerpt, select_evidence
+from core.retrieval.evidence import Excerpt, Reading, Terms, read_sentences, select_evidence
 from core.retrieval.followups import depends_on_context, with_context
 from core.retrieval.locating import QuoteLocator
 from core.retrieval.ranking import RankedChunk, rank
@@ -44,6 +46,8 @@ logger = logging.getLogger(__name__)
 CANDIDATES = 100
 _NEAREST = 3
 _EDITIONS_IN_MEMORY = 32
+_TEXTS_REMEMBERED = 2_048
+"""Chunks of an edition whose words and sentences stay in memory, about 8 kB each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +58,31 @@ class _Shelf:
     edition: Edition
     terms: TermStatistics
     encoder: Bm25Encoder
+    terms_of: Terms
+    """`encoder.terms` with a memory, for texts that come up again: whole chunks."""
+    sentences_of: Reading
+    """The sentences of a chunk's text, remembered."""
 
-    def terms_of(self, text: str) -> tuple[int, ...]:
-        """Return the distinct term ids of a text."""
-        return self.encoder.query(text).indices
+    @classmethod
+    def opened(
+        cls, course: Course, edition: Edition, terms: TermStatistics, encoder: Bm25Encoder
+    ) -> Self:
+        """Return the shelf with nothing remembered yet."""
+        remember = lru_cache(_TEXTS_REMEMBERED)
+        reading = partial(read_sentences, terms=encoder.terms)
+        return cls(course, edition, terms, encoder, remember(encoder.terms), remember(reading))
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is looked for, whatever the edition."""
+
+    asked: RetrievalToolInput
+    texts: Sequence[str]
+    """They count alike."""
+    dense: Vectors
+    """(dimensions,), of unit length."""
+    started: float
 
 
 class Retriever:
@@ -94,15 +119,19 @@ class Retriever:
             EmbeddingError, VectorIndexError, StoreError: when a service fails.
         """
         started = time.perf_counter()
+        texts = _query_texts(asked, earlier)
+        # Not at once: two threads at work keep each other waiting longer than both take.
         shelf = await self._shelf(course_id)
+        vectors = await self._embedder.embed_queries(texts)
+        question = _Question(asked, texts, _unit_sum(vectors), started)
         try:
-            return await self._search(shelf, asked, earlier, started)
+            return await self._search(shelf, question)
         except VectorIndexError:
             # The edition may have been replaced, and its collection dropped, in mid-search.
             fresh = await self._shelf(course_id)
             if fresh.edition.generation == shelf.edition.generation:
                 raise
-            return await self._search(fresh, asked, earlier, started)
+            return await self._search(fresh, question)
 
     async def _shelf(self, course_id: str) -> _Shelf:
         edition = await self._catalogue.live(course_id)
@@ -122,13 +151,12 @@ class Retriever:
         if course is None or terms is None:  # replaced between two reads
             return await self._shelf(course_id)
         statistics = TermStatistics.from_bytes(terms)
-        shelf = _Shelf(course, edition, statistics, self._encoder_for(course.language))
+        encoder = self._encoder_for(course.language)
+        shelf = _Shelf.opened(course, edition, statistics, encoder)
         return self._shelves.add(edition.generation, shelf)
 
-    async def _search(
-        self, shelf: _Shelf, asked: RetrievalToolInput, earlier: Sequence[str], started: float
-    ) -> Retrieval:
-        edition = shelf.edition
+    async def _search(self, shelf: _Shelf, question: _Question) -> Retrieval:
+        asked, edition = question.asked, shelf.edition
         section_ids: tuple[str, ...] = ()
         if asked.section_filter is not None:
             sections = await self._catalogue.sections(edition.generation)
@@ -136,9 +164,8 @@ class Retriever:
                 raise VectorIndexError(f"edition {edition.generation} was replaced")
             section_ids = resolve_section(asked.section_filter, sections)
         location, quoted = await self._quotes.locate(edition, asked.selected_text)
-        texts = _query_texts(asked, earlier)
-        dense, sparse = await self._encode(shelf, texts)
-        query = SearchQuery(dense, sparse, section_ids, limit=CANDIDATES)
+        sparse = _mean([shelf.encoder.query(text) for text in question.texts])
+        query = SearchQuery(question.dense, sparse, section_ids, limit=CANDIDATES)
         candidates = await self._index.search(edition.collection, query)
         ranking = rank([c for c in candidates if _is_ours(c, shelf)])
         weights = term_weights(shelf.terms, sparse)
@@ -149,14 +176,14 @@ class Retriever:
             ranking,
             usable,
             weights,
-            shelf.terms_of,
+            shelf.sentences_of,
             most_documents=2 * asked.top_k,
         )
         around = await self._quotes.around(edition, quoted)
         output = RetrievalToolOutput(
             retrieved_chunks=tuple(_unique([*quoted, *best])),
-            query_embedding=tuple(float(value) for value in dense),
-            search_time_ms=(time.perf_counter() - started) * 1_000,
+            query_embedding=tuple(question.dense.tolist()),
+            search_time_ms=(time.perf_counter() - question.started) * 1_000,
             total_candidates=len(candidates),
             success=True,
         )
@@ -178,15 +205,8 @@ class Retriever:
             documents=tuple(dict.fromkeys(r.candidate.chunk.source_file for r in ranking)),
             nearest_sections=_nearest(ranking),
             statistics=shelf.terms,
-            encode_terms=shelf.terms_of,
+            encode_terms=shelf.encoder.terms,
         )
-
-    async def _encode(self, shelf: _Shelf, texts: Sequence[str]) -> tuple[Vectors, SparseVector]:
-        """Return one dense and one sparse vector for texts that count alike."""
-        vectors = await self._embedder.embed_queries(texts)
-        total = vectors.sum(axis=0)
-        dense = (total / max(float(np.linalg.norm(total)), 1e-12)).astype(np.float32)
-        return dense, _mean([shelf.encoder.query(text) for text in texts])
 
 
 def _query_texts(asked: RetrievalToolInput, earlier: Sequence[str]) -> list[str]:
@@ -202,6 +222,12 @@ def _query_texts(asked: RetrievalToolInput, earlier: Sequence[str]) -> list[str]
     if earlier and depends_on_context(question):
         return [question, with_context(question, earlier)]
     return [question]
+
+
+def _unit_sum(vectors: Vectors) -> Vectors:
+    """Return the direction that vectors which count alike have together."""
+    total: Vectors = vectors.sum(axis=0)
+    return total / np.float32(max(float(np.linalg.norm(total)), 1e-12))
 
 
 def _mean(vectors: Sequence[SparseVector]) -> SparseVector:

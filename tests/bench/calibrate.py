@@ -82,9 +82,9 @@ async def _calibrate_scale(opened: Services, corpora: Mapping[str, Corpus]) -> N
     }
     print("\nsimilarity_score: weights of cosine, BM25, coverage; marks 0.3 and 0.5")
     for trial in best_trials(answerable, off_topic, _SHOWN_TRIALS):
-        _print_scale("fitted", trial.scale, trial.refused)
+        _print_scale("fitted", trial.scale, off_topic, refused)
     scale = scale_for(opened.embedder.name)
-    _print_scale("shipped", scale, mean_refused(scale, off_topic))
+    _print_scale("shipped", scale, off_topic, refused)
     _print_marks(scale, {**answerable, **confirmed}, {**off_topic, **refused})
 
 
@@ -92,10 +92,11 @@ def _halves(found: Sequence[Found]) -> tuple[Sequence[Found], Sequence[Found]]:
     return found[::2], found[1::2]
 
 
-def _print_scale(name: str, scale: ScoreScale, refused: float) -> None:
+def _print_scale(name: str, scale: ScoreScale, fitted: OffTopic, held_out: OffTopic) -> None:
     print(
         f"  {name:8} {scale.cosine:.2f} {scale.bm25:.2f} {scale.coverage:.2f}  "
-        f"{scale.usable_at:.3f} {scale.answerable_at:.3f}  off topic refused {refused:.1%}"
+        f"{scale.usable_at:.3f} {scale.answerable_at:.3f}  off topic refused: "
+        f"{mean_refused(scale, fitted):.1%}, held out {mean_refused(scale, held_out):.1%}"
     )
 
 

@@ -20,8 +20,6 @@ KEY = "a-very-secret-key"
 NAME = "economics-1"
 POINTS = course()
 
-pytestmark = pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection")
-
 
 @pytest.fixture
 async def server() -> AsyncIterator[QdrantServer]:

@@ -9,8 +9,6 @@ from core.models import AgentResponse, Outcome, QuoteStatus
 from tests.books import ALTERED, COVERED, COVERED_FACT, FOREIGN, UNCOVERED, VERBATIM
 from tests.command_line import CommandLine
 
-NO_SESSION = "There is no conversation"
-
 
 def answered(shell: CommandLine, *arguments: str) -> AgentResponse:
     done = shell.here("ask", *arguments, "--json")
@@ -31,7 +29,7 @@ def test_the_answer_cites_the_book_and_says_where(lighthouse: CommandLine) -> No
     done = lighthouse.run("ask", COVERED)
     assert (done.code, done.err) == (0, "")
     assert COVERED_FACT in done.out
-    assert "[1] The lamp › Trimming the wick · lamp.md" in done.out
+    assert re.search(r"^\[1\].* The lamp › Trimming the wick · lamp\.md$", done.out, re.MULTILINE)
     session_in(done.out)
 
 
@@ -116,7 +114,7 @@ def test_a_quote_that_is_too_long_is_cut_and_the_reader_is_told(lighthouse: Comm
 # --- sections -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["Supplies", "supplys", "keepers/supplies.md", "SUPPLIES "])
+@pytest.mark.parametrize("name", ["Supplies", "Suplies", "keepers/supplies.md", "SUPPLIES "])
 def test_a_section_limits_where_is_searched(lighthouse: CommandLine, name: str) -> None:
     response = answered(lighthouse, "What does the keeper do?", "--section", name)
     assert {chunk.source_file for chunk in response.retrieved_chunks} <= {"keepers/supplies.md"}

@@ -1,0 +1,99 @@
+"""`glossator doctor` and `glossator db`: what is checked, and what to do about it."""
+
+import shutil
+import socket
+import sqlite3
+
+from tests.books import LIGHTHOUSE, write_files
+from tests.command_line import CommandLine, Finished
+
+
+def findings(done: Finished) -> dict[str, str]:
+    """Return what the doctor says of each subject, with its mark."""
+    assert done.err == ""
+    lines = [line.split(maxsplit=2) for line in done.out.splitlines()]
+    return {subject: f"{mark} {text}" for mark, subject, text in lines}
+
+
+def closed_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+    return port
+
+
+def test_a_healthy_installation_gets_a_line_for_each_thing(lighthouse: CommandLine) -> None:
+    done = lighthouse.run("doctor")
+    assert done.code == 0
+    found = findings(done)
+    assert list(found) == ["settings", "database", "model", "generator", "index", "course"]
+    assert all(text.startswith("ok ") for text in found.values())
+    assert "lighthouse" in found["course"]
+
+
+def test_a_fresh_installation_is_healthy_and_told_what_is_next(glossator: CommandLine) -> None:
+    done = glossator.here("doctor")
+    assert done.code == 0
+    assert "ingest SOURCE" in findings(done)["course"]
+
+
+def test_a_lost_index_is_named_with_what_to_do(glossator: CommandLine) -> None:
+    write_files(glossator.folder / "arden", LIGHTHOUSE)
+    glossator.here("ingest", "arden")
+    shutil.rmtree(glossator.data / "index")
+    done = glossator.here("doctor")
+    assert done.code == 78
+    assert findings(done)["course"].startswith("FAIL The index does not hold arden: run")
+
+
+def test_services_that_do_not_answer_are_named(lighthouse: CommandLine) -> None:
+    nowhere = f"127.0.0.1:{closed_port()}"
+    done = lighthouse.setting(QDRANT__URL=f"http://{nowhere}").here("doctor")
+    assert done.code == 69
+    assert findings(done)["index"].startswith("FAIL")
+    url = f"postgresql://bot:secret-word@{nowhere}/bot"
+    done = lighthouse.setting(DATABASE__URL=url).here("doctor")
+    assert done.code == 69
+    assert findings(done)["database"].startswith("FAIL")
+    assert findings(done)["index"].startswith("ok")
+    assert "secret-word" not in done.out
+
+
+def test_a_fresh_installation_is_told_that_its_index_does_not_answer(
+    glossator: CommandLine,
+) -> None:
+    done = glossator.setting(QDRANT__URL=f"http://127.0.0.1:{closed_port()}").here("doctor")
+    assert done.code == 69
+    assert findings(done)["index"].startswith("FAIL")
+
+
+def test_a_wrong_setting_is_found_before_anything_else(lighthouse: CommandLine) -> None:
+    done = lighthouse.setting(DATABASE__URL="mysql://127.0.0.1/x").here("doctor")
+    assert done.code == 78
+    assert findings(done)["database"].startswith("FAIL")
+    done = lighthouse.setting(QDRANT__URL="http://127.0.0.1:port").here("doctor")
+    assert done.code == 78
+    assert "Qdrant URL" in findings(done)["index"]
+    done = lighthouse.setting(EMBEDDING__PROVIDER="gemini").here("doctor")
+    assert done.code == 78
+    assert findings(done)["model"].startswith("FAIL")
+
+
+def test_the_database_is_checked_and_brought_up_to_date(glossator: CommandLine) -> None:
+    assert glossator.here("db", "check").code == 78
+    assert "db upgrade" in glossator.here("db", "check").sentence
+    done = glossator.here("db", "upgrade")
+    assert (done.code, done.out) == (0, "The database is up to date.\n")
+    assert glossator.here("db", "check").code == 0
+    assert glossator.here("db", "upgrade").code == 0
+
+
+def test_a_newer_or_foreign_database_is_left_alone(glossator: CommandLine) -> None:
+    glossator.here("db", "upgrade")
+    for revision, words in (("9999", "newer version"), ("abcdef", "another application")):
+        with sqlite3.connect(glossator.data / "glossator.db") as database:
+            database.execute("UPDATE alembic_version SET version_num = ?", [revision])
+        database.close()
+        for command in (["db", "check"], ["db", "upgrade"], ["courses"]):
+            done = glossator.here(*command)
+            assert done.code == 78
+            assert words in done.sentence

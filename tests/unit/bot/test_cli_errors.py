@@ -1,0 +1,270 @@
+"""What goes wrong: one plain sentence, the right exit code, and never a traceback."""
+
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.cli.exits import Exit
+from tests.books import COVERED, LIGHTHOUSE, write_files
+from tests.command_line import CommandLine, Finished
+
+PASSWORD = "hunter2-and-more"
+NOWHERE = "3f0e7c1e-8f1c-4a5e-9a51-0d3b1f7a2b11"
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A port that takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture
+def closed_port() -> int:
+    """A port that refuses connections."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+    return port
+
+
+def refused(done: Finished, code: Exit, *words: str) -> None:
+    assert done.code == code
+    assert done.out == ""
+    assert all(word in done.sentence for word in words), done.sentence
+
+
+# --- the command line ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["frobnicate"], ["frobnicate", "--help"]),
+        (["ask", "--frobnicate"], ["--frobnicate", "--help"]),
+        (["sessions", "frobnicate"], ["frobnicate"]),
+        (["courses", "frobnicate"], ["frobnicate"]),
+        (["search"], ["QUERY"]),
+        (["search", COVERED, "--top-k", "21"], ["--top-k", "20"]),
+        (["search", COVERED, "--top-k", "many"], ["--top-k"]),
+        (["ask"], ["--quote"]),
+        (["ask", COVERED, "--quote", "a", "--quote-file", "b"], ["not both"]),
+        (["ask", COVERED, "--quote", " "], ["quote is empty"]),
+        (["ask", COVERED, "--section", " "], ["section's name is empty"]),
+        (["ask", COVERED, "--session", "42"], ["UUID"]),
+        (["ask", COVERED, "--course", "atlantis"], ["atlantis", "lighthouse"]),
+        (["chat", "--course", "atlantis"], ["atlantis", "lighthouse"]),
+        (["courses", "sections", "--course", "atlantis"], ["atlantis"]),
+        (["courses", "remove", "atlantis", "--yes"], ["atlantis"]),
+        (["ask", ""], ["ask a question"]),
+        (["ask", "  "], ["ask a question"]),
+        (["ask", "ab"], ["too short", "3"]),
+        (["ask", "why? " * 250], ["1,249", "999"]),
+        (["search", "ab"], ["too short"]),
+        (["ask", COVERED, "--section", "The lampp post"], ["no section called", "The lamp"]),
+        (["search", COVERED, "--section", "Colour theory"], ["no section called", "nearest"]),
+        (["sessions", "show", NOWHERE], [NOWHERE]),
+        (["sessions", "show", "42"], ["UUID"]),
+        (["sessions", "forget", NOWHERE], [NOWHERE]),
+        (["sessions", "forget"], ["--all"]),
+        (["sessions", "forget", NOWHERE, "--all"], ["--all"]),
+        (["sessions", "list", "--limit", "0"], ["--limit"]),
+        (["ingest", "lighthouse", "--course", "Not A Name"], ["Not A Name", "lower-case"]),
+        (["ingest", "--course", "atlantis"], ["sources of atlantis", "glossator.toml"]),
+        (["ingest"], ["Name a source", "glossator.toml"]),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else None,
+)
+def test_wrong_usage_ends_with_2(
+    lighthouse: CommandLine, arguments: list[str], words: list[str]
+) -> None:
+    refused(lighthouse.here(*arguments), Exit.USAGE, *words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["ingest", "absent.md"], ["absent.md"]),
+        (["ingest", "absent-*.md"], ["absent-*.md"]),
+        (["ingest", "empty"], ["nothing to ingest"]),
+        (["ingest", "blank.md"], ["blank.md", "is empty"]),
+        (["ingest", "ftp://book.example.org/a.md"], ["ftp://book.example.org/a.md", "http://"]),
+        (["ingest", "http://127.0.0.1/a.md"], ["http://127.0.0.1/a.md"]),
+        (["ask", COVERED, "--quote-file", "absent.txt"], ["absent.txt"]),
+        (["ask", COVERED, "--quote-file", "blank.md"], ["blank.md", "empty"]),
+        (["ask", COVERED, "--quote-file", "empty"], ["empty"]),
+        (["ask", COVERED, "--quote-file", "latin.txt"], ["latin.txt", "UTF-8"]),
+        (["eval", "absent.jsonl"], ["absent.jsonl"]),
+        (["eval", "blank.md"], ["no questions"]),
+        (["eval", "latin.txt"], ["UTF-8"]),
+        (["eval", "rows.jsonl"], ["rows.jsonl, line 2", "question"]),
+        (["eval", "text.jsonl"], ["text.jsonl, line 1", "JSON"]),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else None,
+)
+def test_bad_input_ends_with_65(
+    lighthouse: CommandLine, arguments: list[str], words: list[str]
+) -> None:
+    write_files(
+        lighthouse.folder,
+        {
+            "blank.md": " \n",
+            "latin.txt": "Caf\xe9".encode("latin-1"),
+            "rows.jsonl": '{"question": "What burns?"}\n{"relevant": ["lamp.md"]}\n',
+            "text.jsonl": "What burns?\n",
+        },
+    )
+    (lighthouse.folder / "empty").mkdir(exist_ok=True)
+    refused(lighthouse.here(*arguments), Exit.BAD_INPUT, *words)
+
+
+# --- the configuration --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"LOG_LEVEL": "LOUD"}, ["GLOSSATOR_LOG_LEVEL", "DEBUG"]),
+        ({"QDRANT__TIMEOUT": "soon"}, ["GLOSSATOR_QDRANT__TIMEOUT"]),
+        ({"DATADIR": "x"}, ["GLOSSATOR_DATADIR", "GLOSSATOR_DATA_DIR"]),
+        ({"DATABASE_URL": "x"}, ["GLOSSATOR_DATABASE_URL", "GLOSSATOR_DATABASE__URL"]),
+        ({"CONFIG": "absent.toml"}, ["absent.toml"]),
+        ({"CONFIG": "typo.toml"}, ["titel", "title"]),
+        ({"CONFIG": "broken.toml"}, ["broken.toml", "TOML"]),
+        ({"DATA_DIR": "lighthouse/lamp.md/data"}, ["GLOSSATOR_DATA_DIR"]),
+        ({"DATA_DIR": "lighthouse/lamp.md"}, ["GLOSSATOR_DATA_DIR"]),
+        ({"DATABASE__URL": f"mysql://me:{PASSWORD}@127.0.0.1/x"}, ["postgresql://"]),
+        ({"QDRANT__URL": "http://127.0.0.1:port"}, ["Qdrant URL"]),
+        ({"EMBEDDING__PROVIDER": "gemini"}, ["GLOSSATOR_EMBEDDING__PROVIDER"]),
+        ({"EMBEDDING__MODEL_DIR": "empty"}, ["model"]),
+        ({"GENERATOR": "gemini"}, ["gemini", "extractive"]),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
+)
+def test_wrong_configuration_ends_with_78(
+    lighthouse: CommandLine, variables: dict[str, str], words: list[str]
+) -> None:
+    write_files(
+        lighthouse.folder,
+        {
+            "typo.toml": '[courses.lighthouse]\ntitel = "Arden"\n',
+            "broken.toml": "[courses",
+        },
+    )
+    done = lighthouse.setting(**variables).here("ask", COVERED)
+    refused(done, Exit.CONFIGURATION, *words)
+    assert PASSWORD not in done.err
+
+
+def test_before_the_first_course_the_reader_is_told_what_to_do(glossator: CommandLine) -> None:
+    for arguments in (["ask", COVERED], ["chat"], ["search", COVERED], ["courses", "sections"]):
+        refused(glossator.here(*arguments), Exit.CONFIGURATION, "no course yet", "ingest SOURCE")
+
+
+def test_a_course_that_is_only_described_is_told_apart(glossator: CommandLine) -> None:
+    write_files(glossator.folder, {"glossator.toml": '[courses.arden]\ntitle = "Arden"\n'})
+    done = glossator.here("ask", COVERED, "--course", "arden")
+    refused(done, Exit.CONFIGURATION, "arden", "no text yet")
+    refused(glossator.here("ingest"), Exit.CONFIGURATION, "arden", "no sources")
+
+
+def test_with_several_courses_one_must_be_named(glossator: CommandLine) -> None:
+    for name in ("one", "two"):
+        write_files(glossator.folder / name, LIGHTHOUSE)
+        assert glossator.here("ingest", name).code == 0
+    refused(glossator.here("ask", COVERED), Exit.USAGE, "--course", "one, two")
+
+
+def test_a_bad_word_in_the_environment_stops_even_the_doctor(glossator: CommandLine) -> None:
+    done = glossator.setting(LOG_LEVEL="LOUD").here("doctor")
+    assert done.code == Exit.CONFIGURATION
+    assert "FAIL" in done.out
+    assert "GLOSSATOR_LOG_LEVEL" in done.out
+
+
+def test_run_says_that_there_is_no_platform_yet(glossator: CommandLine) -> None:
+    refused(glossator.here("run"), Exit.CONFIGURATION, "glossator chat")
+
+
+def test_a_book_embedded_with_another_model_must_be_ingested_again(
+    glossator: CommandLine,
+) -> None:
+    import sqlite3
+
+    write_files(glossator.folder / "book", LIGHTHOUSE)
+    assert glossator.here("ingest", "book").code == 0
+    with sqlite3.connect(glossator.data / "glossator.db") as database:
+        database.execute("UPDATE editions SET embedding_model = 'another-model'")
+    database.close()
+    refused(glossator.here("ask", COVERED), Exit.CONFIGURATION, "another-model", "ingest it again")
+
+
+# --- services that do not answer ----------------------------------------------------------
+
+
+def timely(shell: CommandLine, *arguments: str) -> Finished:
+    """Run the command as a process, and fail when it makes its user wait."""
+    began = time.monotonic()
+    done = shell.run(*arguments)
+    assert time.monotonic() - began < 15
+    assert "Traceback" not in done.err
+    assert PASSWORD not in done.err + done.out
+    return done
+
+
+@pytest.mark.parametrize("command", [["ask", COVERED], ["ingest", "lighthouse"]], ids=" ".join)
+def test_an_unreachable_database_ends_with_69(
+    lighthouse: CommandLine, closed_port: int, command: list[str]
+) -> None:
+    url = f"postgresql://bot:{PASSWORD}@127.0.0.1:{closed_port}/bot"
+    refused(timely(lighthouse.setting(DATABASE__URL=url), *command), Exit.UNAVAILABLE)
+
+
+def test_a_database_that_never_answers_ends_with_69(
+    lighthouse: CommandLine, silent_port: int
+) -> None:
+    url = f"postgresql://bot:{PASSWORD}@127.0.0.1:{silent_port}/bot"
+    refused(timely(lighthouse.setting(DATABASE__URL=url), "courses"), Exit.UNAVAILABLE)
+
+
+@pytest.mark.parametrize("port", ["closed_port", "silent_port"])
+def test_an_unreachable_index_ends_with_69_and_an_answer_that_says_so(
+    lighthouse: CommandLine, request: pytest.FixtureRequest, port: str
+) -> None:
+    url = f"http://127.0.0.1:{request.getfixturevalue(port)}"
+    shell = lighthouse.setting(QDRANT__URL=url, QDRANT__TIMEOUT="2")
+    done = timely(shell, "ask", COVERED)
+    assert done.code == Exit.UNAVAILABLE
+    assert done.out.startswith("I cannot search the book at the moment.")
+    assert "sure" not in done.out
+    assert len(done.err.splitlines()) <= 1
+
+
+def test_a_key_that_travels_in_the_clear_is_warned_about_without_being_shown(
+    lighthouse: CommandLine, closed_port: int
+) -> None:
+    url = f"http://127.0.0.1:{closed_port}"
+    done = timely(lighthouse.setting(QDRANT__URL=url, QDRANT__API_KEY=PASSWORD), "ask", COVERED)
+    assert "without encryption" in done.err.splitlines()[0]
+
+
+def test_an_unreachable_index_stops_an_ingestion_with_69(
+    lighthouse: CommandLine, closed_port: int
+) -> None:
+    shell = lighthouse.setting(QDRANT__URL=f"http://127.0.0.1:{closed_port}")
+    refused(timely(shell, "ingest", "lighthouse"), Exit.UNAVAILABLE, "Qdrant")
+
+
+def test_a_damaged_database_file_ends_with_69(glossator: CommandLine) -> None:
+    (glossator.data / "glossator.db").write_bytes(b"not a database" * 1000)
+    refused(glossator.here("ask", COVERED), Exit.UNAVAILABLE)
+
+
+def test_a_damaged_model_graph_is_named(tmp_path: Path, lighthouse: CommandLine) -> None:
+    shell = CommandLine(lighthouse.folder).setting(DATA_DIR=str(tmp_path / "data"))
+    (tmp_path / "data" / "models").mkdir(parents=True)
+    graph = next((lighthouse.data / "models").glob("*.onnx"))
+    (tmp_path / "data" / "models" / graph.name).write_bytes(b"damaged")
+    refused(shell.here("ingest", "lighthouse"), Exit.CONFIGURATION, "delete", graph.name)

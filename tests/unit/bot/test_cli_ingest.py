@@ -1,0 +1,172 @@
+"""`glossator ingest` and `glossator courses`: what they print, and what they leave behind."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.books import COVERED, LIGHTHOUSE, write_files
+from tests.command_line import CommandLine
+
+KEYS = [
+    "course",
+    "generation",
+    "added",
+    "changed",
+    "removed",
+    "unchanged",
+    "failed",
+    "chunks",
+    "embedded",
+    "seconds",
+]
+FILES = ["lamp.md", "keepers/duties.md", "keepers/supplies.md"]
+
+
+@pytest.fixture
+def book(glossator: CommandLine) -> Path:
+    """The lighthouse book, not ingested yet."""
+    return write_files(glossator.folder / "arden", LIGHTHOUSE)
+
+
+def test_json_is_exactly_the_promised_object(glossator: CommandLine, book: Path) -> None:
+    done = glossator.here("ingest", "arden", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert list(done.json) == KEYS
+    assert done.json["course"] == "arden"
+    assert sorted(done.json["added"]) == sorted(FILES)
+    assert [done.json[key] for key in ("changed", "removed", "unchanged", "failed")] == [[]] * 4
+    assert done.json["chunks"] == done.json["embedded"] > 4
+    assert re.fullmatch(r"[0-9a-f-]{36}", done.json["generation"])
+
+
+def test_the_second_run_embeds_nothing_and_keeps_the_edition(
+    glossator: CommandLine, book: Path
+) -> None:
+    first = glossator.here("ingest", "arden", "--json").json
+    second = glossator.here("ingest", "arden", "--json").json
+    assert second["generation"] == first["generation"]
+    assert (second["embedded"], second["chunks"]) == (0, first["chunks"])
+    assert sorted(second["unchanged"]) == sorted(FILES)
+
+
+def test_a_piped_run_tells_one_plain_summary(glossator: CommandLine, book: Path) -> None:
+    (book / "blank.md").write_text("")
+    done = glossator.run("ingest", "arden")
+    assert done.code == 0
+    assert "\x1b" not in done.out + done.err
+    left_out, summary = done.out.splitlines()
+    assert left_out == "left out: blank.md: is empty"
+    assert re.fullmatch(
+        r"arden: 3 added, 0 changed, 0 removed, 0 unchanged, 1 failed; "
+        r"(\d+) chunks, \1 embedded, [\d.]+ s",
+        summary,
+    )
+
+
+def test_what_changed_and_what_went_is_named(glossator: CommandLine, book: Path) -> None:
+    glossator.here("ingest", "arden")
+    (book / "lamp.md").write_text("# The lamp\n\nThe lamp burns kerosene since last winter.\n")
+    (book / "keepers" / "supplies.md").unlink()
+    done = glossator.here("ingest", "arden")
+    assert "changed: lamp.md\n" in done.out
+    assert "removed: keepers/supplies.md\n" in done.out
+    assert "kerosene" in glossator.here("ask", "What does the lamp burn?").out
+
+
+def test_a_bad_document_is_named_and_the_rest_goes_in(glossator: CommandLine, book: Path) -> None:
+    (book / "broken.pdf").write_bytes(b"%PDF-1.7 broken")
+    done = glossator.here("ingest", "arden", "--json")
+    assert done.code == 0
+    assert [failed["source"] for failed in done.json["failed"]] == ["broken.pdf"]
+    assert set(done.json["failed"][0]) == {"source", "reason"}
+    assert len(done.json["added"]) == 3
+
+
+def test_file_names_cannot_steer_the_terminal(glossator: CommandLine, book: Path) -> None:
+    write_files(book, {"\x1b]0;owned\x07.md": ""})
+    done = glossator.here("ingest", "arden")
+    assert done.code == 0
+    assert "left out: ]0;owned.md: is empty" in done.out
+    assert "\x1b" not in done.out
+
+
+def test_a_file_a_glob_and_a_folder_may_go_into_one_course(
+    glossator: CommandLine, book: Path
+) -> None:
+    done = glossator.here(
+        "ingest", "arden/lamp.md", "arden/keepers/d*.md", "--course", "both", "--json"
+    )
+    assert (done.code, done.json["course"]) == (0, "both")
+    assert sorted(done.json["added"]) == ["duties.md", "lamp.md"]
+
+
+def test_the_course_file_says_what_a_course_is_made_of(glossator: CommandLine, book: Path) -> None:
+    write_files(
+        glossator.folder,
+        {
+            "glossator.toml": '[courses.light]\ntitle = "The light of Arden"\n'
+            'sources = ["arden"]\nbase_url = "https://arden.example.org/book/"\n'
+        },
+    )
+    assert glossator.here("ingest", "--json").json["course"] == "light"
+    response = glossator.here("ask", COVERED, "--json").json
+    assert response["sources"] == ["https://arden.example.org/book/lamp#trimming-the-wick"]
+    assert "The light of Arden" in glossator.here("courses").out
+    (book / "lamp.md").unlink()
+    assert glossator.here("ingest", "--json").json["removed"] == ["lamp.md"]
+
+
+def test_every_course_of_the_file_is_ingested(glossator: CommandLine, book: Path) -> None:
+    table = '[courses.{0}]\nsources = ["arden/{1}"]\n'
+    text = table.format("one", "lamp.md") + table.format("two", "keepers")
+    write_files(glossator.folder, {"glossator.toml": text})
+    summaries = glossator.here("ingest", "--json").json
+    assert [summary["course"] for summary in summaries] == ["one", "two"]
+    assert all(list(summary) == KEYS for summary in summaries)
+
+
+# --- courses ------------------------------------------------------------------------------
+
+
+def test_courses_are_listed_with_what_they_hold(lighthouse: CommandLine) -> None:
+    listed = lighthouse.here("courses")
+    assert (listed.code, listed.err) == (0, "")
+    assert re.match(
+        r"lighthouse {2}Lighthouse {2}\(3 documents, \d+ chunks, edition of", listed.out
+    )
+    [course] = lighthouse.here("courses", "--json").json
+    assert (course["course_id"], course["edition"]["documents"]) == ("lighthouse", 3)
+
+
+def test_without_a_course_the_list_says_what_to_do(glossator: CommandLine) -> None:
+    assert "ingest SOURCE" in glossator.here("courses").out
+    assert glossator.here("courses", "--json").json == []
+
+
+def test_sections_are_listed_in_book_order_below_their_pages(lighthouse: CommandLine) -> None:
+    done = lighthouse.here("courses", "sections")
+    titles = [line.strip() for line in done.out.splitlines()]
+    assert titles.index("The lamp") < titles.index("Trimming the wick")
+    assert "    Trimming the wick\n" in done.out
+    rows = lighthouse.here("courses", "sections", "--json").json
+    assert {"title", "path", "source_file"} <= set(rows[0])
+    assert [row["ordinal"] for row in rows] == list(range(len(rows)))
+
+
+def test_a_removed_course_leaves_nothing_in_the_index(glossator: CommandLine, book: Path) -> None:
+    glossator.here("ingest", "arden")
+    kept = glossator.here("courses", "remove", "arden", stdin="n\n")
+    assert "Nothing was removed." in kept.out
+    assert len(list((glossator.data / "index").iterdir())) == 1
+    done = glossator.here("courses", "remove", "arden", "--yes")
+    assert (done.code, done.out) == (0, "Removed: arden.\n")
+    assert not list((glossator.data / "index").iterdir())
+    assert json.loads(glossator.here("courses", "--json").out) == []
+
+
+def test_a_removed_course_may_be_removed_by_saying_yes(glossator: CommandLine, book: Path) -> None:
+    glossator.here("ingest", "arden")
+    assert glossator.here("courses", "remove", "arden", stdin="y\n").code == 0
+    assert "no course yet" in glossator.here("ask", COVERED).sentence

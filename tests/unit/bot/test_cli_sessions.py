@@ -1,0 +1,85 @@
+"""`glossator sessions`: conversations are kept, shown, and forgotten on demand."""
+
+from uuid import uuid4
+
+import pytest
+
+from core.models import AgentSession
+from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, VERBATIM, write_files
+from tests.command_line import CommandLine
+
+
+@pytest.fixture
+def arden(glossator: CommandLine) -> CommandLine:
+    """A shell with the lighthouse book and no conversation."""
+    write_files(glossator.folder / "arden", LIGHTHOUSE)
+    assert glossator.here("ingest", "arden").code == 0
+    return glossator
+
+
+def conversation(shell: CommandLine, *questions: str) -> str:
+    """Hold a conversation and return its session's id."""
+    session = str(uuid4())
+    for question in questions:
+        assert shell.here("ask", question, "--session", session).code == 0
+    return session
+
+
+def test_a_conversation_is_listed_shown_and_forgotten(arden: CommandLine) -> None:
+    assert arden.here("sessions", "list").out == "There is no conversation yet.\n"
+    session = conversation(arden, COVERED, "And why?")
+    line = arden.here("sessions", "list").out
+    assert line.startswith(session)
+    assert f"  arden  2 turns  {COVERED}" in line
+    shown = arden.here("sessions", "show", session)
+    assert (shown.code, shown.err) == (0, "")
+    assert f"1. {COVERED}" in shown.out
+    assert COVERED_FACT in shown.out
+    assert "2. And why?" in shown.out
+    assert arden.here("sessions", "forget", session).out == f"Forgotten: {session}.\n"
+    assert session in arden.here("sessions", "show", session).sentence
+    assert arden.here("sessions", "list", "--json").json == []
+
+
+def test_a_quote_is_shown_as_one(arden: CommandLine) -> None:
+    session = str(uuid4())
+    arden.here("ask", "Why?", "--quote", VERBATIM, "--session", session)
+    assert f"   > {VERBATIM}" in arden.here("sessions", "show", session).out
+
+
+def test_json_is_sessions_with_their_turns(arden: CommandLine) -> None:
+    session = conversation(arden, COVERED)
+    [listed] = arden.here("sessions", "list", "--json").json
+    assert AgentSession.model_validate(listed).conversation_history == ()
+    shown = AgentSession.model_validate_json(arden.here("sessions", "show", session, "--json").out)
+    assert str(shown.session_id) == session
+    [turn] = shown.conversation_history
+    assert turn.user_input == COVERED
+    assert turn.agent_response.citations
+
+
+def test_the_list_is_limited_and_begins_with_the_latest(arden: CommandLine) -> None:
+    first, second, third = (conversation(arden, COVERED) for _ in range(3))
+    listed = arden.here("sessions", "list", "--limit", "2").out.splitlines()
+    assert [line.split()[0] for line in listed] == [third, second]
+    assert first in arden.here("sessions", "list", "--course", "arden").out
+    assert arden.here("sessions", "list", "--course", "other", "--json").json == []
+
+
+def test_all_forgets_whatever_was_asked_at_this_terminal(arden: CommandLine) -> None:
+    conversation(arden, COVERED, "And why?")
+    conversation(arden, COVERED)
+    done = arden.here("sessions", "forget", "--all")
+    assert (done.code, done.out) == (0, "Forgotten: 3 questions and their answers.\n")
+    assert arden.here("sessions", "list", "--json").json == []
+
+
+def test_conversations_outlive_their_course_and_do_not_join_another(arden: CommandLine) -> None:
+    session = conversation(arden, COVERED)
+    write_files(arden.folder / "other", LIGHTHOUSE)
+    arden.here("ingest", "other")
+    done = arden.here("ask", COVERED, "--course", "other", "--session", session)
+    assert done.code == 2
+    assert "another course" in done.sentence
+    arden.here("courses", "remove", "arden", "--yes")
+    assert COVERED_FACT in arden.here("sessions", "show", session).out

@@ -1,0 +1,63 @@
+"""How sure an answer may be, and how it is told."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.grounding.confidence import ANSWERED_FROM, confidence_of, outcome_of
+from core.models import EvidenceSignals, Outcome
+
+_units = st.floats(0.0, 1.0)
+
+
+def _signals(share: float, coverage: float = 0.5, best: float = 0.7) -> EvidenceSignals:
+    return EvidenceSignals(document_share=share, coverage=coverage, best_score=best)
+
+
+@given(_units, _units)
+def test_confidence_is_a_probability_and_never_certain(share: float, coverage: float) -> None:
+    assert 0.0 < confidence_of(_signals(share, coverage)) < 1.0
+
+
+@given(_units, _units, _units)
+def test_more_evidence_in_one_document_never_lowers_confidence(
+    share: float, more: float, coverage: float
+) -> None:
+    low, high = sorted((share, more))
+    assert confidence_of(_signals(low, coverage)) <= confidence_of(_signals(high, coverage))
+
+
+@given(_units, _units, _units)
+def test_covering_more_of_the_question_never_lowers_confidence(
+    share: float, coverage: float, more: float
+) -> None:
+    low, high = sorted((coverage, more))
+    assert confidence_of(_signals(share, low)) <= confidence_of(_signals(share, high))
+
+
+def test_a_document_that_stands_alone_and_covers_the_question_is_nearly_sure() -> None:
+    assert confidence_of(_signals(1.0, 1.0)) > 0.9
+
+
+def test_evidence_spread_over_many_documents_is_more_often_wrong_than_right() -> None:
+    assert confidence_of(_signals(0.2, 0.4)) < 0.5
+
+
+def test_no_evidence_at_all_is_hardly_ever_right() -> None:
+    assert confidence_of(EvidenceSignals()) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("best", "confidence", "outcome"),
+    [
+        (0.49, 0.99, Outcome.ABSTAINED),
+        (0.50, 0.99, Outcome.ANSWERED),
+        (0.50, ANSWERED_FROM, Outcome.ANSWERED),
+        (0.99, ANSWERED_FROM - 0.01, Outcome.PARTIAL),
+        (0.00, 0.00, Outcome.ABSTAINED),
+    ],
+)
+def test_the_best_chunk_decides_whether_and_the_confidence_how_an_answer_is_told(
+    best: float, confidence: float, outcome: Outcome
+) -> None:
+    assert outcome_of(_signals(0.5, best=best), confidence, 0.5) is outcome
