@@ -75,7 +75,7 @@ class TerminalReply(JsonReply):
         for note in notes:
             self._console.print(Text(printable(note), style="cyan"), soft_wrap=False)
         for notice in response.notices:
-            self._console.print(Text(f"\n{notice}", style="yellow"))
+            self._console.print(Text(printable(f"\n{notice}"), style="yellow"))
         self._console.print(Text(f"\n{closing_line(response)}", style="dim"))
 
     async def fail(self, error: BotError) -> None:
@@ -97,7 +97,7 @@ def footnotes(response: AgentResponse) -> list[str]:
 def place_of(chunk: RetrievedChunk) -> str:
     """Return where a chunk stands: file or page title, heading path, page, and URL."""
     path = [chunk.page_title, *(h for h in chunk.headings if h != chunk.page_title)]
-    parts = [" › ".join(path)]
+    parts = [without_links(" › ".join(path))]
     parts += [f"{kind} {chunk.metadata[kind]}" for kind in _LOCATORS if kind in chunk.metadata]
     parts.append(chunk.source_url or chunk.source_file)
     return " · ".join(parts)

@@ -74,8 +74,12 @@ class CommandLine:
             [sys.executable, "-m", "bot", *arguments],
             cwd=self.folder,
             env=self.environment(),
-            stdin=subprocess.DEVNULL,
-            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **pipes},
+            **{
+                "stdin": subprocess.DEVNULL,
+                "stdout": subprocess.PIPE,
+                "stderr": subprocess.PIPE,
+                **pipes,
+            },
         )
 
     def run(self, *arguments: str | bytes, stdin: bytes = b"", timeout: float = 60) -> Finished:

@@ -3,13 +3,14 @@
 import math
 import re
 import string
+import unicodedata
 from collections.abc import Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-_PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + "“”‘’–—", " "))
+_PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + "“”„‘’‚«»‹›–—‐‑…·", " "))
 _BOOTSTRAPS = 1_000
 _BINS = 10
 
@@ -38,25 +39,32 @@ def ndcg(ranking: Sequence[str], relevant: Collection[str], k: int = 10) -> floa
 
 
 def contains_answer(text: str, answers: Collection[str]) -> bool:
-    """Return whether a reference answer stands in `text`, case and punctuation aside."""
+    """Return whether a reference answer stands in `text` as whole words.
+
+    Case, articles, punctuation and compatibility forms make no difference.
+    """
     folded = f" {_fold(text)} "
-    return any(f" {_fold(answer)} " in folded for answer in answers if _fold(answer))
+    wanted = (_fold(answer) for answer in answers)
+    return any(f" {answer} " in folded for answer in wanted if answer)
 
 
 def _fold(text: str) -> str:
-    return " ".join(_ARTICLES.sub(" ", text.casefold().translate(_PUNCTUATION)).split())
+    plain = unicodedata.normalize("NFKC", text).casefold().translate(_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", plain).split())
 
 
 def calibration_error(confidences: Sequence[float], right: Sequence[bool]) -> float:
-    """Return the expected calibration error over ten bins of equal mass.
+    """Return the expected calibration error over ten bins of equal mass, NaN for no rows.
 
+    Rows of equal confidence share their outcome, so that their order makes no difference.
     Source: Naeini et al., Obtaining Well Calibrated Probabilities Using Bayesian Binning (2015).
     """
     if not confidences:
         return math.nan
-    order = np.argsort(np.asarray(confidences), kind="stable")
-    sure = np.asarray(confidences, np.float64)[order]
-    true = np.asarray(right, np.float64)[order]
+    values = np.asarray(confidences, np.float64)
+    distinct, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    shares = np.bincount(places, weights=np.asarray(right, np.float64)) / counts
+    sure, true = np.repeat(distinct, counts), np.repeat(shares, counts)
     parts = zip(np.array_split(sure, _BINS), np.array_split(true, _BINS), strict=True)
     gaps = sum(len(s) * abs(float(s.mean() - t.mean())) for s, t in parts if len(s))
     return gaps / len(sure)

@@ -11,14 +11,14 @@ from core.errors import InvalidQuestions
 from core.models import Model, NonBlank
 
 
-class EarlierTurn(Model):
+class EarlierTurn(Model, extra="ignore"):
     """One message before the question."""
 
     role: str
     text: str
 
 
-class GoldQuestion(Model):
+class GoldQuestion(Model, coerce_numbers_to_str=True):
     """A question with what is known about its answer."""
 
     id: str
@@ -45,7 +45,8 @@ def read_questions(path: Path) -> list[GoldQuestion]:
         InvalidQuestions: naming the file or line and what is wrong.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        # Not splitlines: JSON texts may hold the other separators that it knows.
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
         raise InvalidQuestions(f"The file {path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

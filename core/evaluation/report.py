@@ -68,11 +68,11 @@ def summarise(rows: Sequence[Measured]) -> dict[str, Any]:
     answerable rows with relevant files (a refusal there counts as not right).
     """
     report: dict[str, Any] = {"n": len(rows), **_figures(rows)}
-    kinds = sorted({row.question.kind for row in rows})
+    by_kind: dict[str, list[Measured]] = {}
+    for row in rows:
+        by_kind.setdefault(row.question.kind or "none", []).append(row)
     report["by_kind"] = {
-        kind or "none": {"n": len(of_kind), **_figures(of_kind)}
-        for kind in kinds
-        if (of_kind := [row for row in rows if row.question.kind == kind])
+        kind: {"n": len(by_kind[kind]), **_figures(by_kind[kind])} for kind in sorted(by_kind)
     }
     report["ci95"] = _intervals(rows)
     return report

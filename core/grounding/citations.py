@@ -85,8 +85,8 @@ def is_block(text: str) -> bool:
 
 
 def _presentable(text: str) -> str:
-    """Return prose without links and without bracketed numbers that look like our markers."""
-    parts = _CODE.split(text.strip())
+    """Return the text without links, its prose without what looks like our markers."""
+    parts = _CODE.split(without_links(text.strip()))
     for i in range(0, len(parts), 2):
-        parts[i] = _BRACKETED_NUMBER.sub(r"(\1)", without_links(parts[i]))
+        parts[i] = _BRACKETED_NUMBER.sub(r"(\1)", parts[i])
     return "".join(parts)

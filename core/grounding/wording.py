@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from core.models import QuoteStatus
+from core.text.links import without_links
 
 SEARCHING = "Searching the book …"
 QUOTE_CUT = "Your quote was longer than 8,000 characters; I read it up to the last whole sentence."
@@ -14,7 +15,7 @@ def not_covered(nearest_sections: Sequence[str]) -> str:
     """Return the answer to a question that the book does not cover."""
     if not nearest_sections:
         return "The book doesn't cover this."
-    names = "; ".join(f"“{name}”" for name in nearest_sections)
+    names = "; ".join(f"“{without_links(name)}”" for name in nearest_sections)
     return f"The book doesn't cover this. The nearest sections are {names}."
 
 

@@ -103,4 +103,4 @@ def _url_path(document: SidebarDocument, options: _Options) -> str:
         path = f"{path.rstrip('/')}/"
     elif options.trailing_slash == "false":
         path = path.rstrip("/")
-    return quote(path.lstrip("/"))
+    return quote(path.lstrip("/"), errors="surrogateescape")

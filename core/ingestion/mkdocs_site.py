@@ -107,7 +107,7 @@ def _url_path(path: str, directory_urls: bool) -> str:
         published = "" if directory_urls else "index.html"
     else:
         published = f"{stem}/" if directory_urls else f"{stem}.html"
-    return quote(posixpath.join(parent, published))
+    return quote(posixpath.join(parent, published), errors="surrogateescape")
 
 
 def _snippet_roots(config: Mapping[object, object]) -> list[str]:

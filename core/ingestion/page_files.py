@@ -121,5 +121,10 @@ def without_number(name: str) -> str:
 
 def readable(name: str) -> str:
     """Return the name of a folder as words: `02-supply_and_demand`, Supply and demand."""
-    words = re.sub(r"[-_\s]+", " ", without_number(name)).strip()
+    words = re.sub(r"[-_\s]+", " ", without_number(well_formed(name))).strip()
     return words[:1].upper() + words[1:]
+
+
+def well_formed(name: str) -> str:
+    """Return the name of a file as text; bytes of it that are no UTF-8 become `�`."""
+    return name.encode(errors="surrogateescape").decode(errors="replace")

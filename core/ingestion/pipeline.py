@@ -1,7 +1,7 @@
 """Brings a course's sources into the index: a new edition is built aside, then published."""
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -9,13 +9,13 @@ from uuid import uuid4
 
 from core.catalogue import Catalogue, DocumentRecord, Edition, SectionRecord
 from core.embeddings.base import Embedder, Vectors
-from core.errors import IngestionError
+from core.errors import IngestionError, UnsupportedDocument
 from core.index.base import IndexedPoint, SparseVector, VectorIndex
 from core.index.terms import TermStatistics
 from core.ingestion.embedding import embed_cached, embedding_text
 from core.ingestion.passages import CourseDocument, course_document
 from core.ingestion.report import Failure, IngestReport, Progress
-from core.ingestion.sources import Source, SourceDocument
+from core.ingestion.sources import Source, SourceDocument, is_gone
 from core.models import Chunk, Course, now
 
 logger = logging.getLogger(__name__)
@@ -35,6 +35,8 @@ class _Plan:
     report: IngestReport
     kept: dict[str, DocumentRecord]
     """Documents of the live edition that stay as they are, by source file."""
+    foreign: dict[str, str]
+    """Of these, the ones that this run's sources may not replace, with their origin."""
     parsed: dict[str, CourseDocument] = field(default_factory=dict)
     seen: list[str] = field(default_factory=list)
     """Source files that the sources named, in reading order."""
@@ -75,8 +77,9 @@ class Ingestion:
     ) -> IngestReport:
         """Bring the course up to date with `sources` and return what changed.
 
-        Documents of other sources stay, unless `only_these`. Readers see the old edition
-        until the new one is complete; where nothing changed, none is made.
+        Documents of other sources stay, unless `only_these`, and are not replaced by documents
+        of the same name, unless their file or folder has gone: it may have moved. Readers see
+        the old edition until the new one is complete; where nothing changed, none is made.
 
         Raises:
             IngestionBusy: when another process is ingesting this course.
@@ -122,14 +125,18 @@ class Ingestion:
     ) -> _Plan:
         """Compare the sources with the live edition; parse what is new or changed."""
         known = await self._catalogue.documents(live.generation) if live else []
-        plan = _Plan(IngestReport(course.course_id), {doc.source_file: doc for doc in known})
+        named = {source.name for source in sources}
+        plan = _Plan(
+            IngestReport(course.course_id),
+            {doc.source_file: doc for doc in known},
+            {} if only_these else _foreign(known, named),
+        )
         for source in sources:
             documents = await source.documents()
             plan.report.warnings += [Failure(source.name, text) for text in source.warnings]
             for position, document in enumerate(documents, 1):
                 await self._take_up(course, plan, document)
                 progress("reading", position, len(documents))
-        named = {source.name for source in sources}
         for name, record in list(plan.kept.items()):
             if name not in plan.seen and (only_these or record.origin in named):
                 plan.report.removed.append(name)
@@ -152,6 +159,8 @@ class Ingestion:
             if before and before.fingerprint == fingerprint:
                 report.unchanged.append(name)
                 return
+            if name in plan.foreign:
+                raise UnsupportedDocument(f"has the name of a document of {plan.foreign[name]}")
             parsed = course_document(course, document.place, await document.parse(), fingerprint)
         except IngestionError as error:
             stays = "; its earlier text stays" if before else ""
@@ -262,6 +271,12 @@ class Ingestion:
         unique = {section.section_id: section for section in reversed(ordered)}
         kept = [section for section in ordered if unique.pop(section.section_id, None)]
         return [replace(section, ordinal=ordinal) for ordinal, section in enumerate(kept)]
+
+
+def _foreign(known: Sequence[DocumentRecord], named: Collection[str]) -> dict[str, str]:
+    """Return the documents of sources that are not named now, but are still there."""
+    kept = {origin for doc in known if (origin := doc.origin) not in named and not is_gone(origin)}
+    return {doc.source_file: doc.origin for doc in known if doc.origin in kept}
 
 
 def course_of(collection: str) -> str:

@@ -65,7 +65,7 @@ def loose_page(path: str, page_suffix: str = "") -> SitePage:
 
 def _url_path(path: PurePosixPath, page_suffix: str) -> str:
     if path.suffix.lower() not in _MARKDOWN:
-        return quote(path.as_posix())
+        return quote(path.as_posix(), errors="surrogateescape")
     parent = "" if path.parent.name == "" else f"{path.parent.as_posix()}/"
     published = "" if is_folder_page(path.name) else f"{path.stem}{page_suffix}"
-    return quote(parent + published)
+    return quote(parent + published, errors="surrogateescape")

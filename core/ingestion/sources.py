@@ -14,7 +14,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 from core.errors import IngestionError, SourceUnavailable, UnsupportedDocument
 from core.ingestion.document import ParsedDocument
 from core.ingestion.fetch import Fetcher
-from core.ingestion.page_files import files_below
+from core.ingestion.page_files import files_below, well_formed
 from core.ingestion.passages import Placement
 from core.ingestion.sandbox import ParseJob, Sandbox
 from core.ingestion.site import Site, SiteKind, SitePage
@@ -128,7 +128,14 @@ async def _open(
         return WebSource(name, reader, base_url or _origin_of(name))
     found, site = await asyncio.to_thread(_look_up, name)
     prefix = f"{found.name}/" if several and site.folder == found else ""
-    return FileSource(str(found), reader, site, base_url or site.base_url, prefix)
+    return FileSource(well_formed(str(found)), reader, site, base_url or site.base_url, prefix)
+
+
+def is_gone(name: str) -> bool:
+    """Return whether a source, by its name, was a file or folder that is no longer there."""
+    if "://" in name or os.path.lexists(name):
+        return False
+    return next(glob.iglob(name, recursive=True), None) is None
 
 
 def _look_up(name: str) -> tuple[Path, Site]:
@@ -175,7 +182,7 @@ class FileSource:
         return [
             _File(
                 Placement(
-                    source_file=self._prefix + page.path,
+                    source_file=well_formed(self._prefix + page.path),
                     origin=self.name,
                     title=page.title,
                     module=page.module or None,
@@ -298,6 +305,9 @@ def _digest_of_assets(site: Site) -> str:
         for path in sorted(files_below(site.folder / folder)):
             if path.relative_to(site.folder).as_posix() in pages:
                 continue
-            status = path.stat()
+            try:
+                status = path.stat()
+            except OSError:  # a link that leads nowhere
+                continue
             facts.append(_SEPARATOR.join((str(path), str(status.st_size), str(status.st_mtime_ns))))
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 
 from core.index.base import Candidate
+from core.models import Chunk
 
 DENSE_SHARE = 0.5
 """Weight of the cosine in the mix of standardised cosine and BM25."""
@@ -16,9 +16,12 @@ SHARPNESS = 2.5
 """How much a document's best chunk outweighs the sum of its middling ones."""
 CHAPTER_WEIGHT = 0.5
 """Points (standard deviations) for a document whose chapter holds all of the evidence."""
+_CHUNKS_OF_A_PAGE = 60
+"""A file with more chunks is no single page."""
 _EPSILON = 1e-9
 _SMALLEST = 1e-30
 
+Unit = tuple[str, ...]
 Floats = npt.NDArray[np.float64]
 
 
@@ -49,9 +52,9 @@ def rank(candidates: Sequence[Candidate]) -> list[RankedChunk]:
         return []
     items = sorted(candidates, key=lambda c: c.chunk.chunk_id.int)
     scores = _chunk_scores(items)
-    documents: dict[UUID, list[int]] = {}
+    documents: dict[Unit, list[int]] = {}
     for i in np.argsort(-scores, kind="stable").tolist():
-        documents.setdefault(items[i].chunk.document_id, []).append(i)
+        documents.setdefault(unit_of(items[i].chunk), []).append(i)
     totals = _document_scores(items, scores, documents)
     order = sorted(documents, key=lambda name: (-totals[name], name))
     shares = _shares([totals[name] for name in order])
@@ -64,6 +67,17 @@ def rank(candidates: Sequence[Candidate]) -> list[RankedChunk]:
         rest += others
     rest.sort(key=lambda r: (-r.score, r.document_rank, r.candidate.chunk.chunk_index))
     return first + rest
+
+
+def unit_of(chunk: Chunk) -> Unit:
+    """Return what counts as one document: a page, or one part of a file that holds a book.
+
+    A long file is taken apart by its two topmost headings, else by its pages or slides.
+    """
+    if chunk.total_chunks <= _CHUNKS_OF_A_PAGE:
+        return (str(chunk.document_id),)
+    parts = chunk.headings[:2] or tuple(str(place) for place in chunk.metadata.values())
+    return (str(chunk.document_id), *parts)
 
 
 def _chunk_scores(items: Sequence[Candidate]) -> Floats:
@@ -79,8 +93,8 @@ def _standardised(values: Floats) -> Floats:
 
 
 def _document_scores(
-    items: Sequence[Candidate], scores: Floats, documents: dict[UUID, list[int]]
-) -> dict[UUID, float]:
+    items: Sequence[Candidate], scores: Floats, documents: dict[Unit, list[int]]
+) -> dict[Unit, float]:
     top = float(scores.max())
     mass = np.exp(SHARPNESS * (scores - top))
     sums = {name: max(float(mass[members].sum()), _SMALLEST) for name, members in documents.items()}

@@ -147,9 +147,8 @@ async def main(corpora: Path, seed: int) -> None:
     for way in WAYS:
         _print_share(f"  {way}", [t for t in tried if t.way == way])
     refused = refuse_all(economics, rust, chance)
-    print(
-        f"{'of rust-book, not in this book':<34}{refused[QuoteStatus.NOT_FOUND]:>4} of {_STRANGERS:>4}"
-    )
+    refusals = f"{refused[QuoteStatus.NOT_FOUND]:>4} of {_STRANGERS:>4}"
+    print(f"{'of rust-book, not in this book':<34}{refusals}")
 
 
 if __name__ == "__main__":

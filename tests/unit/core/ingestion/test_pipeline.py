@@ -1,7 +1,7 @@
 """A course is brought up to date: what changed is told, and nothing is embedded twice."""
 
 import shutil
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from bot.database import upgrade
 from core.catalogue import Catalogue, Edition
 from core.database import create_engine
+from core.embeddings.base import Vectors
 from core.errors import EmbeddingError, IngestionBusy, IngestionError
 from core.index.edge import EdgeIndex
 from core.index.sparse import Bm25Encoder
@@ -43,7 +44,7 @@ class TiringEmbedder(HashingEmbedder):
         super().__init__()
         self._strength = strength
 
-    async def embed_passages(self, texts):  # type: ignore[no-untyped-def]
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         if self.embedded + len(texts) > self._strength:
             raise EmbeddingError("tired")
         return await super().embed_passages(texts)
@@ -283,6 +284,15 @@ async def test_a_later_source_does_not_replace_a_document_of_another(library: Li
     assert "Jupiter" not in texts
 
 
+async def test_a_folder_that_moved_takes_its_documents_along(library: Library) -> None:
+    await library.ingest("book")
+    (library.folder / "book").rename(library.folder / "moved")
+    library.write({"charts.md": BOOK["charts.md"] + "\nIt is printed every year.\n"}, "moved")
+    report = await library.ingest("moved")
+    assert (report.changed, sorted(report.unchanged)) == (["charts.md"], ["gauges.md", "moon.md"])
+    assert (report.added, report.failed) == ([], [])
+
+
 async def test_sources_that_are_the_whole_course_replace_all_of_it(library: Library) -> None:
     library.write({"moon.md": "# Moons\n\nJupiter has many moons.\n"}, "second")
     await library.ingest("book")
@@ -440,14 +450,18 @@ async def test_nothing_ordinary_stops_a_folder(library: Library) -> None:
     assert "\ufeff" not in texts
 
 
-async def test_a_name_in_another_encoding_goes_in(library: Library) -> None:
-    folder = bytes(library.folder / "book") + b"/\xeele"
+def write_in_latin_1(folder: Path, name: str, text: str) -> None:
+    """Write a file whose name on disk is no UTF-8."""
+    path = Path((bytes(folder) + b"/" + name.encode("latin-1")).decode(errors="surrogateescape"))
     try:
-        Path(folder.decode(errors="surrogateescape")).mkdir()
+        path.parent.mkdir()
     except OSError:
         pytest.skip("this file system takes only names in UTF-8")
-    name = (folder + b"/mar\xe9e.md").decode(errors="surrogateescape")
-    Path(name).write_text("# Tide\n\nThe tide goes out.\n")
+    path.write_text(text)
+
+
+async def test_a_name_in_another_encoding_goes_in(library: Library) -> None:
+    write_in_latin_1(library.folder / "book", "île/marée.md", "# Tide\n\nThe tide goes out.\n")
     course = COURSE.model_copy(update={"base_url": "https://tides.example.org/"})
     report = await library.ingest("book", course=course)
     assert report.failed == []

@@ -1,0 +1,197 @@
+"""What the terminal shows of an answer, and what must never reach it."""
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from adapters.console import (
+    JsonReply,
+    PlainReply,
+    TerminalReply,
+    confidence_in_words,
+    footnotes,
+    place_of,
+    printable,
+)
+from core.errors import EmptyQuestion
+from core.grounding import wording
+from core.models import (
+    AgentResponse,
+    ChunkState,
+    Outcome,
+    ResponseState,
+    RetrievedChunk,
+    source_urls,
+)
+from tests.samples import chunk, citation, response
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\rA heap\x00 is\x7f a \u202etree\u2066."
+
+
+def cited(**changes: Any) -> RetrievedChunk:
+    return chunk(state=ChunkState.RETURNED, **changes)
+
+
+def citing(text: str, *chunks: RetrievedChunk, **changes: Any) -> AgentResponse:
+    """Return an answer that cites each chunk once, in order."""
+    citations = tuple(citation(c, marker) for marker, c in enumerate(chunks, 1))
+    return response(
+        response_text=text,
+        grounding_chunks=chunks,
+        citations=citations,
+        sources=source_urls(chunks, citations),
+        **changes,
+    )
+
+
+def failed() -> AgentResponse:
+    return response(
+        outcome=Outcome.ERROR,
+        state=ResponseState.ERROR,
+        response_text="I cannot search the book at the moment.",
+        error_message="I cannot search the book at the moment.",
+        retrieval_success=False,
+        retrieved_chunks=(),
+        grounding_chunks=(),
+        citations=(),
+        sources=(),
+    )
+
+
+def abstained() -> AgentResponse:
+    return response(
+        outcome=Outcome.ABSTAINED,
+        response_text=wording.not_covered(["Heaps"]),
+        grounding_chunks=(),
+        citations=(),
+        sources=(),
+    )
+
+
+async def plain(answer: AgentResponse) -> str:
+    out = io.StringIO()
+    await PlainReply(out).finish(answer)
+    return out.getvalue()
+
+
+async def on_terminal(answer: AgentResponse) -> str:
+    console = Console(file=io.StringIO(), force_terminal=True, width=60, color_system="standard")
+    await TerminalReply(console).finish(answer)
+    shown = console.file
+    assert isinstance(shown, io.StringIO)
+    return shown.getvalue()
+
+
+# --- footnotes ----------------------------------------------------------------------------
+
+
+def test_a_place_is_the_path_of_headings_the_page_and_the_url() -> None:
+    found = chunk(metadata={"page": 12, "line_start": 3})
+    assert place_of(found) == (
+        "Heaps › Definition · page 12 · https://book.example.org/heaps#definition"
+    )
+    assert place_of(chunk(source_url=None, headings=("Heaps",))) == "Heaps · heaps.md"
+
+
+def test_a_heading_cannot_smuggle_a_url_in() -> None:
+    found = chunk(headings=("Heaps", "See https://evil.example/x?y=1"))
+    assert "https://evil" not in place_of(found)
+
+
+def test_a_quote_that_is_in_the_answer_is_not_repeated() -> None:
+    book = cited()
+    sentence = book.content_text.partition(". ")[0]
+    [note] = footnotes(citing(f"{sentence}. [1]", book))
+    assert note == f"[1] {place_of(book)}"
+
+
+def test_a_quote_that_is_not_in_the_answer_stands_below_its_place() -> None:
+    [note] = footnotes(citing("A tree [1].", cited()))
+    assert note.splitlines()[1] == "    “A heap is a complete binary tree”"
+
+
+def test_citations_of_one_place_share_a_line() -> None:
+    book = cited()
+    sentences = [part.rstrip(".") for part in book.content_text.split(". ")]
+    citations = tuple(citation(book, n, quote) for n, quote in enumerate(sentences, 1))
+    text = " ".join(f"{quote}. [{n}]" for n, quote in enumerate(sentences, 1))
+    answer = response(
+        response_text=text,
+        grounding_chunks=(book,),
+        citations=citations,
+        sources=source_urls((book,), citations),
+    )
+    assert footnotes(answer) == [f"[1] [2] {place_of(book)}"]
+
+
+# --- how sure it is -----------------------------------------------------------------------
+
+
+def test_confidence_is_told_in_words() -> None:
+    assert confidence_in_words(response(confidence=0.9)) == "sure"
+    assert confidence_in_words(response(confidence=0.6)) == "fairly sure"
+    assert confidence_in_words(response(outcome=Outcome.PARTIAL)) == "not sure"
+    assert confidence_in_words(abstained()) == "not covered by the book"
+    assert "sure" not in confidence_in_words(failed())
+
+
+# --- the replies --------------------------------------------------------------------------
+
+
+async def test_the_plain_reply_prints_answer_footnotes_notices_and_closing_line() -> None:
+    answer = citing("A tree [1].", cited(), notices=(wording.QUOTE_CUT,))
+    answer_part, notes, notice, closing = (await plain(answer)).rstrip("\n").split("\n\n")
+    assert answer_part == "A tree [1]."
+    assert notes.startswith("[1] Heaps › Definition")
+    assert notice == wording.QUOTE_CUT
+    assert f"session {answer.conversation_id})" in closing
+
+
+async def test_the_terminal_reply_shows_the_same_in_colour() -> None:
+    answer = citing("A tree [1].", cited(), notices=(wording.QUOTE_CUT,))
+    shown = await on_terminal(answer)
+    assert "A tree [1]." in shown
+    assert "Heaps › Definition" in shown
+    assert "\x1b[36m" in shown
+
+
+@pytest.mark.parametrize("show", [plain, on_terminal])
+async def test_control_characters_never_reach_the_terminal(show: Any) -> None:
+    book = cited(page_title=HOSTILE, headings=(HOSTILE,))
+    shown = await show(citing(f"{HOSTILE} [1]", book, notices=(HOSTILE,)))
+    for forbidden in ("\x1b]", "\x1b[2J", "\x9b", "\x07", "\rA", "\0", "\x7f", "\u202e"):
+        assert forbidden not in shown
+    assert "A heap is a tree." in shown
+
+
+def test_printable_keeps_what_people_write() -> None:
+    text = "Zeilen\n\tund ümläuts, 中文, “quotes” › and 🙂"
+    assert printable(text) == text
+
+
+async def test_markdown_of_a_book_cannot_become_a_link_on_the_terminal() -> None:
+    shown = await on_terminal(citing("See [here](https://evil.example) [1].", cited()))
+    assert "\x1b]8" not in shown
+
+
+async def test_the_json_reply_prints_the_response_and_nothing_else() -> None:
+    out = io.StringIO()
+    reply, answer = JsonReply(out), response()
+    await reply.update("A heap")
+    assert out.getvalue() == ""
+    await reply.finish(answer)
+    assert AgentResponse.model_validate_json(out.getvalue()) == answer
+
+
+@pytest.mark.parametrize("kind", [JsonReply, PlainReply])
+async def test_a_reply_remembers_how_the_turn_ended(kind: type[JsonReply]) -> None:
+    for answer, succeeded in ((response(), True), (abstained(), True), (failed(), False)):
+        reply = kind(io.StringIO())
+        await reply.finish(answer)
+        assert (reply.succeeded, reply.error) == (succeeded, None)
+    out, error = io.StringIO(), EmptyQuestion()
+    reply = kind(out)
+    await reply.fail(error)
+    assert (reply.error, reply.succeeded, out.getvalue()) == (error, False, "")

@@ -1,0 +1,99 @@
+"""The one loop between the agent and any platform."""
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import cast
+
+import pytest
+
+from adapters.turn import take_turn
+from core.agent import Agent, AgentEvent
+from core.composition import TextDelta
+from core.errors import BotError, ConfigurationError, DeliveryError, QuestionTooLong, StoreError
+from core.models import AgentRequest, AgentResponse
+from tests.samples import request, response
+
+
+class ScriptedAgent:
+    """Yields what it was given, then raises what it was given."""
+
+    def __init__(self, events: Sequence[AgentEvent], error: Exception | None = None) -> None:
+        self._events = events
+        self._error = error
+        self.asked: list[AgentRequest] = []
+        self.is_closed = False
+
+    async def stream(self, asked: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
+        self.asked.append(asked)
+        try:
+            for event in self._events:
+                yield event
+            if self._error is not None:
+                raise self._error
+        finally:
+            self.is_closed = True
+
+
+class Recorder:
+    """A reply that writes down what it is told."""
+
+    def __init__(self, refusal: DeliveryError | None = None) -> None:
+        self.text = ""
+        self.finished: list[AgentResponse] = []
+        self.failed: list[BotError] = []
+        self._refusal = refusal
+
+    async def update(self, delta: str) -> None:
+        if self._refusal is not None:
+            raise self._refusal
+        self.text += delta
+
+    async def finish(self, answer: AgentResponse) -> None:
+        self.finished.append(answer)
+
+    async def fail(self, error: BotError) -> None:
+        self.failed.append(error)
+
+
+async def taken(agent: ScriptedAgent, reply: Recorder) -> Recorder:
+    question = request()
+    await take_turn(cast("Agent", agent), question, reply)
+    assert agent.asked == [question]
+    assert agent.is_closed
+    return reply
+
+
+async def test_text_is_passed_on_as_it_comes_and_finish_is_called_once() -> None:
+    answer = response()
+    events: list[AgentEvent] = [TextDelta("A complete "), TextDelta("binary tree [1]."), answer]
+    reply = await taken(ScriptedAgent(events), Recorder())
+    assert reply.text == "A complete binary tree [1]."
+    assert (reply.finished, reply.failed) == ([answer], [])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [QuestionTooLong(1200, 999), ConfigurationError("no text yet"), StoreError("disk full")],
+    ids=lambda error: type(error).__name__,
+)
+async def test_a_request_that_cannot_be_served_is_told_by_fail(error: BotError) -> None:
+    reply = await taken(ScriptedAgent([], error), Recorder())
+    assert (reply.finished, reply.failed) == ([], [error])
+
+
+async def test_a_failure_after_some_text_is_told_by_fail_too() -> None:
+    error = StoreError("disk full")
+    reply = await taken(ScriptedAgent([TextDelta("A heap")], error), Recorder())
+    assert (reply.text, reply.finished, reply.failed) == ("A heap", [], [error])
+
+
+async def test_a_refused_delivery_ends_the_agents_work() -> None:
+    refusal = DeliveryError("429", retry_after=3.0)
+    reply = await taken(ScriptedAgent([TextDelta("A"), response()]), Recorder(refusal))
+    assert (reply.finished, reply.failed) == ([], [refusal])
+
+
+async def test_a_defect_of_ours_is_not_hidden() -> None:
+    with pytest.raises(ZeroDivisionError):
+        await take_turn(
+            cast("Agent", ScriptedAgent([], ZeroDivisionError())), request(), Recorder()
+        )
