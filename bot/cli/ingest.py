@@ -146,8 +146,12 @@ def _summary(report: IngestReport, seconds: float) -> dict[str, object]:
 def _print_report(report: IngestReport, seconds: float) -> None:
     for failure in report.failed:
         print(printable(f"left out: {failure.source}: {failure.reason}"))
+    notes: dict[str, list[str]] = {}
     for warning in report.warnings:
-        print(printable(f"note: {warning.source}: {warning.reason}"))
+        notes.setdefault(warning.source, []).append(warning.reason)
+    for source, reasons in notes.items():
+        more = f" (and {len(reasons) - 1} more of this file)" if len(reasons) > 1 else ""
+        print(printable(f"note: {source}: {reasons[0]}{more}"))
     for word in ("changed", "removed"):
         for name in getattr(report, word):
             print(printable(f"{word}: {name}"))
