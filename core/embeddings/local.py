@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 GRAPH_VERSION = "all-MiniLM-L6-v2-int8-1"
 """Part of the cached graph's file name: a graph built differently gets another one."""
 MAX_TOKENS = 512
-_TOKENS_A_BATCH = 4_096
+_TOKENS_A_BATCH = 1_024
+"""Larger batches leave the processor's cache: 4,096 tokens take a fifth more time."""
 _LONGEST_OVER_SHORTEST = 1.25
 _FEW_TOKENS = 4
 
