@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from tests.bench.books import Book, opened, request
 

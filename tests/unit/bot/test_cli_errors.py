@@ -234,7 +234,7 @@ def test_an_unreachable_index_ends_with_69_and_an_answer_that_says_so(
     lighthouse: CommandLine, request: pytest.FixtureRequest, port: str
 ) -> None:
     url = f"http://127.0.0.1:{request.getfixturevalue(port)}"
-    shell = lighthouse.setting(QDRANT__URL=url, QDRANT__TIMEOUT="2")
+    shell = lighthouse.setting(QDRANT__URL=url, QDRANT__TIMEOUT="1")
     done = timely(shell, "ask", COVERED)
     assert done.code == Exit.UNAVAILABLE
     assert done.out.startswith("I cannot search the book at the moment.")

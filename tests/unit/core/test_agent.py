@@ -1,5 +1,6 @@
 """The agent end to end: a real book in an index on disk, real SQL, and no model but hashing."""
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
@@ -9,9 +10,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.database import upgrade
 from core.agent import Agent
 from core.catalogue import Catalogue
 from core.composition import TextDelta
@@ -30,10 +29,6 @@ from core.generation.extractive import ExtractiveGenerator
 from core.grounding import wording
 from core.index.base import Candidate, SearchQuery
 from core.index.edge import EdgeIndex
-from core.index.sparse import Bm25Encoder
-from core.ingestion.lock import ingest_lock
-from core.ingestion.pipeline import Ingestion
-from core.ingestion.sources import open_sources
 from core.models import (
     AgentConfiguration,
     AgentRequest,
@@ -47,8 +42,9 @@ from core.models import (
 )
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
-from tests.books import COVERED, COVERED_FACT, FOREIGN, LIGHTHOUSE, VERBATIM, write_files
+from tests.books import COVERED, COVERED_FACT, FOREIGN, LIGHTHOUSE, VERBATIM
 from tests.embedding import HashingEmbedder
+from tests.library import open_library
 
 SITE = "https://arden.example.org/book/"
 LINKS = (
@@ -118,50 +114,26 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the catalogue and the index of two courses."""
-    import asyncio
-
     folder = tmp_path_factory.mktemp("library")
-    write_files(folder / "arden", {**LIGHTHOUSE, "visiting.md": LINKS})
-    write_files(folder / "foreign", {"secret.md": f"# Secret\n\n{FOREIGN} {COVERED}\n"})
-    asyncio.run(_ingest(folder))
+    asyncio.run(_fill(folder))
     return folder
 
 
-async def _ingest(folder: Path) -> None:
-    engine = _engine(folder)
-    await upgrade(engine)
-    index, embedder = EdgeIndex(folder / "index"), HashingEmbedder()
-    ingestion = Ingestion(
-        catalogue=Catalogue(engine),
-        index=index,
-        embedder=embedder,
-        encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
-        lock=lambda course_id: ingest_lock(engine, folder, course_id),
-    )
-    for course_id in ("arden", "foreign"):
-        async with open_sources(
-            [str(folder / course_id)],
-            base_url=SITE,
-            allowed_hosts=frozenset(),
-            max_bytes=1_000_000,
-            user_agent="tests",
-        ) as readable:
+async def _fill(folder: Path) -> None:
+    async with open_library(folder) as library:
+        library.write({**LIGHTHOUSE, "visiting.md": LINKS}, "arden")
+        library.write({"secret.md": f"# Secret\n\n{FOREIGN} {COVERED}\n"}, "foreign")
+        for course_id in ("arden", "foreign"):
             course = Course(course_id=course_id, title=course_id, base_url=SITE)
-            await ingestion.run(course, readable.sources)
-    await index.close()
-    await engine.dispose()
-
-
-def _engine(folder: Path) -> AsyncEngine:
-    return create_engine(f"sqlite:///{folder / 'catalogue.db'}", synchronous="NORMAL")
+            await library.ingest(course_id, course=course)
 
 
 @pytest.fixture
-async def house(library: Path) -> AsyncIterator[House]:
-    engine = _engine(library)
-    index = FailingIndex(library / "index")
+async def house(folder: Path) -> AsyncIterator[House]:
+    engine = create_engine(f"sqlite:///{folder / 'catalogue.db'}", synchronous="NORMAL")
+    index = FailingIndex(folder / "index")
     yield House(Catalogue(engine), index, FailingEmbedder(), SessionStore(engine))
     await index.close()
     await engine.dispose()

@@ -1,34 +1,15 @@
 """A course is brought up to date: what changed is told, and nothing is embedded twice."""
 
 import shutil
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 
 import pytest
 
-from bot.database import upgrade
-from core.catalogue import Catalogue, Edition
-from core.database import create_engine
 from core.embeddings.base import Vectors
 from core.errors import EmbeddingError, IngestionBusy, IngestionError
-from core.index.edge import EdgeIndex
-from core.index.sparse import Bm25Encoder
-from core.ingestion.lock import ingest_lock
-from core.ingestion.pipeline import Ingestion
-from core.ingestion.report import IngestReport
-from core.ingestion.sources import open_sources
-from core.models import Chunk, Course
-from tests.books import write_files
+from core.models import Course
 from tests.embedding import HashingEmbedder
-
-COURSE = Course(course_id="tides", title="Tides")
-BOOK = {
-    "moon.md": "# The moon\n\nThe moon raises two tides a day in every sea of the world.\n\n"
-    "## Spring tides\n\nAt new moon the sun pulls along with the moon, and tides are high.\n",
-    "charts.md": "# Charts\n\nA tide table names the hour of high water for every harbour.\n",
-    "gauges.md": "# Gauges\n\nA float inside a pipe follows the water and moves a pen on paper.\n",
-}
+from tests.library import BOOK, COURSE, Library, failures
 
 
 class OtherEmbedder(HashingEmbedder):
@@ -48,81 +29,6 @@ class TiringEmbedder(HashingEmbedder):
         if self.embedded + len(texts) > self._strength:
             raise EmbeddingError("tired")
         return await super().embed_passages(texts)
-
-
-@dataclass
-class Library:
-    """A catalogue and an index on disk, and the model that fills them."""
-
-    folder: Path
-    catalogue: Catalogue
-    index: EdgeIndex
-    embedder: HashingEmbedder
-    ingestion: Ingestion
-
-    async def ingest(
-        self, *names: str, course: Course = COURSE, only_these: bool = False
-    ) -> IngestReport:
-        """Ingest folders or files, named relative to this library's folder."""
-        paths = [str(self.folder / name) for name in names]
-        async with open_sources(
-            paths,
-            base_url=course.base_url,
-            allowed_hosts=frozenset(),
-            max_bytes=1_000_000,
-            user_agent="tests",
-        ) as readable:
-            site = course.base_url or readable.base_url
-            known = course.model_copy(update={"base_url": site})
-            return await self.ingestion.run(known, readable.sources, only_these=only_these)
-
-    def use(self, embedder: HashingEmbedder) -> None:
-        """Ingest with another model from now on."""
-        self.embedder = embedder
-        self.ingestion._embedder = embedder
-
-    def write(self, files: Mapping[str, str | bytes], folder: str = "book") -> None:
-        write_files(self.folder / folder, files)
-
-    async def edition(self, course: Course = COURSE) -> Edition:
-        edition = await self.catalogue.live(course.course_id)
-        assert edition
-        return edition
-
-    async def chunks(self, course: Course = COURSE) -> list[Chunk]:
-        collection = (await self.edition(course)).collection
-        return [chunk async for chunk in self.index.scroll(collection)]
-
-    async def files(self) -> list[str]:
-        documents = await self.catalogue.documents((await self.edition()).generation)
-        return [document.source_file for document in documents]
-
-    async def links(self) -> dict[str, str | None]:
-        """Return each chunk's link by the heading that it stands under."""
-        return {chunk.section_heading or "": chunk.source_url for chunk in await self.chunks()}
-
-
-@pytest.fixture
-async def library(tmp_path: Path) -> AsyncIterator[Library]:
-    engine = create_engine(f"sqlite:///{tmp_path / 'catalogue.db'}", synchronous="NORMAL")
-    await upgrade(engine)
-    catalogue, index, embedder = Catalogue(engine), EdgeIndex(tmp_path / "index"), HashingEmbedder()
-    ingestion = Ingestion(
-        catalogue=catalogue,
-        index=index,
-        embedder=embedder,
-        encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
-        lock=lambda course_id: ingest_lock(engine, tmp_path, course_id),
-    )
-    library = Library(tmp_path, catalogue, index, embedder, ingestion)
-    library.write(BOOK)
-    yield library
-    await index.close()
-    await engine.dispose()
-
-
-def failures(report: IngestReport) -> dict[str, str]:
-    return {failure.source: failure.reason for failure in report.failed}
 
 
 # --- what is told -------------------------------------------------------------------------
@@ -363,140 +269,3 @@ async def test_a_course_that_is_being_ingested_is_left_alone(library: Library) -
         with pytest.raises(IngestionBusy):
             await library.ingest("book")
     assert (await library.ingest("book")).chunks == 4
-
-
-# --- links --------------------------------------------------------------------------------
-
-
-async def test_chunks_link_to_the_heading_on_the_published_page(library: Library) -> None:
-    course = COURSE.model_copy(update={"base_url": "https://tides.example.org/book/"})
-    await library.ingest("book", course=course)
-    links = await library.links()
-    assert links["Spring tides"] == "https://tides.example.org/book/moon#spring-tides"
-    assert all(str(link).startswith("https://tides.example.org/book/") for link in links.values())
-
-
-async def test_a_new_base_url_changes_every_link_and_embeds_nothing(library: Library) -> None:
-    await library.ingest("book")
-    assert set((await library.links()).values()) == {None}
-    course = COURSE.model_copy(update={"base_url": "https://tides.example.org/"})
-    report = await library.ingest("book", course=course)
-    assert (sorted(report.changed), report.embedded) == (sorted(BOOK), 0)
-    assert None not in (await library.links()).values()
-
-
-PAGE = "# Waves\n\nWind makes waves.\n\n## Wave length\n\nIt is measured from crest to crest.\n"
-SITES = {
-    "an mdBook": (
-        {
-            "book.toml": '[output.html]\nsite-url = "https://sea.example.org/guide/"\n',
-            "src/SUMMARY.md": "# Summary\n\n- [Waves](sea/waves.md)\n",
-            "src/sea/waves.md": PAGE,
-        },
-        "https://sea.example.org/guide/sea/waves.html#wave-length",
-    ),
-    "a MkDocs site": (
-        {
-            "mkdocs.yml": "site_url: https://sea.example.org/guide/\n",
-            "docs/sea/waves.md": PAGE,
-        },
-        "https://sea.example.org/guide/sea/waves/#wave-length",
-    ),
-    "a Docusaurus site": (
-        {
-            "docusaurus.config.js": "module.exports = {\n"
-            "  url: 'https://sea.example.org',\n  baseUrl: '/guide/',\n};\n",
-            "docs/sea/02-waves.md": PAGE,
-        },
-        "https://sea.example.org/guide/docs/sea/waves#wave-length",
-    ),
-}
-
-
-@pytest.mark.parametrize("site", SITES)
-async def test_a_site_says_itself_where_its_headings_are_published(
-    library: Library, site: str
-) -> None:
-    files, link = SITES[site]
-    library.write(files, "site")
-    report = await library.ingest("site")
-    assert (len(report.added), report.failed) == (1, [])
-    assert (await library.links())["Wave length"] == link
-
-
-# --- ordinary folders ---------------------------------------------------------------------
-
-
-async def test_nothing_ordinary_stops_a_folder(library: Library) -> None:
-    pages: dict[str, str | bytes] = {
-        "pictures.md": "# Pictures\n\n![tide](../img/tide.png) See [that](gone.md#x) page.\n",
-        "latin.md": "# Île\n\nLa marée monte très vite à côté de la jetée.\n".encode("latin-1"),
-        "sixteen.md": "# Wide\n\nEvery letter of this text takes two bytes.\n".encode("utf-16"),
-        "marked.md": b"\xef\xbb\xbf# Marked\n\nThis text begins with a mark.\n",
-        "dos.md": b"# Dos\r\n\r\nLines end with two characters.\r\n",
-        "page.html": "<h1>Page</h1><p>Text with a <img src='x.png'> picture.</p>",
-        "notes.txt": "Plain notes about the tide of last May.\n",
-        "odd name & #1?.md": "# Odd\n\nThis name has odd characters.\n",
-    }
-    library.write({**pages, "picture.png": b"\x89PNG", "script.py": "print()", ".hidden.md": "x"})
-    (library.folder / "book" / "dangling.md").symlink_to("nowhere.md")
-    report = await library.ingest("book")
-    assert report.failed == []
-    assert sorted(report.added) == sorted([*BOOK, *pages])
-    texts = " ".join(chunk.content_text for chunk in await library.chunks())
-    for words in ("marée monte très vite", "takes two bytes", "odd characters", "See that page"):
-        assert words in texts
-    assert "\r" not in texts
-    assert "\ufeff" not in texts
-
-
-def write_in_latin_1(folder: Path, name: str, text: str) -> None:
-    """Write a file whose name on disk is no UTF-8."""
-    path = Path((bytes(folder) + b"/" + name.encode("latin-1")).decode(errors="surrogateescape"))
-    try:
-        path.parent.mkdir()
-    except OSError:
-        pytest.skip("this file system takes only names in UTF-8")
-    path.write_text(text)
-
-
-async def test_a_name_in_another_encoding_goes_in(library: Library) -> None:
-    write_in_latin_1(library.folder / "book", "île/marée.md", "# Tide\n\nThe tide goes out.\n")
-    course = COURSE.model_copy(update={"base_url": "https://tides.example.org/"})
-    report = await library.ingest("book", course=course)
-    assert report.failed == []
-    assert "\N{REPLACEMENT CHARACTER}le/mar\N{REPLACEMENT CHARACTER}e.md" in report.added
-    assert (await library.links())["Tide"] == "https://tides.example.org/%EEle/mar%E9e#tide"
-    again = await library.ingest("book", course=course)
-    assert again.generation == report.generation
-
-
-async def test_missing_includes_and_broken_links_of_a_site_are_told(library: Library) -> None:
-    library.write(
-        {
-            "book.toml": "[book]\n",
-            "src/SUMMARY.md": "# Summary\n\n- [Waves](waves.md)\n- [Gone](gone.md)\n",
-            "src/waves.md": "# Waves\n\nWind makes waves.\n\n{{#include missing.md}}\n",
-        },
-        "site",
-    )
-    (library.folder / "site" / "src" / "dangling.rs").symlink_to("nowhere.rs")
-    report = await library.ingest("site")
-    assert (report.added, report.failed) == (["src/waves.md"], [])
-    told = " ".join(warning.reason for warning in report.warnings)
-    assert "gone.md" in told
-    assert "missing.md" in told
-    assert (await library.ingest("site")).unchanged == ["src/waves.md"]
-
-
-async def test_a_picture_that_changes_does_not_change_the_pages(library: Library) -> None:
-    library.write({"tide.png": b"\x89PNG 1"})
-    first = await library.ingest("book")
-    library.write({"tide.png": b"\x89PNG 2, larger"})
-    assert (await library.ingest("book")).generation == first.generation
-
-
-async def test_a_document_that_is_too_large_is_named(library: Library) -> None:
-    library.write({"large.md": "# Large\n\n" + "All the tides of a year. " * 50_000})
-    report = await library.ingest("book")
-    assert failures(report) == {"large.md": "is larger than 1 MB"}
