@@ -86,10 +86,13 @@ class Ingestion:
             IngestionError: when there is nothing to ingest.
         """
         async with self._lock(course.course_id):
-            live = await self._readable_edition(course.course_id)
+            published = await self._catalogue.live(course.course_id)
+            live = published if await self._is_readable(published) else None
             await self._sweep(course.course_id)
             plan = await self._plan(course, sources, live, only_these, progress)
             report = plan.report
+            if published and not live:
+                report.failed += await self._lost(published, plan)
             stale = live is not None and live.embedding_model != self._embedder.name
             if live and not stale and not plan.parsed and not report.removed:
                 await self._catalogue.save_course(course)
@@ -100,13 +103,17 @@ class Ingestion:
             await self._sweep(course.course_id)
             return report
 
-    async def _readable_edition(self, course_id: str) -> Edition | None:
-        """Return the live edition, or none when this index does not hold it."""
-        live = await self._catalogue.live(course_id)
-        if live and live.collection not in await self._index.collections():
-            logger.warning("the index does not hold %s: the course is read anew", live.collection)
-            return None
-        return live
+    async def _is_readable(self, edition: Edition | None) -> bool:
+        """Return whether there is an edition and this index holds it."""
+        return edition is not None and edition.collection in await self._index.collections()
+
+    async def _lost(self, published: Edition, plan: _Plan) -> list[Failure]:
+        """Return the documents that went with their index and that no source has brought back."""
+        logger.warning("the index does not hold %s: all is read anew", published.collection)
+        reason = "is no longer in the index: ingest its source again"
+        documents = await self._catalogue.documents(published.generation)
+        gone = [doc.source_file for doc in documents if doc.source_file not in plan.seen]
+        return [Failure(name, reason) for name in gone]
 
     async def _sweep(self, course_id: str) -> None:
         """Drop this course's collections that no edition names: leftovers and old editions."""
