@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING
 
 from core.errors import BotError
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _LONGEST_QUOTE = 240
+_FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1[^\n]*$", re.DOTALL | re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -63,12 +64,12 @@ class TerminalReply(JsonReply):
 
     async def finish(self, response: AgentResponse) -> None:
         """Print the answer, its footnotes, its notices and how sure it is."""
-        from rich.markdown import Markdown
         from rich.text import Text
 
         self._status.stop()
         self.succeeded = response.outcome is not Outcome.ERROR
-        self._console.print(Markdown(printable(response.response_text), hyperlinks=False))
+        for style, text in _styled(printable(response.response_text)):
+            self._console.print(Text(text, style=style))
         notes = footnotes(response)
         if notes:
             self._console.print()
@@ -82,6 +83,18 @@ class TerminalReply(JsonReply):
         """Keep the error for the exit code."""
         self._status.stop()
         await super().fail(error)
+
+
+def _styled(answer: str) -> Iterator[tuple[str, str]]:
+    """Yield the answer's prose and its code, which stay letter for letter, with their styles."""
+    position = 0
+    for fence in _FENCE.finditer(answer):
+        if prose := answer[position : fence.start()].strip("\n"):
+            yield "", prose
+        yield "green", fence.group().strip("\n")
+        position = fence.end()
+    if prose := answer[position:].strip("\n"):
+        yield "", prose
 
 
 def footnotes(response: AgentResponse) -> list[str]:

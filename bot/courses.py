@@ -86,6 +86,8 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         parsed = _File.model_validate(content)
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}.") from error
     except ValidationError as error:

@@ -105,7 +105,10 @@ def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
             and for any `GLOSSATOR_*` name that is no setting.
     """
     known = set(setting_names())
-    in_file = dotenv_values(env_file) if env_file.is_file() else {}
+    try:
+        in_file = dotenv_values(env_file) if env_file.is_file() else {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{env_file} cannot be read as UTF-8 text.") from error
     for name in [*in_file, *os.environ]:
         if name.upper().startswith(PREFIX) and name.upper() not in known:
             raise ConfigurationError(_unknown(name, known))

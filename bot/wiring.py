@@ -187,7 +187,9 @@ def make_data_dir(folder: Path) -> None:
         ConfigurationError: when it cannot be created or written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for missing in reversed([f for f in (folder, *folder.parents) if not f.exists()]):
+            missing.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(exist_ok=True)
     except OSError as error:
         raise ConfigurationError(
             f"The data folder {folder} cannot be made ({error.strerror}): "
@@ -224,9 +226,11 @@ def _pseudonym_key(settings: Settings) -> bytes:
         fresh.touch(mode=0o600)
         fresh.write_bytes(secrets.token_bytes(32))
         try:
-            os.link(fresh, path)
+            os.link(fresh, path)  # unlike a rename, this never replaces another process's key
         except FileExistsError:
-            pass
-        finally:
+            fresh.unlink()
+        except OSError:  # a file system without hard links
+            os.replace(fresh, path)
+        else:
             fresh.unlink()
     return path.read_bytes()

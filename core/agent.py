@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from core.composition import Composition, TextDelta
-from core.errors import RequestError, ServiceError
+from core.errors import RequestError, ServiceError, StoreError
 from core.generation.base import GenerationTask, Generator
 from core.grounding import wording
 from core.grounding.confidence import confidence_of, outcome_of
@@ -88,10 +88,11 @@ class Agent:
         Raises:
             RequestError: before anything is stored, when the asker has to change something.
             ConfigurationError: when the course cannot be answered from at all.
-            StoreError: when the conversation cannot be read or stored.
+            StoreError: when the conversation cannot be read.
         """
         clock = _Clock()
-        if (stored := await self._sessions.turn_of(request.request_id)) is not None:
+        stored = await self._sessions.turn_of(request.request_id)
+        if stored is not None and stored.agent_response.course_id == request.course_id:
             yield stored.agent_response
             return
         configuration = self._configuration(request.course_id)
@@ -111,7 +112,11 @@ class Agent:
         except ServiceError as error:
             logger.exception("the turn failed")
             pending = _failed(pending, error, clock)
-        await self._remember(request, pending)
+        try:
+            await self._remember(request, pending)
+        except StoreError:
+            logger.exception("the turn could not be stored")
+            pending = pending.model_copy(update={"notices": (*pending.notices, wording.NOT_STORED)})
         yield pending
 
     async def rehearse(
@@ -201,6 +206,7 @@ class Agent:
             task = GenerationTask(
                 question=request.query_text,
                 evidence=composition.evidence,
+                reads=composition.reads,
                 history=turns,
                 selected_text=request.selected_text if _is_quoted(request) else None,
                 quote_location=retrieval.quote_location,

@@ -20,6 +20,8 @@ from core.retrieval.retrieval import Retrieval
 
 _CLOSING = re.compile(r"[.!?…,;:]*[\"'”’»)\]]*")
 """What ends a sentence behind its last letter."""
+_FEWEST_LETTERS = 12
+"""A quote with fewer letters and digits is looked for in vain: any book may hold it."""
 _UNCOVERED_CONFIDENCE = 0.1
 """What an answer that cites nothing may claim at most."""
 
@@ -36,8 +38,11 @@ class Composition:
 
     def __init__(self, retrieval: Retrieval) -> None:
         self._retrieval = retrieval
-        self.evidence = tuple({e.chunk.chunk_id: e.chunk for e in retrieval.evidence}.values())
+        excerpts = {e.chunk.chunk_id: e for e in retrieval.evidence}
+        self.evidence = tuple(excerpt.chunk for excerpt in excerpts.values())
         """The chunks that may be cited, best first."""
+        self.reads = tuple((excerpt.start, excerpt.end) for excerpt in excerpts.values())
+        """The part of each chunk that a writer reads."""
         self._ledger = CitationLedger(self.evidence)
         self._text = ""
         self._claims = 0
@@ -116,7 +121,9 @@ class Composition:
         if request.selected_text_cut:
             yield wording.QUOTE_CUT
         if location is not None and location.status is QuoteStatus.NOT_FOUND:
-            yield wording.QUOTE_NOT_FOUND
+            letters = sum(letter.isalnum() for letter in request.selected_text or "")
+            short = letters < _FEWEST_LETTERS
+            yield wording.QUOTE_TOO_SHORT if short else wording.QUOTE_NOT_FOUND
         if outcome is Outcome.PARTIAL:
             yield wording.NOT_SURE
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 from pydantic import (
@@ -39,7 +39,8 @@ EXPLAIN_QUOTE = "Explain this passage."
 CITATION_MARKER = re.compile(r"\[(\d+)\]")
 _SESSION_NAMESPACE = uuid5(NAMESPACE_URL, "urn:glossator:session")
 _STANDING_MARKER = re.compile(r"(?:^|(?<=\s))\[(\d+)\]")
-_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
+CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
+"""What is code in an answer: there `[7]` is no citation's marker."""
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)|[。！？][”’」』）]*")
 _WORD_END = re.compile(r"\S(?=\s)")
 
@@ -68,6 +69,15 @@ def _question(text: str) -> str:
     if len(text) > MAX_QUESTION:
         raise QuestionTooLong(len(text), MAX_QUESTION)
     return text
+
+
+def is_web_url(url: str) -> bool:
+    """Return whether this is an http(s) URL that a link may lead to."""
+    try:
+        _web_url(url)
+    except ValueError:
+        return False
+    return True
 
 
 def _web_url(url: str) -> str:
@@ -104,8 +114,12 @@ def is_on_site(url: str, base_url: str | None) -> bool:
         return False
     mine, site = urlsplit(url), urlsplit(base_url)
     folder = site.path if site.path.endswith("/") else site.path.rpartition("/")[0] + "/"
-    same_place = (mine.scheme, mine.netloc.lower()) == (site.scheme, site.netloc.lower())
-    return same_place and (mine.path or "/").startswith(folder)
+    return _place(mine) == _place(site) and (mine.path or "/").startswith(folder)
+
+
+def _place(parts: SplitResult) -> str:
+    """Return the host and port that count as one site: with or without TLS and `www.`."""
+    return parts.netloc.lower().removeprefix("www.").removesuffix(":80").removesuffix(":443")
 
 
 def cut_selected_text(text: str) -> tuple[str, bool]:
@@ -503,7 +517,7 @@ class AgentResponse(Model):
             raise ValueError("a marker stands for one citation")
         if markers - {int(n) for n in CITATION_MARKER.findall(self.response_text)}:
             raise ValueError("every citation has its marker in the text")
-        prose = _CODE.sub("``", self.response_text)  # `x = [7]` is no marker
+        prose = CODE.sub("``", self.response_text)  # `x = [7]` is no marker
         if {int(n) for n in _STANDING_MARKER.findall(prose)} - markers:
             raise ValueError("every marker in the text has its citation")
 

@@ -80,6 +80,8 @@ GeneratorOption = Annotated[
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    if sys.stdout is None:  # closed by whoever started us
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for our whole life
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # an old terminal's encoding is no failure
@@ -96,6 +98,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output went away; what is still buffered must not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"glossator: The output cannot be written: {error.strerror}.", file=sys.stderr)
+        return Exit.UNAVAILABLE
     return result if isinstance(result, int) else Exit.OK
 
 

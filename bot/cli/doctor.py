@@ -10,7 +10,7 @@ from bot.database import SchemaState
 from bot.database import check as check_schema
 from bot.settings import Settings, load_settings
 from bot.wiring import chosen_generator, make_data_dir, open_embedder, open_index
-from core.catalogue import Catalogue
+from core.catalogue import Catalogue, Edition
 from core.database import create_engine
 from core.errors import BotError, ConfigurationError, ServiceError
 
@@ -127,9 +127,27 @@ async def _check_courses(
             text = f"The index does not hold {course.course_id}: {again} again."
             yield _failed("course", ConfigurationError(text))
         else:
-            yield _Finding("course", f"{course.course_id}: {edition.chunks} chunks")
+            yield await _check_edition(settings, edition, again)
     if not known and not course_file.tables:
         yield _Finding("course", "none yet: run 'glossator ingest SOURCE'")
+
+
+async def _check_edition(settings: Settings, edition: Edition, again: str) -> _Finding:
+    """Check that an edition can be read and is whole."""
+    name = edition.course_id
+    try:
+        index = open_index(settings)
+        try:
+            found = await index.count(edition.collection)
+        finally:
+            await index.close()
+    except BotError:
+        text = f"The text of {name} in the index is damaged: {again} again."
+        return _failed("course", ConfigurationError(text))
+    if found != edition.chunks:
+        text = f"The index holds {found} of {edition.chunks} chunks of {name}: {again} again."
+        return _failed("course", ConfigurationError(text))
+    return _Finding("course", f"{name}: {edition.chunks} chunks")
 
 
 def _failed(subject: str, error: BotError) -> _Finding:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 _COURSE_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_NOTES_SHOWN = 5
 _SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -49,13 +50,14 @@ async def _ingest_one(
 ) -> IngestReport:
     from core.ingestion.sources import open_sources
 
-    known = opened.course_file.course(course_id) or await opened.catalogue.course(course_id)
+    described = opened.course_file.course(course_id)
+    known = described or await opened.catalogue.course(course_id)
     course = known or Course(course_id=course_id, title=_readable(course_id))
     settings = opened.settings.ingest
     with _show_progress(quiet=as_json) as progress:
         async with open_sources(
             sources,
-            base_url=course.base_url,
+            base_url=described.base_url if described else None,
             allowed_hosts=frozenset(settings.allowed_hosts),
             max_bytes=settings.max_megabytes * 1_000_000,
             user_agent=settings.user_agent,
@@ -150,8 +152,10 @@ def _print_report(report: IngestReport, seconds: float) -> None:
     for warning in report.warnings:
         notes.setdefault(warning.source, []).append(warning.reason)
     for source, reasons in notes.items():
-        more = f" (and {len(reasons) - 1} more of this file)" if len(reasons) > 1 else ""
-        print(printable(f"note: {source}: {reasons[0]}{more}"))
+        for reason in reasons[:_NOTES_SHOWN]:
+            print(printable(f"note: {source}: {reason}"))
+        if len(reasons) > _NOTES_SHOWN:
+            print(printable(f"note: {source}: and {len(reasons) - _NOTES_SHOWN} more"))
     for word in ("changed", "removed"):
         for name in getattr(report, word):
             print(printable(f"{word}: {name}"))

@@ -3,7 +3,8 @@
 from adapters.console import place_of, printable
 from bot.cli.exits import Exit
 from bot.cli.opening import choose_course, services
-from core.models import RetrievalToolInput
+from core.errors import ServiceError
+from core.models import RetrievalToolInput, RetrievalToolOutput
 
 _EXCERPT = 300
 
@@ -15,10 +16,22 @@ async def search(
     asked = RetrievalToolInput(query_text=query, top_k=top_k, section_filter=section)
     async with services() as opened:
         course = await choose_course(opened, course_id)
-        output = (await opened.retriever().retrieve(course.course_id, asked)).output
+        try:
+            output = (await opened.retriever().retrieve(course.course_id, asked)).output
+        except ServiceError as error:
+            if not as_json:
+                raise
+            output = RetrievalToolOutput(
+                retrieved_chunks=(),
+                query_embedding=(),
+                search_time_ms=0.0,
+                total_candidates=0,
+                success=False,
+                error_message=error.user_message,
+            )
     if as_json:
         print(output.model_dump_json(indent=2))
-        return Exit.OK
+        return Exit.OK if output.success else Exit.UNAVAILABLE
     for number, chunk in enumerate(output.retrieved_chunks, 1):
         text = " ".join(chunk.content_text.split())
         excerpt = text if len(text) <= _EXCERPT else text[:_EXCERPT].rstrip() + " …"

@@ -19,8 +19,10 @@ class GenerationTask:
     question: str
     evidence: Sequence[RetrievedChunk]
     """Best first. A writer may cite these and nothing else."""
+    reads: Sequence[tuple[int, int]] = ()
+    """For each chunk the part of its text that a writer reads and may quote; empty: all of it."""
     history: Sequence[ConversationTurn] = ()
-    """Earlier turns of the session, oldest first, already trimmed to the window."""
+    """The latest turns of the session, oldest first."""
     selected_text: str | None = None
     quote_location: QuoteLocation | None = None
     language: str = "en"

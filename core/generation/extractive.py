@@ -28,13 +28,30 @@ class ExtractiveGenerator:
             GenerationError: when the sentences cannot be embedded.
         """
         inquiry = read_inquiry(task, task.encode_terms)
-        excerpts = _without_given(task, cut_excerpts(task.evidence), inquiry)
+        excerpts = _without_given(task, _readable(task), inquiry)
         try:
             ranked = await rank(excerpts, task, inquiry, task.encode_terms, self._embedder)
         except EmbeddingError as error:
             raise GenerationError("the evidence's sentences could not be embedded") from error
         for excerpt in select(excerpts, ranked, inquiry, self._max_sentences):
             yield Claim(text=excerpt.text, chunk_number=excerpt.chunk_number, quote=excerpt.quote)
+
+
+def _readable(task: GenerationTask) -> list[Excerpt]:
+    """Return all excerpts; what lies outside of the parts to be read is not citable."""
+    excerpts = cut_excerpts(task.evidence)
+    if not task.reads:
+        return excerpts
+    return [
+        excerpt
+        if _lies_in(excerpt, task.reads[excerpt.chunk_number])
+        else replace(excerpt, citable=False)
+        for excerpt in excerpts
+    ]
+
+
+def _lies_in(excerpt: Excerpt, part: tuple[int, int]) -> bool:
+    return part[0] <= excerpt.start and excerpt.end <= part[1]
 
 
 def _without_given(

@@ -4,11 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from core.models import Citation, RetrievedChunk, source_urls
+from core.models import CODE, Citation, RetrievedChunk, source_urls
 from core.text.links import without_links
 
 _BLOCK = re.compile(r"^\s*(?:```|~~~|\||\$\$)")
-_CODE = re.compile(r"(```.*?```|~~~.*?~~~|`[^`\n]*`)", re.S)
+_FENCES = ("```", "~~~")
+_FENCE = 3
 _BRACKETED_NUMBER = re.compile(r"\[(\d+)\]")
 
 
@@ -85,8 +86,23 @@ def is_block(text: str) -> bool:
 
 
 def _presentable(text: str) -> str:
-    """Return the text without links, its prose without what looks like our markers."""
-    parts = _CODE.split(without_links(text.strip()))
-    for i in range(0, len(parts), 2):
-        parts[i] = _BRACKETED_NUMBER.sub(r"(\1)", parts[i])
-    return "".join(parts)
+    """Return the text without links, its prose without what looks like our markers.
+
+    What opens code and never closes it becomes a plain quotation mark: the code of one claim
+    must not swallow the marker of the next.
+    """
+    text = without_links(text.strip())
+    shown, position = "", 0
+    for match in CODE.finditer(text):
+        code = match.group()
+        closed = len(code) >= 2 * _FENCE and code.endswith(code[:_FENCE])
+        if code.startswith(_FENCES) and not closed:
+            break
+        shown += _prose(text[position : match.start()]) + code
+        position = match.end()
+    return shown + _prose(text[position:])
+
+
+def _prose(text: str) -> str:
+    plain = text.replace("`", "‘").replace("~~~", "—")
+    return _BRACKETED_NUMBER.sub(r"(\1)", plain)

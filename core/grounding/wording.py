@@ -7,7 +7,9 @@ from core.text.links import without_links
 
 SEARCHING = "Searching the book …"
 QUOTE_CUT = "Your quote was longer than 8,000 characters; I read it up to the last whole sentence."
+QUOTE_TOO_SHORT = "The quoted passage is too short to be found in the book."
 QUOTE_NOT_FOUND = "The quoted passage is not from this book."
+NOT_STORED = "This answer could not be stored: a follow-up will not know of it."
 NOT_SURE = "I am not sure that this answers your question; it is the closest the book comes."
 
 

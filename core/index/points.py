@@ -68,7 +68,9 @@ def to_chunk(payload: Mapping[str, Any] | None) -> Chunk:
     try:
         return Chunk.model_validate(fields)
     except ValidationError as error:
-        raise VectorIndexError(f"A stored chunk is unreadable: {error}") from error
+        wrong = ", ".join(".".join(map(str, problem["loc"])) for problem in error.errors())
+        # Without the cause, whose text quotes the book.
+        raise VectorIndexError(f"A stored chunk is unreadable: {wrong}.") from None
 
 
 def to_point(

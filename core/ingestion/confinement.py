@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import core
+
 ADDRESS_SPACE_BYTES = 1 << 30
 RETIRE_BYTES = 300_000_000
 _STATISTICS = "/proc/self/statm"
@@ -34,7 +36,8 @@ class AuditHook:
     def __init__(self) -> None:
         """Allow reading where Python finds its modules; `include_root` is allowed as well."""
         self.include_root: Path | None = None
-        folders = {*sys.path, sys.prefix, sys.base_prefix, sys.exec_prefix}
+        # An editable install finds our own package without its folder standing in sys.path.
+        folders = {*sys.path, sys.prefix, sys.base_prefix, sys.exec_prefix, *core.__path__}
         self._import_roots = [Path(os.path.realpath(folder)) for folder in folders if folder]
 
     def install(self) -> None:

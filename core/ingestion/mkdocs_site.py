@@ -2,7 +2,7 @@
 
 import posixpath
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -14,6 +14,7 @@ from core.ingestion.site_config import read_yaml
 
 _CONFIGS = ("mkdocs.yml", "mkdocs.yaml")
 _MAX_ENTRIES = 20_000
+_MAX_VISITS = 200_000
 _MAX_DEPTH = 30
 _SUFFIXES = (".md", ".markdown")
 
@@ -65,7 +66,7 @@ def _entries(folder: Path, docs: str, nav: object, warnings: list[str]) -> list[
     if not isinstance(nav, list) or not nav:
         return [_Entry(path, None, _folders(path)) for path in files]
     listed: list[_Entry] = []
-    for entry in islice(_walk(nav, ()), _MAX_ENTRIES):
+    for entry in islice(_walk(nav, (), count(1)), _MAX_ENTRIES):
         if file_inside(folder, f"{docs}/{entry.path}"):
             listed.append(entry)
         elif "://" not in entry.path and not entry.path.startswith("/"):
@@ -78,9 +79,18 @@ def _entries(folder: Path, docs: str, nav: object, warnings: list[str]) -> list[
 
 
 def _walk(
-    nav: object, groups: tuple[str, ...], title: str | None = None, depth: int = 0
+    nav: object,
+    groups: tuple[str, ...],
+    visits: Iterator[int],
+    title: str | None = None,
+    depth: int = 0,
 ) -> Iterator[_Entry]:
-    """Yield the pages below one value of the navigation."""
+    """Yield the pages below one value of the navigation.
+
+    `visits` counts on for the whole walk: YAML's aliases make a small file branch without end.
+    """
+    if next(visits) > _MAX_VISITS:
+        return
     inside = (*groups, title) if title else groups
     if isinstance(nav, str):
         path = nav.strip()
@@ -90,10 +100,10 @@ def _walk(
         return
     elif isinstance(nav, list):
         for item in nav:
-            yield from _walk(item, inside, None, depth + 1)
+            yield from _walk(item, inside, visits, None, depth + 1)
     elif isinstance(nav, Mapping):
         for name, value in nav.items():
-            yield from _walk(value, inside, str(name), depth + 1)
+            yield from _walk(value, inside, visits, str(name), depth + 1)
 
 
 def _folders(path: str) -> tuple[str, ...]:
@@ -118,4 +128,5 @@ def _snippet_roots(config: Mapping[object, object]) -> list[str]:
         options = extension.get("pymdownx.snippets") if isinstance(extension, dict) else None
         roots = options.get("base_path") if isinstance(options, dict) else None
         found += [_text(root) for root in (roots if isinstance(roots, list) else [roots])]
-    return [root for root in found if root]
+    inside = (posixpath.normpath(root) for root in found if root and not root.startswith("/"))
+    return [root for root in inside if not root.startswith("..")]

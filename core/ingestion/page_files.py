@@ -40,7 +40,7 @@ def _is_foreign(folder: str) -> bool:
 
 
 def _is_page(path: Path, root: Path) -> bool:
-    if path.name.startswith("."):
+    if path.name.startswith(".") or not path.is_file():
         return False
     is_markdown = path.suffix.lower() in _MARKDOWN_SUFFIXES
     if is_markdown and path.name.startswith("_") and not is_folder_page(path.name):

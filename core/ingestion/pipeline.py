@@ -4,12 +4,13 @@ import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TypeVar
 from uuid import uuid4
 
 from core.catalogue import Catalogue, DocumentRecord, Edition, SectionRecord
 from core.embeddings.base import Embedder, Vectors
-from core.errors import IngestionError, UnsupportedDocument
+from core.errors import IngestionError, UnsupportedDocument, VectorIndexError
 from core.index.base import IndexedPoint, SparseVector, VectorIndex
 from core.index.terms import TermStatistics
 from core.ingestion.embedding import embed_cached, embedding_text
@@ -23,6 +24,8 @@ logger = logging.getLogger(__name__)
 PIPELINE_VERSION = "1"
 """Part of every fingerprint: a parser or splitter that works differently gets another one."""
 _UPSERT_BATCH = 256
+_VECTORS_KEPT = timedelta(days=90)
+"""How long a vector that no run asks for stays in the cache."""
 _DOCUMENTS_A_COPY = 50
 
 T = TypeVar("T")
@@ -101,11 +104,17 @@ class Ingestion:
             edition = await self._build(course, plan, live, progress)
             report.generation, report.chunks = edition.generation, edition.chunks
             await self._sweep(course.course_id)
+            await self._catalogue.prune_vectors(now() - _VECTORS_KEPT)
             return report
 
     async def _is_readable(self, edition: Edition | None) -> bool:
-        """Return whether there is an edition and this index holds it."""
-        return edition is not None and edition.collection in await self._index.collections()
+        """Return whether there is an edition and this index holds all of it."""
+        if edition is None or edition.collection not in await self._index.collections():
+            return False
+        try:
+            return await self._index.count(edition.collection) == edition.chunks
+        except VectorIndexError:  # damaged: everything is read anew
+            return False
 
     async def _lost(self, published: Edition, plan: _Plan) -> list[Failure]:
         """Return the documents that went with their index and that no source has brought back."""
@@ -120,7 +129,10 @@ class Ingestion:
         named = await self._catalogue.collections()
         for collection in await self._index.collections():
             if course_of(collection) == course_id and collection not in named:
-                await self._index.drop(collection)
+                try:
+                    await self._index.drop(collection)
+                except VectorIndexError:  # held open elsewhere: the next run tries again
+                    logger.warning("the collection %s could not be dropped", collection)
 
     async def _plan(
         self,
@@ -162,7 +174,8 @@ class Ingestion:
         before = plan.kept.get(name)
         try:
             await document.read()
-            fingerprint = f"{PIPELINE_VERSION}:{document.fingerprint()}"
+            facts = (PIPELINE_VERSION, course.language, course.base_url or "")
+            fingerprint = ":".join((*facts, document.fingerprint()))
             if before and before.fingerprint == fingerprint:
                 report.unchanged.append(name)
                 return

@@ -20,9 +20,15 @@ from core.ingestion.sandbox import ParseJob, Sandbox
 from core.ingestion.site import Site, SiteKind, SitePage
 from core.ingestion.sitemap import read_sitemap
 from core.ingestion.sites import detect_site, loose_page
+from core.models import is_web_url
 
 _GLOB_MARKS = frozenset("*?[")
 _SEPARATOR = "\x1f"
+_NEVER_INCLUDED = frozenset(
+    ".png .jpg .jpeg .gif .svg .webp .ico .bmp .mp3 .mp4 .webm .mov .zip .gz .woff .woff2 .ttf "
+    ".pdf .docx .pptx .pyc".split()
+)
+"""No page includes the text of these, so a change of them changes no page."""
 
 
 class SourceDocument(Protocol):
@@ -96,9 +102,9 @@ async def open_sources(
 ) -> AsyncIterator[Readable]:
     """Open the sources that `names` stand for; parsing and fetching end with the block.
 
-    `base_url` is where the course says it is published; without it, a site's own
-    configuration or the first URL decides. With several folders or files, each folder's
-    name goes before its documents' names.
+    `base_url` is where the course says it is published; without it, each source decides for
+    its own documents: a site by its configuration, a URL by itself; loose files have no links.
+    With several folders, each folder's name goes before its documents' names.
 
     Raises:
         IngestionError: for a path or glob that matches nothing.
@@ -126,9 +132,24 @@ async def _open(
 ) -> "FileSource | WebSource":
     if "://" in name:
         return WebSource(name, reader, base_url or _origin_of(name))
-    found, site = await asyncio.to_thread(_look_up, name)
+    try:
+        found, site = await asyncio.to_thread(_look_up, name)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise IngestionError(
+            f"cannot be looked up: {error}",
+            user_message=f"There is no file or folder called {name[:80]}.",
+        ) from error
     prefix = f"{found.name}/" if several and site.folder == found else ""
+    site = _with_usable_url(site)
     return FileSource(well_formed(str(found)), reader, site, base_url or site.base_url, prefix)
+
+
+def _with_usable_url(site: Site) -> Site:
+    """Return the site without its address, and a warning, where that is no http(s) URL."""
+    if site.base_url is None or is_web_url(site.base_url):
+        return site
+    warning = f"The site's address {site.base_url} is no http(s) URL: its pages get no links."
+    return replace(site, base_url=None, warnings=(*site.warnings, warning))
 
 
 def is_gone(name: str) -> bool:
@@ -297,12 +318,15 @@ def _digest(data: bytes, place: Placement, *facts: str) -> str:
 
 def _digest_of_assets(site: Site) -> str:
     """Return a digest of the files that pages may include: names, sizes and times."""
-    if site.kind is SiteKind.FOLDER:
-        return ""
     pages = {page.path for page in site.pages}
     facts = []
     for folder in site.include_roots:
-        for path in sorted(files_below(site.folder / folder)):
+        root = (site.folder / folder).resolve()
+        if not root.is_relative_to(site.folder):
+            continue
+        for path in sorted(files_below(root)):
+            if path.suffix.lower() in _NEVER_INCLUDED:
+                continue
             if path.relative_to(site.folder).as_posix() in pages:
                 continue
             try:

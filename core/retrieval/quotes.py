@@ -108,7 +108,7 @@ class BookText:
     def locate(self, quote: str) -> QuoteMatch:
         """Return the place of `quote` in the book; of equal places the first."""
         folded, _ = _fold(quote)
-        if len(folded) < _FEWEST_LETTERS:
+        if information(folded) < _FEWEST_LETTERS:
             return _NOT_FOUND
         return self._verbatim(folded) or self._altered(folded) or _NOT_FOUND
 
@@ -117,7 +117,7 @@ class BookText:
         if at < 0:
             return None
         # A short phrase that is used all over the book points nowhere.
-        if len(quote) - 2 * math.log2(self._text.count(quote)) < _FEWEST_LETTERS:
+        if information(quote) - 2 * math.log2(self._text.count(quote)) < _FEWEST_LETTERS:
             return _NOT_FOUND
         return self._match(
             QuoteStatus.VERBATIM, _Alignment(0, len(quote), at, at + len(quote), len(quote)), quote
@@ -233,6 +233,11 @@ class BookText:
             return False
         before, here = self._offsets[position - 1 : position + 1]
         return bool(before >= 0 and 0 <= here - before <= 1)
+
+
+def information(letters: str) -> int:
+    """Return how many Latin letters say as much: a Chinese character is worth about three."""
+    return len(letters) + 2 * sum("\u2e80" <= letter <= "\u9fff" for letter in letters)
 
 
 def _gap_cost(length: int) -> float:

@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 class Recent(Generic[T]):
-    """At most `limit` values by generation; the one that was added first goes first."""
+    """At most `limit` values by generation; the one that was not asked for longest goes first."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -15,7 +15,10 @@ class Recent(Generic[T]):
 
     def get(self, generation: UUID) -> T | None:
         """Return the generation's value, or none."""
-        return self._values.get(generation)
+        value = self._values.pop(generation, None)
+        if value is not None:
+            self._values[generation] = value
+        return value
 
     def add(self, generation: UUID, value: T) -> T:
         """Keep a value, and return it."""

@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 CANDIDATES = 100
 _NEAREST = 3
-_EDITIONS_IN_MEMORY = 32
+_EDITIONS_IN_MEMORY = 8
 _TEXTS_REMEMBERED = 2_048
 """Chunks of an edition whose words and sentences stay in memory, about 8 kB each."""
 

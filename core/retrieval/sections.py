@@ -12,8 +12,13 @@ _CLOSE_ENOUGH = 86.0
 _NEAREST = 3
 _MARKS = re.compile(r"[\W_]+")
 _NUMBERED = re.compile(
-    r"^(?:chapter|ch|section|sec|part|unit|module|lesson|lecture|kapitel|chapitre|capítulo)"
-    r"\s*\.?\s*(\d+(?:\.\d+)*)$",
+    r"^(?:(?:chapter|ch|section|sec|part|unit|module|lesson|lecture|week|kapitel|chapitre|capítulo)"
+    r"\s*\.?\s*)?(\d+(?:\.\d+)*)$",
+    re.IGNORECASE,
+)
+_NUMBERED_FILE = re.compile(
+    r"^(?:chapter|chap|ch|section|sec|part|unit|module|lesson|lecture|week)?[-_ ]?"
+    r"(\d+)(?:[-_.](\d+)(?=\D|$))?",
     re.IGNORECASE,
 )
 
@@ -78,7 +83,20 @@ def _by_number(name: str, section: SectionRecord) -> bool:
         return False
     number = re.escape(match.group(1))
     starts = re.compile(rf"^(?:[a-z]+\s*)?0*{number}(?!\d|\.\d)", re.IGNORECASE)
-    return starts.match(section.title) is not None
+    return starts.match(section.title) is not None or (
+        not section.path and _file_has_number(section.source_file, match.group(1))
+    )
+
+
+def _file_has_number(source_file: str, number: str) -> bool:
+    """Return whether a file is chapter `number`, or one of its sections: `ch04-01-slices.md`."""
+    name = source_file.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    match = _NUMBERED_FILE.match(name)
+    if match is None:
+        return False
+    have = [str(int(part)) for part in match.groups() if part is not None]
+    wanted = [str(int(part)) for part in number.split(".")]
+    return have[: len(wanted)] == wanted
 
 
 def _by_words(name: str, section: SectionRecord) -> bool:

@@ -48,10 +48,11 @@ class _BlockWriter:
         self._inline = InlineText(dialect, self._elements)
         self._anchors = anchor_slugs(dialect)
         self._lists = ListMarkers()
+        self._terms = ""
         self._writers: Mapping[str, Callable[[int], Iterator[Block]]] = {
             "heading_open": self._heading,
             "paragraph_open": self._paragraph,
-            "dt_open": self._paragraph,
+            "dt_open": self._term,
             "fence": self._fence,
             "code_block": self._fence,
             "formula_block": self._formula,
@@ -84,12 +85,20 @@ class _BlockWriter:
             text = text.replace("\n", " ")
             yield self._block(index, BlockKind.HEADING, text, level, anchor or None)
 
+    def _term(self, index: int) -> Iterator[Block]:
+        """Keep a defined term for its definition; several terms share one."""
+        words = self._inline.words(self._tokens[index + 1].children or [])
+        self._terms = f"{self._terms}, {words}" if self._terms else words
+        yield from ()
+
     def _paragraph(self, index: int) -> Iterator[Block]:
         children = self._tokens[index + 1].children or []
         if title := self._alert_title(index, children):
             yield self._block(index, BlockKind.PARAGRAPH, title)
             children = children[2:]
         text = self._inline.words(children)
+        if self._terms and text:
+            text, self._terms = f"{self._terms}: {text}", ""
         place = self._lists.take() if text else None
         if _is_formula(children):
             yield self._block(index, BlockKind.FORMULA, text)

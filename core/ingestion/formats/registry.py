@@ -37,6 +37,10 @@ _FORMAT_BY_MEDIA_TYPE: Mapping[str, str] = {
 SUPPORTED_SUFFIXES: frozenset[str] = frozenset(_FORMAT_BY_SUFFIX)
 
 _SUPPORTED = "Markdown, HTML, PDF, Word, PowerPoint, Jupyter notebooks and plain text"
+_PICTURES = (
+    *(b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"RIFF", b"OggS", b"ID3", b"\x1f\x8b"),
+    *(b"7z\xbc\xaf", b"Rar!", b"\x7fELF", b"BZh"),
+)
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HTML_START = re.compile(
     r"\s*+(?:<\?xml[^>]*+>\s*+)?+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype html|html)\b",
@@ -102,6 +106,8 @@ def _binary_format(data: bytes, named: str | None) -> str | None:
         return "pdf"
     if data.startswith(b"PK\x03\x04"):
         return _office_format(data)
+    if data.startswith(_PICTURES):
+        raise UnsupportedDocument("is a picture, a sound or an archive, not a text")
     if data.startswith(_OLD_OFFICE):
         locked = "EncryptedPackage".encode("utf-16-le") in data
         raise UnsupportedDocument(

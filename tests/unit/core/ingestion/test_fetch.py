@@ -157,11 +157,11 @@ async def test_a_compressed_document_is_unpacked() -> None:
 @pytest.mark.parametrize(
     ("body", "encoding"),
     [
-        (gzip.compress(bytes(30_000_000)), "gzip"),
-        (gzip.compress(b"tides")[:-9], "gzip"),
+        (gzip.compress(bytes(30_000_000), mtime=0), "gzip"),
+        (gzip.compress(b"tides", mtime=0)[:-9], "gzip"),
         (b"tides", "gzip"),
         (b"tides", "br"),
-        (gzip.compress(gzip.compress(b"tides")), "gzip, gzip"),
+        (gzip.compress(gzip.compress(b"tides", mtime=0), mtime=0), "gzip, gzip"),
     ],
     ids=["bomb", "cut short", "not compressed", "another compression", "twice compressed"],
 )
