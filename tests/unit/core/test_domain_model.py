@@ -825,7 +825,6 @@ class TestRetrievedChunk:
             "https://evil.example/course/heaps",
             "https://book.example.org.evil.example/course/",
             "https://book.example.org@evil.example/course/",
-            "http://book.example.org/course/heaps",
             "https://book.example.org:8443/course/heaps",
             "https://book.example.org/other/heaps",
             "https://book.example.org/coursework",

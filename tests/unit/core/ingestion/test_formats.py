@@ -57,7 +57,7 @@ def test_content_counts_more_than_the_name(
         (b" \n", "a.pdf", "is empty"),
         (b"<html><body></body></html>", "a.html", "has no text"),
         (bytes(range(256)) * 4, "a.md", "is no format that can be read; those are Markdown"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(100), "a.png", "is no format that can be read"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), "a.png", "is a picture, a sound or an archive"),
         (archive("a.txt"), "a.zip", "is an archive"),
         (b"PK\x03\x04" + bytes(50), "a.docx", "is a damaged Office file"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a.doc", "is an old Office file"),

@@ -95,10 +95,10 @@ def test_lists_keep_numbers_bullets_and_depth() -> None:
     ]
 
 
-def test_definition_lists_become_paragraphs() -> None:
-    assert texts("Elasticity\n: How strongly demand reacts.\n") == [
-        "Elasticity",
-        "How strongly demand reacts.",
+def test_a_defined_term_stands_before_its_definition() -> None:
+    assert texts("Elasticity\n: How strongly demand reacts.\n\nFern\nBracken\n: A plant.\n") == [
+        "Elasticity: How strongly demand reacts.",
+        "Fern, Bracken: A plant.",
     ]
 
 
