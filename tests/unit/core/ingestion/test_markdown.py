@@ -96,9 +96,9 @@ def test_lists_keep_numbers_bullets_and_depth() -> None:
 
 
 def test_a_defined_term_stands_before_its_definition() -> None:
-    assert texts("Elasticity\n: How strongly demand reacts.\n\nFern\nBracken\n: A plant.\n") == [
+    assert texts("Elasticity\n: How strongly demand reacts.\n\nFern\n: A plant.\n") == [
         "Elasticity: How strongly demand reacts.",
-        "Fern, Bracken: A plant.",
+        "Fern: A plant.",
     ]
 
 
