@@ -1,5 +1,6 @@
 """The one loop between the agent and any platform."""
 
+import logging
 from contextlib import aclosing
 
 from adapters.base import Reply
@@ -8,13 +9,16 @@ from core.composition import TextDelta
 from core.errors import BotError
 from core.models import AgentRequest
 
+logger = logging.getLogger(__name__)
+
 
 async def take_turn(agent: Agent, request: AgentRequest, reply: Reply) -> None:
-    """Answer `request` through `reply`; never raise for an expected failure.
+    """Answer `request` through `reply`; the reader is told whatever goes wrong.
 
     1. Text is passed on as it comes.
     2. The finished answer, an error outcome included, ends the turn.
     3. A request that cannot be served, or a refused delivery, is told by `reply.fail`.
+    4. So is a failure that nobody foresaw: the log has it, the reader a safe sentence.
     """
     try:
         async with aclosing(agent.stream(request)) as events:
@@ -25,3 +29,6 @@ async def take_turn(agent: Agent, request: AgentRequest, reply: Reply) -> None:
                     await reply.finish(event)
     except BotError as error:
         await reply.fail(error)
+    except Exception as error:
+        logger.exception("a turn failed in a way that nobody foresaw")
+        await reply.fail(BotError(type(error).__name__))

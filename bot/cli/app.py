@@ -299,6 +299,14 @@ def courses(context: typer.Context, as_json: JsonOption = False) -> int:
     return _run(list_courses(as_json=as_json))
 
 
+@courses_app.command("list")
+def courses_list(as_json: JsonOption = False) -> int:
+    """List the courses."""
+    from bot.cli.courses import list_courses
+
+    return _run(list_courses(as_json=as_json))
+
+
 @courses_app.command("sections")
 def courses_sections(course: CourseOption = None, as_json: JsonOption = False) -> int:
     """List the sections of a course in book order."""

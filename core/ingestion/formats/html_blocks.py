@@ -63,6 +63,7 @@ class _Walk:
         self._inline: list[str] = []
         self._counters: list[int | None] = []
         self._marker = ""
+        self._terms = ""
         self._empty_anchor: str | None = None
 
     def children(self, node: LexborNode) -> None:
@@ -76,6 +77,8 @@ class _Walk:
         self._inline.clear()
         if not text:
             return
+        if self._terms:
+            text, self._terms = f"{self._terms}: {text}", ""
         if _DISPLAY_FORMULA.fullmatch(text):
             self._add(BlockKind.FORMULA, text)
         elif self._marker:
@@ -107,6 +110,8 @@ class _Walk:
                 self._list(node)
             case "li":
                 self._item(node)
+            case "dt":
+                self._term(node)
             case "code" | "tt" | "samp":
                 self._inline.append(inline_code(code_text(node)))
             case "br":
@@ -163,6 +168,15 @@ class _Walk:
         self.children(node)
         self.flush()
         self._counters.pop()
+
+    def _term(self, node: LexborNode) -> None:
+        """Keep a defined term for its definition; several terms share one."""
+        self.flush()
+        before, self._inline = self._inline, []
+        self.children(node)
+        words = " ".join("".join(self._inline).split())
+        self._inline = before
+        self._terms = f"{self._terms}, {words}" if self._terms else words
 
     def _item(self, node: LexborNode) -> None:
         self.flush()

@@ -92,8 +92,9 @@ async def test_a_refused_delivery_ends_the_agents_work() -> None:
     assert (reply.finished, reply.failed) == ([], [refusal])
 
 
-async def test_a_defect_of_ours_is_not_hidden() -> None:
-    with pytest.raises(ZeroDivisionError):
-        await take_turn(
-            cast("Agent", ScriptedAgent([], ZeroDivisionError())), request(), Recorder()
-        )
+async def test_what_nobody_foresaw_is_told_in_a_safe_sentence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    reply = await taken(ScriptedAgent([], RuntimeError("token=secret")), Recorder())
+    assert [error.user_message for error in reply.failed] == [BotError.user_message]
+    assert "nobody foresaw" in caplog.text

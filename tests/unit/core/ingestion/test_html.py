@@ -210,3 +210,11 @@ def test_the_language_is_told() -> None:
 def test_bytes_are_decoded_as_the_page_declares() -> None:
     page = '<meta charset="iso-8859-1"><p>Pâté</p>'.encode("latin-1")
     assert parse_html(page).blocks[0].text == "Pâté"
+
+
+def test_a_defined_term_stands_before_its_definition() -> None:
+    page = "<main><p>Words.</p><dl><dt>Fern</dt><dt>Bracken</dt><dd>A plant.</dd></dl></main>"
+    assert [block.text for block in parse_html(page).blocks] == [
+        "Words.",
+        "Fern, Bracken: A plant.",
+    ]
