@@ -29,6 +29,8 @@ async def take_turn(agent: Agent, request: AgentRequest, reply: Reply) -> None:
                     await reply.finish(event)
     except BotError as error:
         await reply.fail(error)
+    except OSError:
+        raise  # the reader's end is gone: there is nobody left to tell
     except Exception as error:
         logger.exception("a turn failed in a way that nobody foresaw")
         await reply.fail(BotError(type(error).__name__))

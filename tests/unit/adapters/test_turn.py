@@ -98,3 +98,14 @@ async def test_what_nobody_foresaw_is_told_in_a_safe_sentence(
     reply = await taken(ScriptedAgent([], RuntimeError("token=secret")), Recorder())
     assert [error.user_message for error in reply.failed] == [BotError.user_message]
     assert "nobody foresaw" in caplog.text
+
+
+async def test_a_reader_who_went_away_is_not_told_anything() -> None:
+    class GoneReader(Recorder):
+        async def finish(self, answer: AgentResponse) -> None:
+            raise BrokenPipeError
+
+    reply = GoneReader()
+    with pytest.raises(BrokenPipeError):
+        await taken(ScriptedAgent([response()]), reply)
+    assert reply.failed == []
