@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import sqlite3
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
@@ -25,6 +27,10 @@ Synchronous = Literal["FULL", "NORMAL"]
 CONNECT_TIMEOUT = 5.0
 BUSY_TIMEOUT = 30.0
 """Seconds a SQLite writer waits for its turn."""
+
+_LOCKED_TRIES = 200
+_LOCKED_WAIT = 0.01
+"""Seconds between two tries at a database that is being turned to WAL."""
 
 _POSTGRESQL = frozenset({"postgresql", "postgres", "postgresql+asyncpg"})
 _SQLITE = frozenset({"sqlite", "sqlite+aiosqlite"})
@@ -176,7 +182,7 @@ def _prepare_sqlite(engine: AsyncEngine, synchronous: Synchronous, foreign_keys:
         connection.isolation_level = None  # the driver begins no transaction of its own
         cursor = connection.cursor()
         for pragma in pragmas:
-            cursor.execute(pragma)
+            _execute_patiently(cursor, pragma)
         cursor.close()
 
     @event.listens_for(engine.sync_engine, "begin")
@@ -185,6 +191,23 @@ def _prepare_sqlite(engine: AsyncEngine, synchronous: Synchronous, foreign_keys:
         # start waits for its turn.
         reads = connection.get_execution_options().get("read_only", False)
         connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+def _execute_patiently(cursor: Any, pragma: str) -> None:
+    """Execute a pragma; a fresh file that others turn to WAL is locked for a moment.
+
+    SQLite reports that lock at once, whatever the busy timeout says.
+    """
+    for _ in range(_LOCKED_TRIES):
+        try:
+            cursor.execute(pragma)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            time.sleep(_LOCKED_WAIT)
+        else:
+            return
+    cursor.execute(pragma)
 
 
 @contextmanager
