@@ -454,6 +454,8 @@ class AgentResponse(Model):
     response_tokens: Count = 0
     tokens_used: Count = 0
     """The sum over all model calls; 0 for an extractive answer."""
+    estimated_cost: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
+    """What all model calls cost, in the currency of the configured prices; None: no prices."""
     course_id: CourseId
     generation: UUID | None = None
     """None when the course has no text yet or the index could not be reached."""
@@ -550,16 +552,28 @@ def source_urls(
 class AgentConfiguration(Model):
     """How a course answers; one a course, with a channel's overrides."""
 
-    model_name: NonBlank = "extractive"
+    model_name: NonBlank | None = None
+    """Who writes, such as a Gemini model or `extractive`; None: what the settings name."""
     temperature: Unit = 0.5
     max_tokens: Annotated[int, Field(ge=1)] = 1_024
     context_window: Annotated[int, Field(ge=512)] = 32_000
     """Tokens; history and chunks are trimmed to fit, oldest turns first."""
     system_prompt: str | None = None
+    """Words about role and tone, told to the model before its rules, which always hold."""
     retrieval_enabled: bool = True
     max_turns: Annotated[int, Field(ge=1, le=50)] = 10
     score_threshold: Unit = 0.5
     top_k: Annotated[int, Field(ge=1, le=10)] = 5
+    answered_from: Unit = 0.5
+    """The confidence from which an answer is told as `answered`."""
+    partial_from: Unit = 0.0
+    """The confidence from which it is told as `partial`; below, the answer is `abstained`."""
+
+    @model_validator(mode="after")
+    def _bands_are_ordered(self) -> Self:
+        if self.partial_from > self.answered_from:
+            raise ValueError("partial_from must not lie above answered_from")
+        return self
 
 
 # --- remembering ----------------------------------------------------------------------

@@ -1,15 +1,33 @@
-"""The Protocol every writer of answers speaks, and what it is given."""
+"""The Protocol every writer of answers speaks, what it is given and what it gives back."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, Self
 
 from core.index.terms import TermStatistics
-from core.models import ConversationTurn, QuoteLocation, RetrievedChunk
+from core.models import ConversationTurn, QuoteLocation, RetrievalToolInput, RetrievedChunk
 
 
 def _no_terms(text: str) -> Sequence[int]:
     return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of the book that a writer may read and cite."""
+
+    chunk_number: int
+    """Position of its chunk in the evidence, from 0."""
+    chunk: RetrievedChunk
+    text: str
+    """What is read of the chunk."""
+
+
+Search = Callable[[RetrievalToolInput], Awaitable[Sequence[Passage]]]
+"""Looks once more into the same course; what it finds may be cited from then on.
+
+Raises RequestError when the arguments name what does not exist, ServiceError on an outage.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +36,7 @@ class GenerationTask:
 
     question: str
     evidence: Sequence[RetrievedChunk]
-    """Best first. A writer may cite these and nothing else."""
+    """Best first; a search appends to it. A writer may cite these and nothing else."""
     reads: Sequence[tuple[int, int]] = ()
     """For each chunk the part of its text that a writer reads and may quote; empty: all of it."""
     history: Sequence[ConversationTurn] = ()
@@ -33,19 +51,82 @@ class GenerationTask:
     """How rare the words of the book are; empty: every word counts alike."""
     encode_terms: Callable[[str], Sequence[int]] = field(default=_no_terms, compare=False)
     """Gives the term ids of a text in the book's language, each once."""
+    search: Search | None = field(default=None, compare=False)
+    """None: there is no second look."""
+    model: str | None = None
+    """None: the writer's own choice."""
+    system_prompt: str | None = None
+    """The operator's words about role and tone; they never replace the rules."""
     temperature: float = 0.5
     max_tokens: int = 1_024
+    """Of one model call's output."""
+    context_window: int = 32_000
+    """Tokens of one model call's input."""
+    token_limit: int | None = None
+    """Tokens that all model calls for this task may use together."""
+    deadline: float | None = None
+    """`time.monotonic()` by which the first claim has to be there."""
+
+    def passages(self) -> Iterator[Passage]:
+        """Yield what there is to read, in the order of the chunk numbers."""
+        for number, chunk in enumerate(self.evidence):
+            start, end = self.reads[number] if self.reads else (0, len(chunk.content_text))
+            yield Passage(number, chunk, chunk.content_text[start:end])
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """Words that a writer says stand in a chunk."""
+
+    chunk_number: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One sentence of a draft with the passage it rests on; nothing of it is checked yet."""
+    """One sentence of a draft with the words it rests on; nothing of it is checked yet."""
 
     text: str
-    chunk_number: int
-    """Position in `GenerationTask.evidence`, from 0."""
-    quote: str
-    """The words of that chunk that carry the sentence."""
+    quotes: tuple[Quoted, ...] = ()
+    """Empty: the writer gave no source for it."""
+    lead: str | None = None
+    """The layout in front of it, such as a paragraph break or a bullet; None: no wish."""
+
+    @classmethod
+    def quoting(cls, text: str, chunk_number: int, quote: str) -> Self:
+        """Return a claim that rests on one quote."""
+        return cls(text, (Quoted(chunk_number, quote),))
+
+
+@dataclass(frozen=True, slots=True)
+class NotCovered:
+    """The writer found that the passages do not answer the question, or not all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutShort:
+    """The writer reached its limit of tokens in mid-answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A call of a language model that is over, and what it used."""
+
+    model: str
+    query_tokens: int
+    response_tokens: int
+    """Thinking included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A claim that did not pass, and why in a sentence that its writer understands."""
+
+    claim: Claim
+    reason: str
+
+
+DraftPart = Claim | NotCovered | CutShort | ModelCall
 
 
 class Generator(Protocol):
@@ -56,10 +137,20 @@ class Generator(Protocol):
         """The model's name as it appears in an answer."""
         ...
 
-    def generate(self, task: GenerationTask) -> AsyncGenerator[Claim, None]:
+    def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         """Yield the claims of the answer in reading order; none at all: nothing to say.
 
         Raises:
-            GenerationError: when the writer fails; what was yielded before stays valid.
+            GenerationError: when the writer fails; what was yielded before must be withdrawn.
+        """
+        ...
+
+    def repair(
+        self, task: GenerationTask, rejected: Sequence[Rejected]
+    ) -> AsyncGenerator[DraftPart, None]:
+        """Yield better versions of claims that did not pass; a writer may have none.
+
+        Raises:
+            GenerationError: when the writer fails; the answer stands without them.
         """
         ...

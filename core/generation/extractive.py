@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from core.embeddings.base import Embedder
 from core.errors import EmbeddingError, GenerationError
-from core.generation.base import Claim, GenerationTask
+from core.generation.base import Claim, DraftPart, GenerationTask, Rejected
 from core.generation.excerpts import Excerpt, cut_excerpts
 from core.generation.inquiry import Inquiry, read_inquiry, says_again
 from core.generation.ranking import rank
@@ -21,7 +21,7 @@ class ExtractiveGenerator:
         self._embedder = embedder
         self._max_sentences = max_sentences
 
-    async def generate(self, task: GenerationTask) -> AsyncGenerator[Claim, None]:
+    async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         """Yield each quoted passage as a claim, in reading order.
 
         Raises:
@@ -34,7 +34,14 @@ class ExtractiveGenerator:
         except EmbeddingError as error:
             raise GenerationError("the evidence's sentences could not be embedded") from error
         for excerpt in select(excerpts, ranked, inquiry, self._max_sentences):
-            yield Claim(text=excerpt.text, chunk_number=excerpt.chunk_number, quote=excerpt.quote)
+            yield Claim.quoting(excerpt.text, excerpt.chunk_number, excerpt.quote)
+
+    async def repair(
+        self, task: GenerationTask, rejected: Sequence[Rejected]
+    ) -> AsyncGenerator[DraftPart, None]:
+        """Yield nothing: what the book says word for word needs no second try."""
+        return
+        yield
 
 
 def _readable(task: GenerationTask) -> list[Excerpt]:
