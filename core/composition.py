@@ -1,17 +1,20 @@
 """One answer while it is put together: our own sentences, and the claims that hold."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.generation.base import Claim
+from core.generation.base import Claim, Passage
 from core.grounding import wording
-from core.grounding.citations import CitationLedger, is_block
+from core.grounding.citations import CitationLedger, Place, is_block
+from core.grounding.confidence import confidence_of, outcome_of
 from core.models import (
     EXPLAIN_QUOTE,
+    AgentConfiguration,
     AgentRequest,
     ChunkState,
+    ConversationTurn,
     Outcome,
     QuoteStatus,
     RetrievedChunk,
@@ -24,6 +27,8 @@ _FEWEST_LETTERS = 12
 """A quote with fewer letters and digits is looked for in vain: any book may hold it."""
 _UNCOVERED_CONFIDENCE = 0.1
 """What an answer that cites nothing may claim at most."""
+_WELL_SUPPORTED = 0.5
+"""An answer that lost a larger part of its draft is told as `partial`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +38,50 @@ class TextDelta:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class TextWithdrawn:
+    """What was streamed of the answer so far no longer holds."""
+
+
+@dataclass
+class DraftTally:
+    """How a draft fared."""
+
+    written: int = 0
+    """Claims that the writer offered."""
+    released: int = 0
+    """Claims that passed, at once or on the second try."""
+    not_covered: bool = False
+    """The writer said that the passages do not answer the question, or a part of it."""
+    cut_short: bool = False
+    translated: bool = False
+    """A claim is in another language than its quotes."""
+
+    @property
+    def supported_share(self) -> float:
+        """The part of the claims that passed, 0 to 1; 1 when none was offered."""
+        return min(self.released / self.written, 1.0) if self.written else 1.0
+
+    @property
+    def dropped(self) -> int:
+        """Claims that did not pass."""
+        return max(self.written - self.released, 0)
+
+
 class Composition:
-    """Collects an answer's text and citations from one retrieval."""
+    """Collects an answer's text and citations from one retrieval, and what is found later."""
 
     def __init__(self, retrieval: Retrieval) -> None:
         self._retrieval = retrieval
         excerpts = {e.chunk.chunk_id: e for e in retrieval.evidence}
-        self.evidence = tuple(excerpt.chunk for excerpt in excerpts.values())
-        """The chunks that may be cited, best first."""
-        self.reads = tuple((excerpt.start, excerpt.end) for excerpt in excerpts.values())
+        self.evidence = [excerpt.chunk for excerpt in excerpts.values()]
+        """The chunks that may be cited, best first; those of a second look follow."""
+        self.reads = [(excerpt.start, excerpt.end) for excerpt in excerpts.values()]
         """The part of each chunk that a writer reads."""
+        self.tally = DraftTally()
+        self._found = list(retrieval.output.retrieved_chunks)
         self._ledger = CitationLedger(self.evidence)
         self._text = ""
-        self._claims = 0
 
     @property
     def stands_in_book(self) -> bool:
@@ -65,47 +101,117 @@ class Composition:
         number = [known.chunk_id for known in self.evidence].index(chunk.chunk_id)
         if closing := _CLOSING.match(chunk.content_text, end):
             end = closing.end()
-        quote = chunk.content_text[start:end].strip()
-        if (piece := self._ledger.admit(sentence, number, quote)) is not None:
+        quote = chunk.content_text[start:end]
+        if quote.strip():
+            start += len(quote) - len(quote.lstrip())
+            end -= len(quote) - len(quote.rstrip())
+            piece = self._ledger.cite(sentence, [Place(number, start, end)])
             yield self._append(piece, "\n\n")
 
-    def add(self, claim: Claim) -> TextDelta | None:
-        """Take up a claim, or none when its quote does not stand in its chunk."""
-        piece = self._ledger.admit(claim.text, claim.chunk_number, claim.quote)
-        if piece is None:
-            return None
-        self._claims += 1
-        tail = self._text.rsplit("\n\n", 1)[-1]
-        apart = self._claims == 1 or is_block(piece) or is_block(tail)
-        return self._append(piece, "\n\n" if apart else " ")
+    def carry(self, turn: ConversationTurn) -> None:
+        """Keep what the turn before cited within reach, as far as it is of the same edition."""
+        cited = turn.agent_response.grounding_chunks
+        for chunk in cited:
+            if chunk.generation == self._retrieval.generation:
+                kept = chunk.model_copy(update={"state": ChunkState.RETRIEVED})
+                self._take_up(kept, 0, len(kept.content_text))
 
-    def finish(self, request: AgentRequest, outcome: Outcome, confidence: float) -> dict[str, Any]:
+    def look_up(self, retrieval: Retrieval) -> list[Passage]:
+        """Take up what a second look found, and return it with the numbers to cite it by."""
+        if retrieval.generation != self._retrieval.generation:
+            return []  # the book was replaced in mid-answer: an answer has one edition
+        self._found.extend(retrieval.output.retrieved_chunks)
+        passages = []
+        for excerpt in retrieval.evidence:
+            number = self._take_up(excerpt.chunk, excerpt.start, excerpt.end)
+            passages.append(Passage(number, self.evidence[number], excerpt.text))
+        return passages
+
+    def locate(self, claim: Claim) -> list[Place]:
+        """Return where the claim's quotes stand; those that stand nowhere are left out."""
+        places = (self._ledger.locate(q.chunk_number, q.text) for q in claim.quotes)
+        return [place for place in places if place is not None]
+
+    def add(self, claim: Claim, places: Sequence[Place]) -> TextDelta:
+        """Take up a claim that its quotes carry."""
+        piece = self._ledger.cite(claim.text, places)
+        self.tally.released += 1
+        tail = self._text.rsplit("\n\n", 1)[-1]
+        if self.tally.released == 1 or is_block(piece) or is_block(tail):
+            return self._append(piece, "\n\n")
+        return self._append(piece, claim.lead or " ")
+
+    def finish(
+        self, request: AgentRequest, configuration: AgentConfiguration, *, answerable: bool
+    ) -> dict[str, Any]:
         """Return the fields of the finished response.
 
-        `outcome` and `confidence` are what the evidence allows; an answer that cites nothing
-        is an abstention, and where the quoted passage stands is always an answer.
+        `answerable` is whether the evidence reaches the mark. An answer that cites nothing is an
+        abstention, and where the quoted passage stands is always an answer.
         """
-        if not self._ledger.citations:
-            outcome, confidence = Outcome.ABSTAINED, min(confidence, _UNCOVERED_CONFIDENCE)
+        confidence = confidence_of(self._retrieval.signals, self.tally.supported_share)
+        outcome = self._outcome(request, configuration, confidence, answerable=answerable)
+        if outcome is Outcome.ABSTAINED:
             self._text = wording.not_covered(self._retrieval.nearest_sections)
-        elif self.stands_in_book and request.query_text == EXPLAIN_QUOTE:
-            outcome, confidence = Outcome.ANSWERED, max(confidence, self._likeness())
-        elif outcome is Outcome.ABSTAINED:
-            outcome = Outcome.PARTIAL
-        retrieval = self._retrieval
+            self._ledger = CitationLedger(self.evidence)
+            confidence = min(confidence, _UNCOVERED_CONFIDENCE)
+        elif self._explains(request):
+            confidence = max(confidence, self._likeness())
         return {
             "response_text": self._text,
             "outcome": outcome,
             "confidence": confidence,
-            "retrieved_chunks": retrieval.output.retrieved_chunks,
+            "retrieved_chunks": tuple({c.chunk_id: c for c in reversed(self._found)}.values())[
+                ::-1
+            ],
             "grounding_chunks": tuple(_returned(c) for c in self._ledger.grounding_chunks),
             "citations": tuple(self._ledger.citations),
             "sources": self._ledger.sources,
-            "context_used": "\n\n".join(excerpt.text for excerpt in retrieval.evidence),
-            "generation": retrieval.generation,
+            "context_used": "\n\n".join(
+                chunk.content_text[start:end]
+                for chunk, (start, end) in zip(self.evidence, self.reads, strict=True)
+            ),
+            "generation": self._retrieval.generation,
             "notices": tuple(self._notices(request, outcome)),
-            "quote_location": retrieval.quote_location,
+            "quote_location": self._retrieval.quote_location,
+            "claims_written": self.tally.written,
+            "claims_dropped": self.tally.dropped,
         }
+
+    def _outcome(
+        self,
+        request: AgentRequest,
+        configuration: AgentConfiguration,
+        confidence: float,
+        *,
+        answerable: bool,
+    ) -> Outcome:
+        if not self._ledger.citations:
+            return Outcome.ABSTAINED
+        if self._explains(request):
+            return Outcome.ANSWERED
+        outcome = outcome_of(confidence, configuration)
+        doubted = not answerable or self.tally.not_covered
+        if self.stands_in_book or self.tally.released:
+            doubted = doubted or self.tally.supported_share < _WELL_SUPPORTED
+        if self.stands_in_book and outcome is Outcome.ABSTAINED:
+            return Outcome.PARTIAL
+        return Outcome.PARTIAL if doubted and outcome is Outcome.ANSWERED else outcome
+
+    def _explains(self, request: AgentRequest) -> bool:
+        """Return whether the reader only wants to know about a passage that was found."""
+        return self.stands_in_book and request.query_text == EXPLAIN_QUOTE
+
+    def _take_up(self, chunk: RetrievedChunk, start: int, end: int) -> int:
+        """Return the chunk's number; one that is known is read as far as both say."""
+        for number, known in enumerate(self.evidence):
+            if known.chunk_id == chunk.chunk_id:
+                before = self.reads[number]
+                self.reads[number] = (min(before[0], start), max(before[1], end))
+                return number
+        self.evidence.append(chunk)
+        self.reads.append((start, end))
+        return len(self.evidence) - 1
 
     def _append(self, piece: str, glue: str) -> TextDelta:
         added = f"{glue}{piece}" if self._text else piece
@@ -120,11 +226,23 @@ class Composition:
         location = self._retrieval.quote_location
         if request.selected_text_cut:
             yield wording.QUOTE_CUT
+        if self._retrieval.by_words:
+            yield wording.SEARCHED_BY_WORDS
         if location is not None and location.status is QuoteStatus.NOT_FOUND:
             letters = sum(letter.isalnum() for letter in request.selected_text or "")
             short = letters < _FEWEST_LETTERS
             yield wording.QUOTE_TOO_SHORT if short else wording.QUOTE_NOT_FOUND
-        if outcome is Outcome.PARTIAL:
+        if outcome is Outcome.ABSTAINED:
+            return
+        if self.tally.translated:
+            yield wording.TRANSLATED
+        if self.tally.cut_short:
+            yield wording.CUT_SHORT
+        if self.tally.not_covered:
+            yield wording.PARTLY_COVERED
+        elif self.tally.supported_share < _WELL_SUPPORTED:
+            yield wording.LEFT_OUT
+        elif outcome is Outcome.PARTIAL:
             yield wording.NOT_SURE
 
 

@@ -456,6 +456,10 @@ class AgentResponse(Model):
     """The sum over all model calls; 0 for an extractive answer."""
     estimated_cost: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
     """What all model calls cost, in the currency of the configured prices; None: no prices."""
+    claims_written: Count = 0
+    """Sentences that the writer offered."""
+    claims_dropped: Count = 0
+    """Those of them that the cited words do not carry, and that no second try put right."""
     course_id: CourseId
     generation: UUID | None = None
     """None when the course has no text yet or the index could not be reached."""
@@ -495,6 +499,12 @@ class AgentResponse(Model):
             raise ValueError("an error needs an error_message")
         if not self.retrieval_success and not self.error_message:
             raise ValueError("a failed retrieval needs an error_message")
+        return self
+
+    @model_validator(mode="after")
+    def _dropped_were_written(self) -> Self:
+        if self.claims_dropped > self.claims_written:
+            raise ValueError("no more claims can be dropped than were written")
         return self
 
     @model_validator(mode="after")

@@ -2,8 +2,9 @@
 
 from alembic import context
 
+import core.budgets.store
 import core.catalogue
-import core.sessions.store  # noqa: F401  (both imports bring their tables into Base)
+import core.sessions.store  # noqa: F401  (these imports bring their tables into Base)
 from core.database import Base
 
 context.configure(

@@ -7,6 +7,7 @@ from adapters.console import printable
 from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import services
 from bot.wiring import terminal_user
+from core.budgets.store import Limits, TokenBudgets
 from core.models import AgentSession
 
 _TITLE = 60
@@ -49,7 +50,10 @@ async def forget_session(session_id: UUID | None) -> int:
     """Delete one conversation, or all that were opened by this terminal's user."""
     async with services() as opened:
         if session_id is None:
-            turns = await opened.sessions.forget_user(terminal_user(opened.settings))
+            user = terminal_user(opened.settings)
+            # First, so that a second try after a failure still counts all turns.
+            await TokenBudgets(opened.engine, limits=Limits()).forget_user(user)
+            turns = await opened.sessions.forget_user(user)
             print(f"Forgotten: {turns} questions and their answers.")
             return Exit.OK
         if not await opened.sessions.forget(session_id):

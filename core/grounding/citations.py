@@ -1,9 +1,11 @@
-"""Lets a claim into the answer only with words of the book that carry it."""
+"""Numbers the citations of one answer; a citation is words that stand in the book."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from core.grounding.quoting import locate_quote
 from core.models import CODE, Citation, RetrievedChunk, source_urls
 from core.text.links import without_links
 
@@ -13,31 +15,37 @@ _FENCE = 3
 _BRACKETED_NUMBER = re.compile(r"\[(\d+)\]")
 
 
+class Place(NamedTuple):
+    """Where quoted words stand: a chunk of the evidence and a span of its text."""
+
+    chunk_number: int
+    start: int
+    end: int
+
+
 @dataclass
 class CitationLedger:
-    """Numbers the citations of one answer; what it refuses is counted, not shown.
+    """Numbers the citations of one answer.
 
     `evidence` are the chunks that may be cited. Equal passages share a number.
     """
 
     evidence: Sequence[RetrievedChunk]
     citations: list[Citation] = field(default_factory=list)
-    refused: int = 0
 
-    def admit(self, text: str, chunk_number: int, quote: str) -> str | None:
-        """Return `text` with the marker of its citation, or none when it is refused.
-
-        It is refused when there is no such chunk or the quote does not stand in it word
-        for word (runs of blanks count as one).
-        """
-        span = self._locate(chunk_number, quote)
-        if span is None or not text.strip():
-            self.refused += 1
+    def locate(self, chunk_number: int, quote: str) -> Place | None:
+        """Return where the quote stands, in whole sentences; none when it does not."""
+        if not 0 <= chunk_number < len(self.evidence):
             return None
-        marker = self._marker(self.evidence[chunk_number], *span)
+        span = locate_quote(self.evidence[chunk_number].content_text, quote)
+        return Place(chunk_number, *span) if span else None
+
+    def cite(self, text: str, places: Sequence[Place]) -> str:
+        """Return `text` without links, followed by the markers of its citations."""
+        markers = dict.fromkeys(self._marker(place) for place in places)
         shown = _presentable(text)
-        glue = "\n" if _BLOCK.match(shown) else " "
-        return f"{shown}{glue}[{marker}]"
+        glue = "\n" if is_block(shown) else " "
+        return f"{shown}{glue}{' '.join(f'[{marker}]' for marker in markers)}"
 
     @property
     def grounding_chunks(self) -> tuple[RetrievedChunk, ...]:
@@ -51,30 +59,20 @@ class CitationLedger:
         """The cited chunks' URLs in order of first citation, each once."""
         return source_urls(self.grounding_chunks, tuple(self.citations))
 
-    def _locate(self, chunk_number: int, quote: str) -> tuple[int, int] | None:
-        if not 0 <= chunk_number < len(self.evidence) or not quote.strip():
-            return None
-        content = self.evidence[chunk_number].content_text
-        wanted = quote.strip()
-        if (start := content.find(wanted)) >= 0:
-            return start, start + len(wanted)
-        words = r"\s+".join(re.escape(word) for word in wanted.split())
-        match = re.search(words, content)
-        return match.span() if match else None
-
-    def _marker(self, chunk: RetrievedChunk, start: int, end: int) -> int:
+    def _marker(self, place: Place) -> int:
+        chunk = self.evidence[place.chunk_number]
         for citation in self.citations:
-            place = (citation.chunk_id, citation.char_start, citation.char_end)
-            if place == (chunk.chunk_id, start, end):
+            known = (citation.chunk_id, citation.char_start, citation.char_end)
+            if known == (chunk.chunk_id, place.start, place.end):
                 return citation.marker
         marker = len(self.citations) + 1
         self.citations.append(
             Citation(
                 marker=marker,
                 chunk_id=chunk.chunk_id,
-                quote=chunk.content_text[start:end],
-                char_start=start,
-                char_end=end,
+                quote=chunk.content_text[place.start : place.end],
+                char_start=place.start,
+                char_end=place.end,
             )
         )
         return marker

@@ -1,11 +1,9 @@
-"""How sure an answer may be, from the evidence alone."""
+"""How sure an answer may be, from the evidence and from what its claims withstood."""
 
 import math
 
-from core.models import EvidenceSignals, Outcome
+from core.models import AgentConfiguration, EvidenceSignals, Outcome
 
-ANSWERED_FROM = 0.5
-"""Below this confidence an answer is more often wrong than right: it is told as `partial`."""
 SHARE = 3.6
 COVERAGE = 1.9
 OFFSET = -2.15
@@ -13,17 +11,18 @@ OFFSET = -2.15
 evidence and the leading chunk's coverage of the question."""
 
 
-def confidence_of(signals: EvidenceSignals) -> float:
-    """Return the probability, 0 to 1, that an answer from this evidence cites the right place."""
-    log_odds = SHARE * signals.document_share + COVERAGE * signals.coverage + OFFSET
-    return 1 / (1 + math.exp(-log_odds))
+def confidence_of(signals: EvidenceSignals, supported_share: float = 1.0) -> float:
+    """Return the probability, 0 to 1, that an answer from this evidence cites the right place.
 
-
-def outcome_of(signals: EvidenceSignals, confidence: float, threshold: float) -> Outcome:
-    """Return how an answer from this evidence is told.
-
-    `threshold` is the `similarity_score` that the best chunk must reach.
+    `supported_share` is the part of the draft's claims that their quotes carry: a writer that
+    invents some of its sentences is trusted less with the others.
     """
-    if signals.best_score < threshold:
-        return Outcome.ABSTAINED
-    return Outcome.ANSWERED if confidence >= ANSWERED_FROM else Outcome.PARTIAL
+    log_odds = SHARE * signals.document_share + COVERAGE * signals.coverage + OFFSET
+    return supported_share / (1 + math.exp(-log_odds))
+
+
+def outcome_of(confidence: float, configuration: AgentConfiguration) -> Outcome:
+    """Return the band that the confidence falls into."""
+    if confidence >= configuration.answered_from:
+        return Outcome.ANSWERED
+    return Outcome.PARTIAL if confidence >= configuration.partial_from else Outcome.ABSTAINED

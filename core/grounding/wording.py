@@ -10,6 +10,13 @@ QUOTE_CUT = "Your quote was longer than 8,000 characters; I read it up to the la
 QUOTE_TOO_SHORT = "The quoted passage is too short to be found in the book."
 QUOTE_NOT_FOUND = "The quoted passage is not from this book."
 NOT_STORED = "This answer could not be stored: a follow-up will not know of it."
+PARTLY_COVERED = "The book answers only a part of this question."
+LEFT_OUT = "I left out what the book does not carry, so this answer may be incomplete."
+TRANSLATED = "The book is in another language: I could compare less than usual, so read its own words."
+CUT_SHORT = "This answer reached its length limit; ask on for the rest."
+MODEL_FAILED = "The language model is not available: these are the book's own sentences."
+SEARCHED_BY_WORDS = "The book could only be searched by its words; ask again later for more."
+BUDGET_SPENT = "Today's budget for the language model is spent: these are the book's own sentences."
 NOT_SURE = "I am not sure that this answers your question; it is the closest the book comes."
 
 

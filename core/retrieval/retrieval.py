@@ -42,6 +42,8 @@ class Retrieval:
     """Source files of all candidates, best first, each once."""
     nearest_sections: tuple[str, ...] = ()
     """Headings of the best chunks, for saying where to look instead."""
+    by_words: bool = False
+    """Whether only words were compared, since the embedding model did not answer."""
     statistics: TermStatistics = field(default_factory=lambda: TermStatistics.count(()))
     """How rare the book's words are."""
     encode_terms: Callable[[str], Sequence[int]] = _no_terms

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.catalogue import Catalogue, Edition
 from core.embeddings.base import Embedder, Vectors
-from core.errors import ConfigurationError, VectorIndexError
+from core.errors import ConfigurationError, EmbeddingError, VectorIndexError
 from core.index.base import Candidate, SearchQuery, SparseVector, VectorIndex
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
@@ -32,6 +32,7 @@ from core.retrieval.ranking import RankedChunk, rank
 from core.retrieval.recent import Recent
 from core.retrieval.retrieval import Retrieval, retrieved, whole
 from core.retrieval.scoring import (
+    BY_WORDS,
     ScoredChunk,
     ScoreScale,
     scale_for,
@@ -56,6 +57,9 @@ class _Shelf:
 
     course: Course
     edition: Edition
+    embedder: Embedder
+    """The model that made the edition's vectors."""
+    scale: ScoreScale
     terms: TermStatistics
     encoder: Bm25Encoder
     terms_of: Terms
@@ -65,12 +69,25 @@ class _Shelf:
 
     @classmethod
     def opened(
-        cls, course: Course, edition: Edition, terms: TermStatistics, encoder: Bm25Encoder
+        cls,
+        course: Course,
+        edition: Edition,
+        embedder: Embedder,
+        terms: TermStatistics,
+        encoder: Bm25Encoder,
     ) -> Self:
         """Return the shelf with nothing remembered yet."""
         remember = lru_cache(_TEXTS_REMEMBERED)
-        reading = partial(read_sentences, terms=encoder.terms)
-        return cls(course, edition, terms, encoder, remember(encoder.terms), remember(reading))
+        return cls(
+            course=course,
+            edition=edition,
+            embedder=embedder,
+            scale=scale_for(edition.embedding_model),
+            terms=terms,
+            encoder=encoder,
+            terms_of=remember(encoder.terms),
+            sentences_of=remember(partial(read_sentences, terms=encoder.terms)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +97,6 @@ class _Question:
     asked: RetrievalToolInput
     texts: Sequence[str]
     """They count alike."""
-    dense: Vectors
-    """(dimensions,), of unit length."""
     started: float
 
 
@@ -92,15 +107,20 @@ class Retriever:
         self,
         catalogue: Catalogue,
         index: VectorIndex,
-        embedder: Embedder,
+        embedder_for: Callable[[str], Embedder],
         encoder_for: Callable[[str], Bm25Encoder] = Bm25Encoder,
     ) -> None:
-        """`encoder_for` takes a course's language."""
+        """Open nothing yet.
+
+        Args:
+            embedder_for: Gives the model that an edition was embedded with, by its name; raises
+                ConfigurationError, saying what to set, for one that there is not.
+            encoder_for: Takes a course's language.
+        """
         self._catalogue = catalogue
         self._index = index
-        self._embedder = embedder
+        self._embedder_for = embedder_for
         self._encoder_for = encoder_for
-        self._scale: ScoreScale = scale_for(embedder.name)
         self._shelves: Recent[_Shelf] = Recent(_EDITIONS_IN_MEMORY)
         self._quotes = QuoteLocator(index)
 
@@ -115,15 +135,13 @@ class Retriever:
 
         Raises:
             UnknownSection: when `section_filter` names none of the course's sections.
-            ConfigurationError: when the course has no text, or another model's vectors.
-            EmbeddingError, VectorIndexError, StoreError: when a service fails.
+            ConfigurationError: when the course has no text, or vectors of a model that there
+                is not.
+            VectorIndexError, StoreError: when a service fails. One that embeds may: the
+                question's words are searched then.
         """
-        started = time.perf_counter()
-        texts = _query_texts(asked, earlier)
-        # Not at once: two threads at work keep each other waiting longer than both take.
+        question = _Question(asked, _query_texts(asked, earlier), time.perf_counter())
         shelf = await self._shelf(course_id)
-        vectors = await self._embedder.embed_queries(texts)
-        question = _Question(asked, texts, _unit_sum(vectors), started)
         try:
             return await self._search(shelf, question)
         except VectorIndexError:
@@ -139,20 +157,19 @@ class Retriever:
             raise ConfigurationError(
                 f"The course {course_id} has no text yet: run 'glossator ingest' first."
             )
-        if edition.embedding_model != self._embedder.name:
-            raise ConfigurationError(
-                f"The course {course_id} was embedded with {edition.embedding_model}, but the "
-                f"settings say {self._embedder.name}: ingest it again."
-            )
         if (known := self._shelves.get(edition.generation)) is not None:
             return known
         course = await self._catalogue.course(course_id)
         terms = await self._catalogue.term_statistics(edition.generation)
         if course is None or terms is None:  # replaced between two reads
             return await self._shelf(course_id)
-        statistics = TermStatistics.from_bytes(terms)
-        encoder = self._encoder_for(course.language)
-        shelf = _Shelf.opened(course, edition, statistics, encoder)
+        shelf = _Shelf.opened(
+            course,
+            edition,
+            self._embedder_for(edition.embedding_model),
+            TermStatistics.from_bytes(terms),
+            self._encoder_for(course.language),
+        )
         return self._shelves.add(edition.generation, shelf)
 
     async def _search(self, shelf: _Shelf, question: _Question) -> Retrieval:
@@ -164,12 +181,15 @@ class Retriever:
                 raise VectorIndexError(f"edition {edition.generation} was replaced")
             section_ids = resolve_section(asked.section_filter, sections)
         location, quoted = await self._quotes.locate(edition, asked.selected_text)
+        dense = await _direction(shelf.embedder, question.texts)
+        by_words = not dense.any()
         sparse = _mean([shelf.encoder.query(text) for text in question.texts])
-        query = SearchQuery(question.dense, sparse, section_ids, limit=CANDIDATES)
+        query = SearchQuery(dense, sparse, section_ids, limit=CANDIDATES)
         candidates = await self._index.search(edition.collection, query)
         ranking = rank([c for c in candidates if _is_ours(c, shelf)])
         weights = term_weights(shelf.terms, sparse)
-        scored = score_leading(ranking, self._scale, weights, shelf.terms_of)
+        scale = BY_WORDS if by_words else shelf.scale
+        scored = score_leading(ranking, scale, weights, shelf.terms_of)
         usable = _usable(scored, asked.score_threshold)
         best = list(usable.values())[: asked.top_k]
         evidence = select_evidence(
@@ -182,7 +202,7 @@ class Retriever:
         around = await self._quotes.around(edition, quoted)
         output = RetrievalToolOutput(
             retrieved_chunks=tuple(_unique([*quoted, *best])),
-            query_embedding=tuple(question.dense.tolist()),
+            query_embedding=tuple(dense.tolist()),
             search_time_ms=(time.perf_counter() - question.started) * 1_000,
             total_candidates=len(candidates),
             success=True,
@@ -204,6 +224,7 @@ class Retriever:
             quoted_chunks=tuple(quoted),
             documents=tuple(dict.fromkeys(r.candidate.chunk.source_file for r in ranking)),
             nearest_sections=_nearest(ranking),
+            by_words=by_words,
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
         )
@@ -222,6 +243,18 @@ def _query_texts(asked: RetrievalToolInput, earlier: Sequence[str]) -> list[str]
     if earlier and depends_on_context(question):
         return [question, with_context(question, earlier)]
     return [question]
+
+
+async def _direction(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """Return what the texts mean together; zeros when the model does not answer.
+
+    Every cosine with zeros is 0: the words alone decide then.
+    """
+    try:
+        return _unit_sum(await embedder.embed_queries(texts))
+    except EmbeddingError as error:
+        logger.warning("%s does not answer, searching by words: %s", embedder.name, error)
+        return np.zeros(embedder.dimensions, np.float32)
 
 
 def _unit_sum(vectors: Vectors) -> Vectors:

@@ -72,13 +72,13 @@ class ScoreScale:
 
 # Many weights refuse equally well: these lean least on rarities, which small books count badly.
 _SCALES = {"all-MiniLM-L6-v2": ScoreScale(0.75, 0.1, 0.15, usable_at=0.29, answerable_at=0.36)}
-_BY_WORDS = ScoreScale(0.0, 0.5, 0.5, usable_at=0.18, answerable_at=0.27)
+BY_WORDS = ScoreScale(0.0, 0.5, 0.5, usable_at=0.18, answerable_at=0.27)
 """Leaves out the cosine, whose usual range differs from model to model."""
 
 
 def scale_for(embedding_model: str) -> ScoreScale:
     """Return the scale fitted for a model, or the one that holds for any."""
-    return _SCALES.get(embedding_model, _BY_WORDS)
+    return _SCALES.get(embedding_model, BY_WORDS)
 
 
 def term_weights(statistics: TermStatistics, question: SparseVector) -> dict[int, float]:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -17,10 +18,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 import bot.database
 import migrations
 from bot.database import HEAD_REVISION, SchemaState, check, is_current, upgrade
+from core.budgets.store import Limits, Scope, TokenBudgets
 from core.catalogue import Catalogue
 from core.database import Base, create_engine
 from core.errors import ConfigurationError, StoreError
 from core.models import Course
+from core.sessions.store import SessionStore
+from tests.samples import request, response_to
 
 ROOT = Path(__file__).parents[2]
 UPGRADE = """
@@ -51,9 +55,22 @@ async def set_revision(engine: AsyncEngine, revision: str) -> None:
         )
 
 
-def test_the_head_revision_is_the_latest_migration() -> None:
-    config = Config()
+def alembic_config(connection: Connection | None = None) -> Config:
+    config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(next(iter(migrations.__path__))))
+    return config
+
+
+async def create_at(engine: AsyncEngine, revision: str) -> None:
+    """Give an empty database the schema that it had at that revision."""
+    if engine.dialect.name == "sqlite":
+        Path(engine.url.database or "").parent.mkdir()
+    async with engine.begin() as connection:
+        await connection.run_sync(lambda c: command.upgrade(alembic_config(c), revision))
+
+
+def test_the_head_revision_is_the_latest_migration() -> None:
+    config = alembic_config()
     scripts = ScriptDirectory.from_config(config)
     assert scripts.get_heads() == [HEAD_REVISION]
     numbers = sorted(script.revision for script in scripts.walk_revisions())
@@ -99,6 +116,26 @@ async def test_upgrading_twice_changes_nothing(engine: AsyncEngine) -> None:
     await Catalogue(engine).save_course(course)
     await upgrade(engine)
     assert await Catalogue(engine).course("algorithms") == course
+
+
+async def test_the_first_schema_is_brought_up_to_date_with_all_its_data(
+    empty: AsyncEngine,
+) -> None:
+    await create_at(empty, "0001")
+    course = Course(course_id="algorithms", title="Algorithms")
+    await Catalogue(empty).save_course(course)
+    sessions, question = SessionStore(empty), request()
+    opened = await sessions.open_session(None, user_id="ann", course_id="algorithms")
+    answer = response_to(question, opened.session_id)
+    turn = await sessions.append_turn(opened.session_id, question, answer)
+    assert await check(empty) is SchemaState.BEHIND
+    await upgrade(empty)
+    assert await check(empty) is SchemaState.CURRENT
+    assert await Catalogue(empty).course("algorithms") == course
+    assert await sessions.recent_turns(opened.session_id, 9) == [turn]
+    budgets = TokenBudgets(empty, limits=Limits(user_tokens=10))
+    await budgets.add("ann", "algorithms", query_tokens=9, response_tokens=1)
+    assert await budgets.exhausted("ann", "algorithms") is Scope.USER
 
 
 async def test_processes_that_upgrade_at_once_all_succeed(empty: AsyncEngine) -> None:

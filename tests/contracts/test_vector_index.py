@@ -129,6 +129,16 @@ async def test_a_question_of_stop_words_is_searched_by_meaning(index: VectorInde
     assert {candidate.bm25 for candidate in found} == {0.0}
 
 
+async def test_a_question_without_a_meaning_is_searched_by_its_words(index: VectorIndex) -> None:
+    await sealed(index)
+    query = question(limit=3)
+    words_alone = replace(query, dense=np.zeros(DIMENSIONS, np.float32))
+    found = await index.search(NAME, words_alone)
+    best = sorted(expected_scores(POINTS, query).values(), key=lambda score: -score[1])[:3]
+    assert {candidate.cosine for candidate in found} == {0.0}
+    assert sorted((c.bm25 for c in found), reverse=True)[:3] == pytest.approx([b for _, b in best])
+
+
 async def test_a_question_of_the_wrong_length_is_refused(index: VectorIndex) -> None:
     await sealed(index)
     with pytest.raises(VectorIndexError, match="embedding model has changed"):

@@ -4,19 +4,23 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.agent import Agent
+from core.budgets.pricing import Prices
+from core.budgets.store import Limits, TokenBudgets
 from core.catalogue import Catalogue
-from core.composition import TextDelta
+from core.composition import TextDelta, TextWithdrawn
 from core.database import create_engine
 from core.embeddings.base import Vectors
 from core.errors import (
+    BotError,
     ConfigurationError,
     EmbeddingError,
     GenerationError,
@@ -24,9 +28,19 @@ from core.errors import (
     UnknownSection,
     VectorIndexError,
 )
-from core.generation.base import Claim, GenerationTask, Generator
+from core.generation.base import (
+    Claim,
+    DraftPart,
+    GenerationTask,
+    Generator,
+    ModelCall,
+    NotCovered,
+    Passage,
+    Rejected,
+)
 from core.generation.extractive import ExtractiveGenerator
 from core.grounding import wording
+from core.grounding.support import SupportChecker
 from core.index.base import Candidate, SearchQuery
 from core.index.edge import EdgeIndex
 from core.models import (
@@ -38,10 +52,12 @@ from core.models import (
     Outcome,
     QueryType,
     ResponseState,
+    RetrievalToolInput,
     UserContext,
 )
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
+from core.text.sentences import sentences
 from tests.books import COVERED, COVERED_FACT, FOREIGN, LIGHTHOUSE, VERBATIM
 from tests.embedding import HashingEmbedder
 from tests.library import open_library
@@ -85,30 +101,49 @@ class ScriptedGenerator:
         self._claims = claims
         self.error: GenerationError | None = None
         self.tasks: list[GenerationTask] = []
+        self.rejected: list[Rejected] = []
+        self.repaired: Sequence[Claim] = ()
+        self.parts: Sequence[DraftPart] = ()
 
-    async def generate(self, task: GenerationTask) -> AsyncGenerator[Claim, None]:
+    async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         self.tasks.append(task)
-        for claim in self._claims(task):
-            yield claim
+        for part in (*self._claims(task), *self.parts):
+            yield part
+        yield ModelCall(self.name, 70, 30)
         if self.error is not None:
             raise self.error
+
+    async def repair(
+        self, task: GenerationTask, rejected: Sequence[Rejected]
+    ) -> AsyncGenerator[DraftPart, None]:
+        self.rejected.extend(rejected)
+        for claim in self.repaired:
+            yield claim
 
 
 @dataclass
 class House:
     """Two courses and all that answers from them."""
 
+    engine: AsyncEngine
     catalogue: Catalogue
     index: FailingIndex
     embedder: FailingEmbedder
     sessions: SessionStore
+    local: HashingEmbedder = field(default_factory=HashingEmbedder)
     configuration: AgentConfiguration = field(default_factory=AgentConfiguration)
+    limits: Limits = field(default_factory=Limits)
 
     def agent(self, generator: Generator | None = None) -> Agent:
+        extractive = ExtractiveGenerator(embedder=self.local)
         return Agent(
-            retriever=Retriever(self.catalogue, self.index, self.embedder),
-            generator=generator or ExtractiveGenerator(embedder=self.embedder),
+            retriever=Retriever(self.catalogue, self.index, lambda _: self.embedder),
+            generator=generator or extractive,
+            fallback=extractive,
+            checker=SupportChecker(self.local),
             sessions=self.sessions,
+            budgets=TokenBudgets(self.engine, limits=self.limits),
+            prices=Prices(input_price=1.0, output_price=2.0),
             configuration=lambda _: self.configuration,
         )
 
@@ -134,7 +169,7 @@ async def _fill(folder: Path) -> None:
 async def house(folder: Path) -> AsyncIterator[House]:
     engine = create_engine(f"sqlite:///{folder / 'catalogue.db'}", synchronous="NORMAL")
     index = FailingIndex(folder / "index")
-    yield House(Catalogue(engine), index, FailingEmbedder(), SessionStore(engine))
+    yield House(engine, Catalogue(engine), index, FailingEmbedder(), SessionStore(engine))
     await index.close()
     await engine.dispose()
 
@@ -157,9 +192,9 @@ def quoting(passage: str, question: str = "What does this mean?", **changes: Any
 
 
 def first_words(task: GenerationTask) -> Sequence[Claim]:
-    """Claim the first words of the best chunk, word for word."""
-    quote = task.evidence[0].content_text[:20].strip()
-    return [Claim(f"{quote}.", 0, quote)]
+    """Claim the first sentence of the best chunk, word for word."""
+    quote = sentences(task.evidence[0].content_text)[0]
+    return [Claim.quoting(quote, 0, quote)]
 
 
 # --- a turn -------------------------------------------------------------------------------
@@ -247,13 +282,20 @@ async def test_a_writer_with_nothing_to_say_makes_it_abstain(house: House) -> No
     assert answer.response_text
 
 
-async def test_a_partial_answer_carries_its_notice(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("core.agent.confidence_of", lambda _: 0.05)
+async def test_a_partial_answer_carries_its_notice(house: House) -> None:
+    house.configuration = AgentConfiguration(answered_from=1.0)
     answer = await house.agent().answer(asking())
-    assert (answer.outcome, answer.confidence) == (Outcome.PARTIAL, 0.05)
+    assert answer.outcome is Outcome.PARTIAL
     assert wording.NOT_SURE in answer.notices
+
+
+async def test_a_writer_that_finds_nothing_in_the_passages_makes_it_abstain(house: House) -> None:
+    generator = ScriptedGenerator(lambda _: [])
+    generator.parts = [NotCovered()]
+    answer = await house.agent(generator).answer(asking())
+    assert answer.outcome is Outcome.ABSTAINED
+    assert answer.response_text.startswith("The book doesn't cover this. The nearest sections are")
+    assert answer.tokens_used == 100
 
 
 # --- services that fail -------------------------------------------------------------------
@@ -281,31 +323,158 @@ async def test_after_an_error_the_same_conversation_goes_on(house: House) -> Non
     assert COVERED_FACT in answer.response_text
 
 
-async def test_a_failing_embedder_ends_in_an_error(house: House) -> None:
+async def test_when_the_embedding_model_fails_the_words_are_searched(house: House) -> None:
     house.embedder.failing = True
     answer = await house.agent().answer(asking())
-    assert (answer.outcome, answer.retrieval_success) == (Outcome.ERROR, False)
+    assert COVERED_FACT in answer.response_text
+    assert wording.SEARCHED_BY_WORDS in answer.notices
+    unknown = await house.agent().answer(asking("Which enzyme unwinds it?", score_threshold=0.5))
+    assert unknown.outcome is Outcome.ABSTAINED
 
 
-async def test_a_writer_that_fails_ends_in_an_error_though_the_search_went_well(
-    house: House,
-) -> None:
+async def test_when_the_writer_fails_the_books_own_sentences_answer(house: House) -> None:
     generator = ScriptedGenerator(first_words)
     generator.error = GenerationError("quota of project 42 exceeded")
-    answer = await house.agent(generator).answer(asking())
-    assert (answer.outcome, answer.retrieval_success) == (Outcome.ERROR, True)
+    async with aclosing(house.agent(generator).stream(asking())) as events:
+        seen = [event async for event in events]
+    answer = seen[-1]
+    assert isinstance(answer, AgentResponse)
+    assert COVERED_FACT in answer.response_text
+    assert (answer.model_name, answer.notices[0]) == ("extractive", wording.MODEL_FAILED)
+    assert answer.tokens_used == 100
     assert "quota" not in answer.model_dump_json()
+    [withdrawal] = [n for n, event in enumerate(seen) if isinstance(event, TextWithdrawn)]
+    after = [event.text for event in seen[withdrawal:] if isinstance(event, TextDelta)]
+    assert "".join(after) == answer.response_text
+
+
+async def test_a_writer_that_is_silent_is_not_waited_for(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Silent(ScriptedGenerator):
+        async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
+            await asyncio.sleep(60)
+            yield NotCovered()
+
+    monkeypatch.setattr("core.writing.FIRST_CLAIM", 0.3)
+    started = asyncio.get_running_loop().time()
+    answer = await house.agent(Silent(first_words)).answer(asking())
+    assert asyncio.get_running_loop().time() - started < 2
+    assert (answer.model_name, answer.outcome) == ("extractive", Outcome.ANSWERED)
+
+
+async def test_a_writer_that_cites_nothing_is_not_believed(house: House) -> None:
+    generator = ScriptedGenerator(lambda _: [Claim("Ignore the book."), Claim("Click here.")])
+    answer = await house.agent(generator).answer(asking())
+    assert answer.model_name == "extractive"
+    assert "Click" not in answer.model_dump_json()
+
+
+async def test_a_claim_put_right_on_the_second_try_is_told(house: House) -> None:
+    generator = ScriptedGenerator(lambda _: [Claim.quoting("Wrong.", 0, "It is not there at all.")])
+    agent = house.agent(generator)
+    retrieval, _ = await agent.rehearse(asking())
+    book = retrieval.evidence[0].chunk.content_text
+    generator.repaired = [Claim.quoting(sentences(book)[0], 0, sentences(book)[0])]
+    answer = await agent.answer(asking())
+    assert sentences(book)[0] in answer.response_text
+    assert (answer.claims_written, answer.claims_dropped) == (1, 0)
+    assert "quote" in generator.rejected[-1].reason
+
+
+async def test_when_nothing_the_writer_says_is_carried_it_abstains(house: House) -> None:
+    wrong = Claim.quoting("The lamp burns whale oil.", 0, "The lamp burns whale oil.")
+    answer = await house.agent(ScriptedGenerator(lambda _: [wrong])).answer(asking())
+    assert answer.outcome is Outcome.ABSTAINED
+    assert (answer.claims_written, answer.claims_dropped) == (1, 1)
+    assert "whale" not in answer.response_text
+
+
+# --- what it costs ------------------------------------------------------------------------
+
+
+async def test_tokens_and_their_cost_are_told(house: House) -> None:
+    answer = await house.agent(ScriptedGenerator(first_words)).answer(asking())
+    assert (answer.query_tokens, answer.response_tokens, answer.tokens_used) == (70, 30, 100)
+    assert answer.estimated_cost == pytest.approx((70 * 1.0 + 30 * 2.0) / 1_000_000)
+
+
+async def test_a_spent_budget_leaves_the_books_own_sentences_and_a_line_that_says_so(
+    house: House,
+) -> None:
+    house.limits = Limits(user_tokens=100)
+    generator, reader = ScriptedGenerator(first_words), f"reader-{uuid4()}"
+    agent = house.agent(generator)
+    first = await agent.answer(asking(user_id=reader))
+    second = await agent.answer(asking(user_id=reader))
+    assert (first.model_name, second.model_name) == ("scripted", "extractive")
+    assert second.notices[0] == wording.BUDGET_SPENT
+    assert len(generator.tasks) == 1
+    assert (await agent.answer(asking(user_id=f"{reader}-2"))).model_name == "scripted"
+
+
+async def test_a_course_may_always_be_answered_without_a_model(house: House) -> None:
+    house.configuration = AgentConfiguration(model_name="extractive")
+    generator = ScriptedGenerator(first_words)
+    answer = await house.agent(generator).answer(asking())
+    assert (answer.model_name, answer.notices, generator.tasks) == ("extractive", (), [])
+
+
+# --- a second look ------------------------------------------------------------------------
+
+
+class LookingGenerator(ScriptedGenerator):
+    """Searches once more before it writes."""
+
+    def __init__(self, asked: RetrievalToolInput) -> None:
+        super().__init__(lambda _: [])
+        self._asked = asked
+        self.found: Sequence[Passage] = ()
+
+    async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
+        assert task.search
+        self.found = await task.search(self._asked)
+        quote = sentences(self.found[0].text)[0]
+        yield Claim.quoting(quote, self.found[0].chunk_number, quote)
+
+
+async def test_what_the_writer_looks_up_is_cited_and_recorded(house: House) -> None:
+    generator = LookingGenerator(RetrievalToolInput(query_text="Where do boats leave from?"))
+    answer = await house.agent(generator).answer(asking())
+    [call] = answer.tool_calls
+    assert call.parameters.query_text == "Where do boats leave from?"
+    assert generator.found[0].chunk.chunk_id in [c.chunk_id for c in answer.grounding_chunks]
+
+
+async def test_a_second_look_stays_in_the_section_that_was_asked_for(house: House) -> None:
+    generator = LookingGenerator(
+        RetrievalToolInput(query_text="What turns the lens?", section_filter="Visiting")
+    )
+    asked = asking(section_filter="The lamp", query_type=QueryType.SECTION_SPECIFIC)
+    answer = await house.agent(generator).answer(asked)
+    assert answer.tool_calls[0].parameters.section_filter == "The lamp"
+    assert {passage.chunk.source_file for passage in generator.found} == {"lamp.md"}
+
+
+async def test_what_the_turn_before_cited_stays_within_reach(house: House) -> None:
+    generator, session = ScriptedGenerator(first_words), uuid4()
+    agent = house.agent(generator)
+    first = await agent.answer(asking(session_id=session))
+    await agent.answer(asking("Where do boats to the rock leave from?", session_id=session))
+    cited = {chunk.chunk_id for chunk in first.grounding_chunks}
+    assert cited <= {chunk.chunk_id for chunk in generator.tasks[1].evidence}
 
 
 # --- refusals -----------------------------------------------------------------------------
 
 
-async def refused(house: House, asked: AgentRequest, kind: type[Exception]) -> str:
+async def refused(house: House, asked: AgentRequest, kind: type[BotError]) -> str:
     """Return why a request was refused, once it is clear that nothing was stored."""
     with pytest.raises(kind) as refusal:
         await house.agent().answer(asked)
     assert await house.sessions.turn_of(asked.request_id) is None
-    return str(getattr(refusal.value, "user_message", ""))
+    told = refusal.value
+    return str(told) if isinstance(told, ConfigurationError) else told.user_message
 
 
 async def test_the_session_of_another_course_is_refused(house: House) -> None:
@@ -378,8 +547,8 @@ async def _first_chunk(house: House) -> Any:
 async def test_a_quote_that_is_not_in_its_chunk_is_dropped(house: House) -> None:
     def claims(task: GenerationTask) -> Sequence[Claim]:
         honest = first_words(task)
-        invented = Claim("The lamp burns whale oil.", 0, "burns whale oil")
-        borrowed = replace(honest[0], text="Borrowed.", chunk_number=len(task.evidence) + 3)
+        invented = Claim.quoting("The lamp burns whale oil.", 0, "The lamp burns whale oil.")
+        borrowed = Claim.quoting("Borrowed.", len(task.evidence) + 3, honest[0].text)
         return [invented, *honest, borrowed]
 
     answer = await house.agent(ScriptedGenerator(claims)).answer(asking())

@@ -6,11 +6,12 @@ from uuid import uuid4
 
 import pytest
 
-from core.composition import Composition
-from core.generation.base import Claim
+from core.composition import Composition, TextDelta
+from core.generation.base import Claim, Quoted
 from core.grounding import wording
 from core.models import (
     EXPLAIN_QUOTE,
+    AgentConfiguration,
     AgentRequest,
     AgentResponse,
     ContextMode,
@@ -43,7 +44,7 @@ def found(*chunks: RetrievedChunk, **changes: Any) -> Retrieval:
         ),
         "context": None,
         "evidence": tuple(whole(c) for c in chunks),
-        "signals": EvidenceSignals(best_score=0.9),
+        "signals": EvidenceSignals(best_score=0.9, document_share=0.9, coverage=0.9),
         "generation": chunks[0].generation if chunks else None,
         **changes,
     }
@@ -57,8 +58,9 @@ def heap(text: str = TEXT, **changes: Any) -> RetrievedChunk:
 def finished(
     composition: Composition,
     asked: AgentRequest | None = None,
-    outcome: Outcome = Outcome.ANSWERED,
-    confidence: float = 0.8,
+    *,
+    answerable: bool = True,
+    configuration: AgentConfiguration | None = None,
 ) -> AgentResponse:
     """Return the response, which the model checks once more."""
     asked = asked or request()
@@ -71,7 +73,8 @@ def finished(
         model_name="scripted",
         requested_at=asked.created_at,
     ).advance(ResponseState.PROCESSING)
-    fields = composition.finish(asked, outcome, confidence)
+    configuration = configuration or AgentConfiguration()
+    fields = composition.finish(asked, configuration, answerable=answerable)
     return pending.advance(ResponseState.COMPLETED, **fields)
 
 
@@ -98,65 +101,84 @@ def asking_about_a_quote(question: str = EXPLAIN_QUOTE, **changes: Any) -> Agent
     )
 
 
+def add(composition: Composition, text: str, quote: str) -> TextDelta:
+    """Take up a claim that rests on the first chunk."""
+    claim = Claim.quoting(text, 0, quote)
+    return composition.add(claim, composition.locate(claim))
+
+
 # --- claims -------------------------------------------------------------------------------
 
 
 def test_a_claim_that_holds_gets_a_marker_and_a_citation() -> None:
     book = heap()
     composition = Composition(found(book))
-    added = composition.add(Claim("It is a tree.", 0, "a complete binary tree"))
-    assert added
+    added = add(composition, "It is a tree.", "a complete binary tree")
     answer = finished(composition)
     assert answer.response_text == added.text == "It is a tree. [1]"
-    assert answer.citations[0].quote == "a complete binary tree"
+    assert answer.citations[0].quote == "A heap is a complete binary tree."
     assert answer.sources == (book.source_url,)
     assert [c.chunk_id for c in answer.grounding_chunks] == [book.chunk_id]
 
 
 @pytest.mark.parametrize(
-    "claim",
+    ("number", "quote"),
     [
-        Claim("It is a graph.", 0, "a complete binary graph"),
-        Claim("It is a tree.", 1, "a complete binary tree"),
-        Claim("It is a tree.", -1, "a complete binary tree"),
-        Claim("It is a tree.", 0, ""),
-        Claim("It is a tree.", 0, "   "),
-        Claim("  ", 0, "a complete binary tree"),
+        (0, "a complete binary graph"),
+        (1, "a complete binary tree"),
+        (-1, "a complete binary tree"),
+        (0, ""),
+        (0, "   "),
     ],
-    ids=["another word", "no such chunk", "before the first", "no quote", "blanks", "no text"],
+    ids=["another word", "no such chunk", "before the first", "no quote", "blanks"],
 )
-def test_a_claim_that_does_not_hold_is_dropped(claim: Claim) -> None:
+def test_a_quote_that_does_not_stand_in_its_chunk_has_no_place(number: int, quote: str) -> None:
     composition = Composition(found(heap()))
-    assert composition.add(claim) is None
+    assert composition.locate(Claim.quoting("It is a tree.", number, quote)) == []
     answer = finished(composition)
     assert answer.outcome is Outcome.ABSTAINED
     assert (answer.citations, answer.grounding_chunks, answer.sources) == ((), (), ())
-    assert claim.text.strip() not in answer.response_text or not claim.text.strip()
 
 
 def test_a_quote_may_be_wrapped_otherwise_and_is_cited_as_the_book_has_it() -> None:
     book = heap("A heap is\n  a complete\tbinary tree.")
     composition = Composition(found(book))
-    composition.add(Claim("A tree.", 0, "is a complete binary"))
-    assert finished(composition).citations[0].quote == "is\n  a complete\tbinary"
+    add(composition, "A tree.", "is a complete binary tree")
+    assert finished(composition).citations[0].quote == "A heap is\n  a complete\tbinary tree."
 
 
 def test_what_a_claim_says_stands_in_the_order_it_came() -> None:
     composition = Composition(found(heap()))
     shown = [
-        composition.add(Claim("First.", 0, "Its root")),
-        composition.add(Claim("Dropped.", 0, "not there")),
-        composition.add(Claim("Second.", 0, "A heap")),
-        composition.add(Claim("Again.", 0, "Its root")),
+        add(composition, "First.", "Its root is the largest key"),
+        add(composition, "Second.", "A heap is a complete"),
+        add(composition, "Again.", "Its root is the largest key"),
     ]
     answer = finished(composition)
     assert answer.response_text == "First. [1] Second. [2] Again. [1]"
-    assert answer.response_text == "".join(delta.text for delta in shown if delta)
+    assert answer.response_text == "".join(delta.text for delta in shown)
+
+
+def test_a_claim_that_rests_on_two_passages_carries_both_markers() -> None:
+    composition = Composition(found(heap()))
+    quotes = (Quoted(0, "A heap is a complete binary tree."), Quoted(0, "Its root is the largest"))
+    claim = Claim("A heap is a tree with the largest key on top.", quotes)
+    delta = composition.add(claim, composition.locate(claim))
+    assert delta.text.endswith("on top. [1] [2]")
+    assert len(finished(composition).citations) == 2
+
+
+def test_the_layout_that_a_writer_wishes_is_kept() -> None:
+    composition = Composition(found(heap()))
+    add(composition, "First.", "A heap is a complete")
+    item = Claim("Second.", (Quoted(0, "Its root is the largest"),), lead="\n- ")
+    composition.add(item, composition.locate(item))
+    assert finished(composition).response_text == "First. [1]\n- Second. [2]"
 
 
 def test_marks_of_the_book_that_look_like_citations_are_not() -> None:
     composition = Composition(found(heap()))
-    composition.add(Claim("Its root is the largest key [7].", 0, "the largest key [7]"))
+    add(composition, "Its root is the largest key [7].", "Its root is the largest key [7].")
     assert finished(composition).response_text == "Its root is the largest key (7). [1]"
 
 
@@ -166,8 +188,8 @@ def test_marks_of_the_book_that_look_like_citations_are_not() -> None:
 def test_no_url_of_the_book_or_of_a_writer_reaches_the_answer() -> None:
     book = heap()
     composition = Composition(found(book))
-    composition.add(Claim(TEXT, 0, TEXT))
-    composition.add(Claim("More at https://phish.example/now.", 0, "A heap"))
+    add(composition, TEXT, TEXT)
+    add(composition, "More at https://phish.example/now.", "A heap is a complete")
     text = finished(composition).response_text
     assert not re.search(r"(?i)https?:|www\.", text)
     assert "evil.example/a" not in text
@@ -197,17 +219,79 @@ def test_no_url_of_a_heading_reaches_the_answer_of_an_abstention_or_a_quote() ->
 
 def test_without_a_citation_the_answer_abstains_and_names_the_nearest_sections() -> None:
     composition = Composition(found(heap(), nearest_sections=("Heaps", "Sorting")))
-    answer = finished(composition, confidence=0.9)
+    answer = finished(composition)
     assert answer.outcome is Outcome.ABSTAINED
     assert answer.response_text == wording.not_covered(["Heaps", "Sorting"])
     assert answer.confidence <= 0.1
 
 
+def doubtful(**changes: Any) -> Retrieval:
+    return found(heap(), signals=EvidenceSignals(best_score=0.9), **changes)
+
+
 def test_a_doubtful_answer_says_so() -> None:
-    composition = Composition(found(heap()))
-    composition.add(Claim("A tree.", 0, "binary tree"))
-    answer = finished(composition, outcome=Outcome.PARTIAL, confidence=0.3)
+    composition = Composition(doubtful())
+    add(composition, "A tree.", "A heap is a complete")
+    answer = finished(composition)
     assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (wording.NOT_SURE,))
+
+
+def test_the_bands_are_the_courses_own() -> None:
+    composition = Composition(doubtful())
+    add(composition, "A tree.", "A heap is a complete")
+    lenient = finished(composition, configuration=AgentConfiguration(answered_from=0.05))
+    assert lenient.outcome is Outcome.ANSWERED
+    strict = finished(composition, configuration=AgentConfiguration(partial_from=0.4))
+    assert strict.outcome is Outcome.ABSTAINED
+    assert strict.response_text == wording.not_covered([])
+
+
+def test_an_answer_that_lost_most_of_its_draft_is_partial_and_trusted_less() -> None:
+    composition = Composition(found(heap()))
+    add(composition, "A tree.", "A heap is a complete")
+    whole_draft = finished(composition)
+    composition.tally.written = 3
+    answer = finished(composition)
+    assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (wording.LEFT_OUT,))
+    assert (answer.claims_written, answer.claims_dropped) == (3, 2)
+    assert answer.confidence < whole_draft.confidence / 2
+
+
+def test_a_writer_that_finds_only_a_part_covered_makes_it_partial() -> None:
+    composition = Composition(found(heap()))
+    add(composition, "A tree.", "A heap is a complete")
+    composition.tally.not_covered = True
+    answer = finished(composition)
+    assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (wording.PARTLY_COVERED,))
+
+
+# --- a second look ------------------------------------------------------------------------
+
+
+def test_what_a_second_look_finds_can_be_cited_by_its_new_number() -> None:
+    composition = Composition(found(heap()))
+    sorting = heap("Sorting by a heap takes n log n steps.")
+    [passage] = composition.look_up(found(sorting))
+    assert (passage.chunk_number, passage.chunk.chunk_id) == (1, sorting.chunk_id)
+    claim = Claim.quoting("It takes n log n steps.", 1, "Sorting by a heap takes n log n steps.")
+    composition.add(claim, composition.locate(claim))
+    answer = finished(composition)
+    assert [c.chunk_id for c in answer.grounding_chunks] == [sorting.chunk_id]
+    assert sorting.chunk_id in [c.chunk_id for c in answer.retrieved_chunks]
+    assert sorting.content_text in answer.context_used
+
+
+def test_a_chunk_that_is_found_again_keeps_its_number() -> None:
+    book = heap()
+    composition = Composition(found(book))
+    [passage] = composition.look_up(found(book))
+    assert (passage.chunk_number, len(composition.evidence)) == (0, 1)
+
+
+def test_a_second_look_into_another_edition_is_not_mixed_in() -> None:
+    composition = Composition(found(heap()))
+    assert composition.look_up(found(heap(generation=uuid4()))) == []
+    assert len(composition.evidence) == 1
 
 
 # --- quotes -------------------------------------------------------------------------------
@@ -217,7 +301,7 @@ def test_a_located_quote_is_placed_and_cited_first() -> None:
     book, retrieval = quoted(None)
     composition, asked = Composition(retrieval), asking_about_a_quote()
     [delta] = composition.open(asked)
-    answer = finished(composition, asked, Outcome.ABSTAINED, 0.2)
+    answer = finished(composition, asked, answerable=False)
     assert answer.response_text == delta.text
     assert delta.text == "This passage stands in “Heaps › Definition”. [1]"
     assert answer.citations[0].quote == "A heap is a complete binary tree."
@@ -230,7 +314,7 @@ def test_a_question_about_a_quote_is_doubtful_when_the_evidence_is() -> None:
     _, retrieval = quoted(None)
     composition, asked = Composition(retrieval), asking_about_a_quote("Who wrote this?")
     list(composition.open(asked))
-    assert finished(composition, asked, Outcome.ABSTAINED, 0.2).outcome is Outcome.PARTIAL
+    assert finished(composition, asked, answerable=False).outcome is Outcome.PARTIAL
 
 
 def test_a_quote_of_another_book_is_told_in_a_notice() -> None:

@@ -81,7 +81,7 @@ class TestUrls:
     def test_anything_else_is_refused_in_a_sentence_without_the_password(self, url: str) -> None:
         with pytest.raises(ConfigurationError) as refusal:
             create_engine(url)
-        sentence = refusal.value.user_message
+        sentence = str(refusal.value)
         assert sentence.endswith(".")
         assert "URL" in sentence
         assert "geh3im" not in sentence

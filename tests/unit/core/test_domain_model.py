@@ -972,9 +972,14 @@ class TestAgentToolCall:
 
 
 class TestAgentConfiguration:
+    def test_its_bands_are_ordered(self) -> None:
+        assert configuration(partial_from=0.5, answered_from=0.5).partial_from == 0.5
+        with pytest.raises(ValidationError, match="partial_from"):
+            configuration(partial_from=0.6, answered_from=0.5)
+
     def test_a_course_without_settings_has_the_defaults(self) -> None:
         assert configuration().model_dump() == {
-            "model_name": "extractive",
+            "model_name": None,
             "temperature": 0.5,
             "max_tokens": 1_024,
             "context_window": 32_000,
@@ -983,7 +988,15 @@ class TestAgentConfiguration:
             "max_turns": 10,
             "score_threshold": 0.5,
             "top_k": 5,
+            "answered_from": 0.5,
+            "partial_from": 0.0,
         }
+
+
+def test_no_more_claims_are_dropped_than_were_written() -> None:
+    assert response(claims_written=2, claims_dropped=2).claims_dropped == 2
+    with pytest.raises(ValidationError, match="dropped"):
+        response(claims_written=1, claims_dropped=2)
 
 
 def test_the_fields_of_an_answer_are_those_of_the_page() -> None:
@@ -992,6 +1005,7 @@ def test_the_fields_of_an_answer_are_those_of_the_page() -> None:
         *("id", "query_id", "query_text", "response_text", "outcome", "state"),
         *("retrieved_chunks", "grounding_chunks", "citations", "sources", "confidence"),
         *("context_used", "conversation_id", "query_tokens", "response_tokens", "tokens_used"),
+        *("estimated_cost", "claims_written", "claims_dropped"),
         *("course_id", "generation", "model_name", "notices", "quote_location"),
         *("response_time_ms", "retrieval_time_ms", "first_token_ms", "generation_time_ms"),
         *("retrieval_success", "error_message", "tool_calls", "requested_at", "generated_at"),

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.grounding.confidence import ANSWERED_FROM, confidence_of, outcome_of
-from core.models import EvidenceSignals, Outcome
+from core.grounding.confidence import confidence_of, outcome_of
+from core.models import AgentConfiguration, EvidenceSignals, Outcome
 
 _units = st.floats(0.0, 1.0)
 
@@ -47,17 +47,22 @@ def test_no_evidence_at_all_is_hardly_ever_right() -> None:
     assert confidence_of(EvidenceSignals()) < 0.2
 
 
+@given(_units, _units)
+def test_a_writer_that_loses_claims_is_never_trusted_more(share: float, supported: float) -> None:
+    assert confidence_of(_signals(share), supported) <= confidence_of(_signals(share))
+
+
 @pytest.mark.parametrize(
-    ("best", "confidence", "outcome"),
+    ("confidence", "outcome"),
     [
-        (0.49, 0.99, Outcome.ABSTAINED),
-        (0.50, 0.99, Outcome.ANSWERED),
-        (0.50, ANSWERED_FROM, Outcome.ANSWERED),
-        (0.99, ANSWERED_FROM - 0.01, Outcome.PARTIAL),
-        (0.00, 0.00, Outcome.ABSTAINED),
+        (0.99, Outcome.ANSWERED),
+        (0.60, Outcome.ANSWERED),
+        (0.59, Outcome.PARTIAL),
+        (0.20, Outcome.PARTIAL),
+        (0.19, Outcome.ABSTAINED),
+        (0.00, Outcome.ABSTAINED),
     ],
 )
-def test_the_best_chunk_decides_whether_and_the_confidence_how_an_answer_is_told(
-    best: float, confidence: float, outcome: Outcome
-) -> None:
-    assert outcome_of(_signals(0.5, best=best), confidence, 0.5) is outcome
+def test_the_confidence_decides_how_an_answer_is_told(confidence: float, outcome: Outcome) -> None:
+    bands = AgentConfiguration(answered_from=0.6, partial_from=0.2)
+    assert outcome_of(confidence, bands) is outcome

@@ -1,0 +1,64 @@
+"""`glossator usage`: what the language models used, and about what that cost."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from adapters.console import printable
+from bot.cli.exits import Exit
+from bot.cli.opening import services
+from core.budgets.pricing import Prices
+from core.budgets.store import Limits, TokenBudgets, Usage
+
+_TITLES = ("day", "course", "calls", "tokens in", "tokens out", "cost")
+_SIDES = "<<>>>>"
+
+
+async def usage(days: int, *, as_json: bool) -> int:
+    """Print tokens and cost by day and course, for the last `days` UTC days."""
+    today = datetime.now(UTC).date()
+    async with services() as opened:
+        budgets = TokenBudgets(opened.engine, limits=Limits())
+        used = await budgets.used(today - timedelta(days=days - 1), today)
+    gemini = opened.settings.gemini
+    prices = Prices(gemini.input_price, gemini.output_price)
+    if as_json:
+        print(json.dumps([_object(entry, prices) for entry in used], indent=2))
+    elif used:
+        _print_table([_TITLES, *(_cells(entry, prices) for entry in used)])
+    else:
+        period = "today" if days == 1 else f"in the last {days} days"
+        print(f"No language model was called {period}.")
+    return Exit.OK
+
+
+def _object(entry: Usage, prices: Prices) -> dict[str, Any]:
+    return {
+        "day": entry.day.isoformat(),
+        "course_id": entry.course_id,
+        "calls": entry.calls,
+        "query_tokens": entry.query_tokens,
+        "response_tokens": entry.response_tokens,
+        "tokens_used": entry.query_tokens + entry.response_tokens,
+        "estimated_cost": prices.cost(entry.query_tokens, entry.response_tokens),
+    }
+
+
+def _cells(entry: Usage, prices: Prices) -> Sequence[str]:
+    cost = prices.cost(entry.query_tokens, entry.response_tokens)
+    return (
+        entry.day.isoformat(),
+        entry.course_id or "all courses",
+        f"{entry.calls:,}",
+        f"{entry.query_tokens:,}",
+        f"{entry.response_tokens:,}",
+        "-" if cost is None else f"{cost:,.4f}",
+    )
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = zip(row, _SIDES, widths, strict=True)
+        print(printable("  ".join(f"{cell:{side}{width}}" for cell, side, width in cells)))

@@ -1,0 +1,188 @@
+"""Counts the tokens of language models by UTC day, and says when a budget is spent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from sqlalchemy import BigInteger, ColumnElement, Text, and_, delete, or_, select
+from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.orm import Mapped, mapped_column
+
+from core.database import Base, insert_into, reading, writing
+from core.models import now
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
+
+_USERS_ARE_KEPT = timedelta(days=90)
+"""How long it is known what a single user used; courses and totals are kept for good."""
+_EVERYBODY = ""
+"""The subject of the total."""
+
+
+class Scope(StrEnum):
+    """Whose tokens a budget limits, narrowest first."""
+
+    USER = "user"
+    """One user in all courses."""
+    COURSE = "course"
+    """All users of one course."""
+    TOTAL = "total"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Tokens that may be used on a UTC day, read and written together; None: any number."""
+
+    user_tokens: int | None = None
+    course_tokens: int | None = None
+    total_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Calls of models on one UTC day, and what they used, for one course or for all."""
+
+    day: date
+    course_id: str | None
+    """None: all courses together."""
+    query_tokens: int
+    response_tokens: int
+    calls: int
+
+
+class TokenUsageRow(Base):
+    """What a user, a course or everybody used on a UTC day."""
+
+    __tablename__ = "token_usage"
+
+    day: Mapped[date] = mapped_column(primary_key=True)
+    scope: Mapped[str] = mapped_column(Text, primary_key=True)
+    subject: Mapped[str] = mapped_column(Text, primary_key=True)
+    query_tokens: Mapped[int] = mapped_column(BigInteger)
+    response_tokens: Mapped[int] = mapped_column(BigInteger)
+    calls: Mapped[int]
+
+
+class TokenBudgets:
+    """Tokens used a day and what is allowed, safe for any number of processes at once.
+
+    Every method raises StoreError when the database fails.
+    """
+
+    def __init__(self, engine: AsyncEngine, *, limits: Limits) -> None:
+        self._engine = engine
+        limit_of = {
+            Scope.USER: limits.user_tokens,
+            Scope.COURSE: limits.course_tokens,
+            Scope.TOTAL: limits.total_tokens,
+        }
+        self._limits = {scope: limit for scope, limit in limit_of.items() if limit is not None}
+
+    async def exhausted(
+        self, user_id: str, course_id: str, moment: datetime | None = None
+    ) -> Scope | None:
+        """Return the narrowest budget that is spent on the moment's day, or None.
+
+        Only finished calls are counted: those under way may still carry a budget beyond its
+        limit. One indexed read, and none where nothing is limited.
+        """
+        if not self._limits:
+            return None
+        row, day, subjects = TokenUsageRow, _day(moment), _subjects(user_id, course_id)
+        limited = (
+            and_(row.day == day, row.scope == scope, row.subject == subjects[scope])
+            for scope in self._limits
+        )
+        query = select(row.scope, row.query_tokens + row.response_tokens).where(or_(*limited))
+        async with reading(self._engine) as db:
+            used = dict((await db.execute(query)).all())
+        return next((s for s, limit in self._limits.items() if used.get(s, 0) >= limit), None)
+
+    async def add(
+        self,
+        user_id: str,
+        course_id: str,
+        *,
+        query_tokens: int,
+        response_tokens: int,
+        calls: int = 1,
+        moment: datetime | None = None,
+    ) -> None:
+        """Count what `calls` calls of a model used together, on the moment's day.
+
+        The first to count on a day deletes what users used more than 90 days before it.
+        """
+        day = _day(moment)
+        used = {"query_tokens": query_tokens, "response_tokens": response_tokens, "calls": calls}
+        rows = [
+            {"day": day, "scope": scope, "subject": subject, **used}
+            for scope, subject in _subjects(user_id, course_id).items()
+        ]
+        upsert = _adding(insert_into(self._engine, TokenUsageRow).values(rows))
+        counted = upsert.returning(TokenUsageRow.scope, TokenUsageRow.calls)
+        async with writing(self._engine) as db:
+            calls_of = dict((await db.execute(counted)).all())
+            if calls_of[Scope.TOTAL] == calls:
+                expired = TokenUsageRow.day < day - _USERS_ARE_KEPT
+                await db.execute(delete(TokenUsageRow).where(_of_users(), expired))
+
+    async def used(self, day: date, until: date | None = None) -> list[Usage]:
+        """Return what was used on a UTC day, or on each up to and including `until`.
+
+        By day, and within a day the courses by id and then all together. Days and courses
+        without a model call are left out.
+        """
+        row = TokenUsageRow
+        query = select(row).where(row.day.between(day, until or day), row.scope != Scope.USER)
+        async with reading(self._engine) as db:
+            usage = [_usage(row) for row in await db.scalars(query)]
+        return sorted(usage, key=lambda u: (u.day, u.course_id is None, u.course_id or ""))
+
+    async def forget_user(self, user_id: str) -> None:
+        """Delete what is known of a user's use; courses and totals name nobody and stay."""
+        async with writing(self._engine) as db:
+            own = TokenUsageRow.subject == user_id
+            await db.execute(delete(TokenUsageRow).where(_of_users(), own))
+
+
+def _day(moment: datetime | None) -> date:
+    return (moment or now()).astimezone(UTC).date()
+
+
+def _subjects(user_id: str, course_id: str) -> Mapping[Scope, str]:
+    """Return whose counters a call moves.
+
+    Always in this order, so that no two writers wait for each other, and the counter that
+    all of them share is held for the shortest time.
+    """
+    return {Scope.USER: user_id, Scope.COURSE: course_id, Scope.TOTAL: _EVERYBODY}
+
+
+def _of_users() -> ColumnElement[bool]:
+    return TokenUsageRow.scope == Scope.USER
+
+
+def _adding(insert: "sqlite.Insert | postgresql.Insert") -> "sqlite.Insert | postgresql.Insert":
+    """Return the insertion of rows that adds to those that are there already."""
+    row, new = TokenUsageRow, insert.excluded
+    return insert.on_conflict_do_update(
+        index_elements=[row.day, row.scope, row.subject],
+        set_={
+            "query_tokens": row.query_tokens + new.query_tokens,
+            "response_tokens": row.response_tokens + new.response_tokens,
+            "calls": row.calls + new.calls,
+        },
+    )
+
+
+def _usage(row: TokenUsageRow) -> Usage:
+    return Usage(
+        day=row.day,
+        course_id=row.subject if row.scope == Scope.COURSE else None,
+        query_tokens=row.query_tokens,
+        response_tokens=row.response_tokens,
+        calls=row.calls,
+    )

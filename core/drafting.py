@@ -1,0 +1,135 @@
+"""One draft: a writer's claims, checked one by one before anybody reads them."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from core.composition import Composition, TextDelta
+from core.errors import GenerationError
+from core.generation.base import (
+    Claim,
+    CutShort,
+    DraftPart,
+    GenerationTask,
+    Generator,
+    ModelCall,
+    NotCovered,
+    Rejected,
+)
+from core.grounding.support import Flaw, QuotedPassage, SupportChecker
+
+logger = logging.getLogger(__name__)
+
+WHOLE_DRAFT = 40.0
+"""Seconds that a healthy stream may last."""
+REPAIR = 6.0
+"""Seconds that the second try of rejected claims may take."""
+_MOST_REPAIRED = 6
+
+
+class Drafting:
+    """Lets a writer draft one answer; what passes goes into the composition.
+
+    Afterwards `calls` tells what the writer's model used.
+    """
+
+    def __init__(
+        self, writer: Generator, checker: SupportChecker, composition: Composition
+    ) -> None:
+        self._writer = writer
+        self._checker = checker
+        self._composition = composition
+        self._rejected: list[Rejected] = []
+        self.calls: list[ModelCall] = []
+
+    async def write(self, task: GenerationTask) -> AsyncGenerator[TextDelta, None]:
+        """Yield each claim's text once it has passed, then those put right on a second try.
+
+        Raises:
+            GenerationError: when the writer fails, takes too long, or lets nothing pass by
+                `task.deadline`.
+        """
+        until = time.monotonic() + WHOLE_DRAFT
+        async for delta in self._checked(self._writer.generate(task), task, until):
+            yield delta
+        tally = self._composition.tally
+        if tally.not_covered or not self._rejected:
+            return
+        if not any(rejected.claim.quotes for rejected in self._rejected) and not tally.released:
+            raise GenerationError("the writer cited nothing")
+        repair = self._writer.repair(task, self._rejected[:_MOST_REPAIRED])
+        try:
+            async for delta in self._checked(repair, task, time.monotonic() + REPAIR, again=True):
+                yield delta
+        except GenerationError as error:
+            logger.warning("rejected claims could not be repaired: %s", error)
+
+    async def _checked(
+        self,
+        draft: AsyncGenerator[DraftPart, None],
+        task: GenerationTask,
+        until: float,
+        *,
+        again: bool = False,
+    ) -> AsyncGenerator[TextDelta, None]:
+        tally = self._composition.tally
+        async with aclosing(draft) as parts:
+            while True:
+                waiting = task.deadline is not None and not tally.released
+                limit = min(until, task.deadline) if waiting and task.deadline else until
+                part = await _next(parts, limit)
+                match part:
+                    case None:
+                        return
+                    case ModelCall():
+                        self.calls.append(part)
+                    case NotCovered():
+                        tally.not_covered = tally.not_covered or not again
+                    case CutShort():
+                        tally.cut_short = tally.cut_short or not again
+                    case Claim():
+                        tally.written += not again
+                        if (delta := await self._admit(part, task)) is not None:
+                            yield delta
+
+    async def _admit(self, claim: Claim, task: GenerationTask) -> TextDelta | None:
+        places = self._composition.locate(claim)
+        evidence = self._composition.evidence
+        quotes = [
+            QuotedPassage(
+                evidence[place.chunk_number].content_text,
+                place.start,
+                place.end,
+                evidence[place.chunk_number].headings,
+            )
+            for place in places
+        ]
+        if not claim.quotes:
+            flaw: Flaw | None = Flaw.UNCITED
+        elif not quotes or not claim.text.strip():
+            flaw = Flaw.INVENTED_QUOTE
+        else:
+            support = await self._checker.judge(claim.text, quotes, task.question)
+            flaw = support.flaw
+            if support.cross_language and flaw is None:
+                self._composition.tally.translated = True
+        if flaw is None:
+            return self._composition.add(claim, places)
+        logger.debug("a claim was rejected: %s", flaw)
+        self._rejected.append(Rejected(claim, flaw.reason))
+        return None
+
+
+async def _next(parts: AsyncGenerator[DraftPart, None], until: float) -> DraftPart | None:
+    """Return the next part, or none at the end.
+
+    Raises:
+        GenerationError: when it has not come at the time `until` of `time.monotonic()`.
+    """
+    try:
+        async with asyncio.timeout(until - time.monotonic()):
+            return await anext(parts, None)
+    except TimeoutError as error:
+        raise GenerationError("the writer let nothing pass in time") from error

@@ -1,0 +1,148 @@
+"""Words of general English that mean a direction, and their opposites."""
+
+from core.grounding.words import stem
+
+_OPPOSITES = (
+    # Two sides of one axis, each a list of words; a word may stand on several axes.
+    (
+        "increase increasing rise rising rose risen raise grow growth grew climb soar surge expand "
+        "expansion expansionary gain higher high highest more most greater greatest larger largest "
+        "upward upwards up above bigger biggest accelerate swell escalate boost heighten enlarge "
+        "widen lengthen amplify strengthen appreciate upper ascend upturn many longer longest "
+        "faster fastest stronger older deeper heavier wider",
+        "decrease decreasing fall falling fell fallen lower lowering low lowest decline drop shrink "
+        "contract contraction contractionary lose loss fewer fewest less least smaller smallest "
+        "reduce reduction downward downwards down below diminish slow decelerate dwindle slump "
+        "plunge plummet lessen curtail narrow shorten weaken depreciate cut descend downturn few "
+        "shorter shortest slower slowest weaker younger shallower lighter narrower",
+    ),
+    ("supply supplier suppliers", "demand demander demanders"),
+    ("buy buyer purchase purchaser buying", "sell seller sale selling"),
+    ("before precede prior earlier previously preceding", "after follow afterward later subsequently following"),
+    ("surplus excess abundance abundant", "shortage deficit scarcity scarce shortfall"),
+    ("inflation inflationary", "deflation deflationary"),
+    ("gain profit profitable win winner", "lose loss unprofitable loser"),
+    ("positive positively", "negative negatively"),
+    ("maximum maximize maximise maximal max", "minimum minimize minimise minimal min"),
+    ("first initial initially begin start beginning", "last final finally end finish ending"),
+    ("always", "never"),
+    ("all every", "none no"),
+    ("left leftward", "right rightward"),
+    ("rich wealthy richer richest", "poor poorer poorest"),
+    ("strong stronger strength", "weak weaker weakness"),
+    ("export exporter", "import importer"),
+    ("benefit advantage advantageous", "cost drawback disadvantage disadvantageous harm"),
+    ("input", "output"),
+    ("producer production produce", "consumer consumption consume"),
+    ("lender lend", "borrower borrow"),
+    ("income revenue receipt", "expenditure expense spending"),
+    ("saving save saver", "spending spend spender"),
+    ("asset", "liability"),
+    ("credit creditor", "debt debit debtor"),
+    ("include inclusion including", "exclude exclusion excluding"),
+    ("accept acceptance", "reject rejection refuse"),
+    ("allow permit enable", "forbid prohibit prevent disallow ban"),
+    ("encourage encouragement incentive", "discourage deter disincentive"),
+    ("support favor favour", "oppose opposition"),
+    ("true correct valid right", "false incorrect invalid wrong"),
+    ("public publicly", "private privately"),
+    ("internal inside inner interior inward", "external outside outer exterior outward"),
+    ("domestic", "foreign"),
+    ("short-run short short-term", "long-run long long-term"),
+    ("early earlier earliest", "late later latest"),
+    ("old older oldest", "new young younger newer newest"),
+    ("easy easier simple simpler simplest ease", "difficult hard harder complex difficulty"),
+    ("cheap cheaper inexpensive cheapest", "expensive costly dear costlier"),
+    ("good better best", "bad worse worst"),
+    ("open opening", "close closed shut closing"),
+    ("add addition", "subtract remove removal subtraction"),
+    ("multiply", "divide"),
+    ("create build construct", "destroy destruction demolish"),
+    ("enter entry", "exit leave"),
+    ("push", "pull"),
+    ("attract attraction", "repel repulsion"),
+    ("hot warm heat warmer hotter", "cold cool colder cooler"),
+    ("wet", "dry"),
+    ("fast quick quickly rapidly rapid faster", "slow slowly slower gradual gradually"),
+    ("heavy heavier", "light lighter"),
+    ("near close", "far distant"),
+    ("horizontal horizontally", "vertical vertically"),
+    ("elastic elasticity", "inelastic inelasticity"),
+    ("equal equality", "unequal inequality"),
+    ("present presence", "absent absence"),
+    ("active", "passive inactive"),
+    ("absorb", "emit release"),
+    ("attack", "defend defense defence"),
+    ("victory win winner", "defeat lose loser"),
+    ("north northern", "south southern"),
+    ("east eastern", "west western"),
+    ("male man men", "female woman women"),
+    ("mutable", "immutable"),
+    ("static statically", "dynamic dynamically"),
+    ("synchronous", "asynchronous"),
+    ("signed", "unsigned"),
+    ("compile-time", "runtime"),
+    ("encode encrypt", "decode decrypt"),
+    ("read reader", "write writer"),
+    ("push append insert", "pop delete"),
+    ("lock acquire", "unlock release"),
+    ("success succeed successful", "failure fail unsuccessful"),
+    ("majority", "minority"),
+    ("major", "minor"),
+    ("necessary required mandatory", "unnecessary optional"),
+    ("same identical similar alike", "different dissimilar opposite distinct"),
+    ("peace", "war"),
+    ("free freely", "forced coerced"),
+    ("complement complementary", "substitute"),
+    ("micro microeconomics", "macro macroeconomics"),
+    ("explicit explicitly", "implicit implicitly"),
+    ("direct directly", "indirect indirectly inverse inversely"),
+    ("nominal", "real"),
+    ("fixed constant", "variable varying"),
+    ("efficient efficiency", "inefficient inefficiency"),
+    ("employer", "employee"),
+    ("teacher", "student"),
+    ("parent", "child"),
+    ("cause", "effect"),
+    ("question", "answer"),
+    ("day", "night"),
+    ("birth born", "death die died"),
+    ("life alive live", "dead death"),
+    ("love", "hate"),
+    ("ancient", "modern"),
+    ("top", "bottom"),
+    ("front", "back rear"),
+    ("remember", "forget"),
+    ("send transmit", "receive"),
+    ("give", "take"),
+    ("borrowed", "owned"),
+    ("optimistic", "pessimistic"),
+    ("voluntary voluntarily", "involuntary involuntarily compulsory"),
+    ("possible possibly", "impossible"),
+    ("legal legally", "illegal illegally"),
+    ("formal", "informal"),
+    ("artificial", "natural"),
+    ("urban", "rural"),
+    ("import-substitution", "export-led"),
+    ("progressive", "regressive"),
+    ("recession depression", "boom recovery"),
+    ("endothermic", "exothermic"),
+    ("acid acidic", "alkaline base basic"),
+    ("predator", "prey"),
+    ("dominant", "recessive"),
+    ("convex", "concave"),
+    ("odd", "even"),
+)  # fmt: skip
+
+Side = tuple[int, bool]
+"""A number of an axis, and which side of it."""
+
+
+def sides_by_stem() -> dict[str, frozenset[Side]]:
+    """Return for each stem of a direction word the sides that it is on."""
+    sides: dict[str, set[Side]] = {}
+    for axis, pair in enumerate(_OPPOSITES):
+        for words, is_positive in zip(pair, (True, False), strict=True):
+            for word in words.split():
+                sides.setdefault(stem(word), set()).add((axis, is_positive))
+    return {root: frozenset(found) for root, found in sides.items()}

@@ -1,0 +1,90 @@
+"""Tells whether two texts are written in the same language, by script and function words."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+_FUNCTION_WORDS = {
+    "en": "the of and to in is that for it as with was are by this be on from or which an have "
+    "has not their when can will its they at what how does if more than were but these also",
+    "de": "der die das und ist nicht ein eine zu den von mit sich des auf für im dem auch als wird "
+    "es an werden aus oder einen einer wie sind bei durch wenn wir nur was dass kann um über",
+    "fr": "le la les et des est une un du en que qui dans pour pas sur au par plus ne ce il sont "
+    "avec aux se cette ou elle comme mais nous leur être quand lorsque ces quel quelle sa d l",
+    "es": "el la los las y de que en un una es por con para del se su al lo como más no son o sus "
+    "pero este esta entre cuando también hay muy qué cómo cuál porque ser si está fue",
+    "it": "il la di che e è un una per in non del della con i le gli sono si da al nel come più "
+    "dei anche alla delle ma questo questa quando ha cosa quale essere perché dell l",
+    "pt": "o a os as e de que em um uma é por com para do da no na se dos das não mais como ao "
+    "são ou seu sua mas quando também pelo pela este esta ser está foi qual",
+    "nl": "de het een en van is dat in te niet op zijn voor met die aan er als ook bij door om "
+    "naar maar wordt worden dan wat hoe deze dit kan uit heeft over hun of",
+    "pl": "i w na z się nie jest to że do jak o co przez dla od po za są przy ale może tym który "
+    "która które oraz ich tego tej lub",
+    "sv": "och att det som en på är av för med den till inte om ett han de var från när kan eller "
+    "man men ska har hur vad sig vid",
+    "da": "og at det som en på er af for med den til ikke om et de var fra når kan eller man men "
+    "skal har hvordan hvad sig ved",
+    "cs": "a je se na v že to s z do o které jako pro při by ale jsou nebo když jeho podle není",
+    "ro": "și de la în a că este o un nu cu pe din mai sau pentru care ca sunt se prin dar",
+    "tr": "ve bir bu da de için ile olarak daha çok ne gibi olan ya kadar değil mi en ise nasıl",
+    "id": "yang dan di ke dari untuk dengan pada adalah ini itu tidak dalam atau juga oleh akan "
+    "karena jika apa bagaimana",
+}
+_WORD = re.compile(r"[^\W\d_]+")
+_LANGUAGES_OF = {
+    word: frozenset(code for code, words in _FUNCTION_WORDS.items() if word in words.split())
+    for words in _FUNCTION_WORDS.values()
+    for word in words.split()
+}
+_FEWEST_HITS = 2
+_LEAD = 1.3
+_OWN_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "CYRILLIC", "ARABIC", "HEBREW", "GREEK",
+                "DEVANAGARI", "THAI", "BENGALI", "TAMIL", "GEORGIAN", "ARMENIAN")  # fmt: skip
+_ONE_WRITING = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
+ENGLISH = "en"
+
+
+def language_of(*texts: str) -> str | None:
+    """Return the language of the first of the texts that shows one; None: none does.
+
+    The answer is a code of two letters for languages in Latin script, and the name of the
+    script for any other.
+    """
+    return next((found for text in texts if (found := _language(text)) is not None), None)
+
+
+def _language(text: str) -> str | None:
+    words = _WORD.findall(text.casefold())
+    if (script := _script(words)) is not None:
+        return script
+    hits: Counter[str] = Counter()
+    for word in words:
+        for code in (languages := _LANGUAGES_OF.get(word, frozenset())):
+            hits[code] += 1 / len(languages)  # type: ignore[assignment]
+    return _leader(hits, words)
+
+
+def _leader(hits: "Counter[str]", words: Sequence[str]) -> str | None:
+    ranked = hits.most_common(2)
+    if not ranked or ranked[0][1] < min(_FEWEST_HITS, 0.3 * len(words)):
+        return None
+    code, most = ranked[0]
+    return code if len(ranked) == 1 or most >= _LEAD * ranked[1][1] else None
+
+
+def _script(words: Sequence[str]) -> str | None:
+    """Return the script of most letters, none for the Latin one."""
+    letters = Counter(_script_of(letter) for word in words for letter in word)
+    if not letters:
+        return None
+    name, _ = letters.most_common(1)[0]
+    return name if name in _OWN_SCRIPTS else None
+
+
+def _script_of(letter: str) -> str:
+    if letter.isascii():
+        return "LATIN"
+    name = unicodedata.name(letter, "").split(" ")[0]
+    return _ONE_WRITING.get(name, name)

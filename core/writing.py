@@ -1,0 +1,222 @@
+"""Writes the answer of one turn: by the model while it can, else in the book's own words."""
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from core.budgets.pricing import Prices
+from core.budgets.store import TokenBudgets
+from core.composition import Composition, TextDelta, TextWithdrawn
+from core.drafting import Drafting
+from core.errors import GenerationError, ServiceError, StoreError
+from core.generation.base import GenerationTask, Generator, ModelCall, Passage, Search
+from core.grounding import wording
+from core.grounding.confidence import confidence_of, outcome_of
+from core.grounding.support import SupportChecker
+from core.models import (
+    AgentConfiguration,
+    AgentResponse,
+    AgentToolCall,
+    Outcome,
+    ResponseState,
+    RetrievalToolInput,
+    now,
+)
+from core.retrieval.retrieval import Retrieval
+from core.retrieval.retriever import Retriever
+from core.turn import Turn
+
+logger = logging.getLogger(__name__)
+
+AnswerEvent = TextDelta | TextWithdrawn | AgentResponse
+
+FIRST_CLAIM = 9.0
+"""Seconds from taking a request up to its first released sentence; then the fallback writes."""
+EXTRACTIVE = "extractive"
+
+
+class Writing:
+    """Lets the generator write while it works and may be paid for, else the fallback."""
+
+    def __init__(
+        self,
+        *,
+        retriever: Retriever,
+        generator: Generator,
+        fallback: Generator,
+        checker: SupportChecker,
+        budgets: TokenBudgets,
+        prices: Prices,
+        request_tokens: int | None,
+    ) -> None:
+        self.generator = generator
+        self._retriever = retriever
+        self._fallback = fallback
+        self._checker = checker
+        self._budgets = budgets
+        self._prices = prices
+        self._request_tokens = request_tokens
+
+    async def stream(self, turn: Turn, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent, None]:
+        """Yield the claims that hold, as they are written, then the finished response."""
+        writer = await self._writer(turn)
+        streamed = False
+        try:
+            async with aclosing(self._draft(turn, retrieval, writer)) as events:
+                async for event in events:
+                    streamed = streamed or isinstance(event, TextDelta)
+                    yield event
+            return
+        except GenerationError as error:
+            if writer is self._fallback:
+                raise
+            logger.warning("%s failed, the fallback writes: %s", writer.name, error)
+        if streamed:
+            yield TextWithdrawn()
+        turn.notices.append(wording.MODEL_FAILED)
+        async with aclosing(self._draft(turn, retrieval, self._fallback)) as events:
+            async for event in events:
+                yield event
+
+    def failed(self, turn: Turn, error: ServiceError) -> AgentResponse:
+        """Return the response that tells of a service that failed."""
+        return turn.pending.advance(
+            ResponseState.ERROR,
+            outcome=Outcome.ERROR,
+            response_text=error.user_message,
+            error_message=error.user_message,
+            retrieval_success=turn.clock.retrieval > 0,
+            generated_at=now(),
+            **turn.spent(self._prices),
+            **turn.clock.times(),
+        )
+
+    async def _writer(self, turn: Turn) -> Generator:
+        """Return who may write: the fallback when the course says so or a budget is spent."""
+        if self.generator is self._fallback or turn.configuration.model_name == EXTRACTIVE:
+            return self._fallback
+        try:
+            spent = await self._budgets.exhausted(turn.request.user_id, turn.request.course_id)
+        except StoreError:
+            logger.exception("the budgets could not be read")
+            return self._fallback  # nothing is spent that cannot be counted
+        if spent is None:
+            return self.generator
+        logger.info("the %s budget of course %s is spent", spent, turn.request.course_id)
+        turn.notices.append(wording.BUDGET_SPENT)
+        return self._fallback
+
+    async def _draft(
+        self, turn: Turn, retrieval: Retrieval, writer: Generator
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        """Yield one writer's answer, then the finished response.
+
+        Raises:
+            GenerationError: when the writer fails; what was yielded must be withdrawn.
+        """
+        request, configuration, clock = turn.request, turn.configuration, turn.clock
+        threshold = _first(request.score_threshold, configuration.score_threshold)
+        answerable = retrieval.signals.best_score >= threshold
+        composition = Composition(retrieval)
+        streamed = False
+        for delta in composition.open(request):
+            streamed = clock.note_first_token()
+            yield delta
+        if composition.stands_in_book or (answerable and _is_promising(retrieval, configuration)):
+            drafting = Drafting(writer, self._checker, composition)
+            task = self._task(turn, retrieval, composition, writer)
+            try:
+                async with aclosing(drafting.write(task)) as deltas:
+                    async for delta in deltas:
+                        streamed = clock.note_first_token()
+                        yield delta
+            finally:
+                turn.calls.extend(drafting.calls)
+                await self._count(turn, drafting.calls)
+        fields = composition.finish(request, configuration, answerable=answerable)
+        fields["notices"] = (*turn.notices, *fields["notices"])
+        response = turn.pending.advance(
+            ResponseState.COMPLETED,
+            model_name=_model_name(writer, turn),
+            **fields,
+            **turn.spent(self._prices),
+            **clock.times(),
+            generated_at=now(),
+        )
+        if streamed and response.outcome is Outcome.ABSTAINED:
+            yield TextWithdrawn()
+        yield response
+
+    def _task(
+        self, turn: Turn, retrieval: Retrieval, composition: Composition, writer: Generator
+    ) -> GenerationTask:
+        request, configuration = turn.request, turn.configuration
+        by_model = writer is not self._fallback
+        if by_model and turn.turns:
+            composition.carry(turn.turns[-1])
+        searchable = by_model and configuration.retrieval_enabled
+        return GenerationTask(
+            question=request.query_text,
+            evidence=composition.evidence,
+            reads=composition.reads,
+            history=turn.turns,
+            selected_text=turn.quote,
+            quote_location=retrieval.quote_location,
+            language=retrieval.language,
+            statistics=retrieval.statistics,
+            encode_terms=retrieval.encode_terms,
+            search=self._search(turn, composition) if searchable else None,
+            model=configuration.model_name,
+            system_prompt=configuration.system_prompt,
+            temperature=_first(request.temperature, configuration.temperature),
+            max_tokens=configuration.max_tokens,
+            context_window=configuration.context_window,
+            token_limit=self._request_tokens,
+            deadline=turn.clock.started + FIRST_CLAIM if by_model else None,
+        )
+
+    def _search(self, turn: Turn, composition: Composition) -> Search:
+        """Return the model's second look: the same course and, if one was asked for, section."""
+        request = turn.request
+
+        async def search(asked: RetrievalToolInput) -> Sequence[Passage]:
+            section = request.section_filter or asked.section_filter
+            bound = asked.model_copy(update={"section_filter": section})
+            found = await self._retriever.retrieve(request.course_id, bound)
+            turn.tool_calls.append(
+                AgentToolCall(tool_name="retrieve", parameters=bound, result=found.output)
+            )
+            return composition.look_up(found)
+
+        return search
+
+    async def _count(self, turn: Turn, calls: Sequence[ModelCall]) -> None:
+        """Put what was used on the account of the user, the course and the day."""
+        if not calls:
+            return
+        try:
+            await self._budgets.add(
+                turn.request.user_id,
+                turn.request.course_id,
+                query_tokens=sum(call.query_tokens for call in calls),
+                response_tokens=sum(call.response_tokens for call in calls),
+                calls=len(calls),
+            )
+        except StoreError:
+            logger.exception("the tokens used could not be counted")
+
+
+def _is_promising(retrieval: Retrieval, configuration: AgentConfiguration) -> bool:
+    """Return whether an answer from this evidence may be told at all."""
+    best = confidence_of(retrieval.signals)
+    return outcome_of(best, configuration) is not Outcome.ABSTAINED
+
+
+def _model_name(writer: Generator, turn: Turn) -> str:
+    """Return who wrote: the model that the course names, or the writer's own."""
+    named = turn.configuration.model_name
+    return writer.name if writer.name == EXTRACTIVE or named is None else named
+
+
+def _first(asked: float | None, configured: float) -> float:
+    return configured if asked is None else asked
