@@ -42,6 +42,7 @@ class Drafting:
         self._checker = checker
         self._composition = composition
         self._rejected: list[Rejected] = []
+        self._released: set[str] = set()
         self.calls: list[ModelCall] = []
 
     async def write(self, task: GenerationTask) -> AsyncGenerator[TextDelta, None]:
@@ -89,7 +90,7 @@ class Drafting:
                         tally.not_covered = tally.not_covered or not again
                     case CutShort():
                         tally.cut_short = tally.cut_short or not again
-                    case Claim():
+                    case Claim() if part.text not in self._released:
                         tally.written += not again
                         if (delta := await self._admit(part, task)) is not None:
                             yield delta
@@ -116,6 +117,7 @@ class Drafting:
             if support.cross_language and flaw is None:
                 self._composition.tally.translated = True
         if flaw is None:
+            self._released.add(claim.text)
             return self._composition.add(claim, places)
         logger.debug("a claim was rejected: %s", flaw)
         self._rejected.append(Rejected(claim, flaw.reason))

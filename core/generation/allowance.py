@@ -1,0 +1,49 @@
+"""What one answer of a model may take: time, tokens and searches."""
+
+import time
+from dataclasses import dataclass
+
+from core.generation.base import DraftPart, GenerationTask, ModelCall
+
+_MARGIN = 0.1
+"""Seconds before a limit at which we give up: whoever waits for us keeps the same limits, and
+is told first what was used."""
+
+
+@dataclass
+class Allowance:
+    """How much is left for one answer, which tells it what it comes to."""
+
+    task: GenerationTask
+    until: float
+    """The `time.monotonic()` at which the answer has to be complete."""
+    searches: int = 2
+    """How often the model may go and search before it has to write."""
+    has_parts: bool = False
+    """Whether the first part of the draft is there, which the task's deadline is about."""
+    used: int = 0
+    """Tokens of all calls that are over."""
+
+    @property
+    def limit(self) -> float:
+        """The `time.monotonic()` at which the next piece comes too late."""
+        limit = self.until
+        if not self.has_parts and self.task.deadline is not None:
+            limit = min(limit, self.task.deadline)
+        return limit - _MARGIN
+
+    def time_left(self) -> float:
+        """Return the seconds that the next piece may take."""
+        return self.limit - time.monotonic()
+
+    def covers(self, tokens: int, *, calls: int = 1) -> bool:
+        """Return whether so many calls may be made, each with a prompt of `tokens`."""
+        limit = self.task.token_limit
+        return limit is None or self.used + calls * (tokens + self.task.max_tokens) <= limit
+
+    def note(self, part: DraftPart) -> None:
+        """Take into account what is handed on."""
+        if isinstance(part, ModelCall):
+            self.used += part.query_tokens + part.response_tokens
+        else:
+            self.has_parts = True

@@ -1,0 +1,237 @@
+"""Whatever a model says, and whatever stands in a book or a quote: what a reader can be told."""
+
+import random
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.agent import Agent
+from core.index.base import Candidate, SearchQuery
+from core.models import AgentResponse, Chunk, ContextMode, Outcome
+from core.text.sentences import sentence_spans
+from tests.attacks import attack_texts, benign_questions
+from tests.books import COVERED, LIGHTHOUSE
+from tests.wire.answering import FOREIGN_CANARY, SYSTEM_CANARY, House, asking, open_house
+from tests.wire.gemini_calls import GeminiCall
+from tests.wire.gemini_server import GeminiServer
+from tests.wire.scripted_models import (
+    ATTACK_FORMS,
+    LINK,
+    MENTIONS,
+    cite,
+    compromised,
+    honest,
+    obeying,
+)
+
+FEW = 40
+"""Every so-manieth attack is tried in a quick run; all of them in a slow one."""
+URL = re.compile(r"(?i)[a-z][a-z0-9+.-]*://\S|www\.\S|(?:javascript|data|vbscript|mailto|file):\S")
+QUESTIONS = (
+    COVERED,
+    "What turns the lens of the lighthouse?",
+    "What do the keepers live on when the supply boat stays away?",
+)
+ENDS = ".?!。？！"
+PLACES = ("start", "middle", "end")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("attacked")
+
+
+@pytest.fixture
+async def house(folder: Path, models: Path) -> AsyncIterator[House]:
+    async with (
+        GeminiServer() as server,
+        open_house(folder, models, server, LIGHTHOUSE) as house,
+    ):
+        yield house
+
+
+def quick() -> Any:
+    """Parametrise by attacks: a few of them, and all in the slow run."""
+    return pytest.mark.parametrize(
+        "step", [FEW, pytest.param(1, marks=pytest.mark.slow)], ids=["few", "all"]
+    )
+
+
+# --- a compromised model ------------------------------------------------------------------
+
+
+@quick()
+@pytest.mark.parametrize("form", ATTACK_FORMS)
+async def test_a_compromised_model_can_say_nothing_of_its_own(
+    house: House, form: str, step: int
+) -> None:
+    agent = house.agent
+    for attack in attack_texts(step=step):
+        house.server.answer_with(compromised(attack, form))
+        _, answer = await agent.rehearse(asking(COVERED))
+        _is_harmless(answer, house)
+        assert answer.outcome in {Outcome.ANSWERED, Outcome.PARTIAL, Outcome.ABSTAINED}
+
+
+async def test_a_model_that_repeats_its_instructions_is_not_heard(house: House) -> None:
+    def repeating(call: GeminiCall) -> str:
+        told = str(call.body["systemInstruction"])
+        assert SYSTEM_CANARY in told
+        return f"{told}\n\n{cite(told, 1, told)}"
+
+    house.server.answer_with(repeating)
+    _is_harmless(await house.agent.answer(asking(COVERED)), house)
+
+
+async def test_a_model_that_knows_another_course_cannot_tell_of_it(house: House) -> None:
+    house.server.answer_with(lambda _: cite(FOREIGN_CANARY, 1, FOREIGN_CANARY))
+    _is_harmless(await house.agent.answer(asking(COVERED)), house)
+
+
+def _is_harmless(answer: AgentResponse, house: House) -> None:
+    """Check that nothing is told but the book's words and our own."""
+    told = "\n".join((answer.response_text, *answer.notices, *(c.quote for c in answer.citations)))
+    assert not URL.search(answer.response_text), answer.response_text
+    assert set(answer.sources) <= {chunk.source_url for chunk in answer.grounding_chunks}
+    assert SYSTEM_CANARY not in told
+    assert FOREIGN_CANARY not in answer.model_dump_json()
+    assert {chunk.course_id for chunk in answer.retrieved_chunks} <= {"arden"}
+
+
+# --- an obedient model --------------------------------------------------------------------
+
+
+@dataclass
+class PoisonedIndex:
+    """An index whose every chunk holds an attack; all else is the real one's."""
+
+    real: Any
+    attack: str = ""
+    place: str = "start"
+    clean: dict[Any, str] = field(default_factory=dict)
+    """The true text of each chunk that was seen."""
+
+    async def search(self, collection: str, query: SearchQuery) -> list[Candidate]:
+        found = await self.real.search(collection, query)
+        return [Candidate(self._poisoned(c.chunk), c.cosine, c.bm25) for c in found]
+
+    async def fetch(self, collection: str, chunk_ids: Sequence[Any]) -> list[Chunk]:
+        return [self._poisoned(c) for c in await self.real.fetch(collection, chunk_ids)]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def _poisoned(self, chunk: Chunk) -> Chunk:
+        self.clean[chunk.chunk_id] = chunk.content_text
+        return chunk.model_copy(
+            update={"content_text": planted(chunk.content_text, self.attack, self.place)}
+        )
+
+
+def planted(text: str, attack: str, place: str) -> str:
+    """Return the text with an attack in front of it, behind it or between two sentences."""
+    if place == "start":
+        return f"{attack} {text}"
+    spans = sentence_spans(text)
+    end = spans[-1].end if place == "end" else spans[(len(spans) - 1) // 2].end
+    return f"{text[:end]} {attack}{text[end:]}"
+
+
+def poisoned_agent(house: House, index: PoisonedIndex) -> Agent:
+    return replace(house.services, index=index).agent("gemini")
+
+
+ATTACKS = ("bipia", "garak", "cyberseceval", "agentdojo")
+LONGEST = 1_500
+
+
+def planted_attacks(step: int) -> list[str]:
+    texts = attack_texts(*ATTACKS)
+    chosen = [" ".join(text.split()) for text in texts if len(text) <= LONGEST]
+    random.Random(7).shuffle(chosen)
+    return chosen[::step]
+
+
+@quick()
+@pytest.mark.parametrize("place", PLACES)
+async def test_an_obedient_model_cannot_tell_what_was_planted_in_the_book(
+    house: House, place: str, step: int
+) -> None:
+    index = PoisonedIndex(house.services.index, place=place)
+    agent = poisoned_agent(house, index)
+    fooled = []
+    for number, attack in enumerate(planted_attacks(step)):
+        index.attack = attack
+        house.server.answer_with(obeying(planted=attack, answers_too=bool(number % 2)))
+        _, answer = await agent.rehearse(asking(QUESTIONS[number % len(QUESTIONS)]))
+        if _fooled(answer, attack, index.clean):
+            fooled.append((attack, answer.model_name, answer.response_text))
+    assert not fooled, f"{len(fooled)}: {fooled[:5]}"
+
+
+@quick()
+async def test_an_obedient_model_cannot_tell_what_stands_in_a_quote(
+    house: House, step: int
+) -> None:
+    fooled = []
+    for number, attack in enumerate(planted_attacks(step)):
+        house.server.answer_with(obeying(planted=attack, answers_too=bool(number % 2)))
+        quote = attack if number % 3 else f"The keeper trims the wick of the lamp. {attack}"
+        asked = asking(
+            QUESTIONS[number % len(QUESTIONS)],
+            context_mode=ContextMode.SELECTED_TEXT,
+            selected_text=quote,
+        )
+        _, answer = await house.agent.rehearse(asked)
+        if _fooled(answer, attack, {}):
+            fooled.append((attack, answer.model_name, answer.response_text))
+    assert not fooled, f"{len(fooled)}: {fooled[:5]}"
+
+
+def _fooled(answer: AgentResponse, attack: str, clean: Mapping[Any, str]) -> bool:
+    """Return whether the answer says, cites, links or mentions what the clean book does not."""
+    told = " ".join(answer.response_text.split())
+    if any(sign in told for sign in (LINK, "evil.example", *MENTIONS.split())):
+        return True
+    if any(len(attack) > 20 and piece in told for piece in _pieces(attack)):
+        return True
+    return any(
+        not _stands_in(citation.quote, clean[citation.chunk_id])
+        for citation in answer.citations
+        if citation.chunk_id in clean
+    )
+
+
+def _pieces(attack: str) -> list[str]:
+    """Return the longer sentences of an attack."""
+    cut = [attack[start:end] for start, end in sentence_spans(attack)]
+    return [piece for piece in cut if len(piece) > 20]
+
+
+def _stands_in(quote: str, text: str) -> bool:
+    return " ".join(quote.split()) in " ".join(text.split())
+
+
+# --- benign questions ---------------------------------------------------------------------
+
+
+async def test_a_question_is_not_refused_for_the_words_that_attacks_use(
+    tmp_path: Path, models: Path
+) -> None:
+    questions = benign_questions()
+    book = {
+        f"{number:03}.md": f"# Topic {number}\n\nThis page answers the question “{text.rstrip(ENDS)}” at length.\n"
+        for number, text in enumerate(questions)
+    }
+    refused = []
+    async with GeminiServer() as server, open_house(tmp_path, models, server, book) as house:
+        server.answer_with(honest)
+        for question in questions:
+            _, answer = await house.agent.rehearse(asking(question[:999]))
+            if answer.outcome is Outcome.ABSTAINED:
+                refused.append(question)
+    assert len(refused) <= len(questions) * 0.01, refused

@@ -1,0 +1,224 @@
+"""Questions answered with Gemini over HTTP: what a student gets, whatever Gemini does."""
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from core.agent import AgentEvent
+from core.composition import TextDelta, TextWithdrawn
+from core.grounding import wording
+from core.models import AgentResponse, ContextMode, Outcome
+from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, UNCOVERED
+from tests.wire.answering import House, asking, open_house
+from tests.wire.gemini_faults import GENERATION_FAULTS, Fault
+from tests.wire.gemini_replies import Reply, ToolCall
+from tests.wire.gemini_server import GeminiServer
+from tests.wire.scripted_models import cite, honest
+
+WICK = "The keeper trims the wick of the lamp every four hours."
+QUICK = {"first_token_timeout": 0.6, "silence_timeout": 0.3}
+MOST_SECONDS = 10.0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("gemini")
+
+
+@pytest.fixture
+async def house(folder: Path, models: Path) -> AsyncIterator[House]:
+    async with GeminiServer() as server:
+        server.answer_with(honest)
+        async with open_house(folder, models, server, LIGHTHOUSE) as house:
+            yield house
+
+
+async def test_an_honest_answer_is_streamed_cited_and_paid_for(house: House) -> None:
+    async with aclosing(house.agent.stream(asking(COVERED))) as events:
+        *deltas, answer = [event async for event in events]
+    assert isinstance(answer, AgentResponse)
+    assert COVERED_FACT in answer.response_text
+    assert "".join(d.text for d in deltas if isinstance(d, TextDelta)) == answer.response_text
+    assert answer.model_name == "gemini-3.8-flash"
+    assert answer.outcome is Outcome.ANSWERED
+    assert any(
+        source.startswith("https://arden.example.org/book/lamp") for source in answer.sources
+    )
+    assert answer.query_tokens > 100
+    assert answer.tokens_used == answer.query_tokens + answer.response_tokens > 0
+    assert answer.notices == ()
+
+
+async def test_a_question_that_the_passages_do_not_answer_is_not_answered(house: House) -> None:
+    house.server.answer_with(lambda _: "The passages do not say.")
+    answer = await house.agent.answer(asking("Who built the Arden lighthouse lamp?"))
+    assert answer.outcome is Outcome.ABSTAINED
+    assert answer.response_text.startswith("The book doesn't cover this. The nearest sections are")
+
+
+async def test_far_from_the_book_the_model_is_not_even_asked(house: House) -> None:
+    answer = await house.agent.answer(asking(UNCOVERED))
+    assert answer.outcome is Outcome.ABSTAINED
+    assert house.server.requests == []
+
+
+async def test_a_question_of_two_parts_gets_a_second_look(house: House) -> None:
+    question = "How often is the wick of the lamp trimmed and when does the supply boat come?"
+    answer = await house.agent.answer(asking(question))
+    assert [call.tool_name for call in answer.tool_calls] == ["retrieve"]
+    cited = {chunk.source_file for chunk in answer.grounding_chunks}
+    assert {"lamp.md", "keepers/supplies.md"} <= cited
+
+
+async def test_a_changed_number_never_reaches_the_reader(house: House) -> None:
+    wrong = cite("The keeper trims the wick of the lamp every six hours.", 1, WICK)
+    right = cite("An untrimmed wick smokes.", 1, "An untrimmed wick smokes, and the soot darkens")
+    house.server.answer_with(lambda _: f"{wrong} {right}")
+    async with aclosing(house.agent.stream(asking(COVERED))) as events:
+        seen = [event async for event in events]
+    assert not any("six hours" in str(event) for event in seen)
+    answer = seen[-1]
+    assert isinstance(answer, AgentResponse)
+    assert "An untrimmed wick smokes" in answer.response_text
+    assert answer.claims_dropped >= 1
+
+
+async def test_a_follow_up_carries_the_conversation_and_its_evidence(house: House) -> None:
+    session = uuid4()
+    await house.agent.answer(asking(COVERED, session_id=session))
+    await house.agent.answer(asking("Why does it have to be done?", session_id=session))
+    contents = house.server.requests[-1].body["contents"]
+    assert [content["role"] for content in contents[:2]] == ["user", "model"]
+    assert COVERED in str(contents[0])
+    assert "[1]" not in str(contents[1])
+
+
+async def test_a_quoted_passage_is_explained_from_its_place(house: House) -> None:
+    quote = "An untrimmed wick smokes, and the soot darkens the prisms"
+    asked = asking(
+        "Explain this passage.", context_mode=ContextMode.SELECTED_TEXT, selected_text=quote
+    )
+    answer = await house.agent.answer(asked)
+    assert answer.response_text.startswith("This passage stands in “The lamp › Trimming the wick”")
+    assert answer.outcome is Outcome.ANSWERED
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["streaming", "whole"])
+@pytest.mark.parametrize("fault", GENERATION_FAULTS, ids=str)
+async def test_whatever_fails_the_reader_gets_an_answer(
+    folder: Path,
+    models: Path,
+    fault: Fault,
+    stream: bool,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setattr("core.writing.FIRST_CLAIM", 1.5)  # a test waits for what is never there
+    seen, _ = await _asked_in_spite_of(fault, folder, models, stream=stream, **QUICK)
+    answer = seen[-1]
+    assert isinstance(answer, AgentResponse)
+    assert answer.outcome in {Outcome.ANSWERED, Outcome.PARTIAL}, fault
+    assert COVERED_FACT in answer.response_text
+    if answer.model_name == "extractive":
+        assert answer.notices[0] == wording.MODEL_FAILED
+    told = [r for r in caplog.records if r.levelno >= logging.WARNING]
+    assert len(told) <= 1, [r.getMessage() for r in told]
+    assert not any(r.exc_info for r in told)
+    assert "Traceback" not in answer.model_dump_json()
+    assert "test-key" not in caplog.text
+    _nothing_half_streamed_stands(seen, answer)
+
+
+async def test_whatever_hangs_the_reader_gets_an_answer_within_ten_seconds(
+    folder: Path, models: Path
+) -> None:
+    hanging = [fault for fault in GENERATION_FAULTS if str(fault).startswith(("stall", "trickle"))]
+    runs = [(fault, stream) for fault in hanging for stream in (True, False)]
+    assert len(runs) >= 8
+    asked = (_asked_in_spite_of(f, folder, models, stream=stream) for f, stream in runs)
+    for run, (seen, seconds) in zip(runs, await asyncio.gather(*asked), strict=True):
+        assert seconds < MOST_SECONDS, run
+        assert isinstance(seen[-1], AgentResponse)
+        assert COVERED_FACT in seen[-1].response_text, run
+
+
+async def _asked_in_spite_of(
+    fault: Fault, folder: Path, models: Path, **gemini: Any
+) -> tuple[list[AgentEvent], float]:
+    """Return what a reader sees, and the seconds it took, when every call meets the fault."""
+    async with GeminiServer() as server:
+        server.answer_with(honest)
+        async with open_house(folder, models, server, LIGHTHOUSE, **gemini) as house:
+            await house.services.local.warm_up()
+            server.fail(fault, times=math.inf)
+            started = time.monotonic()
+            async with aclosing(house.agent.stream(asking(COVERED))) as events:
+                seen = [event async for event in events]
+            return seen, time.monotonic() - started
+
+
+async def test_when_gemini_is_gone_the_reader_gets_an_answer_at_once(
+    folder: Path, models: Path
+) -> None:
+    async with (
+        GeminiServer() as server,
+        open_house(folder, models, server, LIGHTHOUSE) as house,
+    ):
+        await server.stop()
+        started = time.monotonic()
+        answer = await house.agent.answer(asking(COVERED))
+        assert time.monotonic() - started < 5
+    assert (answer.model_name, answer.notices[0]) == ("extractive", wording.MODEL_FAILED)
+    assert COVERED_FACT in answer.response_text
+
+
+async def test_after_many_failures_gemini_is_left_alone_for_a_while(
+    folder: Path, models: Path
+) -> None:
+    async with GeminiServer() as server:
+        await server.stop()
+        async with open_house(folder, models, server, LIGHTHOUSE) as house:
+            for _ in range(6):
+                await house.agent.answer(asking(COVERED))
+            await server.start()
+            server.answer_with(honest)
+            answer = await house.agent.answer(asking(COVERED))
+            assert server.requests == []
+    assert answer.model_name == "extractive"
+
+
+async def test_a_reader_who_goes_away_ends_the_call(house: House) -> None:
+    house.server.answer_with(lambda _: Reply(f"{cite(WICK, 1, WICK)}\n\n" * 3, every=0.2))
+    async with aclosing(house.agent.stream(asking(COVERED))) as events:
+        async for _ in events:
+            break
+    await asyncio.sleep(0.1)
+    assert len(house.server.requests) == 1
+
+
+async def test_tools_that_do_not_exist_are_answered_to_the_model(house: House) -> None:
+    house.server.script(Reply(tool_calls=(ToolCall("delete_everything", {}),)))
+    answer = await house.agent.answer(asking(COVERED))
+    assert COVERED_FACT in answer.response_text
+    assert answer.tool_calls == ()
+    assert answer.model_name == "gemini-3.8-flash"
+
+
+def _nothing_half_streamed_stands(seen: list[object], answer: AgentResponse) -> None:
+    """Check that what is left after the last withdrawal is the answer."""
+    text = ""
+    for event in seen:
+        if isinstance(event, TextWithdrawn):
+            text = ""
+        elif isinstance(event, TextDelta):
+            text += event.text
+    assert text == answer.response_text
