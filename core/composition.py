@@ -136,10 +136,11 @@ class Composition:
         """Take up a claim that its quotes carry."""
         piece = self._ledger.cite(claim.text, places)
         self.tally.released += 1
+        lead = claim.lead or ""
         tail = self._text.rsplit("\n\n", 1)[-1]
         if self.tally.released == 1 or is_block(piece) or is_block(tail):
-            return self._append(piece, "\n\n")
-        return self._append(piece, claim.lead or " ")
+            lead = "\n\n" + lead.lstrip()
+        return self._append(piece, lead or " ")
 
     def finish(
         self, request: AgentRequest, configuration: AgentConfiguration, *, answerable: bool
@@ -214,7 +215,7 @@ class Composition:
         return len(self.evidence) - 1
 
     def _append(self, piece: str, glue: str) -> TextDelta:
-        added = f"{glue}{piece}" if self._text else piece
+        added = f"{glue}{piece}" if self._text else f"{glue.lstrip()}{piece}"
         self._text += added
         return TextDelta(added)
 

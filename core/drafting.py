@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 from core.composition import Composition, TextDelta
 from core.errors import GenerationError
@@ -60,12 +61,19 @@ class Drafting:
             return
         if not any(rejected.claim.quotes for rejected in self._rejected) and not tally.released:
             raise GenerationError("the writer cited nothing")
-        repair = self._writer.repair(task, self._rejected[:_MOST_REPAIRED])
+        repair = self._writer.repair(self._with_the_rest(task), self._rejected[:_MOST_REPAIRED])
         try:
             async for delta in self._checked(repair, task, time.monotonic() + REPAIR, again=True):
                 yield delta
         except GenerationError as error:
             logger.warning("rejected claims could not be repaired: %s", error)
+
+    def _with_the_rest(self, task: GenerationTask) -> GenerationTask:
+        """Return the task with those tokens to use that the draft has left."""
+        if task.token_limit is None:
+            return task
+        used = sum(call.query_tokens + call.response_tokens for call in self.calls)
+        return replace(task, token_limit=max(task.token_limit - used, 0))
 
     async def _checked(
         self,

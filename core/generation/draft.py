@@ -1,26 +1,15 @@
 """Reads a model's text while it arrives: claims, their quotes, and what is not covered."""
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 
-from core.generation.base import Claim, NotCovered, Quoted
+from core.generation.base import Quoted
 from core.generation.block import Block
+from core.generation.claims import ClaimCutter, DraftText
 from core.generation.escaping import unescape, visible
-from core.generation.refusals import is_refusal
 from core.generation.tags import Tag, TagKind, TagReader
-from core.models import CODE
-from core.text.sentences import Span, sentence_spans
-
-DraftText = Claim | NotCovered
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
-_BULLET = re.compile(r"(?P<mark>[-*•+]|(?P<number>\d{1,3})[.)])(?:[ \t]+|$)")
-_LAID_OUT = re.compile(r"```|~~~|\||\$\$")
-_ENDLESS = re.compile(r"[.!?…]{40}|`{40}|~{40}")
-"""No prose: a sentence's end or a fence would be looked for from every place in it."""
-_MARKERS = re.compile(
-    r"(?:^|(?<![ \t])[ \t]+|(?<=[.!?…,;:”’\"')]))\[\d{1,3}\](?:[ \t]?\[\d{1,3}\])*"
-)
 _TERMINATORS = ".!?…。！？｡"
 _CLOSERS = "\"'”’»)]*_"
 _CONTINUES = ",;:(–—"
@@ -48,15 +37,13 @@ class DraftParser:
     def __init__(self) -> None:
         self._tags = TagReader()
         self._block = Block()
+        self._cutter = ClaimCutter()
         self._quotes: list[Quoted] = []
         self._citation: Tag | None = None
         self._quoted: list[str] = []
         self._is_cited = False
         """Whether the last thing read was a citation's end, and blanks."""
         self._has_gap = False
-        self._at_start = True
-        self._after_layout = False
-        self._is_refused = False
 
     def feed(self, text: str) -> list[DraftText]:
         """Return what is complete by now."""
@@ -88,7 +75,7 @@ class DraftParser:
         self._end_citation()
         if tag.kind is TagKind.NOT_COVERED:
             yield from self._flush()
-            yield from self._refuse()
+            yield from self._cutter.refuse()
         elif tag.kind is not TagKind.CLOSES:
             self._block.cite()
             self._citation, self._is_cited = tag, False
@@ -109,15 +96,20 @@ class DraftParser:
             line = match.group()
             if self._is_cited:
                 line = yield from self._read_behind_citation(line)
-            if self._block.paragraph_is_over and line.strip():
+            words = line.lstrip()
+            yield from self._append(line[: len(line) - len(words)])
+            if self._block.paragraph_is_over and words:
                 yield from self._flush()
-            start = 0
-            while start < len(line):
-                piece = line[start : start + self._block.room]
-                self._block.add(piece)
-                start += len(piece)
-                if not self._block.room:
-                    yield from self._flush()
+            yield from self._append(words)
+
+    def _append(self, line: str) -> Iterator[DraftText]:
+        start = 0
+        while start < len(line):
+            piece = line[start : start + self._block.room]
+            self._block.add(piece)
+            start += len(piece)
+            if not self._block.room:
+                yield from self._flush()
 
     def _read_behind_citation(self, line: str) -> Generator[DraftText, None, str]:
         """Return what is left once it is clear whether the sentence goes on."""
@@ -150,63 +142,7 @@ class DraftParser:
     def _flush(self) -> Iterator[DraftText]:
         """Yield the claims of the text so far, each with the quotes that stand behind it."""
         quotes, self._quotes, self._is_cited = tuple(self._quotes), [], False
-        text = self._block.take()
-        spans = [span for span in _sentence_spans(text) if _says_something(text, span)]
-        end = 0
-        for number, (start, stop) in enumerate(spans, 1):
-            sentence, gap = text[start:stop], text[end:start]
-            is_carried = bool(quotes) and number == len(spans)
-            end = stop
-            if not is_carried and is_refusal(sentence):
-                yield from self._refuse()
-            elif shown := self._claim(sentence, gap, quotes):
-                yield shown
-        self._at_start = self._at_start and not text.strip()
-
-    def _claim(self, sentence: str, gap: str, quotes: tuple[Quoted, ...]) -> Claim | None:
-        lead = None
-        is_layout = _LAID_OUT.match(sentence) is not None
-        feeds, indent = gap.count("\n"), len(gap) - len(gap.rstrip(" "))
-        bullet = _BULLET.match(sentence) if feeds or self._at_start else None
-        if bullet:
-            mark = f"{bullet['number']}." if bullet["number"] else "-"
-            lead = "\n" * max(min(feeds, 2), 1) + f"{' ' * indent}{mark} "
-            sentence = sentence[bullet.end() :]
-        elif feeds > 1 or (feeds and (is_layout or self._after_layout)):
-            lead = "\n\n"
-        self._at_start, self._after_layout = False, is_layout
-        if is_layout:
-            sentence = re.sub(rf"(?m)^ {{1,{indent}}}", "", sentence) if indent else sentence
-        text = unescape(_without_markers(sentence)).strip()
-        return Claim(text, quotes, lead) if text else None
-
-    def _refuse(self) -> Iterator[NotCovered]:
-        if not self._is_refused:
-            self._is_refused = True
-            yield NotCovered()
-
-
-def _sentence_spans(text: str) -> Sequence[Span]:
-    if _ENDLESS.search(text):
-        return [Span(len(text) - len(text.lstrip()), len(text.rstrip()))]
-    return sentence_spans(text)
-
-
-def _says_something(text: str, span: Span) -> bool:
-    """Return whether there is a word or number in it, more than the number of an item."""
-    sentence = text[span.start : span.end]
-    bullet = _BULLET.match(sentence)
-    words = sentence[bullet.end() :] if bullet else sentence
-    return any(character.isalnum() for character in words)
-
-
-def _without_markers(sentence: str) -> str:
-    """Return the sentence without `[1]`: the citations are numbered by code."""
-    shown, position = "", 0
-    for code in CODE.finditer(sentence):
-        shown += _MARKERS.sub("", sentence[position : code.start()]) + code.group()
-        position = code.end()
-    return shown + _MARKERS.sub("", sentence[position:])
+        yield from self._cutter.cut(self._block.take(), quotes)
 
 
 def _bare_quote(quote: str) -> str:

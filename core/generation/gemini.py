@@ -88,7 +88,7 @@ class GeminiGenerator:
                 operator why.
         """
         allowance = Allowance(task, time.monotonic() + self._answer_timeout)
-        prompt = render_prompt(task)
+        prompt = _render(allowance)
         request = self._request(allowance, prompt)
         while True:
             answer = Answer()
@@ -102,7 +102,7 @@ class GeminiGenerator:
             request = following
         if not allowance.has_parts:
             raise GenerationError(f"{request.model} wrote nothing that can be used")
-        if answer.is_cut_short:
+        if answer.is_cut_short or answer.calls:
             yield CutShort()
 
     async def repair(
@@ -124,14 +124,13 @@ class GeminiGenerator:
                 yield part
 
     def _request(self, allowance: Allowance, prompt: Prompt) -> ModelRequest:
-        """Return the first request; the tool is offered when a second one can be paid."""
+        """Return the first request of an answer, or raise GenerationError: it costs too much."""
         task = allowance.task
         if not allowance.covers(prompt.tokens):
             raise GenerationError(
                 f"a prompt of about {prompt.tokens} tokens and an answer of {task.max_tokens} "
                 f"exceed the {task.token_limit} tokens of one question"
             )
-        searching = task.search is not None and allowance.covers(prompt.tokens, calls=2)
         return ModelRequest(
             model=task.model or self._model,
             system=prompt.system,
@@ -140,7 +139,7 @@ class GeminiGenerator:
             max_tokens=task.max_tokens,
             tokens=prompt.tokens,
             thinking_level=self._thinking_level,
-            tools=[declare_retrieve()] if searching else [],
+            tools=() if task.search is None else (declare_retrieve(),),
             streams=self._stream,
         )
 
@@ -236,6 +235,15 @@ class GeminiGenerator:
         if model not in self._breakers:
             self._breakers[model] = self._new_breaker(model)
         return self._breakers[model]
+
+
+def _render(allowance: Allowance) -> Prompt:
+    """Return what the model is told; not of its tool, when a second call cannot be paid."""
+    prompt = render_prompt(allowance.task)
+    if allowance.task.search is not None and not allowance.covers(prompt.tokens, calls=2):
+        allowance.task = replace(allowance.task, search=None)
+        prompt = render_prompt(allowance.task)
+    return prompt
 
 
 def _used(request: ModelRequest, answer: Answer) -> ModelCall:

@@ -10,9 +10,9 @@ _LONGEST_TAG = 120
 _TELLING = 3
 """From so many characters on, a beginning that the stream breaks off in is a tag's."""
 _TAG = re.compile(
-    rf"<(?P<closes>/?)(?:(?P<cite>cite)(?P<attributes>(?:[\s/][^<>]{{0,{_LONGEST_TAG - 8}}})?)"
-    r"|not[-_ ]?covered[\s/]{0,9})>",
-    re.IGNORECASE,
+    rf"<(?P<closes>/?)(?:(?P<cite>cite)(?P<attributes>(?:[ \t\n/][^<>]{{0,{_LONGEST_TAG - 8}}})?)"
+    r"|not[-_ ]?covered[ \t\n/]{0,9})>",
+    re.IGNORECASE | re.ASCII,
 )
 _BEGINNINGS = tuple(
     f"<{slash}{name}"

@@ -176,6 +176,13 @@ def test_the_layout_that_a_writer_wishes_is_kept() -> None:
     assert finished(composition).response_text == "First. [1]\n- Second. [2]"
 
 
+def test_a_list_begins_with_its_first_bullet() -> None:
+    composition = Composition(found(heap()))
+    item = Claim("First.", (Quoted(0, "A heap is a complete"),), lead="\n\n- ")
+    composition.add(item, composition.locate(item))
+    assert finished(composition).response_text == "- First. [1]"
+
+
 def test_marks_of_the_book_that_look_like_citations_are_not() -> None:
     composition = Composition(found(heap()))
     add(composition, "Its root is the largest key [7].", "Its root is the largest key [7].")
