@@ -95,23 +95,32 @@ class Agent:
         turn = Turn(request, configuration, self._begin(request), clock, turns)
         response = turn.pending
         try:
-            retrieval = await self._retrieve(turn, [_what_was_asked(one) for one in turns])
-            async with aclosing(self._writing.stream(turn, retrieval)) as events:
+            async with aclosing(self._write(turn)) as events:
                 async for event in events:
                     if isinstance(event, AgentResponse):
                         response = event
                     else:
                         yield event
+            try:
+                await self._remember(request, response)
+            except StoreError:
+                logger.exception("the turn could not be stored")
+                notices = (*response.notices, wording.NOT_STORED)
+                response = response.model_copy(update={"notices": notices})
+            yield response
+        finally:
+            await self._writing.count(turn)
+
+    async def _write(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+        """Yield the answer as it is written, and last the response, whatever fails."""
+        try:
+            retrieval = await self._retrieve(turn, [_what_was_asked(one) for one in turn.turns])
+            async with aclosing(self._writing.stream(turn, retrieval)) as events:
+                async for event in events:
+                    yield event
         except ServiceError as error:
             logger.exception("the turn failed")
-            response = self._writing.failed(turn, error)
-        try:
-            await self._remember(request, response)
-        except StoreError:
-            logger.exception("the turn could not be stored")
-            notices = (*response.notices, wording.NOT_STORED)
-            response = response.model_copy(update={"notices": notices})
-        yield response
+            yield self._writing.failed(turn, error)
 
     async def rehearse(
         self, request: AgentRequest, earlier: Sequence[str] = ()
@@ -128,9 +137,12 @@ class Agent:
         turn = Turn(request, configuration, self._begin(request), Clock())
         retrieval = await self._retrieve(turn, earlier)
         response = turn.pending
-        async for event in self._writing.stream(turn, retrieval):
-            if isinstance(event, AgentResponse):
-                response = event
+        try:
+            async for event in self._writing.stream(turn, retrieval):
+                if isinstance(event, AgentResponse):
+                    response = event
+        finally:
+            await self._writing.count(turn)
         return retrieval, response
 
     async def _recall(
@@ -183,13 +195,7 @@ class Agent:
         context = request.user_context.model_dump(
             include={"platform", "workspace", "channel", "thread"}, exclude_none=True
         )
-        await self._sessions.open_session(
-            response.conversation_id,
-            user_id=request.user_id,
-            course_id=request.course_id,
-            metadata=context,
-        )
-        await self._sessions.append_turn(response.conversation_id, request, response)
+        await self._sessions.remember(request, response, metadata=context)
         logger.info(
             "turn %s of session %s: %s by %s in %.0f ms, %d tokens, cost %s",
             request.request_id,

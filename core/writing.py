@@ -9,7 +9,7 @@ from core.budgets.store import TokenBudgets
 from core.composition import Composition, TextDelta, TextWithdrawn
 from core.drafting import Drafting
 from core.errors import GenerationError, ServiceError, StoreError
-from core.generation.base import GenerationTask, Generator, ModelCall, Passage, Search
+from core.generation.base import GenerationTask, Generator, Passage, Search
 from core.grounding import wording
 from core.grounding.confidence import confidence_of, outcome_of
 from core.grounding.support import SupportChecker
@@ -92,6 +92,22 @@ class Writing:
             **turn.clock.times(),
         )
 
+    async def count(self, turn: Turn) -> None:
+        """Put what the turn used on the account of the user, the course and the day."""
+        calls = turn.calls
+        if not calls:
+            return
+        try:
+            await self._budgets.add(
+                turn.request.user_id,
+                turn.request.course_id,
+                query_tokens=sum(call.query_tokens for call in calls),
+                response_tokens=sum(call.response_tokens for call in calls),
+                calls=len(calls),
+            )
+        except StoreError:
+            logger.exception("the tokens used could not be counted")
+
     async def _writer(self, turn: Turn) -> Generator:
         """Return who may write: the fallback when the course says so or a budget is spent."""
         if self.generator is self._fallback or turn.configuration.model_name == EXTRACTIVE:
@@ -133,7 +149,6 @@ class Writing:
                         yield delta
             finally:
                 turn.calls.extend(drafting.calls)
-                await self._count(turn, drafting.calls)
         fields = composition.finish(request, configuration, answerable=answerable)
         fields["notices"] = (*turn.notices, *fields["notices"])
         response = turn.pending.advance(
@@ -190,21 +205,6 @@ class Writing:
             return composition.look_up(found)
 
         return search
-
-    async def _count(self, turn: Turn, calls: Sequence[ModelCall]) -> None:
-        """Put what was used on the account of the user, the course and the day."""
-        if not calls:
-            return
-        try:
-            await self._budgets.add(
-                turn.request.user_id,
-                turn.request.course_id,
-                query_tokens=sum(call.query_tokens for call in calls),
-                response_tokens=sum(call.response_tokens for call in calls),
-                calls=len(calls),
-            )
-        except StoreError:
-            logger.exception("the tokens used could not be counted")
 
 
 def _is_promising(retrieval: Retrieval, configuration: AgentConfiguration) -> bool:

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 from pydantic import ValidationError
 from sqlalchemy import JSON, ForeignKey, Index, Select, Text, delete, select, update
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from core.database import Base, UtcDateTime, insert_into, reading, writing
@@ -99,11 +99,7 @@ class SessionStore:
                 last_activity=began,
                 details=dict(metadata or {}),
             )
-        if row.course_id != course_id:
-            raise RequestError(
-                f"session {row.session_id} belongs to course {row.course_id}",
-                user_message="This conversation belongs to another course. Please start a new one.",
-            )
+        _check_course(row, course_id)
         return _session(row)
 
     async def append_turn(
@@ -122,28 +118,36 @@ class SessionStore:
             RequestError: when there is no such session (any more).
         """
         async with writing(self._engine) as db:
-            session = await db.get(SessionRow, session_id, with_for_update=True)
-            if (known := await db.scalar(_of_request(request.request_id))) is not None:
-                return _turn(known)
-            if session is None:
-                raise RequestError(
-                    f"no session {session_id}",
-                    user_message="This conversation was deleted. Please ask again in a new one.",
-                )
-            row = TurnRow(
-                session=session,
-                turn_number=session.current_turn + 1,
-                request_id=request.request_id,
-                user_id=request.user_id,
-                outcome=response.outcome,
-                timestamp=moment or now(),
-                content=_content(request.query_text, request.selected_text, response),
-            )
-            db.add(row)
-            session.current_turn = row.turn_number
-            session.message_count += 2
-            session.last_activity = max(session.last_activity, row.timestamp)
-            return _turn(row)
+            return _turn(await _append(db, session_id, request, response, moment or now()))
+
+    async def remember(
+        self,
+        request: AgentRequest,
+        response: AgentResponse,
+        *,
+        metadata: Mapping[str, str] | None = None,
+    ) -> None:
+        """Add a finished answer to its session, begun when there is none, in one transaction.
+
+        The same request again stores nothing.
+
+        Raises:
+            RequestError: when the session belongs to another course.
+        """
+        moment = now()
+        session = {
+            "session_id": response.conversation_id,
+            "user_id": request.user_id,
+            "course_id": request.course_id,
+            "created_at": moment,
+            "last_activity": moment,
+            "details": dict(metadata or {}),
+        }
+        begin = insert_into(self._engine, SessionRow).values(session)
+        async with writing(self._engine) as db:
+            await db.execute(begin.on_conflict_do_nothing(index_elements=["session_id"]))
+            row = await _append(db, response.conversation_id, request, response, moment)
+            _check_course(row.session, request.course_id)
 
     async def turn_of(self, request_id: UUID) -> ConversationTurn | None:
         """Return the turn that answered a request, or None."""
@@ -244,6 +248,45 @@ class SessionStore:
         async with writing(self._engine) as db:
             await db.execute(insert.on_conflict_do_nothing(index_elements=["session_id"]))
             return await db.get_one(SessionRow, values["session_id"])
+
+
+async def _append(
+    db: AsyncSession,
+    session_id: UUID,
+    request: AgentRequest,
+    response: AgentResponse,
+    moment: datetime,
+) -> TurnRow:
+    session = await db.get(SessionRow, session_id, with_for_update=True)
+    if (known := await db.scalar(_of_request(request.request_id))) is not None:
+        return known
+    if session is None:
+        raise RequestError(
+            f"no session {session_id}",
+            user_message="This conversation was deleted. Please ask again in a new one.",
+        )
+    row = TurnRow(
+        session=session,
+        turn_number=session.current_turn + 1,
+        request_id=request.request_id,
+        user_id=request.user_id,
+        outcome=response.outcome,
+        timestamp=moment,
+        content=_content(request.query_text, request.selected_text, response),
+    )
+    db.add(row)
+    session.current_turn = row.turn_number
+    session.message_count += 2
+    session.last_activity = max(session.last_activity, row.timestamp)
+    return row
+
+
+def _check_course(row: SessionRow, course_id: str) -> None:
+    if row.course_id != course_id:
+        raise RequestError(
+            f"session {row.session_id} belongs to course {row.course_id}",
+            user_message="This conversation belongs to another course. Please start a new one.",
+        )
 
 
 def _of_request(request_id: UUID) -> Select[TurnRow]:
