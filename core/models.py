@@ -565,7 +565,8 @@ class AgentConfiguration(Model):
     model_name: NonBlank | None = None
     """Who writes, such as a Gemini model or `extractive`; None: what the settings name."""
     temperature: Unit = 0.5
-    max_tokens: Annotated[int, Field(ge=1)] = 1_024
+    max_tokens: Annotated[int, Field(ge=1)] = 2_048
+    """Of one model call's output, thinking included."""
     context_window: Annotated[int, Field(ge=512)] = 32_000
     """Tokens; history and chunks are trimmed to fit, oldest turns first."""
     system_prompt: str | None = None

@@ -1,4 +1,4 @@
-"""The embedder that asks Gemini; a course may choose it instead of the local model."""
+"""The embedder that asks Gemini, for courses that prefer it to the local model."""
 
 import asyncio
 import math
@@ -30,7 +30,10 @@ _MODEL_SETTING = "GLOSSATOR_GEMINI__EMBEDDING_MODEL"
 
 
 class GeminiEmbedder:
-    """Embeds with one of Gemini's models; questions quickly or not at all, passages patiently."""
+    """Embeds with one of Gemini's models.
+
+    Questions are embedded quickly or not at all, passages with patience.
+    """
 
     def __init__(
         self,

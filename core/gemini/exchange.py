@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -21,10 +21,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds that a model may keep silent; an answer that is not streamed has both at once."""
+    """Seconds that a model may keep silent."""
 
     first_piece: float = 6.0
     silence: float = 3.0
+    """Between pieces; an answer that is not streamed may take both together."""
 
 
 async def ask(
@@ -50,32 +51,61 @@ async def ask(
             model=request.model, contents=[*request.contents], config=request.config
         )
         patience = timeouts.first_piece + timeouts.silence
-        yield await _within(min(patience, time_left()), whole, request.model)
+        seconds = min(patience, time_left())
+        yield await _within(seconds, whole, request.model, fair=timeouts.first_piece)
         return
     stream = await models.generate_content_stream(
         model=request.model, contents=[*request.contents], config=request.config
     )
     pieces = cast("AsyncGenerator[GenerateContentResponse, None]", stream)
+    try:
+        async with aclosing(_paced(pieces, request.model, timeouts, time_left)) as paced:
+            async for piece in paced:
+                yield piece
+    finally:
+        await _cut_off(pieces, request.model)
+
+
+async def _paced(
+    pieces: AsyncGenerator["GenerateContentResponse", None],
+    model: str,
+    timeouts: Timeouts,
+    time_left: Callable[[], float],
+) -> AsyncGenerator["GenerateContentResponse", None]:
+    """Yield pieces as long as each comes in time."""
     patience = timeouts.first_piece
-    async with aclosing(pieces):
-        while True:
-            asked = time.monotonic()
-            piece = await _within(min(patience, time_left()), anext(pieces, None), request.model)
-            if piece is None:
-                return
-            waited = time.monotonic() - asked
-            patience = timeouts.silence if _is_sign_of_life(piece) else patience - waited
-            yield piece
+    while True:
+        asked = time.monotonic()
+        seconds = min(patience, time_left())
+        piece = await _within(seconds, anext(pieces, None), model, fair=patience)
+        if piece is None:
+            return
+        waited = time.monotonic() - asked
+        patience = timeouts.silence if _is_sign_of_life(piece) else patience - waited
+        yield piece
 
 
-async def _within(seconds: float, answer: Awaitable[Result], model: str) -> Result:
+async def _within(seconds: float, answer: Awaitable[Result], model: str, *, fair: float) -> Result:
+    """Return an answer that comes in time; late is an outage if the time was `fair`."""
     with gemini_errors(model, _MODEL_SETTING):
         try:
             async with asyncio.timeout(seconds):
                 return await answer
         except TimeoutError:
             detail = f"{model} said nothing for {max(seconds, 0):.1f} s"
-            raise GeminiFailure(detail, transient=True) from None
+            raise GeminiFailure(detail, transient=True, outage=seconds >= fair) from None
+
+
+async def _cut_off(pieces: AsyncGenerator[object, None], model: str) -> None:
+    """Close a stream and its connection now.
+
+    The SDK nests generators and closes only the outermost, which leaves the connection to the
+    garbage collector. A read that is cut off at once ends them all, from the innermost on.
+    """
+    with suppress(GeminiFailure), gemini_errors(model, _MODEL_SETTING):
+        async with asyncio.timeout(0):
+            while await anext(pieces, None) is not None:
+                pass
 
 
 def _is_sign_of_life(piece: "GenerateContentResponse") -> bool:

@@ -119,7 +119,7 @@ def _objects(values: Any) -> list[dict[str, Any]]:
 
 
 def _retry_after(error: "APIError") -> float | None:
-    """Return how many seconds the service asks to wait: in a header, or in a RetryInfo."""
+    """Return the seconds that the service asks to wait: by header, or by RetryInfo."""
     headers = getattr(error.response, "headers", None) or {}
     waits = [_seconds(headers.get("retry-after"))]
     for detail in _details(error):

@@ -58,7 +58,7 @@ class GenerationTask:
     system_prompt: str | None = None
     """The operator's words about role and tone; they never replace the rules."""
     temperature: float = 0.5
-    max_tokens: int = 1_024
+    max_tokens: int = 2_048
     """Of one model call's output."""
     context_window: int = 32_000
     """Tokens of one model call's input."""

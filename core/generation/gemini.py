@@ -124,7 +124,7 @@ class GeminiGenerator:
                 yield part
 
     def _request(self, allowance: Allowance, prompt: Prompt) -> ModelRequest:
-        """Return the first request of an answer, or raise GenerationError: it costs too much."""
+        """Return the first request of an answer, unless it costs too much."""
         task = allowance.task
         if not allowance.covers(prompt.tokens):
             raise GenerationError(
@@ -146,7 +146,7 @@ class GeminiGenerator:
     async def _continue(
         self, allowance: Allowance, request: ModelRequest, answer: Answer, delimiter: str
     ) -> ModelRequest | None:
-        """Do the searches that an answer asks for, and return the request with their results.
+        """Do the searches that an answer asks for; return the request that tells of them.
 
         None: it asks for none, or another call cannot be paid.
         """
@@ -225,8 +225,6 @@ class GeminiGenerator:
         except GeminiFailure as failure:
             if failure.outage:
                 breaker.failed()
-            else:
-                breaker.succeeded()
             raise
         breaker.succeeded()
 
@@ -238,7 +236,7 @@ class GeminiGenerator:
 
 
 def _render(allowance: Allowance) -> Prompt:
-    """Return what the model is told; not of its tool, when a second call cannot be paid."""
+    """Return what the model is told: no tool when a second call cannot be paid."""
     prompt = render_prompt(allowance.task)
     if allowance.task.search is not None and not allowance.covers(prompt.tokens, calls=2):
         allowance.task = replace(allowance.task, search=None)

@@ -37,7 +37,7 @@ def declare_retrieve() -> Mapping[str, Any]:
 async def answer_calls(
     calls: Sequence[ToolCall], search: Search, render: Render, room: int
 ) -> list[dict[str, str]]:
-    """Return what a model is told about each of its calls, in no more than `room` tokens."""
+    """Return what a model is told about each call, in no more than `room` tokens."""
     results = []
     for number, call in enumerate(calls):
         if number >= MOST_CALLS:

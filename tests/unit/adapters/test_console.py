@@ -1,6 +1,7 @@
 """What the terminal shows of an answer, and what must never reach it."""
 
 import io
+import re
 from typing import Any
 
 import pytest
@@ -76,12 +77,51 @@ async def plain(answer: AgentResponse) -> str:
     return out.getvalue()
 
 
+class Terminal:
+    """A terminal of 60 columns and 10 lines, and what stands on it."""
+
+    def __init__(self) -> None:
+        self._file = io.StringIO()
+        self.console = Console(
+            file=self._file,
+            force_terminal=True,
+            width=60,
+            height=10,
+            color_system="standard",
+            _environ={},
+        )
+
+    @property
+    def written(self) -> str:
+        """All that was ever written, escape codes included."""
+        return self._file.getvalue()
+
+    @property
+    def screen(self) -> list[str]:
+        """The lines that a person sees now, with those that have scrolled away above them."""
+        lines, row = [""], 0
+        for piece in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", self.written):
+            if piece == "\n":
+                row += 1
+                lines += [""] * (row + 1 - len(lines))
+            elif piece.endswith("A") and piece.startswith("\x1b["):
+                row -= int(piece[2:-1])
+            elif piece == "\x1b[2K":
+                lines[row] = ""
+            elif not piece.startswith("\x1b") and piece != "\r":
+                lines[row] += piece
+        return [line.rstrip() for line in lines]
+
+    @property
+    def hides_cursor(self) -> bool:
+        return self.written.rfind("\x1b[?25l") > self.written.rfind("\x1b[?25h")
+
+
 async def on_terminal(answer: AgentResponse) -> str:
-    console = Console(file=io.StringIO(), force_terminal=True, width=60, color_system="standard")
-    await TerminalReply(console).finish(answer)
-    shown = console.file
-    assert isinstance(shown, io.StringIO)
-    return shown.getvalue()
+    terminal = Terminal()
+    with TerminalReply(terminal.console) as reply:
+        await reply.finish(answer)
+    return terminal.written
 
 
 # --- footnotes ----------------------------------------------------------------------------
@@ -155,6 +195,76 @@ async def test_the_terminal_reply_shows_the_same_in_colour() -> None:
     assert "A tree [1]." in shown
     assert "Heaps › Definition" in shown
     assert "\x1b[36m" in shown
+
+
+async def test_the_terminal_shows_the_answer_while_it_grows_and_prints_it_once() -> None:
+    terminal, answer = Terminal(), citing("A heap is a tree [1].", cited())
+    with TerminalReply(terminal.console) as reply:
+        await reply.update("A heap ")
+        await reply.update("is a tree [1].")
+        assert "A heap is a tree [1]." in terminal.screen
+        await reply.finish(answer)
+    assert terminal.screen.count("A heap is a tree [1].") == 1
+    assert any("Heaps › Definition" in line for line in terminal.screen)
+    assert not any("Searching" in line for line in terminal.screen)
+    assert not terminal.hides_cursor
+
+
+async def test_withdrawn_text_disappears_from_the_terminal() -> None:
+    terminal, answer = Terminal(), citing("A tree [1].", cited())
+    with TerminalReply(terminal.console) as reply:
+        await reply.update("A heap is a list.")
+        await reply.withdraw()
+        assert not any("list" in line for line in terminal.screen)
+        assert any("Searching the book" in line for line in terminal.screen)
+        await reply.update("A tree")
+        await reply.finish(answer)
+    assert "A tree [1]." in terminal.screen
+    assert not any("list" in line for line in terminal.screen)
+
+
+async def test_of_an_answer_longer_than_the_terminal_the_end_is_seen_while_it_grows() -> None:
+    terminal = Terminal()
+    lines = [f"Line {number}." for number in range(1, 31)]
+    with TerminalReply(terminal.console) as reply:
+        await reply.update("\n".join(lines))
+        assert "Line 30." in terminal.screen
+        assert "Line 1." not in terminal.screen
+        await reply.finish(citing("\n".join([*lines, "[1]"]), cited()))
+    assert [line for line in terminal.screen if line.startswith("Line")] == lines
+
+
+async def test_the_terminal_is_left_as_it_was_when_nobody_waits_for_the_answer() -> None:
+    async def interrupted() -> None:
+        with TerminalReply(terminal.console) as reply:
+            await reply.update("A heap")
+            raise KeyboardInterrupt
+
+    terminal = Terminal()
+    with pytest.raises(KeyboardInterrupt):
+        await interrupted()
+    assert not any(terminal.screen)
+    assert not terminal.hides_cursor
+
+
+@pytest.mark.parametrize("kind", [JsonReply, PlainReply])
+async def test_pipes_and_programs_see_nothing_of_what_was_withdrawn(kind: type[JsonReply]) -> None:
+    out = io.StringIO()
+    reply = kind(out)
+    await reply.update("A heap is a list.")
+    await reply.withdraw()
+    await reply.finish(citing("A tree [1].", cited()))
+    assert "list" not in out.getvalue()
+
+
+async def test_control_characters_do_not_reach_the_terminal_while_the_answer_grows() -> None:
+    terminal = Terminal()
+    with TerminalReply(terminal.console) as reply:
+        await reply.update(HOSTILE[:8])
+        await reply.update(HOSTILE[8:])
+        assert any("A heap is a tree." in line for line in terminal.screen)
+    for forbidden in ("\x1b]", "\x1b[2J", "\x9b", "\x07", "\0", "\x7f", "\u202e"):
+        assert forbidden not in terminal.written
 
 
 @pytest.mark.parametrize("show", [plain, on_terminal])

@@ -7,7 +7,7 @@ import pytest
 
 from adapters.turn import take_turn
 from core.agent import Agent, AgentEvent
-from core.composition import TextDelta
+from core.composition import TextDelta, TextWithdrawn
 from core.errors import BotError, ConfigurationError, DeliveryError, QuestionTooLong, StoreError
 from core.models import AgentRequest, AgentResponse
 from tests.samples import request, response
@@ -38,6 +38,7 @@ class Recorder:
 
     def __init__(self, refusal: DeliveryError | None = None) -> None:
         self.text = ""
+        self.withdrawn: list[str] = []
         self.finished: list[AgentResponse] = []
         self.failed: list[BotError] = []
         self._refusal = refusal
@@ -46,6 +47,10 @@ class Recorder:
         if self._refusal is not None:
             raise self._refusal
         self.text += delta
+
+    async def withdraw(self) -> None:
+        self.withdrawn.append(self.text)
+        self.text = ""
 
     async def finish(self, answer: AgentResponse) -> None:
         self.finished.append(answer)
@@ -70,6 +75,14 @@ async def test_text_is_passed_on_as_it_comes_and_finish_is_called_once() -> None
     assert (reply.finished, reply.failed) == ([answer], [])
 
 
+async def test_withdrawn_text_is_taken_back_before_what_follows() -> None:
+    answer = response()
+    events: list[AgentEvent] = [TextDelta("A wrong word"), TextWithdrawn(), TextDelta("A"), answer]
+    reply = await taken(ScriptedAgent(events), Recorder())
+    assert (reply.withdrawn, reply.text) == (["A wrong word"], "A")
+    assert (reply.finished, reply.failed) == ([answer], [])
+
+
 @pytest.mark.parametrize(
     "error",
     [QuestionTooLong(1200, 999), ConfigurationError("no text yet"), StoreError("disk full")],
@@ -78,6 +91,15 @@ async def test_text_is_passed_on_as_it_comes_and_finish_is_called_once() -> None
 async def test_a_request_that_cannot_be_served_is_told_by_fail(error: BotError) -> None:
     reply = await taken(ScriptedAgent([], error), Recorder())
     assert (reply.finished, reply.failed) == ([], [error])
+
+
+async def test_a_wrong_configuration_has_a_sentence_for_readers_and_one_for_the_operator() -> None:
+    error = ConfigurationError("Set GLOSSATOR_GEMINI__API_KEY.")
+    reply = await taken(ScriptedAgent([], error), Recorder())
+    [told] = reply.failed
+    assert str(told) == "Set GLOSSATOR_GEMINI__API_KEY."
+    assert "GLOSSATOR" not in told.user_message
+    assert told.user_message.endswith(".")
 
 
 async def test_a_failure_after_some_text_is_told_by_fail_too() -> None:

@@ -28,6 +28,8 @@ def test_a_healthy_installation_gets_a_line_for_each_thing(lighthouse: CommandLi
     assert list(found) == ["settings", "database", "model", "generator", "index", "course"]
     assert all(text.startswith("ok ") for text in found.values())
     assert "lighthouse" in found["course"]
+    assert "all-MiniLM-L6-v2" in found["course"]
+    assert found["generator"] == "ok extractive"
 
 
 def test_a_fresh_installation_is_healthy_and_told_what_is_next(glossator: CommandLine) -> None:
@@ -73,9 +75,13 @@ def test_a_wrong_setting_is_found_before_anything_else(lighthouse: CommandLine) 
     done = lighthouse.setting(QDRANT__URL="http://127.0.0.1:port").here("doctor")
     assert done.code == 78
     assert "Qdrant URL" in findings(done)["index"]
-    done = lighthouse.setting(EMBEDDING__PROVIDER="gemini").here("doctor")
+    done = lighthouse.setting(EMBEDDING__PROVIDER="gemini", GENERATOR="gemini").here("doctor")
     assert done.code == 78
-    assert findings(done)["model"].startswith("FAIL")
+    found = findings(done)
+    for subject in ("generator", "embedding"):
+        assert found[subject].startswith("FAIL")
+        assert "GLOSSATOR_GEMINI__API_KEY" in found[subject]
+    assert found["model"].startswith("ok")
 
 
 def test_the_database_is_checked_and_brought_up_to_date(glossator: CommandLine) -> None:

@@ -1,6 +1,7 @@
 """What goes wrong: one plain sentence, the right exit code, and never a traceback."""
 
 import socket
+import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.books import COVERED, LIGHTHOUSE, write_files
 from tests.command_line import CommandLine, Finished
 
 PASSWORD = "hunter2-and-more"
+KEY_NAMES = ["GLOSSATOR_GEMINI__API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"]
 NOWHERE = "3f0e7c1e-8f1c-4a5e-9a51-0d3b1f7a2b11"
 
 
@@ -47,6 +49,9 @@ def refused(done: Finished, code: Exit, *words: str) -> None:
         (["sessions", "frobnicate"], ["frobnicate"]),
         (["courses", "frobnicate"], ["frobnicate"]),
         (["search"], ["QUERY"]),
+        (["ask", COVERED, "--generator", "oracle"], ["'oracle'", "gemini", "extractive"]),
+        (["chat", "--generator", "oracle"], ["'oracle'", "gemini", "extractive"]),
+        (["eval", "rows.jsonl", "--generator", ""], ["gemini", "extractive"]),
         (["search", COVERED, "--top-k", "21"], ["--top-k", "20"]),
         (["search", COVERED, "--top-k", "many"], ["--top-k"]),
         (["ask"], ["--quote"]),
@@ -137,9 +142,11 @@ def test_bad_input_ends_with_65(
         ({"DATA_DIR": "lighthouse/lamp.md"}, ["GLOSSATOR_DATA_DIR"]),
         ({"DATABASE__URL": f"mysql://me:{PASSWORD}@127.0.0.1/x"}, ["postgresql://"]),
         ({"QDRANT__URL": "http://127.0.0.1:port"}, ["Qdrant URL"]),
-        ({"EMBEDDING__PROVIDER": "gemini"}, ["GLOSSATOR_EMBEDDING__PROVIDER"]),
         ({"EMBEDDING__MODEL_DIR": "empty"}, ["model"]),
-        ({"GENERATOR": "gemini"}, ["gemini", "extractive"]),
+        ({"GENERATOR": "gemini"}, ["extractive", *KEY_NAMES]),
+        ({"GEMINI__API_KEY": f"{PASSWORD}é"}, KEY_NAMES),
+        ({"GEMINI__BASE_URL": "localhost"}, ["GLOSSATOR_GEMINI__BASE_URL", "http"]),
+        ({"BUDGET__USER_TOKENS": "-1"}, ["GLOSSATOR_BUDGET__USER_TOKENS"]),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
 )
@@ -156,6 +163,21 @@ def test_wrong_configuration_ends_with_78(
     done = lighthouse.setting(**variables).here("ask", COVERED)
     refused(done, Exit.CONFIGURATION, *words)
     assert PASSWORD not in done.err
+
+
+@pytest.mark.parametrize(
+    ("shell_variables", "arguments"),
+    [
+        ({}, ["ask", COVERED, "--generator", "gemini"]),
+        ({"EMBEDDING__PROVIDER": "gemini"}, ["ingest", "lighthouse"]),
+    ],
+    ids=["generator", "embedding"],
+)
+def test_gemini_without_a_key_ends_with_78_naming_what_to_set(
+    lighthouse: CommandLine, shell_variables: dict[str, str], arguments: list[str]
+) -> None:
+    done = lighthouse.setting(**shell_variables).here(*arguments)
+    refused(done, Exit.CONFIGURATION, *KEY_NAMES)
 
 
 def test_before_the_first_course_the_reader_is_told_what_to_do(glossator: CommandLine) -> None:
@@ -188,17 +210,28 @@ def test_run_says_that_there_is_no_platform_yet(glossator: CommandLine) -> None:
     refused(glossator.here("run"), Exit.CONFIGURATION, "glossator chat")
 
 
-def test_a_book_embedded_with_another_model_must_be_ingested_again(
-    glossator: CommandLine,
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("another-model", ["another-model", "ingest it again"]),
+        ("gemini-embedding-2/768", ["gemini-embedding-2", "ingest it again", *KEY_NAMES]),
+    ],
+)
+def test_a_book_embedded_with_a_model_that_there_is_not_is_told_with_what_to_do(
+    glossator: CommandLine, model: str, words: list[str]
 ) -> None:
-    import sqlite3
-
     write_files(glossator.folder / "book", LIGHTHOUSE)
     assert glossator.here("ingest", "book").code == 0
     with sqlite3.connect(glossator.data / "glossator.db") as database:
-        database.execute("UPDATE editions SET embedding_model = 'another-model'")
+        database.execute("UPDATE editions SET embedding_model = ?", [model])
     database.close()
-    refused(glossator.here("ask", COVERED), Exit.CONFIGURATION, "another-model", "ingest it again")
+    refused(glossator.here("ask", COVERED), Exit.CONFIGURATION, *words)
+    done = glossator.here("chat", stdin=f"{COVERED}\n")
+    assert done.code == Exit.OK
+    assert all(word in done.err for word in words)
+    done = glossator.here("doctor")
+    assert done.code == Exit.CONFIGURATION
+    assert all(word in done.out for word in words)
 
 
 # --- services that do not answer ----------------------------------------------------------

@@ -7,10 +7,21 @@ import pytest
 from tests.command_line import CommandLine
 
 HELP = {
-    (): ("ingest", "ask", "chat", "search", "eval", "sessions", "courses", "doctor", "db", "run"),
+    (): (
+        *("ingest", "ask", "chat", "search", "eval", "sessions", "courses", "usage", "doctor"),
+        *("db", "run"),
+    ),
     ("ingest",): ("SOURCE", "--course", "--json", "glossator.toml"),
-    ("ask",): ("QUESTION", "--quote", "--quote-file", "--section", "--session", "--json"),
-    ("chat",): ("--course", "--session", "/help"),
+    ("ask",): (
+        "QUESTION",
+        "--quote",
+        "--quote-file",
+        "--section",
+        "--session",
+        "--json",
+        "<gemini|extractive>",
+    ),
+    ("chat",): ("--course", "--session", "<gemini|extractive>", "/help"),
     ("search",): ("QUERY", "--section", "--top-k", "--json"),
     ("eval",): ("JSONL", "--kind", "--limit", "--generator", "--json"),
     ("sessions",): ("list", "show", "forget"),
@@ -20,6 +31,7 @@ HELP = {
     ("courses",): ("sections", "remove", "--json"),
     ("courses", "sections"): ("--course", "--json"),
     ("courses", "remove"): ("--yes",),
+    ("usage",): ("tokens", "cost", "--days", "--json"),
     ("doctor",): ("settings", "database", "index", "model"),
     ("db",): ("upgrade", "check"),
     ("db", "upgrade"): ("tables",),

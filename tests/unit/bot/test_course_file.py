@@ -1,12 +1,13 @@
 """The course file: what it says, and that every mistake in it is told in one sentence."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from bot.courses import AnswersTable, CourseFile, read_course_file
+from bot.courses import AnswersTable, CourseFile, keys_of, read_course_file
 from core.errors import ConfigurationError
 from core.models import AgentConfiguration
 
@@ -22,7 +23,7 @@ def written(folder: Path, text: str) -> Path:
 def refusal_of(path: Path, *, required: bool = False) -> str:
     with pytest.raises(ConfigurationError) as refused:
         read_course_file(path, required=required)
-    message = refused.value.user_message
+    message = str(refused.value)
     assert message.endswith((".", "?"))
     assert "\n" not in message
     return message
@@ -80,6 +81,38 @@ def test_the_answers_table_changes_just_what_it_names(tmp_path: Path) -> None:
     assert configuration.max_turns == AgentConfiguration().max_turns
 
 
+def test_a_course_may_name_its_model_its_words_and_its_bands(tmp_path: Path) -> None:
+    text = """
+    [courses.x.answers]
+    model = "gemini-3.5-flash-lite"
+    temperature = 0.2
+    max_tokens = 600
+    context_window = 8000
+    system_prompt = "You teach beginners."
+    answered_from = 0.7
+    partial_from = 0.2
+    """
+    configuration = read_course_file(written(tmp_path, text)).configuration("x")
+    assert configuration == AgentConfiguration(
+        model_name="gemini-3.5-flash-lite",
+        temperature=0.2,
+        max_tokens=600,
+        context_window=8_000,
+        system_prompt="You teach beginners.",
+        answered_from=0.7,
+        partial_from=0.2,
+    )
+
+
+@pytest.mark.parametrize("provider", ["local", "gemini"])
+def test_a_course_may_say_whose_model_embeds_it(tmp_path: Path, provider: str) -> None:
+    text = f'[courses.x]\nembedding = "{provider}"\n[courses.y]\n'
+    file = read_course_file(written(tmp_path, text))
+    assert file.embedding("x") == provider
+    assert file.embedding("y") is None
+    assert file.embedding("unknown") is None
+
+
 def test_the_example_of_the_handbook_is_accepted(tmp_path: Path) -> None:
     file = read_course_file(written(tmp_path, example_of_the_handbook()))
     course = file.course("economics")
@@ -90,8 +123,18 @@ def test_the_example_of_the_handbook_is_accepted(tmp_path: Path) -> None:
 
 def test_the_example_of_the_handbook_shows_every_key_there_is() -> None:
     shown = tomllib.loads(example_of_the_handbook())["courses"]["economics"]
-    assert set(shown) == {"title", "sources", "base_url", "language", "answers"}
-    assert set(shown["answers"]) == set(AnswersTable.model_fields)
+    assert set(shown) == {"title", "sources", "base_url", "language", "embedding", "answers"}
+    assert set(shown["answers"]) == set(keys_of(AnswersTable))
+
+
+def test_the_handbook_explains_every_key_with_its_default() -> None:
+    page = (ROOT / "docs/courses.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", page, re.MULTILINE))
+    answers = {info.alias or name: info.default for name, info in AnswersTable.model_fields.items()}
+    assert set(rows) == {"title", "sources", "base_url", "language", "embedding", *answers}
+    numbers = {key: default for key, default in answers.items() if isinstance(default, int | float)}
+    told = {key: json.loads(rows[key].strip("`").replace(",", "")) for key in numbers}
+    assert told == numbers
 
 
 # --- what is refused --------------------------------------------------------------------
@@ -122,6 +165,9 @@ def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
         ('[courses.x]\nsource = ["book"]\n', "courses.x.source", "sources"),
         ("[course.x]\n", "course", "courses"),
         ("[courses.x.answers]\ntopk = 3\n", "courses.x.answers.topk", "top_k"),
+        ('[courses.x.answers]\nmodell = "m"\n', "courses.x.answers.modell", "model"),
+        ('[courses.x.answers]\nmodel_name = "m"\n', "courses.x.answers.model_name", "model"),
+        ('[courses.x]\nembeding = "local"\n', "courses.x.embeding", "embedding"),
     ],
 )
 def test_a_misspelt_key_is_refused_naming_the_nearest(
@@ -145,9 +191,20 @@ def test_a_misspelt_key_is_refused_naming_the_nearest(
         ("[courses.x.answers]\ntop_k = 11\n", "courses.x.answers.top_k"),
         ("[courses.x.answers]\nscore_threshold = 1.5\n", "courses.x.answers.score_threshold"),
         ("[courses.x.answers]\nmax_turns = 0\n", "courses.x.answers.max_turns"),
+        ('[courses.x.answers]\nmodel = ""\n', "courses.x.answers.model"),
+        ("[courses.x.answers]\ntemperature = 1.5\n", "courses.x.answers.temperature"),
+        ("[courses.x.answers]\nmax_tokens = 0\n", "courses.x.answers.max_tokens"),
+        ("[courses.x.answers]\ncontext_window = 100\n", "courses.x.answers.context_window"),
+        ("[courses.x.answers]\nsystem_prompt = 3\n", "courses.x.answers.system_prompt"),
+        ("[courses.x.answers]\nanswered_from = nan\n", "courses.x.answers.answered_from"),
+        (
+            "[courses.x.answers]\nanswered_from = 0.3\npartial_from = 0.4\n",
+            "courses.x.answers: partial_from must not lie above answered_from.",
+        ),
+        ('[courses.x]\nembedding = "cloud"\n', "courses.x.embedding"),
         ("courses = 1\n", "courses"),
     ],
 )
 def test_a_bad_value_is_refused_naming_its_place(text: str, place: str, tmp_path: Path) -> None:
     path = written(tmp_path, text)
-    assert refusal_of(path).startswith(f"{path}: {place}: ")
+    assert refusal_of(path).startswith(f"{path}: {place}")

@@ -981,7 +981,7 @@ class TestAgentConfiguration:
         assert configuration().model_dump() == {
             "model_name": None,
             "temperature": 0.5,
-            "max_tokens": 1_024,
+            "max_tokens": 2_048,
             "context_window": 32_000,
             "system_prompt": None,
             "retrieval_enabled": True,

@@ -1,0 +1,106 @@
+"""`glossator usage`: the tokens that models used are told, and a user's are forgotten."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.settings import Settings
+from bot.wiring import terminal_user
+from core.budgets.store import Limits, TokenBudgets
+from core.database import create_engine
+from tests.command_line import CommandLine
+
+
+def day(days_ago: int = 0) -> str:
+    """Return a UTC day as it is printed."""
+    return f"{datetime.now(UTC) - timedelta(days=days_ago):%Y-%m-%d}"
+
+
+def count(shell: CommandLine, *calls: tuple[str, str, int, int], days_ago: int = 0) -> None:
+    """Count calls of a model: who asked, about which course, tokens in and out."""
+
+    async def count_all() -> None:
+        engine = create_engine(f"sqlite:///{shell.data / 'glossator.db'}")
+        budgets = TokenBudgets(engine, limits=Limits())
+        moment = datetime.now(UTC) - timedelta(days=days_ago)
+        for user, course, read, written in calls:
+            used = {"query_tokens": read, "response_tokens": written}
+            await budgets.add(user, course, **used, moment=moment)
+        await engine.dispose()
+
+    asyncio.run(count_all())
+
+
+@pytest.fixture
+def prepared(glossator: CommandLine) -> CommandLine:
+    """A shell with an empty database."""
+    assert glossator.here("db", "upgrade").code == 0
+    return glossator
+
+
+def test_without_a_model_call_one_sentence_says_so(glossator: CommandLine) -> None:
+    done = glossator.here("usage")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "No language model was called in the last 7 days.\n"
+    assert glossator.here("usage", "--days", "1").out == "No language model was called today.\n"
+    assert glossator.here("usage", "--json").json == []
+
+
+def test_every_day_has_a_line_for_each_course_and_one_for_all(prepared: CommandLine) -> None:
+    count(prepared, ("ann", "biology", 1_200, 340), ("ben", "biology", 800, 60))
+    count(prepared, ("ann", "algebra", 100, 20))
+    count(prepared, ("ann", "algebra", 5, 5), days_ago=6)
+    count(prepared, ("ann", "algebra", 7, 7), days_ago=7)
+    done = prepared.here("usage")
+    assert (done.code, done.err) == (0, "")
+    today, earlier = day(), day(6)
+    assert done.out.splitlines() == [
+        "day         course       calls  tokens in  tokens out  cost",
+        f"{earlier}  algebra          1          5           5     -",
+        f"{earlier}  all courses      1          5           5     -",
+        f"{today}  algebra          1        100          20     -",
+        f"{today}  biology          2      2,000         400     -",
+        f"{today}  all courses      3      2,100         420     -",
+    ]
+    assert len(prepared.here("usage", "--days", "1").out.splitlines()) == 4
+    assert len(prepared.here("usage", "--days", "8").out.splitlines()) == 8
+
+
+def test_prices_turn_tokens_into_an_estimate(prepared: CommandLine) -> None:
+    count(prepared, ("ann", "biology", 1_000_000, 200_000))
+    priced = prepared.setting(GEMINI__INPUT_PRICE="0.5", GEMINI__OUTPUT_PRICE="3")
+    assert priced.here("usage").out.count("  1.1000\n") == 2
+    course, total = priced.here("usage", "--json").json
+    assert course == {
+        "day": day(),
+        "course_id": "biology",
+        "calls": 1,
+        "query_tokens": 1_000_000,
+        "response_tokens": 200_000,
+        "tokens_used": 1_200_000,
+        "estimated_cost": pytest.approx(1.1),
+    }
+    assert total == {**course, "course_id": None}
+    assert prepared.here("usage", "--json").json[0]["estimated_cost"] is None
+
+
+@pytest.mark.parametrize("days", ["0", "-1", "1000000000", "many"])
+def test_a_period_that_makes_no_sense_is_wrong_usage(glossator: CommandLine, days: str) -> None:
+    done = glossator.here("usage", "--days", days)
+    assert done.code == 2
+    assert "--days" in done.sentence
+
+
+def test_forgetting_all_of_a_user_forgets_what_the_user_used(prepared: CommandLine) -> None:
+    ann = terminal_user(Settings(data_dir=prepared.data))
+    count(prepared, (ann, "biology", 100, 20), ("ben", "biology", 50, 5))
+    count(prepared, (ann, "biology", 10, 2), days_ago=1)
+    reported = prepared.here("usage").out
+    assert prepared.here("sessions", "forget", "--all").code == 0
+    with closing(sqlite3.connect(prepared.data / "glossator.db")) as database:
+        users = database.execute("SELECT subject FROM token_usage WHERE scope = 'user'").fetchall()
+        assert users == [("ben",)]
+    assert prepared.here("usage").out == reported

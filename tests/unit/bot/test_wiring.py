@@ -1,0 +1,169 @@
+"""The composition root: who writes, who embeds, and that nothing is made twice."""
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from bot.settings import GeminiSettings, Settings
+from bot.wiring import Services, chosen_generator, open_services
+from core.errors import ConfigurationError
+from tests.command_line import ROOT, CommandLine
+
+KEY = "a-key-of-gemini"
+KEY_NAMES = ("GLOSSATOR_GEMINI__API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
+
+
+def settings_in(folder: Path, **changes: Any) -> Settings:
+    return Settings(_env_file=None, data_dir=folder, **changes)
+
+
+def with_key(key: str = KEY, **gemini: Any) -> GeminiSettings:
+    return GeminiSettings(api_key=SecretStr(key), **gemini)
+
+
+def refusal(error: pytest.ExceptionInfo[ConfigurationError]) -> str:
+    sentence = str(error.value)
+    assert sentence.endswith(".")
+    assert KEY not in sentence
+    return sentence
+
+
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[Services]:
+    async with open_services(settings_in(tmp_path, gemini=with_key())) as services:
+        yield services
+
+
+# --- who writes ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "configured", "has_key", "chosen"),
+    [
+        (None, None, False, "extractive"),
+        (None, None, True, "gemini"),
+        (None, "extractive", True, "extractive"),
+        (None, "gemini", True, "gemini"),
+        ("extractive", "gemini", True, "extractive"),
+        ("extractive", "gemini", False, "extractive"),
+        ("gemini", "extractive", True, "gemini"),
+    ],
+)
+def test_who_is_asked_for_wins_then_who_is_configured_then_gemini_with_a_key(
+    tmp_path: Path, asked: Any, configured: Any, has_key: bool, chosen: str
+) -> None:
+    gemini = with_key() if has_key else GeminiSettings()
+    settings = settings_in(tmp_path, generator=configured, gemini=gemini)
+    assert chosen_generator(settings, asked) == chosen
+
+
+@pytest.mark.parametrize(("asked", "configured"), [("gemini", None), (None, "gemini")])
+def test_gemini_without_a_key_is_refused_naming_every_variable_that_may_hold_one(
+    tmp_path: Path, asked: Any, configured: Any
+) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        chosen_generator(settings_in(tmp_path, generator=configured), asked)
+    assert all(name in refusal(error) for name in KEY_NAMES)
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "two\nlines", "  "])
+async def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(
+    tmp_path: Path, key: str
+) -> None:
+    settings = settings_in(tmp_path, gemini=with_key(key))
+    async with open_services(settings) as services:
+        with pytest.raises(ConfigurationError) as error:
+            services.agent()
+    assert "characters" in refusal(error)
+    assert key not in str(error.value) or not key.strip()
+
+
+# --- nothing is made twice ----------------------------------------------------------------
+
+
+async def test_all_agents_share_what_has_a_memory(opened: Services) -> None:
+    assert opened.agent() is not opened.agent()
+    for name in ("retriever", "checker", "extractive"):
+        assert getattr(opened, name) is getattr(opened, name)
+    assert opened.generator() is opened.generator("gemini") is opened.gemini.generator
+    assert opened.generator("extractive") is opened.extractive
+
+
+async def test_generator_and_embedders_share_one_client(opened: Services) -> None:
+    client = opened.gemini.client
+    assert opened.gemini.generator._client is client
+    assert opened.gemini.embedder("gemini-embedding-2", 768)._client is client
+
+
+async def test_the_connections_to_gemini_are_closed_at_the_end(tmp_path: Path) -> None:
+    async with open_services(settings_in(tmp_path, gemini=with_key())) as services:
+        client = services.gemini.client
+        await client.models()
+        assert client._opened is not None
+    assert client._opened is None
+
+
+def test_without_gemini_its_library_is_not_even_loaded(lighthouse: CommandLine) -> None:
+    code = (
+        "import sys; from bot.cli import main; "
+        "assert main(['ask', 'How often is the wick trimmed?']) == 0; "
+        "sys.exit(any(name in sys.modules for name in ('google.genai', 'httpx2')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=lighthouse.folder,
+        env=lighthouse.environment() | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+# --- who embeds ---------------------------------------------------------------------------
+
+
+async def test_a_course_is_ingested_with_its_own_model_else_with_the_configured_one(
+    tmp_path: Path,
+) -> None:
+    courses = tmp_path / "glossator.toml"
+    courses.write_text('[courses.a]\nembedding = "local"\n[courses.b]\nembedding = "gemini"\n')
+    gemini = with_key(embedding_model="gemini-embedding-001", embedding_dimensions=256)
+    settings = settings_in(
+        tmp_path, config=courses, gemini=gemini, embedding={"provider": "gemini"}
+    )
+    async with open_services(settings) as services:
+        names = {course: services.embedders.of_course(course).name for course in "abc"}
+    assert names == {
+        "a": "all-MiniLM-L6-v2",
+        "b": "gemini-embedding-001/256",
+        "c": "gemini-embedding-001/256",
+    }
+
+
+async def test_a_course_is_searched_with_what_it_was_ingested_with_whatever_is_configured(
+    opened: Services,
+) -> None:
+    assert opened.embedders.named("all-MiniLM-L6-v2") is opened.local
+    earlier = opened.embedders.named("gemini-embedding-001/1536")
+    assert (earlier.name, earlier.dimensions) == ("gemini-embedding-001/1536", 1_536)
+
+
+@pytest.mark.parametrize("has_key", [True, False])
+async def test_a_model_that_is_not_available_is_refused_with_what_to_do(
+    tmp_path: Path, has_key: bool
+) -> None:
+    gemini = with_key() if has_key else GeminiSettings()
+    async with open_services(settings_in(tmp_path, gemini=gemini)) as services:
+        with pytest.raises(ConfigurationError) as unknown:
+            services.embedders.named("another-model")
+        assert "another-model" in refusal(unknown)
+        assert "ingest it again" in refusal(unknown)
+        if not has_key:
+            with pytest.raises(ConfigurationError) as keyless:
+                services.embedders.named("gemini-embedding-2/768")
+            assert all(name in refusal(keyless) for name in KEY_NAMES)

@@ -1,0 +1,95 @@
+"""The retriever: each course is searched with the model that it was ingested with."""
+
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from core.embeddings.base import Embedder, Vectors
+from core.errors import ConfigurationError, UnknownSection
+from core.models import Course, RetrievalToolInput
+from core.retrieval.retriever import Retriever
+from tests.embedding import HashingEmbedder
+from tests.library import BOOK, COURSE, Library, open_library
+
+QUESTION = RetrievalToolInput(query_text="How many tides does the moon raise?", score_threshold=0.0)
+OTHER = Course(course_id="currents", title="Currents")
+
+
+class NamedEmbedder(HashingEmbedder):
+    """A model of its own name and size, which counts the questions it was asked."""
+
+    def __init__(self, name: str, dimensions: int) -> None:
+        super().__init__(dimensions)
+        self.name = name
+        self.questions = 0
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        self.questions += len(texts)
+        return await super().embed_queries(texts)
+
+
+@pytest.fixture
+async def library(tmp_path: Path) -> AsyncIterator[Library]:
+    async with open_library(tmp_path) as library:
+        library.write(BOOK)
+        yield library
+
+
+def retriever_of(library: Library, *models: Embedder) -> Retriever:
+    by_name = {model.name: model for model in models}
+
+    def named(name: str) -> Embedder:
+        if name not in by_name:
+            raise ConfigurationError(f"there is no {name}")
+        return by_name[name]
+
+    return Retriever(library.catalogue, library.index, named)
+
+
+async def test_each_course_is_searched_with_the_model_it_was_ingested_with(
+    library: Library,
+) -> None:
+    small, large = NamedEmbedder("small", 32), NamedEmbedder("large", 96)
+    library.use(small)
+    await library.ingest("book")
+    library.use(large)
+    await library.ingest("book", course=OTHER)
+    retriever = retriever_of(library, small, large)
+    for course, model, other in ((COURSE, small, large), (OTHER, large, small)):
+        asked, spared = model.questions, other.questions
+        found = await retriever.retrieve(course.course_id, QUESTION)
+        assert found.documents[0] == "moon.md"
+        assert len(found.output.query_embedding) == model.dimensions
+        assert (model.questions, other.questions) == (asked + 1, spared)
+
+
+async def test_a_course_that_was_ingested_with_another_model_meanwhile_is_searched_with_that(
+    library: Library,
+) -> None:
+    small, large = NamedEmbedder("small", 32), NamedEmbedder("large", 96)
+    retriever = retriever_of(library, small, large)
+    for model in (small, large):
+        library.use(model)
+        await library.ingest("book")
+        found = await retriever.retrieve(COURSE.course_id, QUESTION)
+        assert len(found.output.query_embedding) == model.dimensions
+
+
+async def test_a_model_that_there_is_not_is_told_by_whoever_knows_the_models(
+    library: Library,
+) -> None:
+    library.use(NamedEmbedder("gone", 32))
+    await library.ingest("book")
+    with pytest.raises(ConfigurationError, match="there is no gone"):
+        await retriever_of(library).retrieve(COURSE.course_id, QUESTION)
+
+
+async def test_a_section_that_there_is_not_costs_no_embedding(library: Library) -> None:
+    model = NamedEmbedder("small", 32)
+    library.use(model)
+    await library.ingest("book")
+    asked = QUESTION.model_copy(update={"section_filter": "Volcanoes"})
+    with pytest.raises(UnknownSection):
+        await retriever_of(library, model).retrieve(COURSE.course_id, asked)
+    assert model.questions == 0

@@ -1,0 +1,79 @@
+"""The product's own writer before the local Gemini, and what tests look at of its drafts."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from core.gemini.client import GeminiClient
+from core.gemini.exchange import Timeouts
+from core.gemini.retries import Patience
+from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Passage, Rejected
+from core.generation.gemini import GeminiGenerator
+from core.models import RetrievalToolInput
+from tests.samples import chunk
+from tests.wire.gemini_server import GeminiServer
+
+TREE = "A heap is a complete binary tree."
+ROOT = "Its root is the largest key."
+FIRST = f'{TREE} <cite passage="1">{TREE}</cite>'
+SECOND = f'{ROOT} <cite passage="1">{ROOT}</cite>'
+ANSWER = f"{FIRST} {SECOND}"
+CLAIMS = [Claim.quoting(TREE, 0, TREE), Claim.quoting(ROOT, 0, ROOT)]
+QUESTION = "Who is behind the canary question 4711?"
+TASK = GenerationTask(QUESTION, [chunk()])
+REJECTED = [Rejected(Claim.quoting("The root is the smallest key.", 0, ROOT), "It says otherwise.")]
+STREAMS = pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
+_QUICK = Timeouts(first_piece=0.5, silence=0.2)
+
+
+@asynccontextmanager
+async def writer(
+    server: GeminiServer,
+    *,
+    key: str | None = None,
+    api_version: str = "v1beta",
+    **options: Any,
+) -> AsyncIterator[GeminiGenerator]:
+    """Open a generator that has little patience; `options` are its own."""
+    client = GeminiClient(key or server.api_key, base_url=server.url, api_version=api_version)
+    options = {
+        "timeouts": _QUICK,
+        "answer_timeout": 4.0,
+        "patience": Patience(retries=1, backoff=0.01),
+        **options,
+    }
+    yield GeminiGenerator(client, **options)
+    await client.aclose()
+
+
+async def nothing_found(_: RetrievalToolInput) -> Sequence[Passage]:
+    return []
+
+
+async def parts_of(
+    draft: AsyncGenerator[DraftPart, None], into: list[DraftPart] | None = None
+) -> list[DraftPart]:
+    """Return all parts of a draft; those before an error are in `into`."""
+    parts = [] if into is None else into
+    async with aclosing(draft):
+        async for part in draft:
+            parts.append(part)
+    return parts
+
+
+def claims(parts: Sequence[DraftPart]) -> list[Claim]:
+    return [part for part in parts if isinstance(part, Claim)]
+
+
+def calls(parts: Sequence[DraftPart]) -> list[ModelCall]:
+    return [part for part in parts if isinstance(part, ModelCall)]
+
+
+def chain(error: BaseException | None) -> str:
+    """Return the texts of an error and of all that a traceback would show below it."""
+    if error is None:
+        return ""
+    below = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return f"{error!r} {error} {chain(below)}"
