@@ -3,16 +3,17 @@
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Self
 
 from core.errors import BotError
 from core.models import AgentResponse, Citation, Outcome, RetrievedChunk
 from core.text.links import without_links
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderResult
 
 _LONGEST_QUOTE = 240
+_REFRESHES_A_SECOND = 12
 _FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1[^\n]*$", re.DOTALL | re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -31,6 +32,9 @@ class JsonReply:
 
     async def update(self, delta: str) -> None:
         """Show nothing: only the whole answer is valid JSON."""
+
+    async def withdraw(self) -> None:
+        """Take nothing back: nothing was shown."""
 
     async def finish(self, response: AgentResponse) -> None:
         """Print the answer."""
@@ -54,19 +58,50 @@ class PlainReply(JsonReply):
 
 
 class TerminalReply(JsonReply):
-    """Prints the answer as it grows, then in its final form with colours."""
+    """Shows the answer while it grows, then prints its final form with colours.
+
+    Open between entering and leaving: what grows is gone when it is left, however the turn
+    ends, and the terminal is as it was before.
+    """
 
     def __init__(self, console: "Console") -> None:
+        from rich.live import Live
+        from rich.spinner import Spinner
+
         super().__init__(console.file)
         self._console = console
-        self._status = console.status("Searching the book …")
-        self._status.start()
+        self._searching = Spinner("dots", "Searching the book …", style="status.spinner")
+        self._growing = ""
+        self._live = Live(
+            self._searching,
+            console=console,
+            transient=True,
+            redirect_stderr=sys.stderr.isatty(),
+            refresh_per_second=_REFRESHES_A_SECOND,
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    async def update(self, delta: str) -> None:
+        """Show some more of the answer; of a long one, as much as fits the terminal."""
+        self._growing += delta
+        self._live.update(_Tail(printable(self._growing)), refresh=True)
+
+    async def withdraw(self) -> None:
+        """Make what was shown disappear, and search on."""
+        self._growing = ""
+        self._live.update(self._searching, refresh=True)
 
     async def finish(self, response: AgentResponse) -> None:
         """Print the answer, its footnotes, its notices and how sure it is."""
         from rich.text import Text
 
-        self._status.stop()
+        self._live.stop()
         self.succeeded = response.outcome is not Outcome.ERROR
         for style, text in _styled(printable(response.response_text)):
             self._console.print(Text(text, style=style))
@@ -81,8 +116,24 @@ class TerminalReply(JsonReply):
 
     async def fail(self, error: BotError) -> None:
         """Keep the error for the exit code."""
-        self._status.stop()
+        self._live.stop()
         await super().fail(error)
+
+
+class _Tail:
+    """The last lines of a text, as many as the terminal is high."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        from rich.segment import Segment
+        from rich.text import Text
+
+        lines = console.render_lines(Text(self._text), options, pad=False)
+        for line in lines[-(console.height - 1) :]:
+            yield from line
+            yield Segment.line()
 
 
 def _styled(answer: str) -> Iterator[tuple[str, str]]:

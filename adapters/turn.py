@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from adapters.base import Reply
 from core.agent import Agent
-from core.composition import TextDelta
+from core.composition import TextDelta, TextWithdrawn
 from core.errors import BotError
 from core.models import AgentRequest
 
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 async def take_turn(agent: Agent, request: AgentRequest, reply: Reply) -> None:
     """Answer `request` through `reply`; the reader is told whatever goes wrong.
 
-    1. Text is passed on as it comes.
+    1. Text is passed on as it comes, and so is the news that it no longer holds.
     2. The finished answer, an error outcome included, ends the turn.
     3. A request that cannot be served, or a refused delivery, is told by `reply.fail`.
     4. So is a failure that nobody foresaw: the log has it, the reader a safe sentence.
@@ -23,10 +23,13 @@ async def take_turn(agent: Agent, request: AgentRequest, reply: Reply) -> None:
     try:
         async with aclosing(agent.stream(request)) as events:
             async for event in events:
-                if isinstance(event, TextDelta):
-                    await reply.update(event.text)
-                else:
-                    await reply.finish(event)
+                match event:
+                    case TextDelta():
+                        await reply.update(event.text)
+                    case TextWithdrawn():
+                        await reply.withdraw()
+                    case _:
+                        await reply.finish(event)
     except BotError as error:
         await reply.fail(error)
     except OSError:

@@ -9,19 +9,15 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bot.settings import EmbeddingProvider
 from core.errors import ConfigurationError
 from core.models import AgentConfiguration, Course, CourseId, NonBlank, WebUrl
 
 
-class AnswersTable(BaseModel):
+class AnswersTable(AgentConfiguration):
     """The `[courses.ID.answers]` table; every key is optional."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    retrieval_enabled: bool = True
-    max_turns: Annotated[int, Field(ge=1, le=50)] = 10
-    score_threshold: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
-    top_k: Annotated[int, Field(ge=1, le=10)] = 5
+    model_name: NonBlank | None = Field(None, alias="model")
 
 
 class _CourseTable(BaseModel):
@@ -31,6 +27,7 @@ class _CourseTable(BaseModel):
     sources: tuple[NonBlank, ...] = ()
     base_url: WebUrl | None = None
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
+    embedding: EmbeddingProvider | None = None
     answers: AnswersTable = AnswersTable()
 
 
@@ -66,6 +63,11 @@ class CourseFile:
         names = table.sources if table else ()
         return [name if "://" in name else str(self.folder / name) for name in names]
 
+    def embedding(self, course_id: str) -> EmbeddingProvider | None:
+        """Return whose model the course is embedded with, or none where nothing is said."""
+        table = self.tables.get(course_id)
+        return table.embedding if table else None
+
     def configuration(self, course_id: str) -> AgentConfiguration:
         """Return how the course answers; the defaults where nothing is said."""
         table = self.tables.get(course_id)
@@ -95,11 +97,16 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
     return CourseFile(path.parent, parsed.courses)
 
 
+def keys_of(table: type[BaseModel]) -> list[str]:
+    """Return the keys that a table may have, as they are written in the file."""
+    return [info.alias or name for name, info in table.model_fields.items()]
+
+
 def _problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in problem["loc"] if part != "[key]")
     if problem["type"] != "extra_forbidden":
-        return f"{place}: {problem['msg']}."
-    known = [*_File.model_fields, *_CourseTable.model_fields, *AnswersTable.model_fields]
+        return f"{place}: {problem['msg'].removeprefix('Value error, ')}."
+    known = [key for table in (_File, _CourseTable, AnswersTable) for key in keys_of(table)]
     near = difflib.get_close_matches(str(problem["loc"][-1]), known, 1)
     return f"{place} is not a key.{f' Did you mean {near[0]}?' if near else ''}"

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from adapters.turn import take_turn
 from bot.cli.ask import console_request, open_reply
 from bot.cli.exits import Exit, exit_code, sentence_for
-from bot.settings import DatabaseSettings, QdrantSettings, Settings, load_settings
+from bot.settings import Settings, load_settings
 from bot.wiring import Services, open_services
 from core.errors import BotError
 from core.ingestion.sources import open_sources
@@ -73,8 +73,8 @@ async def main() -> int:
                 section=shown.section,
                 session=session,
             )
-            reply = open_reply(as_json=False)
-            await take_turn(opened.agent("extractive"), request, reply)
+            with open_reply(as_json=False) as reply:
+                await take_turn(opened.agent("extractive"), request, reply)
             if reply.error is not None:
                 raise reply.error
     print(
@@ -85,13 +85,14 @@ async def main() -> int:
 
 
 def _offline(settings: Settings) -> Settings:
-    """Return the settings with everything in a folder of the demo's own."""
-    return settings.model_copy(
-        update={
-            "data_dir": settings.data_dir / "demo",
-            "database": DatabaseSettings(),
-            "qdrant": QdrantSettings(),
-        }
+    """Return the defaults in a folder of the demo's own: no server, key or course file."""
+    folder = settings.data_dir / "demo"
+    local = settings.embedding.model_copy(update={"provider": "local"})
+    return Settings.model_construct(
+        {"data_dir"},
+        data_dir=folder,
+        config=folder / "glossator.toml",
+        embedding=local,
     )
 
 
@@ -105,7 +106,7 @@ async def _ingest(opened: Services) -> None:
         max_bytes=limits.max_megabytes * 1_000_000,
         user_agent=limits.user_agent,
     ) as readable:
-        report = await opened.ingestion().run(COURSE, readable.sources)
+        report = await opened.ingestion(COURSE.course_id).run(COURSE, readable.sources)
     print(f"{report.chunks} chunks; {report.embedded} were new and had to be embedded.")
 
 

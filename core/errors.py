@@ -139,7 +139,6 @@ class DeliveryError(BotError):
 
 
 class ConfigurationError(BotError):
-    """The operator has to change a setting; the text says which and how."""
+    """The operator has to change a setting; the exception's own text says which and how."""
 
-    def __init__(self, detail: str) -> None:
-        super().__init__(detail, user_message=detail)
+    user_message = "I am not set up to answer this. Please tell the people who run this course."

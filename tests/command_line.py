@@ -54,10 +54,13 @@ class CommandLine:
     def data(self) -> Path:
         return self.folder / "data"
 
+    def knowing(self, **variables: str) -> "CommandLine":
+        """Return the same shell with more variables set, whatever their names."""
+        return CommandLine(self.folder, {**self.variables, **variables})
+
     def setting(self, **variables: str) -> "CommandLine":
         """Return the same shell with more `GLOSSATOR_` variables set."""
-        named = {f"{PREFIX}{name}": value for name, value in variables.items()}
-        return CommandLine(self.folder, {**self.variables, **named})
+        return self.knowing(**{f"{PREFIX}{name}": value for name, value in variables.items()})
 
     def environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
@@ -99,7 +102,7 @@ class CommandLine:
         """Run a command inside this process, which saves its start; not in an event loop."""
         out, err = io.StringIO(), io.StringIO()
         with pytest.MonkeyPatch.context() as patch:
-            for name in [name for name in os.environ if name.upper().startswith(PREFIX)]:
+            for name in the_operators_own():
                 patch.delenv(name)
             for name, value in self.environment().items():
                 patch.setenv(name, value)
@@ -108,6 +111,12 @@ class CommandLine:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 code = main(arguments)
         return Finished(code, out.getvalue(), err.getvalue())
+
+
+def the_operators_own() -> list[str]:
+    """Return the variables of this process that Glossator, or a library of Google's, would read."""
+    prefixes = (PREFIX, "GEMINI_", "GOOGLE_")
+    return [name for name in os.environ if name.upper().startswith(prefixes)]
 
 
 def shell(folder: Path, models: Path) -> CommandLine:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from bot.wiring import installed_model
+from bot.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
 from core.errors import ConfigurationError
-from tests.command_line import CommandLine, shell
+from tests.command_line import CommandLine, shell, the_operators_own
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -28,6 +28,15 @@ def _only_loopback() -> Iterator[None]:
             patch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
         patch.setattr(socket.socket, "sendto", _guarded(socket.socket.sendto))
         patch.setattr(socket, "getaddrinfo", _guarded_lookup(socket.getaddrinfo))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_settings_of_the_machine() -> Iterator[None]:
+    """Keep settings and keys of whoever runs the tests out of them: no test spends money."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in the_operators_own():
+            patch.delenv(name)
         yield
 
 

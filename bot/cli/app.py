@@ -16,6 +16,7 @@ import typer
 from adapters.console import printable
 from bot import __version__
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
+from bot.cli.options import CourseOption, GeneratorOption, JsonOption, SectionOption, readable
 from core.errors import BotError
 
 app = typer.Typer(
@@ -38,44 +39,6 @@ db_app = typer.Typer(no_args_is_help=True, help="Prepare the database, or check 
 app.add_typer(sessions_app, name="sessions")
 app.add_typer(courses_app, name="courses")
 app.add_typer(db_app, name="db")
-
-
-def _readable(text: str | None) -> str | None:
-    """Return what was typed; bytes that are no UTF-8 become question marks."""
-    return None if text is None else text.encode(errors="replace").decode()
-
-
-def _named(text: str | None) -> str | None:
-    if text is not None and not text.strip():
-        raise UsageError("The section's name is empty; leave --section away for the whole book.")
-    return _readable(text)
-
-
-CourseOption = Annotated[
-    str | None,
-    typer.Option(
-        "--course",
-        "-c",
-        metavar="ID",
-        callback=_readable,
-        help="Which course; not needed if there is one.",
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-SectionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--section",
-        "-s",
-        metavar="NAME",
-        callback=_named,
-        help="Only this chapter, section, module or URL.",
-    ),
-]
-GeneratorOption = Annotated[
-    str | None,
-    typer.Option("--generator", metavar="NAME", help="Who writes the answer: extractive."),
-]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -110,7 +73,7 @@ def _usage(error: typer.TyperException) -> int:
     if message.startswith("Usage:"):  # a group without its command shows its help
         print(message, file=sys.stderr)
     elif message:
-        sentence = " ".join(message.split())
+        sentence = " ".join(message.split()).replace("Value error, ", "")
         print(f"glossator: {sentence} (see 'glossator --help')", file=sys.stderr)
     return error.exit_code
 
@@ -168,7 +131,7 @@ def ask(
         str | None,
         typer.Argument(
             metavar="QUESTION",
-            callback=_readable,
+            callback=readable,
             help="Your question; not needed with a quote.",
         ),
     ] = None,
@@ -176,7 +139,7 @@ def ask(
     quote: Annotated[
         str | None,
         typer.Option(
-            "--quote", "-q", metavar="TEXT", callback=_readable, help="A passage to explain."
+            "--quote", "-q", metavar="TEXT", callback=readable, help="A passage to explain."
         ),
     ] = None,
     quote_file: Annotated[
@@ -218,7 +181,7 @@ def chat(
 @app.command()
 def search(
     query: Annotated[
-        str, typer.Argument(metavar="QUERY", callback=_readable, help="What to look for.")
+        str, typer.Argument(metavar="QUERY", callback=readable, help="What to look for.")
     ],
     course: CourseOption = None,
     section: SectionOption = None,
@@ -246,12 +209,17 @@ def evaluate(
         int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows.")
     ] = None,
     generator: GeneratorOption = None,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Judge each sentence and citation of the answers.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> int:
     """Measure retrieval, answers, refusals and confidence on questions with known places."""
     from bot.cli.evaluate import evaluate as work
 
-    return _run(work(questions, course, kind, limit, generator=generator, as_json=as_json))
+    return _run(
+        work(questions, course, kind, limit, generator=generator, answers=answers, as_json=as_json)
+    )
 
 
 @sessions_app.command("list")
@@ -317,7 +285,7 @@ def courses_sections(course: CourseOption = None, as_json: JsonOption = False) -
 
 @courses_app.command("remove")
 def courses_remove(
-    course: Annotated[str, typer.Argument(callback=_readable, help="Which course.")],
+    course: Annotated[str, typer.Argument(callback=readable, help="Which course.")],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> int:
     """Remove a course's text from the index; conversations stay."""
@@ -327,6 +295,19 @@ def courses_remove(
         print("Nothing was removed.")
         return Exit.OK
     return _run(remove_course(course))
+
+
+@app.command()
+def usage(
+    days: Annotated[
+        int, typer.Option("--days", min=1, max=3650, metavar="N", help="How many days back.")
+    ] = 7,
+    as_json: JsonOption = False,
+) -> int:
+    """Show the tokens that language models used, and their cost, by day and course."""
+    from bot.cli.usage import usage as work
+
+    return _run(work(days, as_json=as_json))
 
 
 @app.command()

@@ -1,6 +1,8 @@
 """`glossator ask`: one question, one answer."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
@@ -9,6 +11,7 @@ from adapters.console import JsonReply, PlainReply, TerminalReply
 from adapters.turn import take_turn
 from bot.cli.exits import BadInput, Exit, UsageError
 from bot.cli.opening import choose_course, services
+from bot.settings import GeneratorName
 from bot.wiring import Services, terminal_user
 from core.models import (
     EXPLAIN_QUOTE,
@@ -32,7 +35,7 @@ class Question:
     session: UUID | None = None
 
 
-async def ask(asked: Question, *, generator: str | None, as_json: bool) -> int:
+async def ask(asked: Question, *, generator: GeneratorName | None, as_json: bool) -> int:
     """Answer one question and return the exit code."""
     quote = asked.quote if asked.quote_file is None else read_quote(asked.quote_file)
     if quote is not None and not quote.strip():
@@ -44,8 +47,8 @@ async def ask(asked: Question, *, generator: str | None, as_json: bool) -> int:
         request = console_request(
             opened, course, asked.text, quote, section=asked.section, session=asked.session
         )
-        reply = open_reply(as_json=as_json)
-        await take_turn(opened.agent(generator), request, reply)
+        with open_reply(as_json=as_json) as reply:
+            await take_turn(opened.agent(generator), request, reply)
         if reply.error is not None:
             raise reply.error
     return Exit.OK if reply.succeeded else Exit.UNAVAILABLE
@@ -79,15 +82,18 @@ def console_request(
     )
 
 
-def open_reply(*, as_json: bool) -> JsonReply:
-    """Return the reply that fits where the output goes: JSON, a terminal or a pipe."""
+@contextmanager
+def open_reply(*, as_json: bool) -> Iterator[JsonReply]:
+    """Open the reply that fits where the output goes: JSON, a terminal or a pipe."""
     if as_json:
-        return JsonReply()
-    if not sys.stdout.isatty():
-        return PlainReply()
-    from rich.console import Console
+        yield JsonReply()
+    elif not sys.stdout.isatty():
+        yield PlainReply()
+    else:
+        from rich.console import Console
 
-    return TerminalReply(Console())
+        with TerminalReply(Console()) as reply:
+            yield reply
 
 
 def read_quote(path: Path) -> str:

@@ -7,8 +7,9 @@ from uuid import UUID, uuid4
 from adapters.console import printable
 from adapters.turn import take_turn
 from bot.cli.ask import console_request, open_reply
-from bot.cli.exits import Exit
+from bot.cli.exits import Exit, sentence_for
 from bot.cli.opening import choose_course, services, tell
+from bot.settings import GeneratorName
 from bot.wiring import Services
 from core.agent import Agent
 from core.errors import RequestError
@@ -23,7 +24,9 @@ a question ends the quote.
   /quit           leave (so does Ctrl-D)"""
 
 
-async def chat(course_id: str | None, session: UUID | None, *, generator: str | None) -> int:
+async def chat(
+    course_id: str | None, session: UUID | None, *, generator: GeneratorName | None
+) -> int:
     """Answer questions until the input ends, and return the exit code."""
     async with services() as opened:
         course = await choose_course(opened, course_id)
@@ -83,10 +86,10 @@ class _Conversation:
         except RequestError as error:
             tell(error.user_message)
             return
-        reply = open_reply(as_json=False)
-        await take_turn(self._agent, request, reply)
+        with open_reply(as_json=False) as reply:
+            await take_turn(self._agent, request, reply)
         if reply.error is not None:
-            tell(printable(reply.error.user_message))
+            tell(printable(sentence_for(reply.error)))
         print()
 
 

@@ -1,17 +1,22 @@
 """`glossator doctor`: checks one thing after another and says what to do."""
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from bot.cli.db import WHAT_TO_DO
 from bot.cli.exits import Exit, sentence_for
 from bot.courses import CourseFile, read_course_file
 from bot.database import SchemaState
 from bot.database import check as check_schema
-from bot.settings import Settings, load_settings
-from bot.wiring import chosen_generator, make_data_dir, open_embedder, open_index
+from bot.embedders import gemini_model, open_local
+from bot.gemini import Gemini
+from bot.settings import BudgetSettings, Settings, load_settings
+from bot.wiring import chosen_generator, make_data_dir, open_index
 from core.catalogue import Catalogue, Edition
 from core.database import create_engine
+from core.embeddings.local import LocalEmbedder
 from core.errors import BotError, ConfigurationError, ServiceError
 
 
@@ -47,7 +52,10 @@ async def _findings() -> AsyncIterator[_Finding]:
     state, database = await _check_database(settings)
     yield database
     yield await _check_model(settings)
-    yield _check_generator(settings)
+    async for finding in _check_writing(settings, course_file):
+        yield finding
+    if "gemini" in {settings.embedding.provider, *map(course_file.embedding, course_file.tables)}:
+        yield await _check_embedding(settings)
     held, index = await _check_index(settings)
     yield index
     if state is SchemaState.CURRENT and held is not None:
@@ -76,7 +84,7 @@ async def _check_database(settings: Settings) -> tuple[SchemaState | None, _Find
 
 async def _check_model(settings: Settings) -> _Finding:
     try:
-        embedder = open_embedder(settings)
+        embedder = open_local(settings)
         try:
             await embedder.embed_queries(["Is anybody there?"])
         finally:
@@ -86,11 +94,59 @@ async def _check_model(settings: Settings) -> _Finding:
     return _Finding("model", f"{embedder.name} answers with {embedder.dimensions} dimensions")
 
 
-def _check_generator(settings: Settings) -> _Finding:
+async def _check_writing(settings: Settings, course_file: CourseFile) -> AsyncIterator[_Finding]:
+    """Check who writes answers, and say what that may cost."""
     try:
-        return _Finding("generator", chosen_generator(settings))
+        if chosen_generator(settings) == "extractive":
+            yield _Finding("generator", "extractive")
+            return
+        models = _models(settings, course_file)
+        async with AsyncExitStack() as closing:
+            client = Gemini(settings.gemini, closing).client
+            for model in models:
+                await client.check(model)
     except BotError as error:
-        return _failed("generator", error)
+        yield _failed("generator", error)
+        return
+    url = settings.gemini.base_url
+    place = f" at {urlsplit(url).hostname}" if url else ""
+    verb = "answers" if len(models) == 1 else "answer"
+    yield _Finding("generator", f"gemini: {', '.join(models)} {verb}{place}")
+    yield _Finding("budgets", _budgets(settings.budget))
+
+
+def _models(settings: Settings, course_file: CourseFile) -> list[str]:
+    """Return the models that answers are written with, each once."""
+    gemini = settings.gemini
+    of_courses = [course_file.configuration(name).model_name for name in course_file.tables]
+    named = [gemini.model, gemini.repair_model, *of_courses]
+    return list(dict.fromkeys(model for model in named if model and model != "extractive"))
+
+
+def _budgets(budget: BudgetSettings) -> str:
+    limits = {
+        "a user": budget.user_tokens,
+        "a course": budget.course_tokens,
+        "in all": budget.total_tokens,
+    }
+    told = [f"{tokens:,} {whose}" for whose, tokens in limits.items() if tokens is not None]
+    daily = ", ".join(told) if told else "any number"
+    return f"{budget.request_tokens:,} tokens a question; {daily} a day"
+
+
+async def _check_embedding(settings: Settings) -> _Finding:
+    """Check the model that courses are embedded with which do not use the local one."""
+    gemini = settings.gemini
+    try:
+        async with AsyncExitStack() as closing:
+            opened = Gemini(gemini, closing)
+            embedder = opened.embedder(gemini.embedding_model, gemini.embedding_dimensions)
+            await embedder.warm_up()
+            await embedder.embed_queries(["Is anybody there?"])
+    except BotError as error:
+        return _failed("embedding", error)
+    text = f"{gemini.embedding_model} answers with {gemini.embedding_dimensions} dimensions"
+    return _Finding("embedding", text)
 
 
 async def _check_index(settings: Settings) -> tuple[frozenset[str] | None, _Finding]:
@@ -133,7 +189,7 @@ async def _check_courses(
 
 
 async def _check_edition(settings: Settings, edition: Edition, again: str) -> _Finding:
-    """Check that an edition can be read and is whole."""
+    """Check that an edition can be read, is whole, and can be searched."""
     name = edition.course_id
     try:
         index = open_index(settings)
@@ -147,7 +203,13 @@ async def _check_edition(settings: Settings, edition: Edition, again: str) -> _F
     if found != edition.chunks:
         text = f"The index holds {found} of {edition.chunks} chunks of {name}: {again} again."
         return _failed("course", ConfigurationError(text))
-    return _Finding("course", f"{name}: {edition.chunks} chunks")
+    try:
+        if edition.embedding_model != LocalEmbedder.name:
+            gemini_model(settings, edition.embedding_model)
+    except ConfigurationError as error:
+        return _failed("course", ConfigurationError(f"{name}: {error}"))
+    model = edition.embedding_model
+    return _Finding("course", f"{name}: {edition.chunks} chunks, embedded with {model}")
 
 
 def _failed(subject: str, error: BotError) -> _Finding:

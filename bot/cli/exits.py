@@ -57,6 +57,8 @@ def exit_code(error: BotError) -> Exit:
 
 def sentence_for(error: BotError) -> str:
     """Return what the operator is told: the detail where it was written for people."""
+    if isinstance(error, ConfigurationError):
+        return str(error)
     if isinstance(error, ServiceError) and str(error) != error.user_message:
         return f"{error.user_message} ({error})"
     return error.user_message

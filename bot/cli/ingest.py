@@ -63,7 +63,7 @@ async def _ingest_one(
             user_agent=settings.user_agent,
         ) as readable:
             course = _with_site(course, readable.base_url)
-            report = await opened.ingestion().run(
+            report = await opened.ingestion(course_id).run(
                 course, readable.sources, only_these=not named, progress=progress.show
             )
     return report

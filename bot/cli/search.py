@@ -17,7 +17,7 @@ async def search(
     async with services() as opened:
         course = await choose_course(opened, course_id)
         try:
-            output = (await opened.retriever().retrieve(course.course_id, asked)).output
+            output = (await opened.retriever.retrieve(course.course_id, asked)).output
         except ServiceError as error:
             if not as_json:
                 raise

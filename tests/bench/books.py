@@ -59,7 +59,7 @@ def sources_of(book: Book) -> AbstractAsyncContextManager[Readable]:
 async def ingest(services: Services, book: Book) -> IngestReport:
     """Bring the book into its course, parsing and publishing included."""
     async with sources_of(book) as readable:
-        return await services.ingestion().run(book.course, readable.sources)
+        return await services.ingestion(book.name).run(book.course, readable.sources)
 
 
 async def parsed_chunks(book: Book) -> list[Chunk]:

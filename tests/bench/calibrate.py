@@ -83,7 +83,7 @@ async def _calibrate_scale(opened: Services, corpora: Mapping[str, Corpus]) -> N
     print("\nsimilarity_score: weights of cosine, BM25, coverage; marks 0.3 and 0.5")
     for trial in best_trials(answerable, off_topic, _SHOWN_TRIALS):
         _print_scale("fitted", trial.scale, off_topic, refused)
-    scale = scale_for(opened.embedder.name)
+    scale = scale_for(opened.local.name)
     _print_scale("shipped", scale, off_topic, refused)
     _print_marks(scale, {**answerable, **confirmed}, {**off_topic, **refused})
 

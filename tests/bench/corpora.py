@@ -53,4 +53,4 @@ async def ingest(opened: Services, corpus: Corpus) -> None:
         user_agent=limits.user_agent,
     ) as readable:
         course = Course(course_id=corpus.name, title=corpus.name)
-        await opened.ingestion().run(course, readable.sources, only_these=True)
+        await opened.ingestion(course.course_id).run(course, readable.sources, only_these=True)

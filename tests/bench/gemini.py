@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.wiring import installed_model
+from bot.embedders import installed_model
 from core.composition import TextDelta
 from core.embeddings.local import LocalEmbedder
 from core.models import AgentResponse
@@ -22,6 +22,7 @@ from tests.bench.figures import machine, milliseconds, percentile
 from tests.books import LIGHTHOUSE
 from tests.wire.answering import House, asking, open_house
 from tests.wire.gemini_calls import GeminiCall
+from tests.wire.gemini_prompts import read_prompt
 from tests.wire.gemini_replies import Reply
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import cite
@@ -33,7 +34,6 @@ CLAIMS = (
     ("Every four hours the keeper trims the wick.", "The keeper trims the wick of the lamp every"),
     ("An untrimmed wick smokes.", "An untrimmed wick smokes, and the soot darkens the prisms"),
     ("Its soot darkens the prisms.", "An untrimmed wick smokes, and the soot darkens the prisms"),
-    ("The lamp burns colza oil.", "The lamp of the Arden lighthouse burns colza oil and is lit"),
 )
 
 
@@ -78,16 +78,13 @@ def _report(ours: list[Timing], bare: list[Timing], pairs: list[Any]) -> None:
 
 
 def _writing(call: GeminiCall) -> Reply:
-    text = str(call.body["contents"][-1])
-    numbers = [_passage_of(text, quote) for _, quote in CLAIMS]
-    claims = zip(CLAIMS, numbers, strict=True)
-    written = " ".join(cite(claim, number, quote) for (claim, quote), number in claims)
-    return Reply(written, first_after=FIRST_AFTER, every=EVERY, piece_size=PIECE)
-
-
-def _passage_of(prompt: str, quote: str) -> int:
-    before = prompt[: prompt.index(quote)]
-    return int(before.rsplit('number="', 1)[-1].partition('"')[0])
+    passages = read_prompt(call).passages.items()
+    texts = {number: " ".join(text.split()) for number, text in passages}
+    written = [
+        cite(claim, next(number for number, text in texts.items() if quote in text), quote)
+        for claim, quote in CLAIMS
+    ]
+    return Reply(" ".join(written), first_after=FIRST_AFTER, every=EVERY, piece_size=PIECE)
 
 
 async def _ask(house: House) -> tuple[Timing, float, float]:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from bot.wiring import installed_model
+from bot.embedders import installed_model
 from core.embeddings.local import GRAPH_VERSION
 from tests.bench.bare import BareEmbedder
 from tests.bench.books import Book, embedded_texts, ingest, opened, parsed_chunks
@@ -21,7 +21,7 @@ async def first_ingest(data_dir: Path, book: Book, bare: BareEmbedder) -> Row:
     """Ingest the book into an empty course, the embedder alone running before and after."""
     texts = embedded_texts(await parsed_chunks(book))
     async with opened(data_dir) as services:
-        await services.embedder.warm_up()
+        await services.local.warm_up()
         before = seconds_of(lambda: bare.embed(texts))
         started = time.perf_counter()
         report = await ingest(services, book)
@@ -67,5 +67,5 @@ def _loads_the_model(data_dir: Path, words: list[str]) -> bool:
 async def bare_embedder(data_dir: Path) -> BareEmbedder:
     """Return the product's model without the product; its graph is built where missing."""
     async with opened(data_dir) as services:
-        await services.embedder.warm_up()
+        await services.local.warm_up()
     return BareEmbedder(data_dir / "models" / f"{GRAPH_VERSION}.onnx", installed_model())

@@ -71,7 +71,7 @@ async def _times(
     bare: BareEmbedder,
     engine: BareEngine,
 ) -> _Times:
-    retriever, agent, encoder = services.retriever(), services.agent("extractive"), Bm25Encoder()
+    retriever, agent, encoder = services.retriever, services.agent("extractive"), Bm25Encoder()
     for question in questions:
         await retriever.retrieve(book.name, RetrievalToolInput(query_text=question))
     times = _Times()

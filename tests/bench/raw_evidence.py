@@ -38,11 +38,11 @@ async def ask_book(
     terms = await opened.catalogue.term_statistics(edition.generation)
     assert terms is not None
     statistics, encoder = TermStatistics.from_bytes(terms), Bm25Encoder()
-    scale = scale_for(opened.embedder.name)
+    scale = scale_for(opened.local.name)
     found = []
     for question in questions:
         text = question.question[:MAX_QUESTION]
-        dense = (await opened.embedder.embed_queries([text]))[0]
+        dense = (await opened.local.embed_queries([text]))[0]
         sparse = encoder.query(text)
         query = SearchQuery(dense, sparse, limit=CANDIDATES)
         ranking = rank(await opened.index.search(edition.collection, query))

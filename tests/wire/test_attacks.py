@@ -54,17 +54,13 @@ async def house(folder: Path, models: Path) -> AsyncIterator[House]:
         yield house
 
 
-def quick() -> Any:
-    """Parametrise by attacks: a few of them, and all in the slow run."""
-    return pytest.mark.parametrize(
-        "step", [FEW, pytest.param(1, marks=pytest.mark.slow)], ids=["few", "all"]
-    )
+STEPS = [FEW, pytest.param(1, marks=pytest.mark.slow)]
 
 
 # --- a compromised model ------------------------------------------------------------------
 
 
-@quick()
+@pytest.mark.parametrize("step", STEPS, ids=["few", "all"])
 @pytest.mark.parametrize("form", ATTACK_FORMS)
 async def test_a_compromised_model_can_say_nothing_of_its_own(
     house: House, form: str, step: int
@@ -156,7 +152,7 @@ def planted_attacks(step: int) -> list[str]:
     return chosen[::step]
 
 
-@quick()
+@pytest.mark.parametrize("step", STEPS, ids=["few", "all"])
 @pytest.mark.parametrize("place", PLACES)
 async def test_an_obedient_model_cannot_tell_what_was_planted_in_the_book(
     house: House, place: str, step: int
@@ -173,7 +169,7 @@ async def test_an_obedient_model_cannot_tell_what_was_planted_in_the_book(
     assert not fooled, f"{len(fooled)}: {fooled[:5]}"
 
 
-@quick()
+@pytest.mark.parametrize("step", STEPS, ids=["few", "all"])
 async def test_an_obedient_model_cannot_tell_what_stands_in_a_quote(
     house: House, step: int
 ) -> None:

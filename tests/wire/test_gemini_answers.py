@@ -4,7 +4,7 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -213,7 +213,7 @@ async def test_tools_that_do_not_exist_are_answered_to_the_model(house: House) -
     assert answer.model_name == "gemini-3.8-flash"
 
 
-def _nothing_half_streamed_stands(seen: list[object], answer: AgentResponse) -> None:
+def _nothing_half_streamed_stands(seen: Sequence[AgentEvent], answer: AgentResponse) -> None:
     """Check that what is left after the last withdrawal is the answer."""
     text = ""
     for event in seen:

