@@ -1,13 +1,16 @@
 """Tells which words a word of a text belongs to, and compares that between texts."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.grounding.words import Word
+from core.grounding.words import Word, base_form
 
 _REACH = 5
 _OTHER_CLAUSE = 0.35
 _OTHER_SIDE = 0.7
+_DENIALS = frozenset({"not", "no", "never"})
+_TIED = 0.8
+"""Closeness of a direction word nearby, in whatever clause: `rise when worse`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,22 +20,31 @@ class Binding:
     word: Word
     around: tuple[tuple[str, float, bool], ...]
     """Stem, closeness from 0 to 1, and whether it stands in front."""
+    is_denied: bool = False
+    """Whether a `not` stands just in front of it."""
 
 
-def bind(words: Sequence[Word], place: int) -> Binding:
-    """Return the word at `place` with up to five content words on each side."""
+def bind(words: Sequence[Word], place: int, tied: Container[str] = ()) -> Binding:
+    """Return the word at `place` with up to five content words on each side.
+
+    The first word of each side whose base form is in `tied` counts as near.
+    """
     word = words[place]
-    around: list[tuple[str, float, bool]] = []
-    for is_front, side in ((True, reversed(words[:place])), (False, iter(words[place + 1 :]))):
-        distance = 0
-        for other in side:
-            if distance == _REACH:
-                break
-            if other.is_content:
-                distance += 1
-                near = 1.0 if other.clause == word.clause else _OTHER_CLAUSE
-                around.append((other.stem, near / distance, is_front))
-    return Binding(word, tuple(around))
+    front = _side(word, words[:place][::-1], tied, is_front=True)
+    behind = _side(word, words[place + 1 :], tied, is_front=False)
+    is_denied = any(other.lower in _DENIALS for other in words[max(0, place - 2) : place])
+    return Binding(word, (*front, *behind), is_denied)
+
+
+def _side(
+    word: Word, others: Sequence[Word], tied: Container[str], *, is_front: bool
+) -> Iterator[tuple[str, float, bool]]:
+    content = [other for other in others[: 4 * _REACH] if other.is_content][:_REACH]
+    for distance, other in enumerate(content, 1):
+        near = (1.0 if other.clause == word.clause else _OTHER_CLAUSE) / distance
+        if base_form(other.lower) in tied:
+            near, tied = max(near, _TIED), ()
+        yield other.stem, near, is_front
 
 
 def likeness(one: Binding, other: Binding) -> float:

@@ -1,13 +1,16 @@
 """Compares which way things go in a claim with which way they go in its quotes."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from core.grounding.antonyms import Side
 from core.grounding.bindings import Binding, bind, likeness
-from core.grounding.words import Reading, Word
+from core.grounding.words import Reading, Word, base_form
 
-_MARGIN = 0.08
-_ALONE = 0.12
+_MARGIN = 0.15
+_MARGIN_OF_KNOWN = 0.4
+"""For a word that the quotes have as often: it may stand elsewhere for the sake of style."""
+_ALONE = 0.25
 """Least likeness of surroundings when the quotes have the opposite word only."""
 
 
@@ -19,28 +22,49 @@ def direction_differs(
     Words are compared where they belong to the same other words, so `prices rise and
     quantities fall` differs from `prices fall and quantities rise`.
     """
+    ours = _directions(claim.words, sides)
     theirs = _directions(quotes.words, sides)
-    return any(_is_reversed(ours, theirs, sides) for ours in _directions(claim.words, sides))
+    surplus = _counts(ours) - _counts(theirs)
+    return any(
+        _is_reversed(binding, theirs, sides, is_known=not surplus[_form(binding)])
+        for binding in ours
+    )
 
 
 def _directions(words: Sequence[Word], sides: Mapping[str, frozenset[Side]]) -> list[Binding]:
-    return [bind(words, place) for place, word in enumerate(words) if word.stem in sides]
+    return [
+        bind(words, place, sides)
+        for place, word in enumerate(words)
+        if base_form(word.lower) in sides
+    ]
+
+
+def _form(binding: Binding) -> str:
+    return base_form(binding.word.lower)
+
+
+def _counts(bindings: Sequence[Binding]) -> "Counter[str]":
+    return Counter(map(_form, bindings))
 
 
 def _is_reversed(
-    ours: Binding, theirs: Sequence[Binding], sides: Mapping[str, frozenset[Side]]
+    ours: Binding,
+    theirs: Sequence[Binding],
+    sides: Mapping[str, frozenset[Side]],
+    *,
+    is_known: bool,
 ) -> bool:
-    own = sides[ours.word.stem]
+    own = sides[_form(ours)]
     opposite = {(axis, not side) for axis, side in own}
-    same, other = 0.0, 0.0
-    has_same = False
-    for binding in theirs:
-        there = sides[binding.word.stem]
-        if binding.word.stem == ours.word.stem or own & there:
-            has_same = True
-            same = max(same, likeness(ours, binding))
-        elif opposite & there:
-            other = max(other, likeness(ours, binding))
-    if not has_same:
-        return other >= _ALONE
-    return other > same + _MARGIN
+    same = [likeness(ours, other) for other in theirs if own & sides[_form(other)]]
+    turned = max(
+        (
+            likeness(ours, other)
+            for other in theirs
+            if opposite & sides[_form(other)] and other.is_denied == ours.is_denied
+        ),
+        default=0.0,
+    )
+    if not same:
+        return turned >= _ALONE
+    return turned > max(same) + (_MARGIN_OF_KNOWN if is_known else _MARGIN)

@@ -9,7 +9,8 @@ from functools import lru_cache
 
 _LINK_TARGET = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"\n]*\")?\)|\]\[[^\]\n]*\]")
 _INLINE_TAG = re.compile(
-    r"</?(?:em|strong|b|i|u|s|code|kbd|sub|sup|br|a|span|mark|small|p|dfn|abbr)(?:\s[^<>]*)?/?>", re.I
+    r"</?(?:em|strong|b|i|u|s|code|kbd|sub|sup|br|a|span|mark|small|p|dfn|abbr)(?:\s[^<>]*)?/?>",
+    re.I,
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _KEPT = re.compile(

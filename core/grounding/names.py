@@ -24,6 +24,7 @@ _COMMON_ENDINGS = (
     "hood", "able", "ible", "ful", "less", "ism", "ive", "ous", "ure", "age", "ers", "ors",
     "cy", "ry", "al", "ic",
 )  # fmt: skip
+_NEVER_OF_NAMES = ("ous", "ly", "ing")
 _PEOPLES = {
     "france": "french", "germany": "german", "spain": "spanish", "britain": "british",
     "china": "chinese", "greece": "greek", "poland": "polish", "sweden": "swedish",
@@ -37,12 +38,10 @@ _PEOPLES = {
 }  # fmt: skip
 _ENDINGS_OF_FORMS = ("", "s", "es", "n", "an", "ian", "ean", "ese", "ish", "i", "ic", "ns", "ans")
 _MIXED_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2}|[A-Za-z]\d|\w_\w|\w::\w")
-_TITLE_CASE = 0.6
-"""A sentence in which most words are capitals says nothing by capitals."""
 
 
 def unproved_names(
-    claim: Reading, quotes: Reading, headings: Sequence[str] = (), known: Collection[str] = ()
+    claim: Reading, quotes: Reading, headings: Reading | None = None, common: Collection[str] = ()
 ) -> list[str]:
     """Return the names in `claim` that stand neither in its quotes nor in the headings.
 
@@ -50,22 +49,21 @@ def unproved_names(
         claim: The sentence.
         quotes: All quotes of it together.
         headings: Titles above the quotes; they may name the topic.
-        known: Words in lower case that are ordinary words of the text.
+        common: Words that the text also writes without a capital.
     """
-    proof = Reading("\n\n".join(headings)).lowers | quotes.lowers
+    proof = quotes.lowers | (headings.lowers if headings else frozenset())
     forms = proof | {_PEOPLES[word] for word in proof if word in _PEOPLES}
     initials = _initials(quotes.words)
     return [
         word.written
-        for word in _names(claim, known)
+        for word in _names(claim, common)
         if not _stands(word.lower, forms) and not _is_abbreviation(word.written, initials)
     ]
 
 
-def _names(claim: Reading, known: Collection[str]) -> Iterator[Word]:
+def _names(claim: Reading, common: Collection[str]) -> Iterator[Word]:
     words = [word for word in claim.words if word.written[0].isalpha()]
-    capitals = sum(word.written[0].isupper() for word in words)
-    shouted = len(words) > 3 and capitals > _TITLE_CASE * len(words)
+    shouted = len(words) > 3 and all(word.written.isupper() for word in words)
     for place, word in enumerate(words):
         if word.lower in _FUNCTION_WORDS or not any(c.isupper() for c in word.written):
             continue
@@ -73,16 +71,17 @@ def _names(claim: Reading, known: Collection[str]) -> Iterator[Word]:
             yield word
         elif not word.written[0].isupper() or shouted:
             continue
-        elif not word.opens or _is_initial_name(words, place, known):
+        elif not word.opens or _is_initial_name(words, place, common):
             yield word
 
 
-def _is_initial_name(words: Sequence[Word], place: int, known: Collection[str]) -> bool:
+def _is_initial_name(words: Sequence[Word], place: int, common: Collection[str]) -> bool:
     """Return whether the capital at the head of a sentence is a name's own."""
     word = words[place]
     if place + 1 < len(words) and words[place + 1].written[0].isupper():
-        return words[place + 1].start - word.start - len(word.written) <= 1
-    return word.lower not in known and not word.lower.endswith(_COMMON_ENDINGS)
+        is_next = words[place + 1].start - word.start - len(word.written) <= 1
+        return is_next and not word.lower.endswith(_NEVER_OF_NAMES)
+    return word.lower not in common and not word.lower.endswith(_COMMON_ENDINGS)
 
 
 def _stands(name: str, proof: Collection[str]) -> bool:

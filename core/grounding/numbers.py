@@ -106,6 +106,7 @@ _MULTIPLES = {
 }  # fmt: skip
 _MAY_BE_LEFT_OUT = frozenset({"year", "day", "degree"})
 """Units that a faithful sentence drops: `at 65 years of age`, `at 65`."""
+_LARGEST_IN_WORDS = 12
 _YEARS = range(1400, 2200)
 _PIECE = re.compile(
     r"(?P<currency>us\$|[$€£¥₹])?(?P<minus>(?<![\w)\]])[-−])?"
@@ -141,6 +142,11 @@ class Quantity:
         return claimed.unit == self.unit
 
     @property
+    def is_small(self) -> bool:
+        """Whether a text may well write it as a word."""
+        return max(self.values) <= _LARGEST_IN_WORDS
+
+    @property
     def is_year(self) -> bool:
         """Whether it reads like a year, which has no unit to share with its neighbours."""
         return len(self.values) == 1 and min(self.values) in _YEARS
@@ -169,14 +175,22 @@ def quantities(text: str) -> list[Quantity]:
     return found
 
 
+def is_of_quantity(word: str) -> bool:
+    """Return whether a word in lower case is a number, a scale or a unit."""
+    return word[0].isdigit() or word in _UNIT_OF or word in _SCALES or word in _SMALL
+
+
 def unproved(claimed: Iterable[Quantity], quoted: Iterable[Quantity]) -> list[Quantity]:
-    """Return the claimed numbers that no quoted one carries."""
-    quoted = list(quoted)
-    return [
-        quantity
-        for quantity in claimed
-        if not any(other.proves(quantity) for other in quoted)
-    ]
+    """Return the claimed numbers that no quoted one carries; digits serve once."""
+    left = list(quoted)
+    missing: list[Quantity] = []
+    for quantity in claimed:
+        proof = next((other for other in left if other.proves(quantity)), None)
+        if proof is None:
+            missing.append(quantity)
+        elif not quantity.spelled:
+            left.remove(proof)
+    return missing
 
 
 def _share_unit(found: list[Quantity], waiting: list[int], quantity: Quantity) -> None:
@@ -228,8 +242,8 @@ def _spelled(pieces: "list[re.Match[str]]", place: int) -> tuple[Quantity | None
         values = frozenset({Decimal(_ORDINALS[word])})
         return Quantity(values, ordinal=True, spelled=True, start=start), place + 1
     if word in _MULTIPLES or word in _FRACTIONS:
-        value = Decimal(_MULTIPLES[word]) if word in _MULTIPLES else _FRACTIONS[word]
-        return Quantity(_rounded(value), None, spelled=True, start=start), place + 1
+        part_of = Decimal(_MULTIPLES[word]) if word in _MULTIPLES else _FRACTIONS[word]
+        return Quantity(_rounded(part_of), None, spelled=True, start=start), place + 1
     value, after = _small_number(pieces, place)
     if value is None:
         return None, place + 1

@@ -1,16 +1,16 @@
 """Compares what a claim denies with what its quotes deny."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.grounding.words import Reading, Word, alike
 
 _NEGATORS = frozenset(
-    "not no never neither nor none nobody nothing nowhere without hardly scarcely barely seldom "
-    "rarely cannot unable fail fails failed failing lack lacks lacked lacking absence absent "
-    "impossible unlikely refuse refuses refused deny denies denied few little prevent prevents "
-    "prevented preventing avoid avoids avoided stop stops stopped false untrue wrong incorrect "
-    "rather instead except excluding unless".split()
+    "not no non never neither nor none nobody nothing nowhere without hardly scarcely barely "
+    "seldom rarely cannot unable fail fails failed failing lack lacks lacked lacking absence "
+    "absent impossible unlikely refuse refuses refused deny denies denied few little prevent "
+    "prevents prevented preventing avoid avoids avoided stop stops stopped false untrue wrong "
+    "incorrect rather instead except excluding unless".split()
 )
 _WEAK = frozenset(
     "few little prevent prevents prevented preventing avoid avoids avoided stop stops stopped "
@@ -19,11 +19,12 @@ _WEAK = frozenset(
     "nothing none nobody neither nor".split()
 )
 """They may answer a plain negation of the other text, and need none themselves."""
-_NOT_ONLY = frozenset({"only", "just", "merely", "simply", "solely", "necessarily"})
+_PLAIN = frozenset({"not", "no", "never", "cannot"})
+_NOT_ONLY = frozenset({"only", "just", "merely", "simply", "solely"})
 _NOT_AFTER = frozenset({"a", "the", "as", "so", "how", "too", "very", "with"})
 """`a few`, `a little`, `as little as` deny nothing."""
 _STRONG_TWO = {"rather": "than", "instead": "of"}
-_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "non-", "a", "mis")
+_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis", "a", "mis")
 _SUFFIX = "less"
 _SHORTEST_ROOT = 4
 _REACH = 4
@@ -52,11 +53,20 @@ def polarity_differs(claim: Reading, quotes: Reading) -> bool:
     """
     ours = [*_negations(claim), *_prefixed(claim, quotes)]
     theirs = [*_negations(quotes), *_prefixed(quotes, claim)]
-    unmatched = _unmatched(ours, list(theirs))
-    if any(not negation.is_weak for negation in unmatched):
+    dropped = [n for n in _unmatched(theirs, ours) if not n.is_weak]
+    if any(_is_repeated(negation, _affirmed(claim, ours)) for negation in dropped):
         return True
-    dropped = _unmatched(theirs, list(ours))
-    return any(not n.is_weak and _is_repeated(n, claim) for n in dropped)
+    added = [n for n in _unmatched(ours, theirs) if not n.is_weak]
+    if any(_is_repeated(negation, _affirmed(quotes, theirs)) for negation in added):
+        return True
+    # What is left on both sides may be one denial in other words.
+    return len(added) > len(dropped)
+
+
+def _affirmed(text: Reading, negations: Sequence[Negation]) -> frozenset[str]:
+    """Return the content stems of the clauses that deny nothing."""
+    denied = {negation.word.clause for negation in negations if negation.word.lower in _PLAIN}
+    return frozenset(word.stem for word in text.content if word.clause not in denied)
 
 
 def _negations(text: Reading) -> Iterator[Negation]:
@@ -71,7 +81,8 @@ def _denies(words: tuple[Word, ...], place: int) -> bool:
     after = words[place + 1].lower if place + 1 < len(words) else ""
     before = words[place - 1].lower if place else ""
     if lower == "not":
-        return after not in _NOT_ONLY
+        adds = any(word.lower in {"but", "also"} for word in words[place:])
+        return after not in _NOT_ONLY or not adds
     if lower in _STRONG_TWO:
         return after == _STRONG_TWO[lower]
     if lower == "no":
@@ -94,7 +105,7 @@ def _prefixed(text: Reading, other: Reading) -> Iterator[Negation]:
     plain = {word.lower: word.stem for word in other.content}
     for word in text.content:
         for root in _roots(word.lower):
-            if root in plain and word.lower not in plain:
+            if root in plain and word.lower not in plain and root not in text.lowers:
                 yield Negation(word, (plain[root],), ())
                 break
 
@@ -109,15 +120,20 @@ def _roots(lower: str) -> Iterator[str]:
 
 
 def _unmatched(ours: list[Negation], theirs: list[Negation]) -> list[Negation]:
-    """Return those of `ours` without a partner in `theirs`; each partner serves once."""
-    left: list[Negation] = []
-    for negation in ours:
-        best = max(theirs, key=lambda other: _likeness(negation, other), default=None)
-        if best is None or _likeness(negation, best) <= 0:
-            left.append(negation)
-        else:
-            theirs.remove(best)
-    return left
+    """Return those of `ours` without a partner in `theirs`; the likest are paired first."""
+    pairs = sorted(
+        (
+            (-likeness, i, j)
+            for i, one in enumerate(ours)
+            for j, other in enumerate(theirs)
+            if (likeness := _likeness(one, other)) > 0
+        ),
+    )
+    paired: dict[int, int] = {}
+    for _, i, j in pairs:
+        if i not in paired and j not in paired.values():
+            paired[i] = j
+    return [negation for i, negation in enumerate(ours) if i not in paired]
 
 
 def _likeness(one: Negation, other: Negation) -> float:
@@ -127,13 +143,14 @@ def _likeness(one: Negation, other: Negation) -> float:
         for j, b in enumerate(other.scope)
         if alike(a, b)
     )
+    if not shared and one.scope and other.scope:
+        return 0.0
     around = sum(any(alike(a, b) for b in other.before) for a in one.before)
-    return shared + 0.3 * around
+    same = one.word.lower == other.word.lower and shared + around > 0
+    return shared + 0.3 * around + 2 * same
 
 
-def _is_repeated(negation: Negation, claim: Reading) -> bool:
-    """Return whether the claim says what the quotes deny, without the denial."""
-    if not negation.scope:
-        return False
-    repeated = [any(alike(s, own) for own in claim.content_stems) for s in negation.scope]
-    return repeated[0] and sum(repeated) * 2 >= len(repeated)
+def _is_repeated(negation: Negation, said: Collection[str]) -> bool:
+    """Return whether most of what is denied stands among the stems `said` undenied."""
+    repeated = sum(any(alike(root, own) for own in said) for root in negation.scope)
+    return bool(repeated) and repeated * 2 >= len(negation.scope)

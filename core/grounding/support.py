@@ -1,22 +1,26 @@
 """Decides in code whether a sentence is carried by the words it quotes."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.embeddings.base import Embedder
 from core.grounding.addressing import AddressDetector
-from core.grounding.antonyms import sides_by_stem
+from core.grounding.antonyms import sides_by_form
 from core.grounding.directions import direction_differs
 from core.grounding.folding import fold
+from core.grounding.foreign import denies_otherwise, has_unknown_name
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.names import unproved_names
-from core.grounding.numbers import quantities, unproved
+from core.grounding.numbers import is_of_quantity, quantities, unproved
 from core.grounding.polarity import polarity_differs
 from core.grounding.quoting import QuotedPassage
 from core.grounding.words import Reading, alike
 
-__all__ = ["Flaw", "QuotedPassage", "Support", "SupportChecker"]
+_LOWER_CASE = re.compile(r"\b[^\W\d_A-Z][^\W\d_]*")
+
+__all__ = ["Flaw", "QuotedPassage", "Scale", "Support", "SupportChecker"]
 
 
 class Flaw(StrEnum):
@@ -83,6 +87,20 @@ class Support:
     and negation could be compared."""
 
 
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How likeness of meaning adds up; set on one half of scripted claims of a book."""
+
+    of_coverage: float = 6.0
+    """Weight of the share of the sentence's words that the quotes have."""
+    of_cosine: float = 6.0
+    """Weight of the cosine of the sentence and its quotes."""
+    bar: float = 7.0
+    """What both have to add up to."""
+    foreign_coverage: float = 0.5
+    """Least share of common words in a language that the embedder does not know."""
+
+
 class SupportChecker:
     """Compares sentences with the passages they quote.
 
@@ -90,30 +108,11 @@ class SupportChecker:
     share of common words. Safe to share by concurrent answers.
     """
 
-    def __init__(
-        self,
-        embedder: Embedder,
-        *,
-        coverage_weight: float = 6.0,
-        cosine_weight: float = 6.0,
-        bar: float = 6.5,
-        foreign_coverage: float = 0.5,
-    ) -> None:
-        """Judge with `embedder`, on whose cosines the bar was set.
-
-        Args:
-            embedder: The local English model.
-            coverage_weight: Of the share of the sentence's words that the quotes have.
-            cosine_weight: Of the cosine of the sentence and the quotes.
-            bar: What both have to add up to.
-            foreign_coverage: Least share of common words where the embedder does not count.
-        """
+    def __init__(self, embedder: Embedder, scale: Scale | None = None) -> None:
+        """Judge with `embedder`, the local English model, on whose cosines `scale` was set."""
         self._embedder = embedder
-        self._coverage_weight = coverage_weight
-        self._cosine_weight = cosine_weight
-        self._bar = bar
-        self._foreign_coverage = foreign_coverage
-        self._sides = sides_by_stem()
+        self._scale = scale or Scale()
+        self._sides = sides_by_form()
         self._addresses = AddressDetector(embedder)
 
     async def flaw_of(
@@ -122,9 +121,7 @@ class SupportChecker:
         """Return what is wrong with a sentence; none when its quotes carry it together."""
         return (await self.judge(sentence, quotes, question)).flaw
 
-    async def judge(
-        self, sentence: str, quotes: Sequence[QuotedPassage], question: str
-    ) -> Support:
+    async def judge(self, sentence: str, quotes: Sequence[QuotedPassage], question: str) -> Support:
         """Return what `flaw_of` does, and whether the languages allowed a close look.
 
         Raises:
@@ -134,37 +131,47 @@ class SupportChecker:
             return Support(Flaw.UNCITED)
         pair = _Pair(sentence, quotes, question)
         flaw = self._flaw_in_words(pair)
-        if flaw is None and not pair.is_verbatim and not pair.is_cross_language:
+        if flaw is None and not pair.is_verbatim and pair.is_english:
             flaw = await self._flaw_in_meaning(pair)
-        if flaw is None and await self._addresses.addresses_the_writer(quotes, question):
+        if flaw is None and await self._addresses.is_addressed(sentence, quotes, question):
             flaw = Flaw.ADDRESSED
         return Support(flaw, pair.is_cross_language)
 
     def _flaw_in_words(self, pair: "_Pair") -> Flaw | None:
-        claim, proof = pair.claim, pair.proof
         if not pair.has_all_code:
             return Flaw.CODE
         if pair.is_verbatim:
             return None
-        if unproved(pair.claimed_quantities, quantities(proof.prose)):
+        if pair.has_unproved_number:
             return Flaw.NUMBER
+        return self._flaw_in_english(pair) if pair.is_english else self._flaw_in_foreign(pair)
+
+    def _flaw_in_english(self, pair: "_Pair") -> Flaw | None:
         if pair.has_unproved_name:
             return Flaw.NAME
-        if polarity_differs(claim, proof):
+        if polarity_differs(pair.claim, pair.proof):
             return Flaw.NEGATION
-        if pair.is_english and direction_differs(claim, proof, self._sides):
+        if direction_differs(pair.claim, pair.proof, self._sides):
             return Flaw.DIRECTION
         return None
 
+    def _flaw_in_foreign(self, pair: "_Pair") -> Flaw | None:
+        if has_unknown_name(pair.claim, pair.proof, {pair.language, pair.quoted_language}):
+            return Flaw.NAME
+        texts = (pair.claim.prose, pair.proof.prose)
+        if denies_otherwise(*texts, pair.language, pair.quoted_language):
+            return Flaw.NEGATION
+        if not pair.is_cross_language and pair.coverage < self._scale.foreign_coverage:
+            return Flaw.MEANING
+        return None
+
     async def _flaw_in_meaning(self, pair: "_Pair") -> Flaw | None:
-        coverage = pair.coverage
-        if not pair.is_english:
-            return None if coverage >= self._foreign_coverage else Flaw.MEANING
-        needed = (self._bar - self._coverage_weight * coverage) / self._cosine_weight
-        if needed <= 0:
+        scale = self._scale
+        cosine_needed = (scale.bar - scale.of_coverage * pair.coverage) / scale.of_cosine
+        if cosine_needed <= 0:
             return None
         own, theirs = await self._embedder.embed_passages([pair.claim.prose, pair.proof.prose])
-        return None if float(own @ theirs) >= needed else Flaw.MEANING
+        return None if float(own @ theirs) >= cosine_needed else Flaw.MEANING
 
 
 class _Pair:
@@ -172,38 +179,56 @@ class _Pair:
 
     def __init__(self, sentence: str, quotes: Sequence[QuotedPassage], question: str) -> None:
         texts = [quote.text for quote in quotes]
-        self._sentence = sentence
         self._quotes = quotes
         self.claim = Reading(sentence)
         self.proof = Reading("\n\n".join(texts))
-        letters = fold(sentence).letters
-        self.is_verbatim = letters in {*(fold(t).letters for t in texts), fold(" ".join(texts)).letters}
+        self._titles = Reading("\n\n".join(title for q in quotes for title in q.headings))
+        letters = [fold(text).letters for text in texts]
+        self.is_verbatim = fold(sentence).letters in {*letters, "".join(letters)}
         ours = language_of(self.claim.prose, question)
         theirs = language_of(self.proof.prose, quotes[0].content)
-        self.is_cross_language = None not in {ours, theirs} and ours != theirs
-        self.is_english = not self.is_cross_language and (ours or theirs or ENGLISH) == ENGLISH
+        self.language = ours or theirs or ENGLISH
+        self.quoted_language = theirs or self.language
+
+    @property
+    def is_cross_language(self) -> bool:
+        """Whether the sentence and its quotes are in different languages."""
+        return self.language != self.quoted_language
+
+    @property
+    def is_english(self) -> bool:
+        """Whether both are in English."""
+        return self.language == self.quoted_language == ENGLISH
 
     @property
     def has_all_code(self) -> bool:
+        """Whether the quotes hold the sentence's code, blanks aside."""
         source = "".join("".join(quote.text for quote in self._quotes).split())
         return all(code.removesuffix("()") in source for code in self.claim.code)
 
     @property
-    def claimed_quantities(self):
-        found = quantities(self.claim.prose)
-        return found
+    def has_unproved_number(self) -> bool:
+        """Whether a number of the sentence is not in the quotes."""
+        claimed = quantities(self.claim.prose)
+        proof = quantities(self.proof.prose)
+        if self.is_cross_language:
+            # Units and small numbers are written in the words of each language.
+            claimed = [replace(q, unit=None) for q in claimed if not (q.spelled or q.is_small)]
+            proof = [replace(q, unit=None) for q in proof]
+        return bool(unproved(claimed, proof))
 
     @property
     def has_unproved_name(self) -> bool:
-        headings = [title for quote in self._quotes for title in quote.headings]
-        known = {w.written for quote in self._quotes for w in Reading(quote.content).words}
-        return bool(unproved_names(self.claim, self.proof, headings, known))
+        """Whether a name of the sentence is neither in the quotes nor in their headings."""
+        words = (_LOWER_CASE.findall(quote.content) for quote in self._quotes)
+        common = frozenset(word for found in words for word in found)
+        return bool(unproved_names(self.claim, self.proof, self._titles, common))
 
     @property
     def coverage(self) -> float:
-        """The share of the sentence's content words that the quotes have: 0 to 1."""
-        own = [word.stem for word in self.claim.content]
+        """The share of the content words that the quotes have: 0 to 1; numbers aside."""
+        own = [word.stem for word in self.claim.content if not is_of_quantity(word.lower)]
         if not own:
             return 1.0
-        theirs = self.proof.stems
-        return sum(any(alike(s, t) for t in theirs) for s in own) / len(own)
+        theirs = self.proof.stems | self._titles.stems
+        return sum(any(alike(root, other) for other in theirs) for root in own) / len(own)

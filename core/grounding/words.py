@@ -10,7 +10,7 @@ from core.models import CODE
 
 _TOKEN = re.compile(
     r"(?P<cjk>[\u2e80-\u9fff\uac00-\ud7af])"
-    r"|(?P<word>[^\W_]+(?:['’\-_.](?=[^\W_])[^\W_]+)*|[%$€£¥])"
+    r"|(?P<word>[^\W_]+(?:['’_.](?=[^\W_])[^\W_]+)*|[%$€£¥])"
     r"|(?P<stop>[.;:!?(){}\[\]|…。！？；：]|,|、|，|\n\s*\n|\n(?=\s*[-*•+\d])|\s[—–-]+\s|[—–])"
 )
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -43,14 +43,14 @@ _IRREGULAR = {
     "thought": "think", "taught": "teach", "began": "begin", "begun": "begin", "wrote": "write",
     "written": "write", "drew": "draw", "drawn": "draw", "drove": "drive", "driven": "drive",
     "ran": "run", "sent": "send", "lent": "lend", "shown": "show", "knew": "know", "saw": "see",
-    "seen": "see", "met": "meet", "left": "leave", "broke": "break", "broken": "break",
+    "seen": "see", "met": "meet", "broke": "break", "broken": "break",
     "shrank": "shrink", "shrunk": "shrink", "sank": "sink", "sunk": "sink", "spoke": "speak",
     "spoken": "speak", "stood": "stand", "understood": "understand", "children": "child",
     "men": "man", "women": "woman", "people": "person", "persons": "person", "feet": "foot",
     "teeth": "tooth", "mice": "mouse", "criteria": "criterion", "phenomena": "phenomenon",
     "data": "datum", "hypotheses": "hypothesis", "analyses": "analysis", "theses": "thesis",
     "axes": "axis", "indices": "index", "matrices": "matrix", "species": "species",
-    "losses": "loss", "loss": "lose", "losing": "lose", "gave": "give", "ate": "eat",
+    "losses": "lose", "loss": "lose", "losing": "lose", "gave": "give", "ate": "eat",
     "eaten": "eat", "fought": "fight", "caught": "catch", "felt": "feel", "fed": "feed",
     "hid": "hide", "hidden": "hide", "laid": "lay", "heard": "hear", "dealt": "deal",
     "meant": "mean", "told": "tell", "worn": "wear", "wore": "wear", "growth": "grow",
@@ -65,6 +65,8 @@ _SUFFIXES = (
     "ity", "ive", "ion", "ing", "ers", "ors", "ous", "ful", "ies", "ied", "ial", "est", "ed",
     "es", "er", "or", "ly", "al", "ic", "s", "y", "e",
 )  # fmt: skip
+_INFLECTIONS = frozenset({"s", "es", "ed", "ing", "ly", "e"})
+_INFLECTED = ("ings", "ing", "ies", "ied", "es", "ed", "s")
 _SHORTEST_STEM = 4
 _SHORT_SUFFIXES = frozenset("s es ed ing ies ied e y ly er est".split())
 _SHORTEST_WITH_SHORT_SUFFIX = 3
@@ -127,8 +129,10 @@ def stem(word: str) -> str:
     >>> stem("increases") == stem("increasing") == stem("increased")
     True
     """
-    if known := _IRREGULAR.get(word):
-        return known if known == word else stem(known)
+    return _without_endings(_IRREGULAR.get(word, word))
+
+
+def _without_endings(word: str) -> str:
     if not word.isalpha() or len(word) <= _SHORTEST_WITH_SHORT_SUFFIX:
         return word
     for suffix in _SUFFIXES:
@@ -137,7 +141,22 @@ def stem(word: str) -> str:
         shortest = _SHORTEST_WITH_SHORT_SUFFIX if suffix in _SHORT_SUFFIXES else _SHORTEST_STEM
         root = word[: -len(suffix)]
         if len(root) >= shortest:
-            return _rounded(stem(root) if suffix in {"s", "es", "ed", "ing", "ly", "e"} else root)
+            return _rounded(_without_endings(root) if suffix in _INFLECTIONS else root)
+    return _rounded(word)
+
+
+@lru_cache(maxsize=1 << 13)
+def base_form(word: str) -> str:
+    """Return what the inflections of one word share: `producer` is not `product`.
+
+    >>> base_form("producers") == base_form("producer") != base_form("products")
+    True
+    """
+    word = _IRREGULAR.get(word, word)
+    for suffix in _INFLECTED:
+        root = word.removesuffix(suffix)
+        if root != word and len(root) >= _SHORTEST_WITH_SHORT_SUFFIX and word[-2:] != "ss":
+            return _rounded(root)
     return _rounded(word)
 
 

@@ -1,0 +1,75 @@
+"""Compares a claim with its quotes where English word rules do not apply."""
+
+import re
+
+from core.grounding.names import unproved_names
+from core.grounding.words import Reading
+
+_NEGATORS = {
+    "en": "not no never neither nor none without cannot n't hardly unable fails fail",
+    "de": "nicht kein keine keinen keinem keiner keines nie niemals ohne weder noch nichts kaum",
+    "fr": "ne n pas jamais aucun aucune sans ni rien guère",
+    "es": "no nunca jamás ni sin ningún ninguna ninguno nada nadie tampoco",
+    "it": "non mai senza nessun nessuna nessuno né niente nulla",
+    "pt": "não nunca jamais sem nem nenhum nenhuma nada ninguém",
+    "nl": "niet geen nooit zonder noch niets nauwelijks",
+    "pl": "nie bez nigdy ani żaden żadna nic brak",
+    "sv": "inte ej aldrig utan ingen inget inga knappast",
+    "da": "ikke aldrig uden ingen intet inga næppe ikkje",
+    "cs": "ne není nejsou bez nikdy ani žádný žádná nic nelze",
+    "ro": "nu n fără niciodată nici niciun nicio nimic",
+    "tr": "değil yok asla hiç olmadan olmayan",
+    "id": "tidak bukan tanpa belum jangan tak",
+    "CYRILLIC": "не нет без никогда ни нельзя ничего никто",
+    "ARABIC": "لا ليس ليست لم لن بدون دون غير",
+    "HEBREW": "לא אין בלי ללא מעולם",
+    "GREEK": "δεν μην χωρίς ποτέ ούτε όχι",
+    "DEVANAGARI": "नहीं न बिना कभी मत",
+}
+_NEGATING_PARTS = {
+    "CJK": ("不", "没", "沒", "无", "無", "未", "ない", "ません", "なく", "ずに"),
+    "HANGUL": ("않", "없", "못", "아니", "안 "),
+}
+_NOUNS_HAVE_CAPITALS = "de"
+_WORD = re.compile(r"[^\W\d_]+")
+_MOST_OF = 0.6
+
+
+def denies_otherwise(claim: str, quotes: str, claimed: str, quoted: str) -> bool:
+    """Return whether one text, in language `claimed` or `quoted`, denies and the other not.
+
+    A claim much shorter than its quotes may leave a denial of theirs out. Of a language
+    without a list nothing is said.
+    """
+    ours, theirs = _denies(claim, claimed), _denies(quotes, quoted)
+    if ours is None or theirs is None or ours == theirs:
+        return False
+    return ours or len(claim) >= _MOST_OF * len(quotes)
+
+
+def has_unknown_name(claim: Reading, quotes: Reading, languages: set[str]) -> bool:
+    """Return whether the claim has a name that no name of the quotes may be in translation.
+
+    `BIP` may stand for `GDP`: only more unknown names than the quotes have left over tell.
+    """
+    if _NOUNS_HAVE_CAPITALS in languages or any(code.isupper() for code in languages):
+        return False
+    unknown = set(unproved_names(claim, quotes, common=_any_word(claim)))
+    left = set(unproved_names(quotes, claim, common=_any_word(quotes)))
+    return len(unknown) > len(left)
+
+
+def _any_word(text: Reading) -> frozenset[str]:
+    """Return all first words, for whether they are names cannot be told in any language."""
+    return frozenset(word.lower for word in text.words if word.opens)
+
+
+def _denies(text: str, language: str) -> bool | None:
+    lower = text.casefold()
+    if language in _NEGATING_PARTS:
+        return any(part in lower for part in _NEGATING_PARTS[language])
+    negators = _NEGATORS.get(language)
+    if negators is None:
+        return None
+    known = set(negators.split())
+    return any(word in known for word in _WORD.findall(lower)) or ("n't" in lower.replace("’", "'"))
