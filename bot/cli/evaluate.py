@@ -2,24 +2,29 @@
 
 import json
 import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from bot.cli.exits import Exit, UsageError
+from bot.cli.evaluation_table import table
+from bot.cli.exits import Exit, UsageError, sentence_for
 from bot.cli.opening import choose_course, services, tell
-from bot.wiring import Services, terminal_user
+from bot.settings import GeneratorName
+from bot.wiring import Services, chosen_generator, terminal_user
 from core.agent import Agent
+from core.errors import ServiceError
+from core.evaluation.answers import MeasuredAnswer, summarise_answers
+from core.evaluation.judging import PassageJudge, judged
 from core.evaluation.questions import GoldQuestion, read_questions
 from core.evaluation.report import Measured, summarise
-from core.models import (
-    MAX_QUESTION,
-    AgentRequest,
-    AgentResponse,
-    Course,
-    Outcome,
-)
+from core.evaluation.statements import statements_of
+from core.models import MAX_QUESTION, AgentRequest, AgentResponse, Course, Outcome
+from core.retrieval.retrieval import Retrieval
+from core.writing import EXTRACTIVE
 
 _SECONDS_BETWEEN_LINES = 5.0
+_MOST_FAILURES = 10
+"""After so many questions in a row that failed, no more are asked."""
 
 
 async def evaluate(
@@ -28,24 +33,32 @@ async def evaluate(
     kind: str | None,
     limit: int | None,
     *,
-    generator: str | None,
+    generator: GeneratorName | None,
+    answers: bool,
     as_json: bool,
 ) -> int:
-    """Ask every question, print the report, and return the exit code."""
+    """Ask every question, print the report, and return the exit code.
+
+    `answers`: judge what the answers say, too. Questions at which a service fails are counted
+    and left out.
+
+    Raises:
+        ServiceError: when not a single question could be measured.
+    """
     rows = _chosen(read_questions(path), kind, limit)
     async with services() as opened:
         course = await choose_course(opened, course_id)
-        await opened.embedder.warm_up()
-        agent = opened.agent(generator)
-        measured: list[Measured] = []
+        await opened.local.warm_up()
+        survey = _Survey(opened, course, opened.agent(generator), generator, answers)
         told = time.perf_counter()
-        for row in rows:
-            measured.append(await _measure(opened, agent, course, row))
+        async for asked in survey.ask(rows):
             if time.perf_counter() - told > _SECONDS_BETWEEN_LINES and not as_json:
                 told = time.perf_counter()
-                tell(f"{len(measured)} of {len(rows)} questions")
-    report = summarise(measured)
-    print(json.dumps(report, indent=2) if as_json else _table(report))
+                tell(f"{asked} of {len(rows)} questions")
+    report = {"n": 0, "failed": len(survey.failures)} | summarise(survey.measured)
+    if answers:
+        report["answers"] = summarise_answers(survey.answers)
+    print(json.dumps(report, indent=2) if as_json else table(report))
     return Exit.OK
 
 
@@ -57,14 +70,68 @@ def _chosen(rows: list[GoldQuestion], kind: str | None, limit: int | None) -> li
     return chosen
 
 
-async def _measure(opened: Services, agent: Agent, course: Course, row: GoldQuestion) -> Measured:
-    """Ask one question as a student would, and keep what is needed for the figures."""
-    request = AgentRequest(
-        course_id=course.course_id,
-        query_text=row.question[:MAX_QUESTION],
-        user_id=terminal_user(opened.settings),
-    )
-    retrieval, response = await agent.rehearse(request, row.earlier_questions)
+@dataclass
+class _Survey:
+    """Asks a course one question after the other, and keeps what the figures need."""
+
+    opened: Services
+    course: Course
+    agent: Agent
+    generator: GeneratorName | None
+    judges_answers: bool
+    measured: list[Measured] = field(default_factory=list)
+    answers: list[MeasuredAnswer] = field(default_factory=list)
+    failures: list[ServiceError] = field(default_factory=list)
+
+    async def ask(self, rows: Sequence[GoldQuestion]) -> AsyncIterator[int]:
+        """Yield the number of questions asked so far."""
+        in_a_row = 0
+        for asked, row in enumerate(rows, 1):
+            try:
+                await self._measure(row)
+                in_a_row = 0
+            except ServiceError as error:
+                self.failures.append(error)
+                in_a_row += 1
+            yield asked
+            if in_a_row == _MOST_FAILURES:
+                break
+        if not self.measured:
+            raise self.failures[-1]
+        if self.failures:
+            failed = f"{len(self.failures)} of {asked} questions failed"
+            tell(f"{failed}: {sentence_for(self.failures[-1])}")
+        if asked < len(rows):
+            tell(f"After {in_a_row} failures in a row, {len(rows) - asked} were not asked.")
+
+    async def _measure(self, row: GoldQuestion) -> None:
+        """Ask one question as a student would."""
+        request = AgentRequest(
+            course_id=self.course.course_id,
+            query_text=row.question[:MAX_QUESTION],
+            user_id=terminal_user(self.opened.settings),
+        )
+        retrieval, response = await self.agent.rehearse(request, row.earlier_questions)
+        measured = _measured(row, retrieval, response)
+        if self.judges_answers:
+            self.answers.append(await self._judged(measured, retrieval, response))
+        self.measured.append(measured)
+
+    async def _judged(
+        self, measured: Measured, retrieval: Retrieval, response: AgentResponse
+    ) -> MeasuredAnswer:
+        judge = PassageJudge(self.opened.local, retrieval.statistics, retrieval.encode_terms)
+        statements = [await judged(one, judge.carries) for one in statements_of(response)]
+        fell_back = response.model_name == EXTRACTIVE if self._asks_a_model() else None
+        return MeasuredAnswer(measured, response, tuple(statements), fell_back)
+
+    def _asks_a_model(self) -> bool:
+        configuration = self.opened.course_file.configuration(self.course.course_id)
+        chosen = chosen_generator(self.opened.settings, self.generator)
+        return chosen != EXTRACTIVE and configuration.model_name != EXTRACTIVE
+
+
+def _measured(row: GoldQuestion, retrieval: Retrieval, response: AgentResponse) -> Measured:
     return Measured(
         question=row,
         ranking=retrieval.documents,
@@ -80,27 +147,3 @@ async def _measure(opened: Services, agent: Agent, course: Course, row: GoldQues
 def _cited(response: AgentResponse) -> tuple[tuple[str, str], ...]:
     files = {chunk.chunk_id: chunk.source_file for chunk in response.grounding_chunks}
     return tuple((files[citation.chunk_id], citation.quote) for citation in response.citations)
-
-
-def _table(report: dict[str, Any]) -> str:
-    """Return the report as lines: a figure with its interval, then the kinds."""
-    lines = [f"{report['n']} questions"]
-    for name, value in report.items():
-        if name in {"n", "by_kind", "ci95"}:
-            continue
-        bounds = report["ci95"].get(name)
-        spread = f"  [{bounds[0]:.3f}, {bounds[1]:.3f}]" if bounds else ""
-        lines.append(f"  {name:<22} {_shown(value)}{spread}")
-    for kind, figures in report["by_kind"].items():
-        shown = ", ".join(f"{n} {_shown(v)}" for n, v in figures.items() if n in _BY_KIND)
-        lines.append(f"  kind {kind} ({figures['n']}): {shown}")
-    return "\n".join(lines)
-
-
-_BY_KIND = ("hit@5", "ndcg@10", "answer@3", "refused_unanswerable", "refused_answerable")
-
-
-def _shown(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.3f}" if value < 10 else f"{value:.1f}"

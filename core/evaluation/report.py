@@ -1,7 +1,7 @@
 """Puts the measurements of single questions together into one report."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -88,20 +88,20 @@ def _with_answers(rows: Sequence[Measured]) -> list[Measured]:
 
 def _figures(rows: Sequence[Measured]) -> dict[str, float | None]:
     located, answered = _located(rows), _with_answers(rows)
-    figures = {name: _mean([measure(m) for m in located]) for name, measure in _RANKING.items()}
-    figures |= {name: _mean([measure(m) for m in answered]) for name, measure in _ANSWERS.items()}
+    figures = {name: mean([measure(m) for m in located]) for name, measure in _RANKING.items()}
+    figures |= {name: mean([measure(m) for m in answered]) for name, measure in _ANSWERS.items()}
     figures["refused_unanswerable"] = _refused([m for m in rows if not m.question.answerable])
     figures["refused_answerable"] = _refused([m for m in rows if m.question.answerable])
     confidences = [m.confidence for m in located]
     right = [m.is_right for m in located]
-    figures["calibration_error"] = _number(calibration_error(confidences, right))
-    figures["confidence_auroc"] = _number(auroc(confidences, right))
-    figures["right"] = _mean([float(value) for value in right])
-    figures["evidence_tokens"] = _mean([float(m.evidence_tokens) for m in rows])
+    figures["calibration_error"] = number(calibration_error(confidences, right))
+    figures["confidence_auroc"] = number(auroc(confidences, right))
+    figures["right"] = mean([float(value) for value in right])
+    figures["evidence_tokens"] = mean([float(m.evidence_tokens) for m in rows])
     in_evidence = [float(any(s in m.question.relevant for s in m.evidence)) for m in located]
-    figures["evidence_hit"] = _mean(in_evidence)
-    figures["p50_ms"] = _number(percentile([m.retrieval_ms for m in rows], 50))
-    figures["p95_ms"] = _number(percentile([m.retrieval_ms for m in rows], 95))
+    figures["evidence_hit"] = mean(in_evidence)
+    figures["p50_ms"] = number(percentile([m.retrieval_ms for m in rows], 50))
+    figures["p95_ms"] = number(percentile([m.retrieval_ms for m in rows], 95))
     return figures
 
 
@@ -117,15 +117,18 @@ def _intervals(rows: Sequence[Measured]) -> dict[str, tuple[float, float] | None
 
 
 def _refused(rows: Sequence[Measured]) -> float | None:
-    return _mean([float(row.refused) for row in rows])
+    return mean([float(row.refused) for row in rows])
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return _number(fmean(values)) if values else None
+def mean(values: Iterable[float]) -> float | None:
+    """Return the mean as a figure of a report, null for no values."""
+    known = list(values)
+    return number(fmean(known)) if known else None
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, 4)
+def number(value: float, *, places: int = 4) -> float | None:
+    """Return the value as a figure of a report, null for NaN."""
+    return None if math.isnan(value) else round(value, places)
 
 
 def _rounded(bounds: tuple[float, float]) -> tuple[float, float]:

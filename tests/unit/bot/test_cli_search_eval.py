@@ -2,17 +2,30 @@
 
 import json
 import re
+from collections.abc import Callable
+from itertools import count
+from typing import Any
 
 import pytest
 
+from core.errors import VectorIndexError
 from core.models import RetrievalToolOutput
+from core.retrieval.retrieval import Retrieval
+from core.retrieval.retriever import Retriever
 from tests.books import COVERED, COVERED_FACT, UNCOVERED, write_files
 from tests.command_line import CommandLine, Finished
 
 EVAL_KEYS = {
     *("n", "hit@1", "hit@5", "hit@20", "ndcg@10", "mrr@10", "answer@1", "answer@3"),
     *("refused_unanswerable", "refused_answerable", "calibration_error", "confidence_auroc"),
-    *("p50_ms", "p95_ms", "by_kind", "ci95"),
+    *("p50_ms", "p95_ms", "by_kind", "ci95", "failed"),
+}
+ANSWER_KEYS = {
+    *("n", "sentences", "citation_precision", "citation_recall", "unsupported_claims"),
+    *("dropped_claims", "source_precision", "source_recall", "refusal_precision"),
+    *("refusal_recall", "partial_answerable", "partial_unanswerable", "follow_ups"),
+    *("tokens_used", "estimated_cost", "fallback_share"),
+    *("first_token_p50_ms", "first_token_p95_ms"),
 }
 ROWS = (
     {"question": COVERED, "relevant": ["lamp.md"], "answers": [COVERED_FACT], "kind": "span"},
@@ -82,7 +95,8 @@ def measured(shell: CommandLine, *arguments: str) -> Finished:
 def test_eval_json_has_every_promised_figure(lighthouse: CommandLine, questions: str) -> None:
     report = measured(lighthouse, questions, "--json").json
     assert set(report) >= EVAL_KEYS
-    assert report["n"] == 3
+    assert (report["n"], report["failed"]) == (3, 0)
+    assert "answers" not in report
     assert [report[name] for name in ("hit@1", "hit@5", "hit@20", "mrr@10")] == [1.0] * 4
     assert report["answer@3"] == 1.0
     assert (report["refused_unanswerable"], report["refused_answerable"]) == (1.0, 0.0)
@@ -93,7 +107,7 @@ def test_eval_json_has_every_promised_figure(lighthouse: CommandLine, questions:
 def test_eval_prints_the_same_for_people(lighthouse: CommandLine, questions: str) -> None:
     out = measured(lighthouse, questions).out
     assert out.startswith("3 questions\n")
-    assert all(name in out for name in EVAL_KEYS - {"n", "by_kind", "ci95"})
+    assert all(name in out for name in EVAL_KEYS - {"n", "by_kind", "ci95", "failed"})
 
 
 def test_eval_may_keep_to_a_kind_and_a_number(lighthouse: CommandLine, questions: str) -> None:
@@ -113,3 +127,94 @@ def test_eval_leaves_no_conversation_behind(
     before = shell.here("sessions", "list", "--limit", "1000").out
     measured(shell, "q.jsonl")
     assert shell.here("sessions", "list", "--limit", "1000").out == before
+
+
+# --- eval --answers -----------------------------------------------------------------------
+
+
+def test_eval_answers_finds_nothing_wrong_with_the_books_own_sentences(
+    lighthouse: CommandLine, questions: str
+) -> None:
+    report = measured(lighthouse, questions, "--answers", "--json").json
+    answers = report["answers"]
+    assert set(report) >= EVAL_KEYS
+    assert set(answers) == ANSWER_KEYS
+    assert (answers["n"], answers["sentences"] > 1) == (3, True)
+    assert (answers["citation_precision"], answers["citation_recall"]) == (1.0, 1.0)
+    assert (answers["unsupported_claims"], answers["dropped_claims"]) == (0.0, 0.0)
+    assert (answers["refusal_precision"], answers["refusal_recall"]) == (1.0, 1.0)
+    assert 0 < answers["source_precision"] <= answers["source_recall"] == 1.0
+    assert answers["follow_ups"]["n"] == 1
+    assert answers["follow_ups"]["source_recall"] == 1.0
+    assert (answers["tokens_used"], answers["estimated_cost"]) == (0, None)
+    assert answers["fallback_share"] is None
+    assert 0 < answers["first_token_p50_ms"] <= answers["first_token_p95_ms"]
+
+
+def test_eval_answers_prints_the_same_for_people(lighthouse: CommandLine, questions: str) -> None:
+    head, _, block = measured(lighthouse, questions, "--answers").out.partition("3 answers\n")
+    assert head.startswith("3 questions\n")
+    assert all(name in block for name in ANSWER_KEYS - {"n", "follow_ups"})
+    assert "follow-ups (1): hit@1 1.000" in block
+    assert "  sentences " in block
+
+
+# --- eval in an outage --------------------------------------------------------------------
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, fails: Callable[[int], bool]) -> None:
+    """Let the search for the n-th question fail, from 0, as when a database goes away."""
+    search = Retriever.retrieve
+    numbers = count()
+
+    async def unsteady(retriever: Retriever, *asked: Any) -> Retrieval:
+        if fails(next(numbers)):
+            raise VectorIndexError("the index is away")
+        return await search(retriever, *asked)
+
+    monkeypatch.setattr(Retriever, "retrieve", unsteady)
+
+
+@pytest.mark.parametrize("options", [(), ("--answers",)])
+def test_eval_counts_a_question_that_failed_and_keeps_what_was_measured(
+    lighthouse: CommandLine,
+    questions: str,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+) -> None:
+    failing(monkeypatch, lambda number: number == 1)
+    done = lighthouse.here("eval", questions, "--json", *options)
+    assert done.code == 0
+    assert (done.json["n"], done.json["failed"]) == (2, 1)
+    assert set(done.json["by_kind"]) == {"span", "foreign"}
+    assert done.json.get("answers", {"n": 2})["n"] == 2
+    assert "1 of 3 questions failed: I cannot search the book" in done.err
+
+
+def test_eval_tells_people_of_failed_questions(
+    lighthouse: CommandLine, questions: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, lambda number: number == 0)
+    assert lighthouse.here("eval", questions).out.startswith("2 questions, 1 more failed\n")
+
+
+def test_eval_of_which_nothing_could_be_measured_ends_as_a_service_that_is_away(
+    lighthouse: CommandLine, questions: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, lambda number: True)
+    done = lighthouse.here("eval", questions)
+    assert (done.code, done.out) == (69, "")
+    assert "the index is away" in done.sentence
+    write_files(lighthouse.folder, {"many.jsonl": f"{json.dumps(ROWS[0])}\n" * 30})
+    assert "the index is away" in lighthouse.here("eval", "many.jsonl").sentence
+
+
+def test_eval_stops_asking_after_ten_failures_in_a_row(
+    lighthouse: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(lighthouse.folder, {"many.jsonl": f"{json.dumps(ROWS[0])}\n" * 30})
+    failing(monkeypatch, lambda number: number in {0, 1} or number >= 5)
+    done = lighthouse.here("eval", "many.jsonl", "--json")
+    assert (done.code, done.json["n"], done.json["failed"]) == (0, 3, 12)
+    assert "12 of 15 questions failed" in done.err
+    assert "15 were not asked" in done.err

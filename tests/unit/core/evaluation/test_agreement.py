@@ -1,17 +1,8 @@
-"""Numbers, names, negations and directions: when a sentence contradicts its text."""
+"""Whether a sentence stands in a text, and its numbers and names do."""
 
 import pytest
 
-from core.evaluation.agreement import (
-    directions_agree,
-    names_agree,
-    negations_agree,
-    numbers_agree,
-    stands_in,
-)
-from core.index.sparse import Bm25Encoder
-
-terms = Bm25Encoder("en").terms
+from core.evaluation.agreement import names_agree, numbers_agree, stands_in
 
 
 @pytest.mark.parametrize(
@@ -51,7 +42,7 @@ def test_any_other_word_or_sign_does(sentence: str, text: str) -> None:
         ("A fall of 5 percent.", "It fell by 5%."),
         ("Between 5 and 10%.", "From 5% to 10%."),
         ("There are three limits.", "The 3 limits are these."),
-        ("It fell to -2%.", "It stood at -2 percent."),
+        ("It fell to -2%.", "It stood at −2 percent."),
         ("No number at all.", "Nothing."),
     ],
 )
@@ -79,6 +70,7 @@ def test_other_numbers_and_units_do_not_agree(sentence: str, text: str) -> None:
     [
         ("As Keynes wrote, GDP fell.", "keynes said that GDP fell", True),
         ("The U.S. economy grew.", "The US economy grew.", True),
+        ("A part of Keynes’s law and O'Brien's.", "The law of Keynes, of O’Brien.", True),
         ("Markets clear.", "A market clears.", True),
         ("It says: Markets clear.", "A market clears.", True),
         ("As Hayek wrote, GDP fell.", "Keynes said that GDP fell.", False),
@@ -88,55 +80,3 @@ def test_other_numbers_and_units_do_not_agree(sentence: str, text: str) -> None:
 )
 def test_every_name_has_to_stand_in_the_text(sentence: str, text: str, agree: bool) -> None:
     assert names_agree(sentence, text) is agree
-
-
-@pytest.mark.parametrize(
-    ("sentence", "text"),
-    [
-        ("A tax does not raise output.", "Taxes never raise output."),
-        ("A tax raises prices.", "A tax raises prices, but it does not raise output."),
-        ("It pays wages and rent.", "It pays not only wages but also rent."),
-        ("Firms can't lower wages.", "Firms cannot lower wages."),
-    ],
-)
-def test_negations_agree_where_the_same_words_are_negated(sentence: str, text: str) -> None:
-    assert negations_agree(sentence, text, terms)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "text"),
-    [
-        ("A tax does not raise output.", "A tax raises output."),
-        ("A tax raises output.", "A tax does not raise output."),
-        ("No firm lowers wages.", "A firm lowers wages when it does not sell."),
-        ("Without trade both gain.", "With trade both gain."),
-    ],
-)
-def test_a_negation_added_or_lost_is_a_contradiction(sentence: str, text: str) -> None:
-    assert not negations_agree(sentence, text, terms)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "text"),
-    [
-        ("Higher prices reduce demand.", "When prices rise, the quantity demanded falls."),
-        ("Wages increase.", "Wages grew quickly."),
-        ("Wages increase.", "Nothing is said of them."),
-        ("Supply and demand meet.", "Demand meets supply."),
-    ],
-)
-def test_directions_agree_in_other_words(sentence: str, text: str) -> None:
-    assert directions_agree(sentence, text, terms)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "text"),
-    [
-        ("Wages fall.", "Wages rise."),
-        ("Lower prices help buyers.", "Higher prices hurt buyers."),
-        ("The supply curve is flat.", "The demand curve is flat."),
-        ("Exports were large.", "Exports were small."),
-    ],
-)
-def test_the_opposite_direction_is_a_contradiction(sentence: str, text: str) -> None:
-    assert not directions_agree(sentence, text, terms)

@@ -57,7 +57,7 @@ def test_brackets_inside_of_code_are_no_markers() -> None:
 
 def test_headings_are_a_part_of_what_a_passage_says() -> None:
     [statement] = statements_of(answer(f"{TREE} [1]", (passage(), TREE)))
-    assert statement.passages[0].chunk == f"Heaps\nDefinition\n{HEAP}"
+    assert statement.passages[0].chunk == f"Heaps\n\nDefinition\n\n{HEAP}"
 
 
 def test_an_abstention_says_nothing() -> None:

@@ -1,0 +1,81 @@
+"""Takes an answer apart: its sentences, each with the passages that it cites."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from core.evaluation.agreement import stands_in, without_bullet
+from core.models import CITATION_MARKER, CODE, AgentResponse, Outcome, QuoteStatus
+from core.text.sentences import sentences
+
+_MARKERS = re.compile(rf"{CITATION_MARKER.pattern}(?:\s*{CITATION_MARKER.pattern})*")
+
+
+@dataclass(frozen=True, slots=True)
+class CitedPassage:
+    """What a marker stands for."""
+
+    quote: str
+    chunk: str
+    """The text around the quote, its headings in front."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence of an answer, without its bullet and markers."""
+
+    text: str
+    passages: tuple[CitedPassage, ...] = ()
+    """What it cites, in order; empty: it has no citation."""
+
+
+def statements_of(response: AgentResponse) -> list[Statement]:
+    """Return what an answer says, in order.
+
+    A citation belongs to the sentence that it ends, and to those right before as far as they
+    stand in its quote word for word. Our own sentences are left out: an abstention, and where
+    the reader's passage stands.
+    """
+    if response.outcome not in {Outcome.ANSWERED, Outcome.PARTIAL}:
+        return []
+    parts = list(_parts(response.response_text, _passages(response)))
+    location = response.quote_location
+    tells_a_place = location is not None and location.status is not QuoteStatus.NOT_FOUND
+    said = parts[1:] if tells_a_place else parts
+    return [statement for text, cited in said for statement in _cut(text, cited)]
+
+
+def _passages(response: AgentResponse) -> dict[int, CitedPassage]:
+    """Return what each marker stands for."""
+    chunks = {
+        chunk.chunk_id: "\n\n".join((*chunk.headings, chunk.content_text))
+        for chunk in response.grounding_chunks
+    }
+    return {
+        citation.marker: CitedPassage(citation.quote, chunks[citation.chunk_id])
+        for citation in response.citations
+    }
+
+
+def _parts(
+    text: str, passages: Mapping[int, CitedPassage]
+) -> Iterator[tuple[str, tuple[CitedPassage, ...]]]:
+    """Yield the text up to each run of markers, with what they stand for."""
+    prose = CODE.sub(lambda code: "`" * len(code.group()), text)  # `x[7]` is no marker
+    position = 0
+    for run in _MARKERS.finditer(prose):
+        markers = dict.fromkeys(int(n) for n in CITATION_MARKER.findall(run.group()))
+        cited = tuple(passages[marker] for marker in markers if marker in passages)
+        yield text[position : run.start()], cited
+        position = run.end()
+    yield text[position:], ()
+
+
+def _cut(text: str, passages: tuple[CitedPassage, ...]) -> Iterator[Statement]:
+    said = [without_bullet(sentence) for sentence in sentences(text)]
+    said = [sentence for sentence in said if any(map(str.isalnum, sentence))]
+    for sentence in said[:-1]:
+        quoting = (passage for passage in passages if stands_in(sentence, passage.quote))
+        yield Statement(sentence, tuple(quoting))
+    if said:
+        yield Statement(said[-1], passages)
