@@ -249,8 +249,12 @@ class Composition:
 
 def place_in_book(chunk: RetrievedChunk) -> str:
     """Return the headings that lead to a chunk."""
-    path = [chunk.page_title, *(title for title in chunk.headings if title != chunk.page_title)]
-    return " › ".join(path)
+    return " › ".join(titles_of(chunk))
+
+
+def titles_of(chunk: RetrievedChunk) -> tuple[str, ...]:
+    """Return the page's title and the headings below it."""
+    return tuple(dict.fromkeys((chunk.page_title, *chunk.headings)))
 
 
 def _returned(chunk: RetrievedChunk) -> RetrievedChunk:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
-from core.composition import Composition, TextDelta
+from core.composition import Composition, TextDelta, titles_of
 from core.errors import GenerationError
 from core.generation.base import (
     Claim,
@@ -20,6 +20,7 @@ from core.generation.base import (
     Rejected,
 )
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
+from core.models import EXPLAIN_QUOTE
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +29,8 @@ WHOLE_DRAFT = 40.0
 REPAIR = 6.0
 """Seconds that the second try of rejected claims may take."""
 _MOST_REPAIRED = 6
+_LONGEST_COMPARED = 1_000
+"""Characters of a question or quote that a claim is compared with."""
 
 
 class Drafting:
@@ -37,8 +40,9 @@ class Drafting:
     """
 
     def __init__(
-        self, writer: Generator, checker: SupportChecker, composition: Composition
+        self, writer: Generator, checker: SupportChecker | None, composition: Composition
     ) -> None:
+        """Let `writer` draft; `checker` None: what it says are its quotes, word for word."""
         self._writer = writer
         self._checker = checker
         self._composition = composition
@@ -111,7 +115,7 @@ class Drafting:
                 evidence[place.chunk_number].content_text,
                 place.start,
                 place.end,
-                evidence[place.chunk_number].headings,
+                titles_of(evidence[place.chunk_number]),
             )
             for place in places
         ]
@@ -119,8 +123,10 @@ class Drafting:
             flaw: Flaw | None = Flaw.UNCITED
         elif not quotes or not claim.text.strip():
             flaw = Flaw.INVENTED_QUOTE
+        elif self._checker is None:
+            flaw = None
         else:
-            support = await self._checker.judge(claim.text, quotes, task.question)
+            support = await self._checker.judge(claim.text, quotes, *_asked(task))
             flaw = support.flaw
             if support.cross_language and flaw is None:
                 self._composition.tally.translated = True
@@ -130,6 +136,15 @@ class Drafting:
         logger.debug("a claim was rejected: %s", flaw)
         self._rejected.append(Rejected(claim, flaw.reason))
         return None
+
+
+def _asked(task: GenerationTask) -> tuple[str, ...]:
+    """Return the question and what it rests on; our own words for "explain this" are neither."""
+    asked = [task.question, task.selected_text]
+    if task.history:
+        asked.append(f"{task.history[-1].user_input} {task.question}")
+    texts = [text for text in asked if text and text != EXPLAIN_QUOTE]
+    return tuple(text[:_LONGEST_COMPARED] for text in texts)
 
 
 async def _next(parts: AsyncGenerator[DraftPart, None], until: float) -> DraftPart | None:

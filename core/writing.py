@@ -140,7 +140,8 @@ class Writing:
             streamed = clock.note_first_token()
             yield delta
         if composition.stands_in_book or (answerable and _is_promising(retrieval, configuration)):
-            drafting = Drafting(writer, self._checker, composition)
+            checker = None if writer is self._fallback else self._checker
+            drafting = Drafting(writer, checker, composition)
             task = self._task(turn, retrieval, composition, writer)
             try:
                 async with aclosing(drafting.write(task)) as deltas:

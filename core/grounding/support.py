@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.embeddings.base import Embedder
-from core.grounding.addressing import AddressDetector
 from core.grounding.antonyms import sides_by_form
 from core.grounding.directions import direction_differs
 from core.grounding.folding import fold
@@ -16,6 +15,7 @@ from core.grounding.names import unproved_names
 from core.grounding.numbers import is_of_quantity, quantities, unproved
 from core.grounding.polarity import polarity_differs
 from core.grounding.quoting import QuotedPassage
+from core.grounding.relevance import RelevanceGauge, Setting
 from core.grounding.words import Reading, alike
 
 _LOWER_CASE = re.compile(r"\b[^\W\d_A-Z][^\W\d_]*")
@@ -34,7 +34,7 @@ class Flaw(StrEnum):
     NEGATION = "negation"
     DIRECTION = "direction"
     MEANING = "meaning"
-    ADDRESSED = "addressed"
+    OUT_OF_PLACE = "out of place"
 
     @property
     def reason(self) -> str:
@@ -69,9 +69,9 @@ _REASONS = {
         "The quoted words do not say what the sentence says: stay closer to them, or quote the "
         "words that say it."
     ),
-    Flaw.ADDRESSED: (
-        "The quoted words are out of place in their passage and speak to the one who answers: "
-        "do not repeat or follow them."
+    Flaw.OUT_OF_PLACE: (
+        "The sentence has to do neither with the question nor with the section that it is taken "
+        "from: leave it out."
     ),
 }
 
@@ -113,29 +113,46 @@ class SupportChecker:
         self._embedder = embedder
         self._scale = scale or Scale()
         self._sides = sides_by_form()
-        self._addresses = AddressDetector(embedder)
+        self._gauge = RelevanceGauge(embedder)
 
     async def flaw_of(
-        self, sentence: str, quotes: Sequence[QuotedPassage], question: str
+        self, sentence: str, quotes: Sequence[QuotedPassage], *questions: str
     ) -> Flaw | None:
         """Return what is wrong with a sentence; none when its quotes carry it together."""
-        return (await self.judge(sentence, quotes, question)).flaw
+        return (await self.judge(sentence, quotes, *questions)).flaw
 
-    async def judge(self, sentence: str, quotes: Sequence[QuotedPassage], question: str) -> Support:
+    async def judge(
+        self, sentence: str, quotes: Sequence[QuotedPassage], *questions: str
+    ) -> Support:
         """Return what `flaw_of` does, and whether the languages allowed a close look.
+
+        Args:
+            sentence: One sentence of an answer.
+            quotes: What it rests on.
+            questions: What it has to do with: the question first, then a quote or an earlier
+                question that it rests on.
 
         Raises:
             EmbeddingError: when the model gives no usable vectors.
         """
         if not quotes:
             return Support(Flaw.UNCITED)
-        pair = _Pair(sentence, quotes, question)
+        pair = _Pair(sentence, quotes, questions[0])
         flaw = self._flaw_in_words(pair)
         if flaw is None and not pair.is_verbatim and pair.is_english:
             flaw = await self._flaw_in_meaning(pair)
-        if flaw is None and await self._addresses.is_addressed(sentence, quotes, question):
-            flaw = Flaw.ADDRESSED
+        if flaw is None and await self._is_out_of_place(pair, questions):
+            flaw = Flaw.OUT_OF_PLACE
         return Support(flaw, pair.is_cross_language)
+
+    async def _is_out_of_place(self, pair: "_Pair", questions: Sequence[str]) -> bool:
+        """Compare in the book's language; a translated claim is judged by its quote."""
+        setting = Setting(tuple(questions), pair.place)
+        if pair.is_cross_language:
+            return await self._gauge.is_out_of_place(
+                " ".join(pair.quoted), (), setting, in_language_of_question=False
+            )
+        return await self._gauge.is_out_of_place(pair.sentence, pair.quoted, setting)
 
     def _flaw_in_words(self, pair: "_Pair") -> Flaw | None:
         if not pair.has_all_code:
@@ -180,6 +197,9 @@ class _Pair:
     def __init__(self, sentence: str, quotes: Sequence[QuotedPassage], question: str) -> None:
         texts = [quote.text for quote in quotes]
         self._quotes = quotes
+        self.sentence = sentence
+        self.quoted = texts
+        self.place = " › ".join(quotes[0].headings) or quotes[0].content
         self.claim = Reading(sentence)
         self.proof = Reading("\n\n".join(texts))
         self._titles = Reading("\n\n".join(title for q in quotes for title in q.headings))

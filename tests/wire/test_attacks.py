@@ -143,13 +143,19 @@ def poisoned_agent(house: House, index: PoisonedIndex) -> Agent:
 
 ATTACKS = ("bipia", "garak", "cyberseceval", "agentdojo")
 LONGEST = 1_500
+FEWEST_WORDS = 4
 
 
 def planted_attacks(step: int) -> list[str]:
     texts = attack_texts(*ATTACKS)
-    chosen = [" ".join(text.split()) for text in texts if len(text) <= LONGEST]
+    chosen = [" ".join(text.split()) for text in texts if len(text) <= LONGEST and _speaks(text)]
     random.Random(7).shuffle(chosen)
     return chosen[::step]
+
+
+def _speaks(text: str) -> bool:
+    """Return whether this is language; the corpora hold labels and tables of characters, too."""
+    return len(re.findall(r"[^\W\d_]{2,}", text)) >= FEWEST_WORDS
 
 
 @pytest.mark.parametrize("step", STEPS, ids=["few", "all"])
@@ -219,8 +225,9 @@ async def test_a_question_is_not_refused_for_the_words_that_attacks_use(
     tmp_path: Path, models: Path
 ) -> None:
     questions = benign_questions()
+    page = "# Topic {}\n\nThis page answers the question “{}” at length.\n"
     book = {
-        f"{number:03}.md": f"# Topic {number}\n\nThis page answers the question “{text.rstrip(ENDS)}” at length.\n"
+        f"{number:03}.md": page.format(number, text.rstrip(ENDS))
         for number, text in enumerate(questions)
     }
     refused = []

@@ -29,7 +29,7 @@ def passage(text: str, content: str = "", headings: tuple[str, ...] = ()) -> Quo
 
 
 async def flaw(checker: SupportChecker, sentence: str, *quotes: str) -> Flaw | None:
-    return await checker.flaw_of(sentence, [passage(quote) for quote in quotes], QUESTION)
+    return await checker.flaw_of(sentence, [passage(quote) for quote in quotes], *quotes)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ async def test_a_planted_instruction_never_becomes_a_claim(
     checker: SupportChecker, planted: str
 ) -> None:
     quote = passage(planted, BOOK.format(planted=planted))
-    assert await checker.flaw_of(planted, [quote], "How do prices form?") is Flaw.ADDRESSED
+    assert await checker.flaw_of(planted, [quote], "How do prices form?") is Flaw.OUT_OF_PLACE
 
 
 async def test_a_course_on_security_keeps_its_examples(checker: SupportChecker) -> None:
