@@ -147,12 +147,9 @@ class SupportChecker:
 
     async def _is_out_of_place(self, pair: "_Pair", questions: Sequence[str]) -> bool:
         """Compare in the book's language; a translated claim is judged by its quote."""
-        setting = Setting(tuple(questions), pair.place)
-        if pair.is_cross_language:
-            return await self._gauge.is_out_of_place(
-                " ".join(pair.quoted), (), setting, in_language_of_question=False
-            )
-        return await self._gauge.is_out_of_place(pair.sentence, pair.quoted, setting)
+        setting = Setting(tuple(questions), pair.place, not pair.is_cross_language)
+        said = " ".join(pair.quoted) if pair.is_cross_language else pair.sentence
+        return await self._gauge.is_out_of_place(said, pair.quotes, setting)
 
     def _flaw_in_words(self, pair: "_Pair") -> Flaw | None:
         if not pair.has_all_code:
@@ -196,7 +193,7 @@ class _Pair:
 
     def __init__(self, sentence: str, quotes: Sequence[QuotedPassage], question: str) -> None:
         texts = [quote.text for quote in quotes]
-        self._quotes = quotes
+        self.quotes = quotes
         self.sentence = sentence
         self.quoted = texts
         self.place = " › ".join(quotes[0].headings) or quotes[0].content
@@ -223,7 +220,7 @@ class _Pair:
     @property
     def has_all_code(self) -> bool:
         """Whether the quotes hold the sentence's code, blanks aside."""
-        source = "".join("".join(quote.text for quote in self._quotes).split())
+        source = "".join("".join(quote.text for quote in self.quotes).split())
         return all(code.removesuffix("()") in source for code in self.claim.code)
 
     @property
@@ -240,7 +237,7 @@ class _Pair:
     @property
     def has_unproved_name(self) -> bool:
         """Whether a name of the sentence is neither in the quotes nor in their headings."""
-        words = (_LOWER_CASE.findall(quote.content) for quote in self._quotes)
+        words = (_LOWER_CASE.findall(quote.content) for quote in self.quotes)
         common = frozenset(word for found in words for word in found)
         return bool(unproved_names(self.claim, self.proof, self._titles, common))
 
