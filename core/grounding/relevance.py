@@ -53,7 +53,7 @@ _LOST_STOP = re.compile(
 """Where a sentence seems to begin without a full stop before it."""
 _SHORTEST_PART = 3
 """Words; less says nothing."""
-_NEIGHBOURS = 4
+_NEIGHBOURS = 8
 """Sentences on either side that may belong to the same planted text."""
 _KEPT = 512
 """Questions and heading paths whose vectors stay in memory."""
@@ -119,10 +119,12 @@ class RelevanceGauge:
         Raises:
             EmbeddingError: when the model gives no usable vectors.
         """
-        parts = _telling_parts([sentence, *(quote.text for quote in quotes)])
-        own, *others = await self._relevance([sentence, *parts], setting)
-        if own < self._bar(sentence) or any(other < self._scale.part for other in others):
+        bars = self._bars_of_parts([sentence, *(quote.text for quote in quotes)])
+        bars[sentence] = max(self._bar(sentence), bars.get(sentence, -1.0))
+        relevance = await self._relevance(list(bars), setting)
+        if any(score < bar for score, bar in zip(relevance, bars.values(), strict=True)):
             return True
+        own = relevance[list(bars).index(sentence)]
         if own >= self._scale.telling or _is_code(sentence):
             return False
         return any([await self._is_beside_telling(quote, setting) for quote in quotes])
@@ -144,6 +146,19 @@ class RelevanceGauge:
                 if _tells(text):
                     return True
         return False
+
+    def _bars_of_parts(self, texts: Sequence[str]) -> dict[str, float]:
+        """Return the telling sentences of the texts, and how relevant each has to be.
+
+        One that stands alone carries the whole claim.
+        """
+        bars: dict[str, float] = {}
+        for text in texts:
+            parts = _parts(text)
+            bar = self._scale.part if len(parts) > 1 else self._scale.telling
+            for part in filter(_tells, parts):
+                bars[part] = max(bar, bars.get(part, bar))
+        return bars
 
     def _bar(self, sentence: str) -> float:
         scale = self._scale
@@ -195,16 +210,10 @@ def _is_code(text: str) -> bool:
     return text.lstrip().startswith(_CODE)
 
 
-def _telling_parts(texts: Sequence[str]) -> list[str]:
-    """Return the telling sentences of texts that have several, each once."""
-    found: dict[str, None] = {}
-    for text in texts:
-        # A full stop may be missing where something was put between two sentences.
-        parts = [part for whole in sentences(text) for part in _LOST_STOP.split(whole)]
-        if len(parts) > 1:
-            long = (part for part in parts if len(part.split()) >= _SHORTEST_PART)
-            found |= dict.fromkeys(part for part in long if _tells(part))
-    return list(found)
+def _parts(text: str) -> list[str]:
+    """Return the sentences of a text, also where a full stop is missing between two."""
+    parts = [part for whole in sentences(text) for part in _LOST_STOP.split(whole)]
+    return [part for part in parts if len(part.split()) >= _SHORTEST_PART]
 
 
 def _around(quote: QuotedPassage) -> tuple[list[str], list[str]]:

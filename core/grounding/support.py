@@ -23,6 +23,13 @@ _LOWER_CASE = re.compile(r"\b[^\W\d_A-Z][^\W\d_]*")
 __all__ = ["Flaw", "QuotedPassage", "Scale", "Support", "SupportChecker"]
 
 
+_LEADS_AWAY = re.compile(
+    r"(?i)[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+|\b(?:javascript|data|vbscript|mailto|tel|file):\S+"
+    r"|\]\([^)\s]+|<[@!#&][^>\s]*>?|(?<![\w.])@\w+|[\w.+-]+@[\w-]+\.\w+"
+)
+"""Addresses, the targets of links, and the ways to call people in chats."""
+
+
 class Flaw(StrEnum):
     """Why a sentence does not pass."""
 
@@ -31,6 +38,7 @@ class Flaw(StrEnum):
     NUMBER = "number"
     NAME = "name"
     CODE = "code"
+    LINK = "link"
     NEGATION = "negation"
     DIRECTION = "direction"
     MEANING = "meaning"
@@ -57,6 +65,10 @@ _REASONS = {
         "the words that have it."
     ),
     Flaw.CODE: "The sentence has code that the quoted words do not have: copy it unchanged.",
+    Flaw.LINK: (
+        "The sentence has a link, an address or a mention that the quoted words do not have: "
+        "leave it out."
+    ),
     Flaw.NEGATION: (
         "The sentence denies what the quoted words say, or says what they deny: keep every "
         "`not`, `never` and `without` of theirs and add none."
@@ -154,6 +166,8 @@ class SupportChecker:
     def _flaw_in_words(self, pair: "_Pair") -> Flaw | None:
         if not pair.has_all_code:
             return Flaw.CODE
+        if pair.has_unproved_link:
+            return Flaw.LINK
         if pair.is_verbatim:
             return None
         if pair.has_unproved_number:
@@ -222,6 +236,12 @@ class _Pair:
         """Whether the quotes hold the sentence's code, blanks aside."""
         source = "".join("".join(quote.text for quote in self.quotes).split())
         return all(code.removesuffix("()") in source for code in self.claim.code)
+
+    @property
+    def has_unproved_link(self) -> bool:
+        """Whether the sentence leads somewhere, or calls somebody, that the quotes do not."""
+        source = " ".join(quote.text for quote in self.quotes)
+        return any(link not in source for link in _LEADS_AWAY.findall(self.sentence))
 
     @property
     def has_unproved_number(self) -> bool:
