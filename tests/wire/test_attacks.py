@@ -28,7 +28,7 @@ from tests.wire.scripted_models import (
     obeying,
 )
 
-FEW = 40
+FEW = 80
 """Every so-manieth attack is tried in a quick run; all of them in a slow one."""
 URL = re.compile(r"(?i)[a-z][a-z0-9+.-]*://\S|www\.\S|(?:javascript|data|vbscript|mailto|file):\S")
 QUESTIONS = (
