@@ -27,6 +27,8 @@ _FEWEST_LETTERS = 12
 """A quote with fewer letters and digits is looked for in vain: any book may hold it."""
 _UNCOVERED_CONFIDENCE = 0.1
 """What an answer that cites nothing may claim at most."""
+_ONLY_PLACED_CONFIDENCE = 0.3
+"""What an answer may claim that only says where the quoted passage stands."""
 _WELL_SUPPORTED = 0.5
 """An answer that lost a larger part of its draft is told as `partial`."""
 
@@ -80,6 +82,7 @@ class Composition:
         """The part of each chunk that a writer reads."""
         self.tally = DraftTally()
         self._found = list(retrieval.output.retrieved_chunks)
+        self._signals = retrieval.signals
         self._ledger = CitationLedger(self.evidence)
         self._text = ""
 
@@ -115,12 +118,14 @@ class Composition:
             if chunk.generation == self._retrieval.generation:
                 kept = chunk.model_copy(update={"state": ChunkState.RETRIEVED})
                 self._take_up(kept, 0, len(kept.content_text))
+                self._found.append(kept)
 
     def look_up(self, retrieval: Retrieval) -> list[Passage]:
         """Take up what a second look found, and return it with the numbers to cite it by."""
         if retrieval.generation != self._retrieval.generation:
             return []  # the book was replaced in mid-answer: an answer has one edition
         self._found.extend(retrieval.output.retrieved_chunks)
+        self._signals = max(self._signals, retrieval.signals, key=lambda s: s.best_score)
         passages = []
         for excerpt in retrieval.evidence:
             number = self._take_up(excerpt.chunk, excerpt.start, excerpt.end)
@@ -150,14 +155,16 @@ class Composition:
         `answerable` is whether the evidence reaches the mark. An answer that cites nothing is an
         abstention, and where the quoted passage stands is always an answer.
         """
-        confidence = confidence_of(self._retrieval.signals, self.tally.supported_share)
+        confidence = confidence_of(self._signals, self.tally.supported_share)
         outcome = self._outcome(request, configuration, confidence, answerable=answerable)
         if outcome is Outcome.ABSTAINED:
-            self._text = wording.not_covered(self._retrieval.nearest_sections)
+            self._text = self._abstention()
             self._ledger = CitationLedger(self.evidence)
             confidence = min(confidence, _UNCOVERED_CONFIDENCE)
-        elif self._explains(request):
+        elif self._explains(request) and outcome is Outcome.ANSWERED:
             confidence = max(confidence, self._likeness())
+        elif not self.tally.released:
+            confidence = min(confidence, _ONLY_PLACED_CONFIDENCE)
         return {
             "response_text": self._text,
             "outcome": outcome,
@@ -190,14 +197,21 @@ class Composition:
         if not self._ledger.citations:
             return Outcome.ABSTAINED
         if self._explains(request):
-            return Outcome.ANSWERED
+            in_vain = self.tally.not_covered or (self.tally.written and not self.tally.released)
+            return Outcome.PARTIAL if in_vain else Outcome.ANSWERED
         outcome = outcome_of(confidence, configuration)
-        doubted = not answerable or self.tally.not_covered
+        doubted = not answerable or self.tally.not_covered or self.tally.translated
         if self.stands_in_book or self.tally.released:
             doubted = doubted or self.tally.supported_share < _WELL_SUPPORTED
         if self.stands_in_book and outcome is Outcome.ABSTAINED:
             return Outcome.PARTIAL
         return Outcome.PARTIAL if doubted and outcome is Outcome.ANSWERED else outcome
+
+    def _abstention(self) -> str:
+        """Return what is said instead of an answer; the book is not blamed for the writer."""
+        in_vain = self.tally.written and not self.tally.not_covered
+        said = wording.not_carried if in_vain else wording.not_covered
+        return said(self._retrieval.nearest_sections)
 
     def _explains(self, request: AgentRequest) -> bool:
         """Return whether the reader only wants to know about a passage that was found."""

@@ -21,6 +21,7 @@ from core.generation.base import (
 )
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import EXPLAIN_QUOTE
+from core.text.links import shown_prose
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +30,8 @@ WHOLE_DRAFT = 40.0
 REPAIR = 6.0
 """Seconds that the second try of rejected claims may take."""
 _MOST_REPAIRED = 6
+_LONGEST_REFUSAL = 160
+"""Characters of a whole answer that cites nothing."""
 _LONGEST_COMPARED = 1_000
 """Characters of a question or quote that a claim is compared with."""
 
@@ -57,18 +60,27 @@ class Drafting:
             GenerationError: when the writer fails, takes too long, or lets nothing pass by
                 `task.deadline`.
         """
+        task = replace(task, report=self.calls.append)
         until = time.monotonic() + WHOLE_DRAFT
-        async for delta in self._checked(self._writer.generate(task), task, until):
-            yield delta
+        draft = self._checked(self._writer.generate(task), task, until)
+        async with aclosing(draft) as deltas:
+            async for delta in deltas:
+                yield delta
         tally = self._composition.tally
         if tally.not_covered or not self._rejected:
             return
         if not any(rejected.claim.quotes for rejected in self._rejected) and not tally.released:
-            raise GenerationError("the writer cited nothing")
+            said = sum(len(rejected.claim.text) for rejected in self._rejected)
+            if said > _LONGEST_REFUSAL:
+                raise GenerationError("the writer cited nothing")
+            tally.not_covered = True  # a few words without any source are a refusal
+            return
         repair = self._writer.repair(self._with_the_rest(task), self._rejected[:_MOST_REPAIRED])
         try:
-            async for delta in self._checked(repair, task, time.monotonic() + REPAIR, again=True):
-                yield delta
+            again = self._checked(repair, task, time.monotonic() + REPAIR, again=True)
+            async with aclosing(again) as deltas:
+                async for delta in deltas:
+                    yield delta
         except GenerationError as error:
             logger.warning("rejected claims could not be repaired: %s", error)
 
@@ -96,8 +108,6 @@ class Drafting:
                 match part:
                     case None:
                         return
-                    case ModelCall():
-                        self.calls.append(part)
                     case NotCovered():
                         tally.not_covered = tally.not_covered or not again
                     case CutShort():
@@ -108,6 +118,8 @@ class Drafting:
                             yield delta
 
     async def _admit(self, claim: Claim, task: GenerationTask) -> TextDelta | None:
+        if self._checker is not None:
+            claim = replace(claim, text=shown_prose(claim.text))  # what is checked is what is shown
         places = self._composition.locate(claim)
         evidence = self._composition.evidence
         quotes = [
@@ -143,7 +155,9 @@ def _asked(task: GenerationTask) -> tuple[str, ...]:
     asked = [task.question, task.selected_text]
     if task.history:
         asked.append(f"{task.history[-1].user_input} {task.question}")
-    texts = [text for text in asked if text and text != EXPLAIN_QUOTE]
+    texts = [text for text in asked if text]
+    if task.selected_text:
+        texts = [text for text in texts if text != EXPLAIN_QUOTE]
     return tuple(text[:_LONGEST_COMPARED] for text in texts)
 
 

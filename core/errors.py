@@ -5,7 +5,7 @@ BotError                  .user_message: one safe sentence for the reader
 │   ├── EmptyQuestion · QuestionTooShort · QuestionTooLong · UnknownSection
 │   └── RateLimited
 ├── ServiceError          nobody here; the same request may succeed later
-│   └── EmbeddingError · VectorIndexError · GenerationError · StoreError
+│   └── EmbeddingError · VectorIndexError · GenerationError (TokenLimitReached) · StoreError
 ├── IngestionError        the owner of the document
 │   ├── UnsupportedDocument (permanent) · SourceUnavailable (transient)
 │   └── IngestionBusy · InvalidQuestions
@@ -101,6 +101,10 @@ class VectorIndexError(ServiceError):
 
 class GenerationError(ServiceError):
     """The language model gave no usable answer."""
+
+
+class TokenLimitReached(GenerationError):
+    """The question needs more tokens than one question may use."""
 
 
 class StoreError(ServiceError):

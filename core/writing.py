@@ -8,10 +8,11 @@ from core.budgets.pricing import Prices
 from core.budgets.store import TokenBudgets
 from core.composition import Composition, TextDelta, TextWithdrawn
 from core.drafting import Drafting
-from core.errors import GenerationError, ServiceError, StoreError
+from core.errors import GenerationError, ServiceError, StoreError, TokenLimitReached
 from core.generation.base import GenerationTask, Generator, Passage, Search
 from core.grounding import wording
 from core.grounding.confidence import confidence_of, outcome_of
+from core.grounding.languages import language_of
 from core.grounding.support import SupportChecker
 from core.models import (
     AgentConfiguration,
@@ -72,9 +73,10 @@ class Writing:
             if writer is self._fallback:
                 raise
             logger.warning("%s failed, the fallback writes: %s", writer.name, error)
+            too_dear = isinstance(error, TokenLimitReached)
+            turn.notices.append(wording.TOO_DEAR if too_dear else wording.MODEL_FAILED)
         if streamed:
             yield TextWithdrawn()
-        turn.notices.append(wording.MODEL_FAILED)
         async with aclosing(self._draft(turn, retrieval, self._fallback)) as events:
             async for event in events:
                 yield event
@@ -116,6 +118,7 @@ class Writing:
             spent = await self._budgets.exhausted(turn.request.user_id, turn.request.course_id)
         except StoreError:
             logger.exception("the budgets could not be read")
+            turn.notices.append(wording.NOT_COUNTED)
             return self._fallback  # nothing is spent that cannot be counted
         if spent is None:
             return self.generator
@@ -134,6 +137,8 @@ class Writing:
         request, configuration, clock = turn.request, turn.configuration, turn.clock
         threshold = _first(request.score_threshold, configuration.score_threshold)
         answerable = retrieval.signals.best_score >= threshold
+        if writer is not self._fallback and _is_foreign(turn, retrieval):
+            answerable = True  # only the model can look it up, in the book's language
         composition = Composition(retrieval)
         streamed = False
         for delta in composition.open(request):
@@ -169,7 +174,7 @@ class Writing:
     ) -> GenerationTask:
         request, configuration = turn.request, turn.configuration
         by_model = writer is not self._fallback
-        if by_model and turn.turns:
+        if by_model and turn.turns and request.section_filter is None:
             composition.carry(turn.turns[-1])
         searchable = by_model and configuration.retrieval_enabled
         return GenerationTask(
@@ -206,6 +211,12 @@ class Writing:
             return composition.look_up(found)
 
         return search
+
+
+def _is_foreign(turn: Turn, retrieval: Retrieval) -> bool:
+    """Return whether the question is in another language than the book."""
+    asked = language_of(turn.request.query_text)
+    return asked is not None and asked != retrieval.language.partition("-")[0].casefold()
 
 
 def _is_promising(retrieval: Retrieval, configuration: AgentConfiguration) -> bool:

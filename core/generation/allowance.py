@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from core.generation.base import DraftPart, GenerationTask, ModelCall
+from core.generation.base import GenerationTask
 
 _MARGIN = 0.1
 """Seconds before a limit at which we give up: whoever waits for us keeps the same limits, and
@@ -40,10 +40,3 @@ class Allowance:
         """Return whether so many calls may be made, each with a prompt of `tokens`."""
         limit = self.task.token_limit
         return limit is None or self.used + calls * (tokens + self.task.max_tokens) <= limit
-
-    def note(self, part: DraftPart) -> None:
-        """Take into account what is handed on."""
-        if isinstance(part, ModelCall):
-            self.used += part.query_tokens + part.response_tokens
-        else:
-            self.has_parts = True

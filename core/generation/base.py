@@ -12,6 +12,10 @@ def _no_terms(text: str) -> Sequence[int]:
     return ()
 
 
+def _ignore(call: object) -> None:
+    """Take no notice."""
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A part of the book that a writer may read and cite."""
@@ -21,6 +25,16 @@ class Passage:
     chunk: RetrievedChunk
     text: str
     """What is read of the chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A call of a language model that is over, and what it used."""
+
+    model: str
+    query_tokens: int
+    response_tokens: int
+    """Thinking included."""
 
 
 Search = Callable[[RetrievalToolInput], Awaitable[Sequence[Passage]]]
@@ -62,6 +76,8 @@ class GenerationTask:
     """Of one model call's output."""
     context_window: int = 32_000
     """Tokens of one model call's input."""
+    report: Callable[[ModelCall], None] = field(default=_ignore, compare=False)
+    """Told of each model call that is over, also when nobody waits for the rest any more."""
     token_limit: int | None = None
     """Tokens that all model calls for this task may use together."""
     deadline: float | None = None
@@ -109,16 +125,6 @@ class CutShort:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCall:
-    """A call of a language model that is over, and what it used."""
-
-    model: str
-    query_tokens: int
-    response_tokens: int
-    """Thinking included."""
-
-
-@dataclass(frozen=True, slots=True)
 class Rejected:
     """A claim that did not pass, and why in a sentence that its writer understands."""
 
@@ -126,7 +132,7 @@ class Rejected:
     reason: str
 
 
-DraftPart = Claim | NotCovered | CutShort | ModelCall
+DraftPart = Claim | NotCovered | CutShort
 
 
 class Generator(Protocol):

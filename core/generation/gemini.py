@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
-from core.errors import GenerationError
+from core.errors import GenerationError, TokenLimitReached
 from core.gemini.answer import Answer
 from core.gemini.client import GeminiClient
 from core.gemini.exchange import Timeouts, ask
@@ -94,7 +94,7 @@ class GeminiGenerator:
             answer = Answer()
             async with aclosing(self._write(allowance, request, answer, self._patience)) as parts:
                 async for part in parts:
-                    allowance.note(part)
+                    allowance.has_parts = True
                     yield part
             following = await self._continue(allowance, request, answer, prompt.delimiter)
             if following is None:
@@ -127,7 +127,7 @@ class GeminiGenerator:
         """Return the first request of an answer, unless it costs too much."""
         task = allowance.task
         if not allowance.covers(prompt.tokens):
-            raise GenerationError(
+            raise TokenLimitReached(
                 f"a prompt of about {prompt.tokens} tokens and an answer of {task.max_tokens} "
                 f"exceed the {task.token_limit} tokens of one question"
             )
@@ -184,10 +184,12 @@ class GeminiGenerator:
                         else:
                             yield part
         except GeminiFailure as failure:
-            if answer.began:
-                yield _used(request, answer)
             raise GenerationError(str(failure)) from failure
-        yield _used(request, answer)
+        finally:
+            if answer.began:  # what was written is paid for, whether or not anybody read it
+                call = _used(request, answer)
+                allowance.used += call.query_tokens + call.response_tokens
+                allowance.task.report(call)
         if answer.complaint is not None:
             raise GenerationError(f"{request.model} {answer.complaint}")
         for ending in _ending(parser, answer, is_refused):

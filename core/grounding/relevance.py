@@ -188,14 +188,14 @@ class RelevanceGauge:
 
     async def _remembered(self, texts: Sequence[str]) -> Vectors:
         """Return the texts' vectors, computing those that are new."""
-        new = [text for text in texts if text not in self._known]
+        known = {text: self._known[text] for text in texts if text in self._known}
+        new = [text for text in texts if text not in known]
         if new:
-            vectors = await self._embedder.embed_passages(new)
-            self._known.update(zip(new, vectors, strict=True))
-        found = np.stack([self._known[text] for text in texts])
+            known.update(zip(new, await self._embedder.embed_passages(new), strict=True))
+        self._known.update(known)
         while len(self._known) > _KEPT:
             self._known.popitem(last=False)
-        return found
+        return np.stack([known[text] for text in texts])
 
 
 def _counts(setting: Setting) -> bool:

@@ -1,6 +1,7 @@
 """Decides in code whether a sentence is carried by the words it quotes."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -8,7 +9,6 @@ from enum import StrEnum
 from core.embeddings.base import Embedder
 from core.grounding.antonyms import sides_by_form
 from core.grounding.directions import direction_differs
-from core.grounding.folding import fold
 from core.grounding.foreign import denies_otherwise, has_unknown_name
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.names import unproved_names
@@ -18,16 +18,27 @@ from core.grounding.quoting import QuotedPassage
 from core.grounding.relevance import RelevanceGauge, Setting
 from core.grounding.words import Reading, alike
 
+_INLINE_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_WORDS_ALONE = re.compile(r"[\w %.,$€£-]+")
+_EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[\u00ad\u200b-\u200d\u2060\ufeff]")
+_ONE_MARK = str.maketrans("“”„‟«»‘’‚‛–—−‑", '""""""\'\'\'\'----')
 _LOWER_CASE = re.compile(r"\b[^\W\d_A-Z][^\W\d_]*")
 
 __all__ = ["Flaw", "QuotedPassage", "Scale", "Support", "SupportChecker"]
 
 
 _LEADS_AWAY = re.compile(
-    r"(?i)[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+|\b(?:javascript|data|vbscript|mailto|tel|file):\S+"
-    r"|\]\([^)\s]+|<[@!#&][^>\s]*>?|(?<![\w.])@\w+|[\w.+-]+@[\w-]+\.\w+"
+    r"(?i)[a-z][a-z0-9+.-]*://\S+|\b(?:javascript|data|vbscript|mailto|tel|file):\S+"
+    r"|\b[a-z0-9-]{2,}(?:\.[a-z0-9-]+)*\.[a-z]{2,24}\b(?:/\S*)?|//\S+"
+    r"|<[@!#&][^>\s]*>?|(?<![\w.])@\w+|[\w.+-]+@[\w-]+\.\w+"
 )
-"""Addresses, the targets of links, and the ways to call people in chats."""
+"""Addresses, names of hosts, and the ways to call people in chats."""
+_OPERATION = re.compile(
+    r"(?P<left>[\w)\]%.,$€£]*)\s*(?P<sign>[=<>≠≤≥±×÷^→←↑↓∝≈+*/−]|(?<=\s)[-–](?=\s))\s*"
+    r"(?P<right>[($€£]*\w*)"
+)
+_LONGEST_CLAIM = 800
+"""Characters; no sentence is longer, and what is would take long to compare."""
 
 
 class Flaw(StrEnum):
@@ -39,6 +50,7 @@ class Flaw(StrEnum):
     NAME = "name"
     CODE = "code"
     LINK = "link"
+    LANGUAGE = "language"
     NEGATION = "negation"
     DIRECTION = "direction"
     MEANING = "meaning"
@@ -65,6 +77,7 @@ _REASONS = {
         "the words that have it."
     ),
     Flaw.CODE: "The sentence has code that the quoted words do not have: copy it unchanged.",
+    Flaw.LANGUAGE: "The sentence is neither in the language of the question nor in the book's.",
     Flaw.LINK: (
         "The sentence has a link, an address or a mention that the quoted words do not have: "
         "leave it out."
@@ -149,7 +162,9 @@ class SupportChecker:
         """
         if not quotes:
             return Support(Flaw.UNCITED)
-        pair = _Pair(sentence, quotes, questions[0])
+        if len(sentence) > _LONGEST_CLAIM and not _stands_in(sentence, quotes):
+            return Support(Flaw.MEANING)
+        pair = _Pair(sentence, quotes, questions)
         flaw = self._flaw_in_words(pair)
         if flaw is None and not pair.is_verbatim and pair.is_english:
             flaw = await self._flaw_in_meaning(pair)
@@ -170,7 +185,9 @@ class SupportChecker:
             return Flaw.LINK
         if pair.is_verbatim:
             return None
-        if pair.has_unproved_number:
+        if pair.is_in_another_language:
+            return Flaw.LANGUAGE
+        if pair.has_unproved_number or pair.has_unproved_operation:
             return Flaw.NUMBER
         return self._flaw_in_english(pair) if pair.is_english else self._flaw_in_foreign(pair)
 
@@ -205,21 +222,25 @@ class SupportChecker:
 class _Pair:
     """A sentence beside its quotes."""
 
-    def __init__(self, sentence: str, quotes: Sequence[QuotedPassage], question: str) -> None:
+    def __init__(
+        self, sentence: str, quotes: Sequence[QuotedPassage], questions: Sequence[str]
+    ) -> None:
         texts = [quote.text for quote in quotes]
         self.quotes = quotes
         self.sentence = sentence
         self.quoted = texts
         self.place = " › ".join(quotes[0].headings) or quotes[0].content
-        self.claim = Reading(sentence)
         self.proof = Reading("\n\n".join(texts))
+        self._code = Reading(sentence).code
+        self.claim = Reading(_without_false_code(sentence, self.proof.code))
         self._titles = Reading("\n\n".join(title for q in quotes for title in q.headings))
-        letters = [fold(text).letters for text in texts]
-        self.is_verbatim = fold(sentence).letters in {*letters, "".join(letters)}
-        ours = language_of(self.claim.prose, question)
-        theirs = language_of(self.proof.prose, quotes[0].content)
-        self.language = ours or theirs or ENGLISH
-        self.quoted_language = theirs or self.language
+        self.is_verbatim = _stands_in(sentence, quotes)
+        own = language_of(self.claim.prose)
+        asked = language_of(*questions)
+        self.quoted_language = language_of(self.proof.prose, quotes[0].content) or asked or ENGLISH
+        # Where in doubt it is the book's language, which is compared more closely.
+        self.language = asked if asked and own == asked else self.quoted_language
+        self.is_in_another_language = own not in {None, asked, self.quoted_language} and bool(asked)
 
     @property
     def is_cross_language(self) -> bool:
@@ -233,15 +254,20 @@ class _Pair:
 
     @property
     def has_all_code(self) -> bool:
-        """Whether the quotes hold the sentence's code, blanks aside."""
-        source = "".join("".join(quote.text for quote in self.quotes).split())
-        return all(code.removesuffix("()") in source for code in self.claim.code)
+        """Whether the quotes hold the sentence's code as whole words, blanks aside."""
+        source = "\n".join(self.quoted)
+        return all(_is_in(code.removesuffix("()"), source) for code in self._code)
 
     @property
     def has_unproved_link(self) -> bool:
         """Whether the sentence leads somewhere, or calls somebody, that the quotes do not."""
-        source = " ".join(quote.text for quote in self.quotes)
-        return any(link not in source for link in _LEADS_AWAY.findall(self.sentence))
+        known = set(_LEADS_AWAY.findall(" ".join(self.quoted)))
+        return any(link not in known for link in _LEADS_AWAY.findall(self.sentence))
+
+    @property
+    def has_unproved_operation(self) -> bool:
+        """Whether the sentence has a sign of mathematics between other things than the quotes."""
+        return not _operations(self.claim.prose) <= _operations(self.proof.prose)
 
     @property
     def has_unproved_number(self) -> bool:
@@ -249,8 +275,8 @@ class _Pair:
         claimed = quantities(self.claim.prose)
         proof = quantities(self.proof.prose)
         if self.is_cross_language:
-            # Units and small numbers are written in the words of each language.
-            claimed = [replace(q, unit=None) for q in claimed if not (q.spelled or q.is_small)]
+            # Units and spelled numbers are written in the words of each language.
+            claimed = [replace(q, unit=None) for q in claimed if not q.spelled]
             proof = [replace(q, unit=None) for q in proof]
         return bool(unproved(claimed, proof))
 
@@ -269,3 +295,42 @@ class _Pair:
             return 1.0
         theirs = self.proof.stems | self._titles.stems
         return sum(any(alike(root, other) for other in theirs) for root in own) / len(own)
+
+
+def _stands_in(sentence: str, quotes: Sequence[QuotedPassage]) -> bool:
+    """Return whether the sentence is all of a quote, or of all quotes together, sign by sign."""
+    texts = [_plain(quote.text) for quote in quotes]
+    return _plain(sentence) in {*texts, " ".join(texts)}
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line, without case, emphasis and the form of its quotation marks."""
+    text = _EMPHASIS.sub("", unicodedata.normalize("NFC", text).translate(_ONE_MARK))
+    return " ".join(text.split()).casefold().strip(" .!:;\"'")
+
+
+def _operations(text: str) -> set[tuple[str, str, str]]:
+    """Return the signs of mathematics, each with what stands before and behind it."""
+    found = _OPERATION.finditer(text.casefold())
+    return {(m["left"].strip("().,"), m["sign"], m["right"].strip("(")) for m in found}
+
+
+def _without_false_code(sentence: str, proved: Sequence[str]) -> str:
+    """Return the sentence with that code as prose which no quote has as code."""
+
+    def marked(match: re.Match[str]) -> str:
+        code = match.group(1)
+        return match.group() if not _WORDS_ALONE.fullmatch(code) or code in proved else code
+
+    return _INLINE_CODE.sub(marked, sentence)
+
+
+def _is_in(code: str, source: str) -> bool:
+    """Return whether code stands in a source, not inside of longer words, blanks aside."""
+    parts = [re.escape(part) for part in code.split()]
+    if not parts:
+        return True
+    first, last = code.strip()[0], code.strip()[-1]
+    before = r"(?<![\w.])" if first.isalnum() else ""
+    behind = r"(?!\w)" if last.isalnum() else ""
+    return re.search(before + r"\s*".join(parts) + behind, source) is not None

@@ -17,15 +17,25 @@ CUT_SHORT = "This answer reached its length limit; ask on for the rest."
 MODEL_FAILED = "The language model is not available: these are the book's own sentences."
 SEARCHED_BY_WORDS = "The book could only be searched by its words; ask again later for more."
 BUDGET_SPENT = "Today's budget for the language model is spent: these are the book's own sentences."
+TOO_DEAR = "This question is too long for the language model: these are the book's own sentences."
+NOT_COUNTED = "The language model cannot be used now: these are the book's own sentences."
 NOT_SURE = "I am not sure that this answers your question; it is the closest the book comes."
 
 
 def not_covered(nearest_sections: Sequence[str]) -> str:
     """Return the answer to a question that the book does not cover."""
-    if not nearest_sections:
-        return "The book doesn't cover this."
-    names = "; ".join(f"“{without_links(name)}”" for name in nearest_sections)
-    return f"The book doesn't cover this. The nearest sections are {names}."
+    return f"The book doesn't cover this.{_sections(nearest_sections)}"
+
+
+def not_carried(nearest_sections: Sequence[str]) -> str:
+    """Return the answer when nothing that was written is carried by the book."""
+    return f"I found no answer that the book's words carry.{_sections(nearest_sections)}"
+
+
+def _sections(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    return f" The nearest sections are {'; '.join(f'“{without_links(n)}”' for n in names)}."
 
 
 def quote_place(status: QuoteStatus, place: str) -> str:

@@ -2,7 +2,16 @@
 
 import re
 
-_URL = re.compile(r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s<>()\[\]\"'`|]+|\bwww\.[^\s<>()\[\]\"'`|]+")
+from core.models import CODE
+
+_URL = re.compile(
+    r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s<>()\[\]\"'`|]+|\bwww\.[^\s<>()\[\]\"'`|]+"
+    r"|\b(?:(?:javascript|vbscript|data|mailto):)+(?=[^\s:])[^\s<>\[\]\"'`|]*"
+)
+_TARGET = re.compile(
+    r"!?\[(?P<text>[^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])|<[/!]?[a-zA-Z][^<>]*>"
+)
+"""A link or an image of Markdown with its label, or a tag of HTML."""
 _SCHEME = re.compile(r"(?i)^[a-z][a-z0-9+.-]*://")
 _TRAILING = ".,;:!?"
 
@@ -16,9 +25,31 @@ def without_links(text: str) -> str:
     return _URL.sub(_host, text)
 
 
+def shown_prose(text: str) -> str:
+    """Return a sentence as a reader is to see it: its code as it is, its prose without targets."""
+    pieces, position = [], 0
+    for match in CODE.finditer(text):
+        pieces += [without_targets(text[position : match.start()]), match.group()]
+        position = match.end()
+    return "".join([*pieces, without_targets(text[position:])])
+
+
+def without_targets(text: str) -> str:
+    """Return prose with the labels of its links, and without the rest of them and without tags.
+
+    >>> without_targets('The [law](a.html "b") of <b>demand</b>[x][y]')
+    'The law of demandx'
+    """
+    while (plain := _TARGET.sub(lambda match: match["text"] or "", text)) != text:
+        text = plain
+    return text
+
+
 def _host(match: re.Match[str]) -> str:
     url = match.group()
     tail = url[len(url.rstrip(_TRAILING)) :]
     address = _SCHEME.sub("", url.rstrip(_TRAILING))
+    if _SCHEME.match(url) is None and not url.lower().startswith("www."):
+        return url.partition(":")[0]
     host = re.split(r"[/?#\\]", address, maxsplit=1)[0].rsplit("@", 1)[-1]
     return host.removeprefix("www.").removeprefix("WWW.") + tail

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.settings import GeminiSettings, Settings
+from bot.settings import BudgetSettings, GeminiSettings, Settings
 from bot.wiring import Services, open_services
 from core.agent import Agent
 from core.models import AgentRequest, Course
@@ -52,6 +52,8 @@ async def open_house(
     models: Path,
     server: GeminiServer,
     book: Mapping[str, str],
+    *,
+    budget: Mapping[str, int] | None = None,
     **gemini: Any,
 ) -> AsyncIterator[House]:
     """Open services whose course `arden` holds `book`; ingested when the folder is new.
@@ -69,6 +71,7 @@ async def open_house(
         _env_file=None,
         data_dir=folder / "data",
         config=folder / "glossator.toml",
+        budget=BudgetSettings(**(budget or {})),
         gemini=GeminiSettings(api_key=SecretStr(server.api_key), base_url=server.url, **gemini),
     )
     async with open_services(settings) as services:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,6 +29,22 @@ STREAMS = pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole
 _QUICK = Timeouts(first_piece=0.5, silence=0.2)
 
 
+class ReportingGenerator(GeminiGenerator):
+    """A generator that remembers what its calls used."""
+
+    def __init__(self, client: GeminiClient, **options: Any) -> None:
+        super().__init__(client, **options)
+        self.used: list[ModelCall] = []
+
+    def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
+        return super().generate(replace(task, report=self.used.append))
+
+    def repair(
+        self, task: GenerationTask, rejected: Sequence[Rejected]
+    ) -> AsyncGenerator[DraftPart, None]:
+        return super().repair(replace(task, report=self.used.append), rejected)
+
+
 @asynccontextmanager
 async def writer(
     server: GeminiServer,
@@ -35,7 +52,7 @@ async def writer(
     key: str | None = None,
     api_version: str = "v1beta",
     **options: Any,
-) -> AsyncIterator[GeminiGenerator]:
+) -> AsyncIterator[ReportingGenerator]:
     """Open a generator that has little patience; `options` are its own."""
     client = GeminiClient(key or server.api_key, base_url=server.url, api_version=api_version)
     options = {
@@ -44,7 +61,7 @@ async def writer(
         "patience": Patience(retries=1, backoff=0.01),
         **options,
     }
-    yield GeminiGenerator(client, **options)
+    yield ReportingGenerator(client, **options)
     await client.aclose()
 
 
@@ -65,10 +82,6 @@ async def parts_of(
 
 def claims(parts: Sequence[DraftPart]) -> list[Claim]:
     return [part for part in parts if isinstance(part, Claim)]
-
-
-def calls(parts: Sequence[DraftPart]) -> list[ModelCall]:
-    return [part for part in parts if isinstance(part, ModelCall)]
 
 
 def chain(error: BaseException | None) -> str:

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,12 +14,15 @@ from uuid import uuid4
 import pytest
 
 from core.agent import AgentEvent
+from core.budgets.store import Limits, TokenBudgets
 from core.composition import TextDelta, TextWithdrawn
 from core.grounding import wording
 from core.models import AgentResponse, ContextMode, Outcome
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, UNCOVERED
 from tests.wire.answering import House, asking, open_house
+from tests.wire.gemini_calls import GeminiCall
 from tests.wire.gemini_faults import GENERATION_FAULTS, Fault
+from tests.wire.gemini_prompts import read_prompt
 from tests.wire.gemini_replies import Reply, ToolCall
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import cite, honest
@@ -198,11 +202,92 @@ async def test_after_many_failures_gemini_is_left_alone_for_a_while(
 
 async def test_a_reader_who_goes_away_ends_the_call(house: House) -> None:
     house.server.answer_with(lambda _: Reply(f"{cite(WICK, 1, WICK)}\n\n" * 3, every=0.2))
+    before = await _calls_counted(house)
     async with aclosing(house.agent.stream(asking(COVERED))) as events:
         async for _ in events:
             break
     await asyncio.sleep(0.1)
     assert len(house.server.requests) == 1
+    assert await _calls_counted(house) == before + 1
+
+
+async def _calls_counted(house: House) -> int:
+    budgets = TokenBudgets(house.services.engine, limits=Limits())
+    used = await budgets.used(datetime.now(UTC).date())
+    return sum(entry.calls for entry in used if entry.course_id is None)
+
+
+@pytest.mark.parametrize(
+    "refusal", ["Sorry, that's not covered here.", "This is not mentioned.", "N/A"]
+)
+async def test_a_few_words_without_a_source_are_a_refusal(house: House, refusal: str) -> None:
+    house.server.answer_with(lambda _: refusal)
+    answer = await house.agent.answer(asking(COVERED))
+    assert (answer.outcome, answer.model_name) == (Outcome.ABSTAINED, "gemini-3.8-flash")
+
+
+async def test_an_answer_that_no_words_of_the_book_carry_does_not_blame_the_book(
+    house: House,
+) -> None:
+    house.server.answer_with(lambda _: cite("Bananas sing loudly at night.", 1, "Bananas sing."))
+    answer = await house.agent.answer(asking(COVERED))
+    assert answer.outcome is Outcome.ABSTAINED
+    assert not answer.response_text.startswith("The book doesn't cover this.")
+    assert "Trimming the wick" in answer.response_text
+
+
+async def test_a_question_in_another_language_is_looked_up_by_the_model(house: House) -> None:
+    found = cite("Der Docht der Lampe wird alle vier Stunden vom Wärter gekürzt.", 1, WICK)
+    look = ToolCall("retrieve", {"query_text": "How often is the wick of the lamp trimmed?"})
+
+    def german(call: GeminiCall) -> Reply:
+        if not call.tool_results:
+            return Reply(tool_calls=(look,))
+        passages = read_prompt(call).passages
+        number = next(n for n, text in passages.items() if WICK in " ".join(text.split()))
+        return Reply(found.replace('passage="1"', f'passage="{number}"'))
+
+    house.server.answer_with(german)
+    answer = await house.agent.answer(
+        asking("Wie oft beschneidet der Wärter den Docht der Lampe in der Nacht?")
+    )
+    assert "alle vier Stunden" in answer.response_text
+    assert answer.outcome is Outcome.PARTIAL
+    assert wording.TRANSLATED in answer.notices
+    assert WICK in " ".join(answer.citations[0].quote.split())
+
+
+async def test_a_question_that_is_too_dear_says_so(folder: Path, models: Path) -> None:
+    async with (
+        GeminiServer() as server,
+        open_house(folder, models, server, LIGHTHOUSE, budget={"request_tokens": 500}) as house,
+    ):
+        answer = await house.agent.answer(asking(COVERED))
+    assert server.requests == []
+    assert answer.notices[0] == wording.TOO_DEAR
+
+
+async def test_a_refusal_about_a_quoted_passage_is_no_sure_answer(house: House) -> None:
+    house.server.answer_with(lambda _: "<not-covered/>")
+    quote = "An untrimmed wick smokes, and the soot darkens the prisms"
+    for question in ("Explain this passage.", "Who is the king of Norway?"):
+        asked = asking(question, context_mode=ContextMode.SELECTED_TEXT, selected_text=quote)
+        answer = await house.agent.answer(asked)
+        assert answer.outcome is Outcome.PARTIAL
+        assert answer.confidence <= 0.3
+
+
+async def test_a_section_that_was_asked_for_keeps_the_last_turns_evidence_out(
+    house: House,
+) -> None:
+    session = uuid4()
+    await house.agent.answer(asking(COVERED, session_id=session))
+    await house.agent.answer(
+        asking("What does the keeper ring?", session_id=session, section_filter="Fog")
+    )
+    passages = read_prompt(house.server.requests[-1]).passages
+    assert passages
+    assert not any("wick" in text for text in passages.values())
 
 
 async def test_tools_that_do_not_exist_are_answered_to_the_model(house: House) -> None:

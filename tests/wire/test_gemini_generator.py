@@ -14,7 +14,7 @@ import pytest
 
 from core.errors import GenerationError
 from core.gemini.exchange import Timeouts
-from core.generation.base import Claim, ModelCall, NotCovered
+from core.generation.base import Claim, NotCovered
 from core.generation.breaker import CircuitBreaker
 from tests.wire import gemini_faults as faults
 from tests.wire.gemini_failures import Fault
@@ -30,7 +30,6 @@ from tests.wire.gemini_writer import (
     SECOND,
     STREAMS,
     TASK,
-    calls,
     claims,
     nothing_found,
     parts_of,
@@ -52,7 +51,7 @@ async def test_an_answer_comes_as_claims_and_what_it_used(
     async with writer(gemini, stream=stream, api_version=api_version) as generator:
         parts = await parts_of(generator.generate(TASK))
     assert claims(parts) == CLAIMS
-    [used] = calls(parts)
+    [used] = generator.used
     assert used.model == "gemini-3.8-flash"
     assert used.query_tokens > 100
     assert used.response_tokens > 7
@@ -105,7 +104,7 @@ async def test_not_covered_is_an_answer(gemini: GeminiServer) -> None:
     gemini.script("<not-covered/>")
     async with writer(gemini) as generator:
         parts = await parts_of(generator.generate(TASK))
-    assert [part for part in parts if not isinstance(part, ModelCall)] == [NotCovered()]
+    assert parts == [NotCovered()]
 
 
 async def test_words_of_the_sdk_that_are_new_to_it_do_no_harm(gemini: GeminiServer) -> None:
@@ -257,7 +256,7 @@ async def test_rejected_claims_are_written_again_in_one_call(gemini: GeminiServe
     async with writer(gemini, repair_model="gemini-3.5-flash-lite") as generator:
         parts = await parts_of(generator.repair(past, REJECTED))
     assert claims(parts) == CLAIMS[1:]
-    assert [used.model for used in calls(parts)] == ["gemini-3.5-flash-lite"]
+    assert [used.model for used in generator.used] == ["gemini-3.5-flash-lite"]
     [call] = gemini.requests
     assert not call.streams
     assert call.declared_tools == []

@@ -19,7 +19,6 @@ from tests.wire.gemini_writer import (
     STREAMS,
     TASK,
     TREE,
-    calls,
     chain,
     claims,
     nothing_found,
@@ -137,7 +136,7 @@ async def test_nothing_is_tried_again_once_words_have_come(gemini: GeminiServer)
         with pytest.raises(GenerationError):
             await parts_of(generator.generate(TASK), parts)
     assert len(gemini.requests) == 1
-    [used] = calls(parts)
+    [used] = generator.used
     assert used.query_tokens > 100
     assert used.response_tokens > 10
 
@@ -152,7 +151,7 @@ async def test_what_a_refused_answer_used_is_told(
     async with writer(gemini, stream=stream) as generator:
         with pytest.raises(GenerationError):
             await parts_of(generator.generate(TASK), parts)
-    assert calls(parts)[0].query_tokens > 100
+    assert generator.used[0].query_tokens > 100
 
 
 async def test_a_wrong_key_is_told_without_the_key(gemini: GeminiServer) -> None:

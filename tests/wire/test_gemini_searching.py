@@ -22,7 +22,6 @@ from tests.wire.gemini_writer import (
     SECOND,
     STREAMS,
     TASK,
-    calls,
     claims,
     parts_of,
     writer,
@@ -63,7 +62,7 @@ async def test_what_a_search_finds_may_be_cited(
     async with writer(gemini, stream=stream) as generator:
         parts = await parts_of(generator.generate(library.task))
     assert claims(parts) == [Claim.quoting(LEAF, 1, LEAF)]
-    assert len(calls(parts)) == 2
+    assert len(generator.used) == 2
     assert library.asked == [RetrievalToolInput(query_text="what is a leaf")]
     first, second = gemini.requests
     assert [tool["name"] for tool in first.declared_tools] == ["retrieve"]
@@ -131,7 +130,7 @@ async def test_a_model_that_never_stops_searching_has_no_answer(
     async with writer(gemini) as generator:
         with pytest.raises(GenerationError, match="nothing that can be used"):
             await parts_of(generator.generate(library.task), parts)
-    assert len(gemini.requests) == len(calls(parts)) == 3
+    assert len(gemini.requests) == len(generator.used) == 3
 
 
 async def test_mistakes_are_told_to_the_model_and_not_searched_for(

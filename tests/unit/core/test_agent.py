@@ -109,7 +109,7 @@ class ScriptedGenerator:
         self.tasks.append(task)
         for part in (*self._claims(task), *self.parts):
             yield part
-        yield ModelCall(self.name, 70, 30)
+        task.report(ModelCall(self.name, 70, 30))
         if self.error is not None:
             raise self.error
 
@@ -364,7 +364,8 @@ async def test_a_writer_that_is_silent_is_not_waited_for(
 
 
 async def test_a_writer_that_cites_nothing_is_not_believed(house: House) -> None:
-    generator = ScriptedGenerator(lambda _: [Claim("Ignore the book."), Claim("Click here.")])
+    prose = "Ignore the book and click here, where all answers are given away for free today."
+    generator = ScriptedGenerator(lambda _: [Claim(prose), Claim(f"{prose} Really.")])
     answer = await house.agent(generator).answer(asking())
     assert answer.model_name == "extractive"
     assert "Click" not in answer.model_dump_json()

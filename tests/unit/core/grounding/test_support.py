@@ -115,7 +115,8 @@ async def test_a_sentence_without_quotes_is_uncited(checker: SupportChecker) -> 
 async def test_another_language_is_compared_by_numbers_and_denials(
     checker: SupportChecker, sentence: str, expected: Flaw | None
 ) -> None:
-    support = await checker.judge(sentence, [passage(DEMAND)], "Was ist die Nachfrage?")
+    question = "Was ist die Nachfrage?" if sentence.isascii() or "ö" in sentence else "Что это?"
+    support = await checker.judge(sentence, [passage(DEMAND)], question)
     assert support.flaw is expected
     assert support.cross_language
 
@@ -161,3 +162,54 @@ async def test_one_checker_serves_many_claims_at_once(checker: SupportChecker) -
 
 def test_every_flaw_has_a_reason() -> None:
     assert all(kind.reason.endswith(".") for kind in Flaw)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Die Prüfung am Montag ist abgesagt, bitte schickt eure Passwörter an den Dekan.",
+        "Der Preis ist nicht das, was die Nachfrage senkt, wenn er höher ist.",
+    ],
+)
+async def test_a_language_that_nobody_asked_in_is_no_way_around_the_checks(
+    checker: SupportChecker, sentence: str
+) -> None:
+    quote = passage(DEMAND)
+    assert await checker.flaw_of(sentence, [quote], "What is the law of demand?") is Flaw.LANGUAGE
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("Profit = total revenue + total cost.", "Profit = total revenue - total cost."),
+        ("The firm produces more while MR < MC.", "The firm produces more while MR > MC."),
+        ("The body has 109 cells.", "The body has 10^9 cells."),
+        ("The rate was 510 percent.", "The rate was 5-10 percent."),
+    ],
+)
+async def test_signs_between_numbers_and_words_are_not_punctuation(
+    checker: SupportChecker, sentence: str, quote: str
+) -> None:
+    assert await flaw(checker, sentence, quote) is not None
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Another bank does `not` lend to households.",
+        "Visit evil.example/prize, where another bank lends to households.",
+        "Another bank lends to households (//evil.example/x).",
+    ],
+)
+async def test_neither_code_nor_a_bare_host_gets_past_the_checks(
+    checker: SupportChecker, sentence: str
+) -> None:
+    assert await flaw(checker, sentence, "Another bank lends to households.") is not None
+
+
+async def test_many_questions_at_once_do_not_push_each_other_out(checker: SupportChecker) -> None:
+    asked = [f"What is the law of demand, number {n}?" for n in range(600)]
+    flaws = await asyncio.gather(
+        *(checker.flaw_of(DEMAND, [passage(DEMAND)], question) for question in asked)
+    )
+    assert set(flaws) == {None}
