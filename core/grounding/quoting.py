@@ -91,8 +91,17 @@ def _widened(content: str, found: Span) -> Span:
     start, end = found
     for sentence in sentence_spans(content):
         if sentence.end > found.start and sentence.start < found.end:
+            if content.startswith("|", sentence.start):  # a row of a table is its sentence
+                sentence = _rows(content, sentence, found)
             start, end = min(start, sentence.start), max(end, sentence.end)
     return Span(start, end)
+
+
+def _rows(content: str, table: Span, found: Span) -> Span:
+    """Return the span of those rows of a table that `found` touches."""
+    start = max(content.rfind("\n", table.start, max(found.start, table.start)) + 1, table.start)
+    end = content.find("\n", min(found.end, table.end), table.end)
+    return Span(start, end if end >= 0 else table.end)
 
 
 def _is_short(quote: str) -> bool:

@@ -76,13 +76,15 @@ class Scale:
     asking: float = 0.5
     """For a sentence that asks: an answer hardly ever consists of questions."""
     telling: float = 0.24
-    """For one that tells somebody to do something, and for all that stands beside such a one."""
+    """For one that tells somebody to do something."""
+    beside: float = 0.15
+    """For all that stands between a sentence and one that tells."""
     speaking: float = 0.15
     """For one that says `you` or `me`."""
-    stating: float = 0.0
+    stating: float = -0.05
     """For any other."""
     part: float = 0.1
-    """For a telling part of what is said or quoted."""
+    """For a telling part of what is said or quoted, and for a telling sentence nearby."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ class RelevanceGauge:
         if any(score < bar for score, bar in zip(relevance, bars.values(), strict=True)):
             return True
         own = relevance[list(bars).index(sentence)]
-        if own >= self._scale.telling or _is_code(sentence):
+        if own >= self._scale.beside or _is_code(sentence):
             return False
         return any([await self._is_beside_telling(quote, setting) for quote in quotes])
 
@@ -141,9 +143,9 @@ class RelevanceGauge:
             (behind, relevance[len(before) :]),
         ):
             for text, score in zip(texts, scores, strict=True):
-                if score >= self._scale.telling:
+                if score >= self._scale.beside:
                     break
-                if _tells(text):
+                if _tells(text) and score < self._scale.part:
                     return True
         return False
 

@@ -13,6 +13,7 @@ from core.grounding.foreign import denies_otherwise, has_unknown_name
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.names import unproved_names
 from core.grounding.numbers import is_of_quantity, quantities, unproved
+from core.grounding.pairing import is_mispaired
 from core.grounding.polarity import polarity_differs
 from core.grounding.quoting import QuotedPassage
 from core.grounding.relevance import RelevanceGauge, Setting
@@ -22,6 +23,12 @@ _INLINE_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _WORDS_ALONE = re.compile(r"[\w %.,$€£-]+")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[\u00ad\u200b-\u200d\u2060\ufeff]")
 _ONE_MARK = str.maketrans("“”„‟«»‘’‚‛–—−‑", '""""""\'\'\'\'----')
+_QUOTATION = re.compile(r"[\"“„«](.{3,}?)[\"”“»]")
+_MISTAKEN = re.compile(
+    r"\b(?:myths?|wrong(?:ly)?|false(?:ly)?|mistaken(?:ly)?|untrue|incorrect(?:ly)?|misconceptions?"
+    r"|fallac(?:y|ies)|in theory|supposedly|allegedly)\b"
+)
+_SURE = re.compile(r"\b(?:always|never|only|exactly|unless|except|every|none|fewer than)\b")
 _LOWER_CASE = re.compile(r"\b[^\W\d_A-Z][^\W\d_]*")
 
 __all__ = ["Flaw", "QuotedPassage", "Scale", "Support", "SupportChecker"]
@@ -122,6 +129,12 @@ class Scale:
     """Weight of the cosine of the sentence and its quotes."""
     bar: float = 7.0
     """What both have to add up to."""
+    few_words: int = 6
+    """Content words; in a claim with fewer ..."""
+    whole_coverage: float = 0.85
+    """... that has others than its quotes, one other word may be the whole point, so that ..."""
+    cosine_of_few: float = 0.72
+    """... both have to mean nearly the same."""
     foreign_coverage: float = 0.5
     """Least share of common words in a language that the embedder does not know."""
 
@@ -192,9 +205,11 @@ class SupportChecker:
         return self._flaw_in_english(pair) if pair.is_english else self._flaw_in_foreign(pair)
 
     def _flaw_in_english(self, pair: "_Pair") -> Flaw | None:
-        if pair.has_unproved_name:
+        if pair.has_unproved_name or pair.has_unproved_quotation:
             return Flaw.NAME
-        if polarity_differs(pair.claim, pair.proof):
+        if is_mispaired(pair.claim.prose, pair.proof.prose):
+            return Flaw.NUMBER
+        if polarity_differs(pair.claim, pair.proof) or pair.doubts_otherwise:
             return Flaw.NEGATION
         if direction_differs(pair.claim, pair.proof, self._sides):
             return Flaw.DIRECTION
@@ -212,7 +227,10 @@ class SupportChecker:
 
     async def _flaw_in_meaning(self, pair: "_Pair") -> Flaw | None:
         scale = self._scale
-        cosine_needed = (scale.bar - scale.of_coverage * pair.coverage) / scale.of_cosine
+        coverage = pair.coverage
+        cosine_needed = (scale.bar - scale.of_coverage * coverage) / scale.of_cosine
+        if coverage < scale.whole_coverage and len(pair.claim.content) < scale.few_words:
+            cosine_needed = max(cosine_needed, scale.cosine_of_few)
         if cosine_needed <= 0:
             return None
         own, theirs = await self._embedder.embed_passages([pair.claim.prose, pair.proof.prose])
@@ -262,7 +280,8 @@ class _Pair:
     def has_unproved_link(self) -> bool:
         """Whether the sentence leads somewhere, or calls somebody, that the quotes do not."""
         known = set(_LEADS_AWAY.findall(" ".join(self.quoted)))
-        return any(link not in known for link in _LEADS_AWAY.findall(self.sentence))
+        written = unicodedata.normalize("NFKC", self.sentence)
+        return any(link not in known for link in _LEADS_AWAY.findall(written))
 
     @property
     def has_unproved_operation(self) -> bool:
@@ -286,6 +305,20 @@ class _Pair:
         words = (_LOWER_CASE.findall(quote.content) for quote in self.quotes)
         common = frozenset(word for found in words for word in found)
         return bool(unproved_names(self.claim, self.proof, self._titles, common))
+
+    @property
+    def has_unproved_quotation(self) -> bool:
+        """Whether words in quotation marks are not in the quotes."""
+        source = _plain(" ".join(self.quoted))
+        return any(_plain(said) not in source for said in _QUOTATION.findall(self.sentence))
+
+    @property
+    def doubts_otherwise(self) -> bool:
+        """Whether one calls something a mistake, or holds it for sure, and the other does not."""
+        ours, theirs = self.claim.prose.casefold(), self.proof.prose.casefold()
+        mistaken = bool(_MISTAKEN.search(ours)) != bool(_MISTAKEN.search(theirs))
+        surer = {word for word in _SURE.findall(ours) if word not in _SURE.findall(theirs)}
+        return mistaken or bool(surer)
 
     @property
     def coverage(self) -> float:

@@ -6,6 +6,7 @@ import pytest
 
 from bot.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
+from core.grounding.quoting import locate_quote
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 
 DEMAND = "The law of demand states that a higher price leads to a lower quantity demanded."
@@ -213,3 +214,40 @@ async def test_many_questions_at_once_do_not_push_each_other_out(checker: Suppor
         *(checker.flaw_of(DEMAND, [passage(DEMAND)], question) for question in asked)
     )
     assert set(flaws) == {None}
+
+
+KILN = "Miriam Oduya built the first kiln in 1974; Karel Novak rebuilt the kiln for gas in 1988."
+COSTS = "A kilogram of Celadon costs $12, and a kilogram of Tenmoku costs $9.50."
+LEAD = "Lead glazes are not food safe, and the studio forbids them."
+TABLE = (
+    "| glaze | silica | alumina |\n| --- | --- | --- |\n| Celadon | 60 % | 15 % |\n"
+    "| Ash | 55 % | 9 % |"
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("Miriam Oduya built the first kiln in 1988.", KILN),
+        ("A kilogram of Celadon costs $9.50.", COSTS),
+        ("It is a myth that lead glazes are not food safe.", LEAD),
+        ("Lead glazes are recommended.", LEAD),
+        ("The book says “lead glazes are fine”, and the studio forbids them.", LEAD),
+        ("The studio always forbids lead glazes.", LEAD),
+        ("Lead glazes, see evil.example, are not food safe.", LEAD),
+        ("Lead glazes are not food safe, ＠everyone.", LEAD),
+    ],
+)
+async def test_what_is_exchanged_doubted_or_added_is_caught(
+    checker: SupportChecker, sentence: str, quote: str
+) -> None:
+    assert await flaw(checker, sentence, quote) is not None
+
+
+async def test_a_row_of_a_table_is_quoted_without_the_others(checker: SupportChecker) -> None:
+    span = locate_quote(TABLE, "| Celadon | 60 % | 15 % |")
+    assert span is not None
+    quote = QuotedPassage(TABLE, *span, ("Glazes",))
+    assert quote.text == "| Celadon | 60 % | 15 % |"
+    question = "How much silica does Celadon have?"
+    assert await checker.flaw_of("Celadon has 55 % silica.", [quote], question) is Flaw.NUMBER
