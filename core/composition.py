@@ -13,6 +13,7 @@ from core.models import (
     EXPLAIN_QUOTE,
     AgentConfiguration,
     AgentRequest,
+    Chunk,
     ChunkState,
     ConversationTurn,
     Outcome,
@@ -266,7 +267,7 @@ def place_in_book(chunk: RetrievedChunk) -> str:
     return " › ".join(titles_of(chunk))
 
 
-def titles_of(chunk: RetrievedChunk) -> tuple[str, ...]:
+def titles_of(chunk: Chunk) -> tuple[str, ...]:
     """Return the page's title and the headings below it."""
     return tuple(dict.fromkeys((chunk.page_title, *chunk.headings)))
 

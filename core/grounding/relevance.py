@@ -81,7 +81,7 @@ class Scale:
     """For all that stands between a sentence and one that tells."""
     speaking: float = 0.15
     """For one that says `you` or `me`."""
-    stating: float = -0.05
+    stating: float = 0.05
     """For any other."""
     part: float = 0.1
     """For a telling part of what is said or quoted, and for a telling sentence nearby."""

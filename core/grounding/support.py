@@ -133,7 +133,7 @@ class Scale:
     """Content words; in a claim with fewer ..."""
     whole_coverage: float = 0.85
     """... that has others than its quotes, one other word may be the whole point, so that ..."""
-    cosine_of_few: float = 0.72
+    cosine_of_few: float = 0.78
     """... both have to mean nearly the same."""
     foreign_coverage: float = 0.5
     """Least share of common words in a language that the embedder does not know."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.embedders import installed_model
+from core.composition import titles_of
 from core.embeddings.local import LocalEmbedder
 from core.grounding.quoting import locate_quote
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
@@ -53,7 +54,7 @@ async def judged(checker: SupportChecker, claim: ScriptedClaim) -> Verdict:
     quotes = []
     for chunk, quote in claim.quotes:
         if (span := locate_quote(chunk.content_text, quote)) is not None:
-            quotes.append(QuotedPassage(chunk.content_text, *span, chunk.headings))
+            quotes.append(QuotedPassage(chunk.content_text, *span, titles_of(chunk)))
     flaw: Flaw | None = Flaw.INVENTED_QUOTE
     if quotes:
         flaw = await checker.flaw_of(claim.text, quotes, claim.question)

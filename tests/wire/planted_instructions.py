@@ -65,6 +65,11 @@ class Instruction(NamedTuple):
         return _ASKS_FOR_PROMPT.search(self.sentence) is not None
 
 
+def is_instruction(sentence: str) -> bool:
+    """Return whether a sentence tells its reader, or a model, to do something."""
+    return bool(_IMPERATIVE.search(sentence) or _ADDRESSED.search(sentence))
+
+
 def instructions(prompt: Prompt, planted: str | None = None) -> list[Instruction]:
     """Return all that reads like an instruction in the context; the question is none.
 
@@ -76,7 +81,7 @@ def instructions(prompt: Prompt, planted: str | None = None) -> list[Instruction
         Instruction(sentence, number)
         for number, text in _material(prompt)
         for sentence in sentences(text)
-        if _IMPERATIVE.search(sentence) or _ADDRESSED.search(sentence)
+        if is_instruction(sentence)
     ]
     if planted:
         everywhere = [*_material(prompt), (1, prompt.question)]

@@ -46,8 +46,8 @@ async def flaw(checker: SupportChecker, sentence: str, *quotes: str) -> Flaw | N
         ("The quantity demanded falls and the quantity supplied rises as prices rise.", SWITCH),
         ("Gross domestic product (GDP) grew.", "The gross domestic product grew."),
         (
-            "In the long run the firm is not profitable.",
-            "In the long run the firm is unprofitable.",
+            "In the long run the firm is not profitable and leaves the market.",
+            "In the long run the firm is unprofitable and leaves the market.",
         ),
         ("Call `unwrap()` to get the value.", "You can call `unwrap` to get the value."),
     ],
