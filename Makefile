@@ -41,7 +41,7 @@ install: $(VENV)/runtime.done ## Install Glossator into .venv (the command is .v
 demo: $(VENV)/runtime.done ## Ingest the handbook and answer six questions from it, offline
 	@$(BIN)/python -m bot.demo
 
-test: $(VENV)/dev.done ## Run the test suite (under five minutes on two cores)
+test: $(VENV)/dev.done ## Run the test suite (about five minutes on two cores)
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m "not slow" -q
 
 test-slow: $(VENV)/dev.done ## Run the tests that take longer
