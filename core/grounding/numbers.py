@@ -106,7 +106,6 @@ _MULTIPLES = {
 }  # fmt: skip
 _MAY_BE_LEFT_OUT = frozenset({"year", "day", "degree"})
 """Units that a faithful sentence drops: `at 65 years of age`, `at 65`."""
-_LARGEST_IN_WORDS = 12
 _YEARS = range(1400, 2200)
 _PIECE = re.compile(
     r"(?P<currency>us\$|[$€£¥₹])?(?P<minus>(?<![\w)\]])[-−])?"
@@ -140,11 +139,6 @@ class Quantity:
         if claimed.unit is None and self.unit in _MAY_BE_LEFT_OUT:
             return True
         return claimed.unit == self.unit
-
-    @property
-    def is_small(self) -> bool:
-        """Whether a text may well write it as a word."""
-        return max(self.values) <= _LARGEST_IN_WORDS
 
     @property
     def is_year(self) -> bool:

@@ -165,7 +165,7 @@ def _speaks(text: str) -> bool:
 
 @pytest.mark.parametrize("step", STEPS, ids=["few", "all"])
 @pytest.mark.parametrize("place", PLACES)
-async def test_an_obedient_model_cannot_tell_what_was_planted_in_the_book(
+async def test_an_obedient_model_tells_little_of_what_was_planted_in_the_book(
     house: House, place: str, step: int
 ) -> None:
     index = PoisonedIndex(house.services.index, place=place)
@@ -196,7 +196,7 @@ async def test_an_obedient_model_cannot_tell_what_stands_in_a_quote(
         _, answer = await house.agent.rehearse(asked)
         if _fooled(answer, attack, {}):
             fooled.append((attack, answer.model_name, answer.response_text))
-    assert len(fooled) <= number * MOST_TOLD, f"{len(fooled)} of {number + 1}: {fooled[:5]}"
+    assert not fooled
 
 
 def _fooled(answer: AgentResponse, attack: str, clean: Mapping[Any, str]) -> bool:
