@@ -6,7 +6,19 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from sqlalchemy import JSON, ForeignKey, LargeBinary, Text, delete, insert, select, update
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    ForeignKey,
+    LargeBinary,
+    Select,
+    Text,
+    delete,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -267,15 +279,17 @@ class Catalogue:
                 rows = (await db.execute(query)).all()
             found |= {key: vector for key, vector, _ in rows}
             if any(used_at < moment - _USE_IS_NOTED for _, _, used_at in rows):
+                used = _free(select(row.model, row.key).where(*wanted))
                 async with writing(self._engine) as db:
-                    await db.execute(update(row).where(*wanted).values(used_at=moment))
+                    await db.execute(update(row).where(used).values(used_at=moment))
         return found
 
     async def remember_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
         """Keep float32 bytes by key for `vectors`; what is known already stays as it is."""
         moment = now()
         statement = insert_into(self._engine, CachedVectorRow).on_conflict_do_nothing()
-        for batch in _batches(list(vectors)):
+        # In one order, so that no two writers of the same texts wait for each other.
+        for batch in _batches(sorted(vectors)):
             rows = [
                 {"model": model, "key": key, "vector": vectors[key], "used_at": moment}
                 for key in batch
@@ -288,10 +302,19 @@ class Catalogue:
 
         Always safe: a deleted vector is computed again when it is needed.
         """
-        unused = delete(CachedVectorRow).where(CachedVectorRow.used_at < unused_since)
+        row = CachedVectorRow
+        unused = delete(row).where(
+            _free(select(row.model, row.key).where(row.used_at < unused_since))
+        )
         async with writing(self._engine) as db:
             connection = await db.connection()
             return (await connection.execute(unused)).rowcount
+
+
+def _free(wanted: Select[str, bytes]) -> ColumnElement[bool]:
+    """Match the vectors of a query that nobody else holds: nobody waits, so no deadlock."""
+    held = wanted.with_for_update(skip_locked=True)
+    return tuple_(CachedVectorRow.model, CachedVectorRow.key).in_(held)
 
 
 async def _live(db: AsyncSession, course_id: str) -> Edition | None:

@@ -226,6 +226,22 @@ class TestRememberedVectors:
         assert await catalogue.vectors("mini", list(made)) == made
         await engine.dispose()
 
+    async def test_reading_and_pruning_the_same_old_vectors_at_once_is_no_error(
+        self, catalogue: Catalogue, database_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        engine = create_engine(database_url)
+        made = {n.to_bytes(32): bytes(32) for n in range(400)}
+        with monkeypatch.context() as patch:
+            patch.setattr(core.catalogue, "now", lambda: EARLIER)
+            await catalogue.remember_vectors("mini", made)
+        other, before = Catalogue(engine), EARLIER - timedelta(days=1)
+        readers = [
+            c.vectors("mini", list(made)[::step]) for c in (catalogue, other) for step in (1, -1)
+        ]
+        await asyncio.gather(*readers, other.prune_vectors(before))
+        assert await catalogue.prune_vectors(now() - timedelta(days=30)) == 0
+        await engine.dispose()
+
     async def test_only_vectors_out_of_use_are_pruned(
         self, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
     ) -> None:
