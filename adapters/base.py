@@ -1,8 +1,9 @@
-"""The Protocol every way of answering speaks."""
+"""The Protocols that every platform, and every way of answering, speaks."""
 
 from typing import Protocol
 
 from core.errors import BotError
+from core.inbox.base import Job, Posted
 from core.models import AgentResponse
 
 
@@ -26,5 +27,60 @@ class Reply(Protocol):
 
         Readers are told `error.user_message`. Where the reader is the operator, as at a
         terminal, the error's own text may be told instead.
+        """
+        ...
+
+
+class PostKeeper(Protocol):
+    """Remembers what was posted for a job, as long as its holder still holds it."""
+
+    async def keep(self, posted: Posted) -> None:
+        """Store what the platform has now.
+
+        Raises:
+            LeaseLost: somebody else answers by now; nothing more may be posted.
+            StoreError: when the database fails.
+        """
+        ...
+
+    def check(self) -> None:
+        """Raise LeaseLost when the lease has run out by our own clock; asks nobody."""
+        ...
+
+
+class PlatformReply(Reply, Protocol):
+    """An answer in a chat platform, with its placeholder in place."""
+
+    @property
+    def posted(self) -> Posted:
+        """What the platform has of it so far."""
+        ...
+
+
+class ChatAdapter(Protocol):
+    """One chat platform: lets events in, and opens the way back for their answers."""
+
+    @property
+    def platform(self) -> str:
+        """The platform's name, as in `Arrival.platform`."""
+        ...
+
+    async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
+        """Return the way to the reader, its placeholder posted, or found from an earlier try.
+
+        Every message id is given to `keeper` as soon as it is known. Posting again what may
+        have been posted before never shows two messages.
+
+        Raises:
+            DeliveryError: when the platform does not take it; `permanent` when it never will.
+            LeaseLost: as `keeper` does.
+        """
+        ...
+
+    async def retract(self, job: Job) -> None:
+        """Remove from the platform what was posted for a job; what is gone is no error.
+
+        Raises:
+            DeliveryError: as `open` does.
         """
         ...

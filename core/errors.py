@@ -3,13 +3,14 @@
 BotError                  .user_message: one safe sentence for the reader
 ├── RequestError          the person asking
 │   ├── EmptyQuestion · QuestionTooShort · QuestionTooLong · UnknownSection
-│   └── RateLimited
+│   ├── RateLimited
+│   └── Stopped
 ├── ServiceError          nobody here; the same request may succeed later
 │   └── EmbeddingError · VectorIndexError · GenerationError (TokenLimitReached) · StoreError
 ├── IngestionError        the owner of the document
 │   ├── UnsupportedDocument (permanent) · SourceUnavailable (transient)
 │   └── IngestionBusy · InvalidQuestions
-├── DeliveryError         the platform refused the message
+├── DeliveryError         the platform refused the message, for now or for good
 └── ConfigurationError    the operator, before the bot starts
 """
 
@@ -83,6 +84,12 @@ class RateLimited(RequestError):
         )
 
 
+class Stopped(RequestError):
+    """The person who asked stopped the answer."""
+
+    user_message = "Stopped. Ask again whenever you like."
+
+
 class ServiceError(BotError):
     """A service we depend on failed; the same request may succeed later."""
 
@@ -135,10 +142,16 @@ class IngestionBusy(IngestionError):
 
 
 class DeliveryError(BotError):
-    """The chat platform refused a message; `retry_after` in seconds when it said so."""
+    """The chat platform refused a message.
 
-    def __init__(self, detail: str = "", *, retry_after: float | None = None) -> None:
-        self.retry_after = retry_after
+    `permanent`: trying again is useless, as where the channel is gone or closed to us.
+    `retry_after`: seconds to wait before the next try, when the platform said so.
+    """
+
+    def __init__(
+        self, detail: str = "", *, permanent: bool = False, retry_after: float | None = None
+    ) -> None:
+        self.permanent, self.retry_after = permanent, retry_after
         super().__init__(detail)
 
 

@@ -1,0 +1,124 @@
+"""What waits between a platform's event and its answer, in no platform's words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from core.errors import ServiceError
+from core.models import AgentRequest
+
+_REQUEST_NAMESPACE = uuid5(NAMESPACE_URL, "urn:glossator:request")
+
+
+class Kind(StrEnum):
+    """What an event asks for."""
+
+    ASK = "ask"
+    REDO = "redo"
+    """The question was edited: its answer is written anew, where it stands."""
+    FORGET = "forget"
+    """The question was deleted: its turn is forgotten and its answer removed."""
+
+
+class State(StrEnum):
+    """How far an event has come; only WAITING ones are claimed, again when a lease ran out."""
+
+    WAITING = "waiting"
+    DONE = "done"
+    UNDELIVERABLE = "undeliverable"
+    """The platform refuses for good, or has refused for too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One event that is to be answered, as an adapter understood it."""
+
+    key: str
+    """Identifies the event: delivered twice, or seen by two replicas, it has one key."""
+    platform: str
+    workspace: str
+    channel: str
+    """Where it was said; the channel that limits count, also for its threads."""
+    lane: str
+    """Events of one lane are answered one after the other."""
+    position: int
+    """The platform's own order inside the lane, such as a message's id."""
+    user_id: str
+    """The asker's pseudonym."""
+    address: Mapping[str, Any]
+    """What the platform's adapter needs to answer: JSON, no text of anybody's message."""
+    kind: Kind = Kind.ASK
+    about: str | None = None
+    """For REDO and FORGET: the key of the event that asked the question."""
+    request: AgentRequest | None = None
+    """What to ask the agent; none for FORGET, and where `refusal` is the answer."""
+    refusal: str | None = None
+    """A safe sentence that is told instead of an answer."""
+    token: str | None = None
+    """A secret that answers this event; kept sealed, and only until `token_expires_at`."""
+    token_expires_at: datetime | None = None
+    sent_at: datetime | None = None
+    """The platform's own time of the event; none: it came just now."""
+
+
+class Acceptance(StrEnum):
+    """What became of an arrival."""
+
+    NEW = "new"
+    KNOWN = "known"
+    """Its key is there already: nothing was written."""
+    LIMITED = "limited"
+    """Too many of one user or channel: kept, to be told so once a minute at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The receipt of an arrival, written when the database has it for sure."""
+
+    acceptance: Acceptance
+    ahead: int = 0
+    """How many waiting events come before it, everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What of an answer the platform has already, by the platform's ids."""
+
+    messages: tuple[str, ...] = ()
+    """The message of each part, in order; the first is the placeholder."""
+    thread: str | None = None
+    """The thread in which the conversation goes on, once it is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An event that one worker holds, until its lease runs out."""
+
+    arrival: Arrival
+    fence: int
+    """Rises with every claim; what is written with a lower one is refused."""
+    lease_until: datetime
+    accepted_at: datetime
+    attempts: int = 0
+    """Deliveries that failed before this one."""
+    posted: Posted = field(default_factory=Posted)
+    """What an earlier holder, or for REDO and FORGET the event it is about, has posted."""
+    about_request: UUID | None = None
+    """For REDO and FORGET: the request whose turn is concerned."""
+
+    @property
+    def taken_over(self) -> bool:
+        """Whether somebody else held it before, and may have posted unknown messages."""
+        return self.fence > 1
+
+
+class LeaseLost(ServiceError):
+    """Another worker holds the event now: whoever gets this must stop at once."""
+
+
+def request_id_for(key: str) -> UUID:
+    """Return the request id of an event: two workers compute the same one."""
+    return uuid5(_REQUEST_NAMESPACE, key)
