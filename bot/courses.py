@@ -5,12 +5,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bot.settings import EmbeddingProvider
+from core.channels.rules import Rules
 from core.errors import ConfigurationError
+from core.generation.prompt import smallest_window
 from core.models import AgentConfiguration, Course, CourseId, NonBlank, WebUrl
 
 
@@ -18,6 +20,16 @@ class AnswersTable(AgentConfiguration):
     """The `[courses.ID.answers]` table; every key is optional."""
 
     model_name: NonBlank | None = Field(None, alias="model")
+
+    @model_validator(mode="after")
+    def _leaves_room_for_a_question(self) -> Self:
+        least = smallest_window(self.system_prompt)
+        if self.context_window < least:
+            raise ValueError(
+                f"context_window is {self.context_window:,}, and the instructions with a long "
+                f"question, a long quote and one passage need {least:,}"
+            )
+        return self
 
 
 class _CourseTable(BaseModel):
@@ -28,13 +40,26 @@ class _CourseTable(BaseModel):
     base_url: WebUrl | None = None
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
     embedding: EmbeddingProvider | None = None
-    answers: AnswersTable = AnswersTable()
+    answers: AnswersTable = Field(default_factory=AnswersTable)
+
+
+class ChannelTable(Rules):
+    """A `[PLATFORM.channels.ID]` table: what holds in a channel, category or server."""
+
+    course_id: CourseId | None = Field(None, alias="course")
+
+
+class _PlatformTable(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    channels: Mapping[NonBlank, ChannelTable] = Field(default_factory=dict)
 
 
 class _File(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     courses: Mapping[CourseId, _CourseTable] = Field(default_factory=dict)
+    discord: _PlatformTable = _PlatformTable()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +69,8 @@ class CourseFile:
     folder: Path = Path()
     """Relative sources are looked up from here."""
     tables: Mapping[str, _CourseTable] = field(default_factory=dict)
+    channels: Mapping[str, Mapping[str, Rules]] = field(default_factory=dict)
+    """What holds in channels, by platform and the channel's id there."""
 
     def course(self, course_id: str) -> Course | None:
         """Return the course as it is described, or none."""
@@ -94,7 +121,7 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
         raise ConfigurationError(f"{path} is not valid TOML: {error}.") from error
     except ValidationError as error:
         raise ConfigurationError(f"{path}: {_problem(error)}") from error
-    return CourseFile(path.parent, parsed.courses)
+    return CourseFile(path.parent, parsed.courses, {"discord": parsed.discord.channels})
 
 
 def keys_of(table: type[BaseModel]) -> list[str]:
@@ -107,6 +134,8 @@ def _problem(error: ValidationError) -> str:
     place = ".".join(str(part) for part in problem["loc"] if part != "[key]")
     if problem["type"] != "extra_forbidden":
         return f"{place}: {problem['msg'].removeprefix('Value error, ')}."
-    known = [key for table in (_File, _CourseTable, AnswersTable) for key in keys_of(table)]
+    known = [
+        key for table in (_File, _CourseTable, AnswersTable, ChannelTable) for key in keys_of(table)
+    ]
     near = difflib.get_close_matches(str(problem["loc"][-1]), known, 1)
     return f"{place} is not a key.{f' Did you mean {near[0]}?' if near else ''}"

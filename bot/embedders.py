@@ -48,6 +48,14 @@ class Embedders:
         return self.gemini.embedder(*gemini_model(self.settings, name))
 
 
+def meant_model(settings: Settings, course_file: CourseFile, course_id: str) -> str:
+    """Return the name of the model that the next ingestion embeds a course with."""
+    wanted = course_file.embedding(course_id) or settings.embedding.provider
+    gemini = settings.gemini
+    model = f"{gemini.embedding_model}/{gemini.embedding_dimensions}"
+    return LocalEmbedder.name if wanted == "local" else model
+
+
 def gemini_model(settings: Settings, name: str) -> tuple[str, int]:
     """Return the model and the dimensions that an edition's embedding model stands for.
 

@@ -4,8 +4,11 @@ from contextlib import AsyncExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from bot.courses import CourseFile
 from bot.settings import FOREIGN_KEYS, GeminiSettings
+from core.budgets.pricing import Prices
 from core.errors import ConfigurationError
+from core.writing import EXTRACTIVE
 
 if TYPE_CHECKING:
     from core.embeddings.gemini import GeminiEmbedder
@@ -67,6 +70,18 @@ class Gemini:
         from core.embeddings.gemini import GeminiEmbedder
 
         return GeminiEmbedder(self.client, model=model, dimensions=dimensions)
+
+
+def models_in_use(settings: GeminiSettings, course_file: CourseFile) -> list[str]:
+    """Return the models that may write answers and mend them, each once."""
+    of_courses = [course_file.configuration(name).model_name for name in course_file.tables]
+    named = [settings.model, settings.repair_model, *of_courses]
+    return list(dict.fromkeys(model for model in named if model and model != EXTRACTIVE))
+
+
+def prices(settings: GeminiSettings) -> Prices:
+    """Return what the models cost, as far as it is set."""
+    return Prices(settings.input_price, settings.output_price, settings.prices)
 
 
 def _usable_key(settings: GeminiSettings) -> str:

@@ -24,8 +24,11 @@ from core.models import NonBlank, WebUrl
 PREFIX = "GLOSSATOR_"
 FOREIGN_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 """The names that other programs give to the key of Gemini, in order of preference."""
-LISTS = frozenset({"GLOSSATOR_INGEST__ALLOWED_HOSTS"})
-"""Settings that are written as a JSON list."""
+WRITTEN_AS_JSON = {
+    "GLOSSATOR_GEMINI__PRICES": 'a JSON object, such as {"gemini-3.5-flash-lite": [0.3, 2.5]}',
+    "GLOSSATOR_INGEST__ALLOWED_HOSTS": 'a JSON list, such as ["wiki.local"]',
+}
+"""Settings whose value is more than one word, and how to write it."""
 _ENV_FILE = ".env"
 _NOT_SENT = "none"
 
@@ -106,6 +109,8 @@ class GeminiSettings(_Group):
     """Of a million tokens read, in any currency; None: costs are not estimated."""
     output_price: Price | None = None
     """Of a million tokens written, thinking included."""
+    prices: Mapping[NonBlank, tuple[Price, Price]] = Field(default_factory=dict)
+    """Both prices of each model that has its own, which replace the two above."""
     embedding_model: NonBlank = "gemini-embedding-2"
     embedding_dimensions: Annotated[int, Field(ge=128, le=3_072)] = 768
 
@@ -121,6 +126,32 @@ class BudgetSettings(_Group):
     """Of everybody on a UTC day; None: any number."""
     request_tokens: Tokens = 60_000
     """Of one question, over all model calls."""
+
+
+class DiscordSettings(_Group):
+    """The bot account on Discord."""
+
+    token: SecretStr | None = None
+    """None: no Discord."""
+    api_url: WebUrl | None = None
+    """Where Discord's API is, such as a proxy's; None: Discord's own."""
+    message_content: bool = True
+    """Read messages that do not mention the bot; a privileged intent of the account."""
+
+
+class InboxSettings(_Group):
+    """How much is accepted from chats, and how much is answered at the same time."""
+
+    user_per_minute: Annotated[int, Field(ge=1)] = 6
+    channel_per_minute: Annotated[int, Field(ge=1)] = 30
+    user_in_flight: Annotated[int, Field(ge=1)] = 2
+    channel_in_flight: Annotated[int, Field(ge=1)] = 4
+    in_flight: Annotated[int, Field(ge=1)] = 32
+    """Of everybody."""
+    lease: Annotated[float, Field(ge=1.0, le=300.0)] = 15.0
+    """Seconds after which the work of a process that died is taken over."""
+    stale_after: Annotated[float, Field(ge=60.0)] = 1_800.0
+    """Seconds after which a question is not answered any more, but apologised for."""
 
 
 class IngestSettings(_Group):
@@ -155,6 +186,11 @@ class Settings(BaseSettings):
     gemini: GeminiSettings = GeminiSettings()
     budget: BudgetSettings = BudgetSettings()
     ingest: IngestSettings = IngestSettings()
+    discord: DiscordSettings = DiscordSettings()
+    inbox: InboxSettings = InboxSettings()
+    encryption_key: SecretStr | None = None
+    """Seals tokens at rest; several are separated by commas, the newest first. None: one is
+    made in the data dir."""
     pseudonym_key: SecretStr | None = None
     """Key of the hash that replaces user names; none: one is made in the data dir."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
@@ -220,11 +256,13 @@ def _unknown(name: str, known: set[str]) -> str:
 
 def _invalid(error: ValidationError | SettingsError) -> str:
     if isinstance(error, SettingsError):
-        # The library names the group; what cannot be read at all is a list that is no JSON.
+        # The library names the group; what cannot be read at all is a value that is no JSON.
         named = re.search(r'field "(\w+)"', str(error))
         group = PREFIX + (named.group(1).upper() if named else "")
-        lists = [name for name in setting_names() if name.startswith(group) and name in LISTS]
-        return f'{" or ".join(lists)} is not valid: write a JSON list, such as ["wiki.local"].'
+        written = {name: how for name, how in WRITTEN_AS_JSON.items() if name.startswith(group)}
+        return f"{' or '.join(written)} is not valid: write {' or '.join(written.values())}."
     problem = error.errors(include_url=False, include_input=False)[0]
-    name = PREFIX + "__".join(str(part) for part in problem["loc"]).upper()
-    return f"{name} is not valid: {problem['msg'].removeprefix('Value error, ')}."
+    place = PREFIX + "__".join(str(part) for part in problem["loc"]).upper()
+    name = max((known for known in setting_names() if place.startswith(known)), key=len)
+    how = f"write {WRITTEN_AS_JSON[name]}; " if name in WRITTEN_AS_JSON else ""
+    return f"{name} is not valid: {how}{problem['msg'].removeprefix('Value error, ')}."

@@ -1,10 +1,7 @@
 """The composition root: builds what the settings ask for, and takes it down again."""
 
 import getpass
-import hashlib
-import hmac
 import os
-import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -15,10 +12,10 @@ from typing import TYPE_CHECKING
 from bot.courses import CourseFile, read_course_file
 from bot.database import is_current, upgrade
 from bot.embedders import Embedders, open_local
-from bot.gemini import HOW_TO_SET_A_KEY, Gemini
+from bot.gemini import HOW_TO_SET_A_KEY, Gemini, prices
+from bot.secrets import Pseudonyms, kept_key
 from bot.settings import GeneratorName, Settings
 from core.agent import Agent
-from core.budgets.pricing import Prices
 from core.budgets.store import Limits, TokenBudgets
 from core.catalogue import Catalogue
 from core.database import create_engine
@@ -27,8 +24,10 @@ from core.errors import ConfigurationError
 from core.grounding.support import SupportChecker
 from core.index.base import VectorIndex
 from core.index.sparse import Bm25Encoder
+from core.models import AgentConfiguration
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
+from core.writing import EXTRACTIVE
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -83,13 +82,25 @@ class Services:
             return self.gemini.generator
         return self.extractive
 
+    def configuration(
+        self, course_id: str, *, generator: GeneratorName | None = None
+    ) -> AgentConfiguration:
+        """Return how a course answers.
+
+        A generator that is asked for wins over a course that wants the book's own words.
+        """
+        configured = self.course_file.configuration(course_id)
+        if generator == "gemini" and configured.model_name == EXTRACTIVE:
+            return configured.model_copy(update={"model_name": None})
+        return configured
+
     def agent(self, generator: GeneratorName | None = None) -> Agent:
         """Return an agent over these services; its memory is that of all others.
 
         Raises:
             ConfigurationError: when Gemini is to write and there is no key.
         """
-        gemini, budget = self.settings.gemini, self.settings.budget
+        budget = self.settings.budget
         limits = Limits(budget.user_tokens, budget.course_tokens, budget.total_tokens)
         return Agent(
             retriever=self.retriever,
@@ -98,10 +109,21 @@ class Services:
             checker=self.checker,
             sessions=self.sessions,
             budgets=TokenBudgets(self.engine, limits=limits),
-            prices=Prices(gemini.input_price, gemini.output_price),
-            configuration=self.course_file.configuration,
+            prices=prices(self.settings.gemini),
+            configuration=partial(self.configuration, generator=generator),
             request_tokens=budget.request_tokens,
         )
+
+    async def warm_up(self, generator: GeneratorName | None = None) -> None:
+        """Load what the first answer would wait for, Gemini's SDK above all: about a second.
+
+        Raises:
+            ConfigurationError: when a model is missing, or Gemini has no key.
+            EmbeddingError: when the offline model cannot be run.
+        """
+        await self.local.warm_up()
+        if chosen_generator(self.settings, generator) == "gemini":
+            await self.gemini.client.models()
 
     def ingestion(self, course_id: str) -> "Ingestion":
         """Return a new ingestion with the embedding model that is meant for the course.
@@ -211,11 +233,19 @@ def make_data_dir(folder: Path) -> None:
         )
 
 
-def pseudonym(settings: Settings, platform: str, workspace: str, user: str) -> str:
-    """Return the keyed hash that stands for a user; the name cannot be read back from it."""
-    key = _pseudonym_key(settings)
-    name = f"{platform}:{workspace}:{user}".encode()
-    return hmac.new(key, name, hashlib.sha256).hexdigest()
+def pseudonym_key(settings: Settings) -> bytes:
+    """Return the key from which pseudonyms are made."""
+    if settings.pseudonym_key is not None:
+        return settings.pseudonym_key.get_secret_value().encode()
+    return kept_key(settings.data_dir / "pseudonym.key")
+
+
+def sealing_keys(settings: Settings) -> list[bytes]:
+    """Return the keys that tokens are sealed with, the newest first."""
+    if settings.encryption_key is not None:
+        keys = settings.encryption_key.get_secret_value().split(",")
+        return [key.strip().encode() for key in keys if key.strip()]
+    return [kept_key(settings.data_dir / "encryption.key")]
 
 
 def terminal_user(settings: Settings) -> str:
@@ -224,23 +254,4 @@ def terminal_user(settings: Settings) -> str:
         name = getpass.getuser()
     except (KeyError, OSError):
         name = str(os.getuid()) if hasattr(os, "getuid") else "user"
-    return pseudonym(settings, "console", "local", name)
-
-
-def _pseudonym_key(settings: Settings) -> bytes:
-    if settings.pseudonym_key is not None:
-        return settings.pseudonym_key.get_secret_value().encode()
-    path = settings.data_dir / "pseudonym.key"
-    if not path.exists():
-        fresh = settings.data_dir / f"pseudonym.{secrets.token_hex(4)}"
-        fresh.touch(mode=0o600)
-        fresh.write_bytes(secrets.token_bytes(32))
-        try:
-            os.link(fresh, path)  # unlike a rename, this never replaces another process's key
-        except FileExistsError:
-            fresh.unlink()
-        except OSError:  # a file system without hard links
-            os.replace(fresh, path)
-        else:
-            fresh.unlink()
-    return path.read_bytes()
+    return Pseudonyms(pseudonym_key(settings)).of("console", "local", name)

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from core.budgets.pricing import Prices
 from core.budgets.store import TokenBudgets
+from core.composition import TextDelta, TextWithdrawn
 from core.errors import RequestError, ServiceError, StoreError
 from core.generation.base import Generator
 from core.grounding import wording
@@ -24,7 +25,7 @@ from core.retrieval.retrieval import Retrieval, passage_alone
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
 from core.turn import Clock, Turn
-from core.writing import AnswerEvent, Writing
+from core.writing import NOBODY, AnswerEvent, Writing
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +78,8 @@ class Agent:
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer as it is written, and last, once, the finished response.
 
-        A request that was answered before gets its stored answer. A service that fails ends
+        A request that was answered before, or meanwhile by another process, gets its stored
+        answer: what is shown last is what is stored. A service that fails ends
         the turn with outcome `error`; that is stored like any other.
 
         Raises:
@@ -86,28 +88,26 @@ class Agent:
             StoreError: when the conversation cannot be read.
         """
         clock = Clock()
-        stored = await self._sessions.turn_of(request.request_id)
-        if stored is not None and stored.agent_response.course_id == request.course_id:
-            yield stored.agent_response
-            return
         configuration = self._configuration(request.course_id)
-        turns = await self._recall(request, configuration)
-        turn = Turn(request, configuration, self._begin(request), clock, turns)
-        response = turn.pending
+        limit = request.max_turns or configuration.max_turns
+        recalled = await self._sessions.recall(request, limit)
+        if recalled.answered is not None:
+            yield recalled.answered.agent_response
+            return
+        turn = Turn(request, configuration, _begin(request), clock, recalled.turns)
+        response, streamed = turn.pending, False
         try:
             async with aclosing(self._write(turn)) as events:
                 async for event in events:
                     if isinstance(event, AgentResponse):
                         response = event
                     else:
+                        streamed = isinstance(event, TextDelta)
                         yield event
-            try:
-                await self._remember(request, response)
-            except StoreError:
-                logger.exception("the turn could not be stored")
-                notices = (*response.notices, wording.NOT_STORED)
-                response = response.model_copy(update={"notices": notices})
-            yield response
+            stored = await self._remember(request, response)
+            if streamed and stored.id != response.id:
+                yield TextWithdrawn()  # somebody else was quicker, and what is stored is shown
+            yield stored
         finally:
             await self._writing.count(turn)
 
@@ -134,7 +134,7 @@ class Agent:
             BotError: whatever goes wrong.
         """
         configuration = self._configuration(request.course_id)
-        turn = Turn(request, configuration, self._begin(request), Clock())
+        turn = Turn(request, configuration, _begin(request), Clock())
         retrieval = await self._retrieve(turn, earlier)
         response = turn.pending
         try:
@@ -145,33 +145,13 @@ class Agent:
             await self._writing.count(turn)
         return retrieval, response
 
-    async def _recall(
-        self, request: AgentRequest, configuration: AgentConfiguration
-    ) -> list[ConversationTurn]:
-        """Return the latest turns of the session, oldest first."""
-        if request.session_id is None:
-            return []
-        session = await self._sessions.get(request.session_id)
-        if session is not None and session.course_id != request.course_id:
-            raise RequestError(
-                f"session {session.session_id} belongs to {session.course_id}",
-                user_message="This conversation belongs to another course. Please start a new one.",
-            )
-        limit = request.max_turns or configuration.max_turns
-        return await self._sessions.recent_turns(request.session_id, limit)
-
-    def _begin(self, request: AgentRequest) -> AgentResponse:
-        return AgentResponse(
-            query_id=request.request_id,
-            query_text=request.query_text,
-            response_text=wording.SEARCHING,
-            conversation_id=request.session_id or uuid4(),
-            course_id=request.course_id,
-            model_name=self._writing.generator.name,
-            requested_at=request.created_at,
-        ).advance(ResponseState.PROCESSING)
-
     async def _retrieve(self, turn: Turn, earlier: Sequence[str]) -> Retrieval:
+        started = turn.clock.elapsed()
+        retrieval = await self._find(turn, earlier)
+        turn.clock.retrieval = turn.clock.elapsed() - started
+        return retrieval
+
+    async def _find(self, turn: Turn, earlier: Sequence[str]) -> Retrieval:
         request, configuration = turn.request, turn.configuration
         if not configuration.retrieval_enabled:
             if turn.quote is None:
@@ -179,7 +159,6 @@ class Agent:
                     "retrieval is off and there is no quote",
                     user_message="Please quote the passage that you ask about.",
                 )
-            turn.clock.retrieval = turn.clock.elapsed()
             return passage_alone(request.course_id, turn.quote)
         asked = RetrievalToolInput(
             query_text=request.query_text,
@@ -187,15 +166,19 @@ class Agent:
             selected_text=turn.quote,
             section_filter=request.section_filter,
         )
-        retrieval = await self._retriever.retrieve(request.course_id, asked, earlier)
-        turn.clock.retrieval = turn.clock.elapsed()
-        return retrieval
+        return await self._retriever.retrieve(request.course_id, asked, earlier)
 
-    async def _remember(self, request: AgentRequest, response: AgentResponse) -> None:
+    async def _remember(self, request: AgentRequest, response: AgentResponse) -> AgentResponse:
+        """Return the answer that is stored, or this one with a notice when none can be."""
         context = request.user_context.model_dump(
             include={"platform", "workspace", "channel", "thread"}, exclude_none=True
         )
-        await self._sessions.remember(request, response, metadata=context)
+        try:
+            turn = await self._sessions.remember(request, response, metadata=context)
+        except StoreError:
+            logger.exception("the turn could not be stored")
+            notices = (*response.notices, wording.NOT_STORED)
+            return response.model_copy(update={"notices": notices})
         logger.info(
             "turn %s of session %s: %s by %s in %.0f ms, %d tokens, cost %s",
             request.request_id,
@@ -206,6 +189,20 @@ class Agent:
             response.tokens_used,
             "unknown" if response.estimated_cost is None else f"{response.estimated_cost:.6f}",
         )
+        return turn.agent_response
+
+
+def _begin(request: AgentRequest) -> AgentResponse:
+    """Return the answer before anybody has written a word of it."""
+    return AgentResponse(
+        query_id=request.request_id,
+        query_text=request.query_text,
+        response_text=wording.SEARCHING,
+        conversation_id=request.session_id or uuid4(),
+        course_id=request.course_id,
+        model_name=NOBODY,
+        requested_at=request.created_at,
+    ).advance(ResponseState.PROCESSING)
 
 
 def _what_was_asked(turn: ConversationTurn) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.generation.base import Claim, Passage
 from core.grounding import wording
-from core.grounding.citations import CitationLedger, Place, is_block
+from core.grounding.citations import CitationLedger, Place, is_block, presentable
 from core.grounding.confidence import confidence_of, outcome_of
 from core.models import (
     EXPLAIN_QUOTE,
@@ -138,15 +138,13 @@ class Composition:
         places = (self._ledger.locate(q.chunk_number, q.text) for q in claim.quotes)
         return [place for place in places if place is not None]
 
-    def add(self, claim: Claim, places: Sequence[Place]) -> TextDelta:
-        """Take up a claim that its quotes carry."""
+    def add(self, claim: Claim, places: Sequence[Place], lead_in: Claim | None = None) -> TextDelta:
+        """Take up a claim that its quotes carry, and the line in front that leads in to it."""
         piece = self._ledger.cite(claim.text, places)
         self.tally.released += 1
-        lead = claim.lead or ""
-        tail = self._text.rsplit("\n\n", 1)[-1]
-        if self.tally.released == 1 or is_block(piece) or is_block(tail):
-            lead = "\n\n" + lead.lstrip()
-        return self._append(piece, lead or " ")
+        before = self._append(presentable(lead_in.text), self._glue(lead_in)) if lead_in else None
+        after = self._append(piece, self._glue(claim, begins=before is None))
+        return TextDelta(f"{before.text if before else ''}{after.text}")
 
     def finish(
         self, request: AgentRequest, configuration: AgentConfiguration, *, answerable: bool
@@ -228,6 +226,15 @@ class Composition:
         self.evidence.append(chunk)
         self.reads.append((start, end))
         return len(self.evidence) - 1
+
+    def _glue(self, claim: Claim, *, begins: bool = True) -> str:
+        """Return what stands between the text so far and the claim."""
+        lead = claim.lead or ""
+        tail = self._text.rsplit("\n\n", 1)[-1]
+        is_first = begins and self.tally.released == 1
+        if is_first or is_block(claim.text) or is_block(tail):
+            lead = "\n\n" + lead.lstrip()
+        return lead or " "
 
     def _append(self, piece: str, glue: str) -> TextDelta:
         added = f"{glue}{piece}" if self._text else f"{glue.lstrip()}{piece}"

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
 from core.composition import Composition, TextDelta, titles_of
@@ -19,8 +19,9 @@ from core.generation.base import (
     NotCovered,
     Rejected,
 )
+from core.generation.lead_ins import leads_in
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
-from core.models import EXPLAIN_QUOTE
+from core.models import EXPLAIN_QUOTE, Chunk
 from core.text.links import shown_prose
 
 logger = logging.getLogger(__name__)
@@ -29,6 +30,8 @@ WHOLE_DRAFT = 40.0
 """Seconds that a healthy stream may last."""
 REPAIR = 6.0
 """Seconds that the second try of rejected claims may take."""
+_REQUEST_IS_OUT = 0.05
+"""Seconds after which the writer's request is on its way, and we need not hurry any more."""
 _MOST_REPAIRED = 6
 _LONGEST_REFUSAL = 160
 """Characters of a whole answer that cites nothing."""
@@ -51,6 +54,8 @@ class Drafting:
         self._composition = composition
         self._rejected: list[Rejected] = []
         self._released: set[str] = set()
+        self._lead_in: Claim | None = None
+        """What waits for the claim behind it: it stands and falls with that."""
         self.calls: list[ModelCall] = []
 
     async def write(self, task: GenerationTask) -> AsyncGenerator[TextDelta, None]:
@@ -63,7 +68,7 @@ class Drafting:
         task = replace(task, report=self.calls.append)
         until = time.monotonic() + WHOLE_DRAFT
         draft = self._checked(self._writer.generate(task), task, until)
-        async with aclosing(draft) as deltas:
+        async with self._preparing(task), aclosing(draft) as deltas:
             async for delta in deltas:
                 yield delta
         tally = self._composition.tally
@@ -83,6 +88,26 @@ class Drafting:
                     yield delta
         except GenerationError as error:
             logger.warning("rejected claims could not be repaired: %s", error)
+
+    @asynccontextmanager
+    async def _preparing(self, task: GenerationTask) -> AsyncIterator[None]:
+        """Let the checker read what may be quoted, while the writer is still silent."""
+        if self._checker is None:
+            yield
+            return
+        preparation = asyncio.create_task(self._prepare(self._checker, task))
+        try:
+            yield
+        finally:
+            preparation.cancel()
+            await asyncio.gather(preparation, return_exceptions=True)
+
+    @staticmethod
+    async def _prepare(checker: SupportChecker, task: GenerationTask) -> None:
+        await asyncio.sleep(_REQUEST_IS_OUT)
+        chunks = [passage.chunk for passage in task.passages()]
+        passages = [_quoted(chunk, 0, len(chunk.content_text)) for chunk in chunks]
+        await checker.prepare(passages, *_asked(task))
 
     def _with_the_rest(self, task: GenerationTask) -> GenerationTask:
         """Return the task with those tokens to use that the draft has left."""
@@ -112,6 +137,8 @@ class Drafting:
                         tally.not_covered = tally.not_covered or not again
                     case CutShort():
                         tally.cut_short = tally.cut_short or not again
+                    case Claim() if leads_in(part.text, _topic(task)):
+                        self._lead_in = part
                     case Claim() if part.text not in self._released:
                         tally.written += not again
                         if (delta := await self._admit(part, task)) is not None:
@@ -122,15 +149,7 @@ class Drafting:
             claim = replace(claim, text=shown_prose(claim.text))  # what is checked is what is shown
         places = self._composition.locate(claim)
         evidence = self._composition.evidence
-        quotes = [
-            QuotedPassage(
-                evidence[place.chunk_number].content_text,
-                place.start,
-                place.end,
-                titles_of(evidence[place.chunk_number]),
-            )
-            for place in places
-        ]
+        quotes = [_quoted(evidence[number], start, end) for number, start, end in places]
         if not claim.quotes:
             flaw: Flaw | None = Flaw.UNCITED
         elif not quotes or not claim.text.strip():
@@ -144,10 +163,27 @@ class Drafting:
                 self._composition.tally.translated = True
         if flaw is None:
             self._released.add(claim.text)
-            return self._composition.add(claim, places)
+            lead_in, self._lead_in = self._lead_in, None
+            return self._composition.add(claim, places, lead_in)
+        if not _is_item(claim):  # of a list, the next item may stand
+            self._lead_in = None
         logger.debug("a claim was rejected: %s", flaw)
         self._rejected.append(Rejected(claim, flaw.reason))
         return None
+
+
+def _is_item(claim: Claim) -> bool:
+    return claim.lead is not None and not claim.lead.isspace()
+
+
+def _topic(task: GenerationTask) -> str:
+    """Return the words that a line may use that only leads in to what the book says."""
+    passages = (passage.text for passage in task.passages())
+    return " ".join((task.question, task.selected_text or "", *passages))
+
+
+def _quoted(chunk: Chunk, start: int, end: int) -> QuotedPassage:
+    return QuotedPassage(chunk.content_text, start, end, titles_of(chunk))
 
 
 def _asked(task: GenerationTask) -> tuple[str, ...]:

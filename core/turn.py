@@ -73,6 +73,12 @@ class Turn:
             "query_tokens": query,
             "response_tokens": response,
             "tokens_used": query + response,
-            "estimated_cost": prices.cost(query, response) if self.calls else None,
+            "estimated_cost": self._cost(prices),
             "tool_calls": tuple(self.tool_calls),
         }
+
+    def _cost(self, prices: Prices) -> float | None:
+        """Return what all calls cost, each at its model's price; None: not all are known."""
+        costs = [prices.cost(c.model, c.query_tokens, c.response_tokens) for c in self.calls]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if known and len(known) == len(costs) else None

@@ -35,6 +35,8 @@ FIRST_CLAIM = 8.5
 """Seconds from taking a request up to its first released sentence; then the fallback writes,
 so that its answer is there within ten."""
 EXTRACTIVE = "extractive"
+NOBODY = "none"
+"""Who wrote an answer that was clear before any writer was asked: an abstention or an error."""
 
 
 class Writing:
@@ -140,13 +142,13 @@ class Writing:
         if writer is not self._fallback and _is_foreign(turn, retrieval):
             answerable = True  # only the model can look it up, in the book's language
         composition = Composition(retrieval)
-        streamed = False
+        streamed, author = False, NOBODY
         for delta in composition.open(request):
             streamed = clock.note_first_token()
             yield delta
         if composition.stands_in_book or (answerable and _is_promising(retrieval, configuration)):
             checker = None if writer is self._fallback else self._checker
-            drafting = Drafting(writer, checker, composition)
+            drafting, author = Drafting(writer, checker, composition), _author(writer, turn)
             task = self._task(turn, retrieval, composition, writer)
             try:
                 async with aclosing(drafting.write(task)) as deltas:
@@ -159,7 +161,7 @@ class Writing:
         fields["notices"] = (*turn.notices, *fields["notices"])
         response = turn.pending.advance(
             ResponseState.COMPLETED,
-            model_name=_model_name(writer, turn),
+            model_name=author,
             **fields,
             **turn.spent(self._prices),
             **clock.times(),
@@ -225,7 +227,7 @@ def _is_promising(retrieval: Retrieval, configuration: AgentConfiguration) -> bo
     return outcome_of(best, configuration) is not Outcome.ABSTAINED
 
 
-def _model_name(writer: Generator, turn: Turn) -> str:
+def _author(writer: Generator, turn: Turn) -> str:
     """Return who wrote: the model that the course names, or the writer's own."""
     named = turn.configuration.model_name
     return writer.name if writer.name == EXTRACTIVE or named is None else named

@@ -320,10 +320,10 @@ def doctor() -> int:
 
 @app.command()
 def run() -> int:
-    """Start the chat platforms that are configured."""
+    """Start the chat platforms that are configured, and answer until Ctrl-C or SIGTERM."""
     from bot.cli.run import run as work
 
-    return work()
+    return _run(work())
 
 
 @db_app.command("upgrade")

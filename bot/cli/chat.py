@@ -2,18 +2,21 @@
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from uuid import UUID, uuid4
 
 from adapters.console import printable
 from adapters.turn import take_turn
 from bot.cli.ask import console_request, open_reply
 from bot.cli.exits import Exit, sentence_for
-from bot.cli.opening import choose_course, services, tell
+from bot.cli.opening import choose_course, live_edition, services, tell
 from bot.settings import GeneratorName
 from bot.wiring import Services
 from core.agent import Agent
-from core.errors import RequestError
+from core.errors import BotError, RequestError
 from core.models import Course
+from core.retrieval.sections import resolve_section
 
 _HELP = """\
 Write a question and press Enter. A line that begins with > quotes a passage; an empty line or
@@ -28,7 +31,7 @@ async def chat(
     course_id: str | None, session: UUID | None, *, generator: GeneratorName | None
 ) -> int:
     """Answer questions until the input ends, and return the exit code."""
-    async with services() as opened:
+    async with services() as opened, _warming(opened, generator):
         course = await choose_course(opened, course_id)
         conversation = _Conversation(opened, course, opened.agent(generator), session or uuid4())
         tell(f"{course.title}. Ask away; /help explains more.")
@@ -38,6 +41,16 @@ async def chat(
             await conversation.take(line.strip())
         await conversation.take("")
     return Exit.OK
+
+
+@asynccontextmanager
+async def _warming(opened: Services, generator: GeneratorName | None) -> AsyncIterator[None]:
+    """Load the models while the first question is typed; what fails is told by its answer."""
+    warming = asyncio.create_task(opened.warm_up(generator))
+    try:
+        yield
+    finally:
+        await asyncio.gather(warming, return_exceptions=True)
 
 
 class _Conversation:
@@ -56,20 +69,32 @@ class _Conversation:
         if line.startswith(">"):
             self.quote.append(line.removeprefix(">").strip())
         elif line.startswith("/"):
-            self._obey(*line.split(maxsplit=1))
+            await self._obey(*line.split(maxsplit=1))
         elif line or self.quote:
             quote, self.quote = "\n".join(self.quote).strip() or None, []
             await self._answer(line or None, quote)
 
-    def _obey(self, command: str, name: str = "") -> None:
+    async def _obey(self, command: str, name: str = "") -> None:
         if command == "/new":
             self._session = uuid4()
             tell("A new conversation begins.")
         elif command == "/section":
-            self._section = name or None
-            tell(f"From now on: {self._section or 'the whole book'}.")
+            await self._limit_to(name or None)
         else:
             tell(_HELP)
+
+    async def _limit_to(self, section: str | None) -> None:
+        """Ask within a section from now on; none: the whole book; unknown: as before."""
+        try:
+            if section is not None:
+                edition = await live_edition(self._opened, self._course)
+                sections = await self._opened.catalogue.sections(edition.generation)
+                resolve_section(section, sections)
+        except BotError as error:
+            tell(printable(sentence_for(error)))
+            return
+        self._section = section
+        tell(printable(f"From now on: {section or 'the whole book'}."))
 
     async def _answer(self, question: str | None, quote: str | None) -> None:
         if question is None and quote is None:

@@ -1,7 +1,8 @@
 """`glossator courses`: what there is to ask about."""
 
 import json
-from dataclasses import asdict
+
+from pydantic_core import to_jsonable_python
 
 from adapters.console import printable
 from bot.cli.exits import Exit, UsageError
@@ -14,11 +15,8 @@ async def list_courses(*, as_json: bool) -> int:
         known = await opened.catalogue.courses()
         described = set(opened.course_file.tables) - {course.course_id for course, _ in known}
     if as_json:
-        rows = [
-            course.model_dump(mode="json") | {"edition": asdict(edition) if edition else None}
-            for course, edition in known
-        ]
-        print(json.dumps(rows, indent=2, default=str))
+        rows = [{**course.model_dump(), "edition": edition} for course, edition in known]
+        print(json.dumps(to_jsonable_python(rows), indent=2))
         return Exit.OK
     for course, edition in known:
         state = "no text yet"
@@ -40,7 +38,7 @@ async def list_sections(course_id: str | None, *, as_json: bool) -> int:
         edition = await live_edition(opened, course)
         sections = await opened.catalogue.sections(edition.generation)
     if as_json:
-        print(json.dumps([asdict(section) for section in sections], indent=2))
+        print(json.dumps(to_jsonable_python(sections), indent=2))
         return Exit.OK
     for section in sections:
         print(printable("  " * len(section.path) + section.title))

@@ -126,7 +126,8 @@ class _Survey:
         return MeasuredAnswer(measured, response, tuple(statements), fell_back)
 
     def _asks_a_model(self) -> bool:
-        configuration = self.opened.course_file.configuration(self.course.course_id)
+        course_id = self.course.course_id
+        configuration = self.opened.configuration(course_id, generator=self.generator)
         chosen = chosen_generator(self.opened.settings, self.generator)
         return chosen != EXTRACTIVE and configuration.model_name != EXTRACTIVE
 

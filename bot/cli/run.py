@@ -1,12 +1,17 @@
 """`glossator run`: starts the chat platforms."""
 
+from bot.cli.exits import Exit
+from bot.cli.opening import tell
+from bot.log import configure_logging
 from bot.settings import load_settings
-from core.errors import ConfigurationError
 
 
-def run() -> int:
-    """Refuse plainly: this version answers at the terminal only."""
-    load_settings()
-    raise ConfigurationError(
-        "This version has no chat platform to start yet; ask at the terminal with 'glossator chat'."
-    )
+async def run() -> int:
+    """Answer on the chat platforms until the process is told to stop."""
+    from bot.runner import run_bot
+
+    settings = load_settings()
+    said = "log_level" in settings.model_fields_set
+    configure_logging(settings.log_level if said else "INFO")
+    await run_bot(settings, tell)
+    return Exit.OK

@@ -1,18 +1,22 @@
 """`glossator usage`: what the language models used, and about what that cost."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from adapters.console import printable
 from bot.cli.exits import Exit
 from bot.cli.opening import services
-from core.budgets.pricing import Prices
+from bot.gemini import models_in_use, prices
 from core.budgets.store import Limits, TokenBudgets, Usage
 
 _TITLES = ("day", "course", "calls", "tokens in", "tokens out", "cost")
 _SIDES = "<<>>>>"
+
+Cost = Callable[[int, int], float | None]
+"""Tells what tokens read and written cost at most: which model used them is not kept."""
 
 
 async def usage(days: int, *, as_json: bool) -> int:
@@ -22,18 +26,18 @@ async def usage(days: int, *, as_json: bool) -> int:
         budgets = TokenBudgets(opened.engine, limits=Limits())
         used = await budgets.used(today - timedelta(days=days - 1), today)
     gemini = opened.settings.gemini
-    prices = Prices(gemini.input_price, gemini.output_price)
+    cost = partial(prices(gemini).most, models_in_use(gemini, opened.course_file))
     if as_json:
-        print(json.dumps([_object(entry, prices) for entry in used], indent=2))
+        print(json.dumps([_object(entry, cost) for entry in used], indent=2))
     elif used:
-        _print_table([_TITLES, *(_cells(entry, prices) for entry in used)])
+        _print_table([_TITLES, *(_cells(entry, cost) for entry in used)])
     else:
         period = "today" if days == 1 else f"in the last {days} days"
         print(f"No language model was called {period}.")
     return Exit.OK
 
 
-def _object(entry: Usage, prices: Prices) -> dict[str, Any]:
+def _object(entry: Usage, cost: Cost) -> dict[str, Any]:
     return {
         "day": entry.day.isoformat(),
         "course_id": entry.course_id,
@@ -41,19 +45,19 @@ def _object(entry: Usage, prices: Prices) -> dict[str, Any]:
         "query_tokens": entry.query_tokens,
         "response_tokens": entry.response_tokens,
         "tokens_used": entry.query_tokens + entry.response_tokens,
-        "estimated_cost": prices.cost(entry.query_tokens, entry.response_tokens),
+        "estimated_cost": cost(entry.query_tokens, entry.response_tokens),
     }
 
 
-def _cells(entry: Usage, prices: Prices) -> Sequence[str]:
-    cost = prices.cost(entry.query_tokens, entry.response_tokens)
+def _cells(entry: Usage, cost: Cost) -> Sequence[str]:
+    estimate = cost(entry.query_tokens, entry.response_tokens)
     return (
         entry.day.isoformat(),
         entry.course_id or "all courses",
         f"{entry.calls:,}",
         f"{entry.query_tokens:,}",
         f"{entry.response_tokens:,}",
-        "-" if cost is None else f"{cost:,.4f}",
+        "-" if estimate is None else f"{estimate:,.4f}",
     )
 
 

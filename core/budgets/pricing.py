@@ -1,6 +1,7 @@
 """What tokens cost."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 _MILLION = 1_000_000
 
@@ -11,9 +12,21 @@ class Prices:
 
     input_price: float | None = None
     output_price: float | None = None
+    of_models: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Both prices of each model that has its own; they replace the two above."""
 
-    def cost(self, query_tokens: int, response_tokens: int) -> float | None:
+    def cost(self, model: str, query_tokens: int, response_tokens: int) -> float | None:
         """Return what the tokens cost, or None unless both prices are known."""
-        if self.input_price is None or self.output_price is None:
+        query, response = self.of_models.get(model, (self.input_price, self.output_price))
+        if query is None or response is None:
             return None
-        return (query_tokens * self.input_price + response_tokens * self.output_price) / _MILLION
+        return (query_tokens * query + response_tokens * response) / _MILLION
+
+    def most(self, models: Iterable[str], query_tokens: int, response_tokens: int) -> float | None:
+        """Return what the tokens cost at the dearest of the models that may have used them.
+
+        None unless the prices of all of them are known.
+        """
+        costs = [self.cost(model, query_tokens, response_tokens) for model in models]
+        known = [cost for cost in costs if cost is not None]
+        return max(known) if known and len(known) == len(costs) else None

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sqlalchemy import BigInteger, ColumnElement, Text, and_, delete, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Text, and_, delete, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -80,6 +80,8 @@ class TokenBudgets:
             Scope.TOTAL: limits.total_tokens,
         }
         self._limits = {scope: limit for scope, limit in limit_of.items() if limit is not None}
+        self._adding = _adding(insert_into(engine, TokenUsageRow))
+        self._tidied: date | None = None
 
     async def exhausted(
         self, user_id: str, course_id: str, moment: datetime | None = None
@@ -113,7 +115,8 @@ class TokenBudgets:
     ) -> None:
         """Count what `calls` calls of a model used together, on the moment's day.
 
-        The first to count on a day deletes what users used more than 90 days before it.
+        The first count of this object on a day deletes what users used more than 90 days
+        before it.
         """
         day = _day(moment)
         used = {"query_tokens": query_tokens, "response_tokens": response_tokens, "calls": calls}
@@ -121,13 +124,12 @@ class TokenBudgets:
             {"day": day, "scope": scope, "subject": subject, **used}
             for scope, subject in _subjects(user_id, course_id).items()
         ]
-        upsert = _adding(insert_into(self._engine, TokenUsageRow).values(rows))
-        counted = upsert.returning(TokenUsageRow.scope, TokenUsageRow.calls)
         async with writing(self._engine) as db:
-            calls_of = dict((await db.execute(counted)).all())
-            if calls_of[Scope.TOTAL] == calls:
+            await (await db.connection()).execute(self._adding, rows)
+            if self._tidied != day:
                 expired = TokenUsageRow.day < day - _USERS_ARE_KEPT
                 await db.execute(delete(TokenUsageRow).where(_of_users(), expired))
+        self._tidied = day
 
     async def used(self, day: date, until: date | None = None) -> list[Usage]:
         """Return what was used on a UTC day, or on each up to and including `until`.
@@ -141,11 +143,16 @@ class TokenBudgets:
             usage = [_usage(row) for row in await db.scalars(query)]
         return sorted(usage, key=lambda u: (u.day, u.course_id is None, u.course_id or ""))
 
-    async def forget_user(self, user_id: str) -> None:
-        """Delete what is known of a user's use; courses and totals name nobody and stay."""
+    async def forget_user(self, user_id: str, moment: datetime | None = None) -> None:
+        """Delete what is known of a user's use on the days before the moment's.
+
+        The tokens of the day itself stay, or forgetting would be a way round the budget, and
+        nothing else of that day: not how often the user asked. Courses and totals name nobody.
+        """
+        day, own = _day(moment), and_(_of_users(), TokenUsageRow.subject == user_id)
         async with writing(self._engine) as db:
-            own = TokenUsageRow.subject == user_id
-            await db.execute(delete(TokenUsageRow).where(_of_users(), own))
+            await db.execute(delete(TokenUsageRow).where(own, TokenUsageRow.day < day))
+            await db.execute(update(TokenUsageRow).where(own).values(calls=0))
 
 
 def _day(moment: datetime | None) -> date:

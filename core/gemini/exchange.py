@@ -50,9 +50,8 @@ async def ask(
         whole = models.generate_content(
             model=request.model, contents=[*request.contents], config=request.config
         )
-        patience = timeouts.first_piece + timeouts.silence
-        seconds = min(patience, time_left())
-        yield await _within(seconds, whole, request.model, fair=timeouts.first_piece)
+        wait = _Wait(request.model, timeouts.first_piece + timeouts.silence, time_left())
+        yield await wait.until(whole, fair=timeouts.first_piece)
         return
     stream = await models.generate_content_stream(
         model=request.model, contents=[*request.contents], config=request.config
@@ -73,27 +72,47 @@ async def _paced(
     time_left: Callable[[], float],
 ) -> AsyncGenerator["GenerateContentResponse", None]:
     """Yield pieces as long as each comes in time."""
-    patience = timeouts.first_piece
+    limit, waited = timeouts.first_piece, 0.0
     while True:
         asked = time.monotonic()
-        seconds = min(patience, time_left())
-        piece = await _within(seconds, anext(pieces, None), model, fair=patience)
+        wait = _Wait(model, limit, time_left(), waited)
+        piece = await wait.until(anext(pieces, None), fair=limit - waited)
         if piece is None:
             return
-        waited = time.monotonic() - asked
-        patience = timeouts.silence if _is_sign_of_life(piece) else patience - waited
+        waited += time.monotonic() - asked
+        if _is_sign_of_life(piece):
+            limit, waited = timeouts.silence, 0.0
         yield piece
 
 
-async def _within(seconds: float, answer: Awaitable[Result], model: str, *, fair: float) -> Result:
-    """Return an answer that comes in time; late is an outage if the time was `fair`."""
-    with gemini_errors(model, _MODEL_SETTING):
-        try:
-            async with asyncio.timeout(seconds):
-                return await answer
-        except TimeoutError:
-            detail = f"{model} said nothing for {max(seconds, 0):.1f} s"
-            raise GeminiFailure(detail, transient=True, outage=seconds >= fair) from None
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """How long we wait for the next piece, in seconds."""
+
+    model: str
+    limit: float
+    """What the model may take by itself."""
+    time_left: float
+    """What is left of the time for the whole answer."""
+    waited: float = 0.0
+    """What the model has taken of its limit."""
+
+    async def until(self, answer: Awaitable[Result], *, fair: float) -> Result:
+        """Return an answer that comes in time; late is an outage if the time was `fair`."""
+        seconds = min(self.limit - self.waited, self.time_left)
+        with gemini_errors(self.model, _MODEL_SETTING):
+            try:
+                async with asyncio.timeout(seconds):
+                    return await answer
+            except TimeoutError:
+                raise GeminiFailure(self._told(), transient=True, outage=seconds >= fair) from None
+
+    def _told(self) -> str:
+        """Return which of the two limits has ended the wait."""
+        if self.limit - self.waited <= self.time_left:
+            return f"{self.model} said nothing for {self.limit:.1f} s"
+        silence = self.waited + max(self.time_left, 0.0)
+        return f"{self.model} ran out of time for its answer, silent for the last {silence:.1f} s"
 
 
 async def _cut_off(pieces: AsyncGenerator[object, None], model: str) -> None:

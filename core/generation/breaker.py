@@ -72,7 +72,8 @@ class CircuitBreaker:
             self._wait()
         elif self._is_too_much():
             self._wait()
-            logger.warning(
+            # The failures have been told one by one, and each question from now on tells this.
+            logger.info(
                 "%s failed %d times in a row and is not asked for %.0f s",
                 self._name,
                 len(self._failures),

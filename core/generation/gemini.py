@@ -198,37 +198,46 @@ class GeminiGenerator:
     async def _words(
         self, allowance: Allowance, request: ModelRequest, answer: Answer, patience: Patience
     ) -> AsyncGenerator[str, None]:
-        """Yield the words of one call as they come; up to the first it may be made again."""
+        """Yield the words of one call as they come; up to the first it may be made again.
+
+        To the model's breaker that is one call, however often it is made.
+        """
+        breaker = self._breaker(request.model)
+        if not breaker.admits():
+            raise GeminiFailure(f"{request.model} failed too often and is left alone for a while")
+        is_down = False
 
         async def begin() -> tuple[str, AsyncGenerator[str, None]]:
+            nonlocal is_down
             words = self._attempt(allowance, request, answer)
-            return await anext(words), words
+            try:
+                return await anext(words), words
+            except GeminiFailure as failure:
+                is_down = is_down or failure.outage
+                raise
 
-        first, words = await with_retries(begin, patience, allowance.limit)
-        async with aclosing(words):
-            yield first
-            async for text in words:
-                yield text
+        try:
+            first, words = await with_retries(begin, patience, allowance.limit)
+            async with aclosing(words):
+                yield first
+                async for text in words:
+                    yield text
+        except GeminiFailure as failure:
+            if is_down or failure.outage:
+                breaker.failed()
+            raise
+        breaker.succeeded()
 
     async def _attempt(
         self, allowance: Allowance, request: ModelRequest, answer: Answer
     ) -> AsyncGenerator[str, None]:
-        """Yield the words of one call as they come, unless its model is known to be down."""
-        breaker = self._breaker(request.model)
-        if not breaker.admits():
-            raise GeminiFailure(f"{request.model} failed too often and is left alone for a while")
-        try:
-            pieces = ask(self._client, request, self._timeouts, allowance.time_left)
-            async with aclosing(pieces):
-                async for piece in pieces:
-                    yield answer.add(piece)
-            if not answer.is_finished:
-                raise GeminiFailure(f"{request.model} broke off its answer")
-        except GeminiFailure as failure:
-            if failure.outage:
-                breaker.failed()
-            raise
-        breaker.succeeded()
+        """Yield the words of one try as they come."""
+        pieces = ask(self._client, request, self._timeouts, allowance.time_left)
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield answer.add(piece)
+        if not answer.is_finished:
+            raise GeminiFailure(f"{request.model} broke off its answer")
 
     def _breaker(self, model: str) -> CircuitBreaker:
         """Return the breaker of one model: another model's failures are not its own."""

@@ -1,5 +1,6 @@
 """Everything a model is ever told: its instructions, and the material it writes from."""
 
+import math
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,14 @@ from core.generation.history import (
     reckon_tokens,
     told_turns,
 )
-from core.models import EXPLAIN_QUOTE, ConversationTurn, QuoteStatus
+from core.models import (
+    EXPLAIN_QUOTE,
+    MAX_QUESTION,
+    MAX_SELECTED_TEXT,
+    ConversationTurn,
+    QuoteLocation,
+    QuoteStatus,
+)
 
 ROLE = """\
 You answer the questions of students about one book, the book of their course. You write from
@@ -106,7 +114,13 @@ of them can be saved, write {NOT_COVERED}"""
 _LONGEST_PLACE = 200
 """Characters of the headings above a passage."""
 _SEARCH_ROOM = 2_000
-"""Tokens that are kept free for what a search finds, or a quarter of a small window."""
+"""Tokens that are kept free for what a search finds."""
+_SMALL_WINDOW_SHARE = 4
+"""In a small window it is this part of it."""
+_LONGEST_PASSAGE = 800
+"""Tokens, as they are reckoned, of the longest passage with its place."""
+_SHORT_WORDS = "all " * (MAX_SELECTED_TEXT // len("all "))
+"""As long as the words of simple English are, when each comma and stop counts as a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +148,9 @@ class Prompt:
 def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prompt:
     """Return what a model is told to answer the task's question.
 
-    It fits into `task.context_window`: the oldest turns go first, then the last passages. The
-    question, the quote and the first passage always stay.
+    It fits into `task.context_window`: the oldest turns go first, then the last passages, which
+    are what the turn before cited and then the weakest of those found. The question, the quote
+    and the first passage always stay; `smallest_window` tells what they take.
 
     Args:
         delimiter: None: a random one, which no text can know beforehand.
@@ -153,6 +168,29 @@ def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prom
     history = [message for turn in turns[len(turns) - kept :] for message in turn]
     messages = (*history, Message("user", _compose(task, passages, mark)))
     return Prompt(system, messages, mark, reckon_tokens(system) + _cost(messages))
+
+
+def longest_kept(system_prompt: str | None) -> int:
+    """Return about how many tokens those parts of a prompt take that are never left out.
+
+    Reckoned are our instructions with the operator's words, one passage, and a question and a
+    quote of the greatest length, in simple English.
+    """
+    task = GenerationTask(
+        question=_SHORT_WORDS[:MAX_QUESTION],
+        evidence=(),
+        selected_text=_SHORT_WORDS[:MAX_SELECTED_TEXT],
+        quote_location=QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.0),
+        system_prompt=system_prompt,
+    )
+    instructions = f"{render_system(task)}\n\n{SEARCH}"
+    return reckon_tokens(instructions + _compose(task, (), new_delimiter())) + _LONGEST_PASSAGE
+
+
+def smallest_window(system_prompt: str | None) -> int:
+    """Return the smallest `context_window` that leaves room for a search beside all that stays."""
+    share = 1 - 1 / _SMALL_WINDOW_SHARE
+    return math.ceil(longest_kept(system_prompt) / share / 100) * 100
 
 
 def render_repair(
@@ -272,7 +310,9 @@ def _readable(passages: Iterable[Passage]) -> Iterator[Passage]:
 
 
 def _search_room(task: GenerationTask) -> int:
-    return 0 if task.search is None else min(_SEARCH_ROOM, task.context_window // 4)
+    if task.search is None:
+        return 0
+    return min(_SEARCH_ROOM, task.context_window // _SMALL_WINDOW_SHARE)
 
 
 def _cost(messages: Sequence[Message]) -> int:

@@ -1,65 +1,45 @@
 """Where conversations live: sessions and their turns in SQL."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
-from pydantic import ValidationError
-from sqlalchemy import JSON, ForeignKey, Index, Select, Text, delete, select, update
+from sqlalchemy import ColumnElement, Select, case, delete, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.sql.selectable import TypedReturnsRows
 
-from core.database import Base, UtcDateTime, insert_into, reading, writing
-from core.errors import RequestError, StoreError
-from core.models import (
-    STORED,
-    AgentRequest,
-    AgentResponse,
-    AgentSession,
-    ConversationTurn,
-    Outcome,
-    ResponseState,
-    now,
+from core.database import UtcDateTime, insert_into, reading, writing
+from core.errors import RequestError
+from core.models import AgentRequest, AgentResponse, AgentSession, ConversationTurn, now
+from core.sessions.rows import (
+    FORGOTTEN_TEXT,
+    FORGOTTEN_USER,
+    SessionRow,
+    TurnRow,
+    content_of,
+    session_of,
+    turn_from,
+    turn_with,
 )
 
-FORGOTTEN_USER = "forgotten"
-"""Stands in for a user whose data was deleted."""
-FORGOTTEN_TEXT = "[deleted]"
-"""Stands in for what such a user asked and was answered."""
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql, sqlite
+
+__all__ = ["FORGOTTEN_TEXT", "FORGOTTEN_USER", "Recollection", "SessionStore"]
+
+_MESSAGES_A_TURN = 2
 
 
-class SessionRow(Base):
-    """A conversation without its turns."""
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """What is known of a conversation before a request is answered."""
 
-    __tablename__ = "sessions"
-    __table_args__ = (Index(None, "course_id", "last_activity"),)
-
-    session_id: Mapped[UUID] = mapped_column(primary_key=True)
-    user_id: Mapped[str] = mapped_column(Text, index=True)
-    course_id: Mapped[str] = mapped_column(Text)
-    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    last_activity: Mapped[datetime] = mapped_column(UtcDateTime)
-    current_turn: Mapped[int] = mapped_column(default=0)
-    message_count: Mapped[int] = mapped_column(default=0)
-    details: Mapped[dict[str, str]] = mapped_column(JSON)
-
-
-class TurnRow(Base):
-    """A question and its answer; `content` is gone once the user is forgotten."""
-
-    __tablename__ = "turns"
-
-    session_id: Mapped[UUID] = mapped_column(
-        ForeignKey("sessions.session_id", ondelete="CASCADE"), primary_key=True
-    )
-    turn_number: Mapped[int] = mapped_column(primary_key=True)
-    request_id: Mapped[UUID] = mapped_column(unique=True)
-    user_id: Mapped[str] = mapped_column(Text, index=True)
-    outcome: Mapped[str] = mapped_column(Text)
-    timestamp: Mapped[datetime] = mapped_column(UtcDateTime)
-    content: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
-    session: Mapped[SessionRow] = relationship(lazy="joined", innerjoin=True)
+    answered: ConversationTurn | None = None
+    """The turn of this very request."""
+    turns: Sequence[ConversationTurn] = ()
+    """The latest turns of its session, oldest first; none beside `answered`."""
 
 
 class SessionStore:
@@ -70,6 +50,10 @@ class SessionStore:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
+        # Built once: it takes as long as one of them is executed.
+        self._begin_or_count = _begin_or_count(insert_into(engine, SessionRow))
+        once = insert_into(engine, TurnRow).on_conflict_do_nothing(index_elements=["request_id"])
+        self._insert_once = once.returning(TurnRow.turn_number)
 
     async def open_session(
         self,
@@ -99,8 +83,8 @@ class SessionStore:
                 last_activity=began,
                 details=dict(metadata or {}),
             )
-        _check_course(row, course_id)
-        return _session(row)
+        _check_course(row.session_id, row.course_id, course_id)
+        return session_of(row)
 
     async def append_turn(
         self,
@@ -117,8 +101,9 @@ class SessionStore:
         Raises:
             RequestError: when there is no such session (any more).
         """
-        async with writing(self._engine) as db:
-            return _turn(await _append(db, session_id, request, response, moment or now()))
+        moment = moment or now()
+        counted = _count(session_id, moment)
+        return await self._store(counted, {}, request, response, session_id, moment)
 
     async def remember(
         self,
@@ -126,48 +111,69 @@ class SessionStore:
         response: AgentResponse,
         *,
         metadata: Mapping[str, str] | None = None,
-    ) -> None:
+    ) -> ConversationTurn:
         """Add a finished answer to its session, begun when there is none, in one transaction.
 
-        The same request again stores nothing.
+        The same request again stores nothing and returns the turn that is there, which may
+        hold another answer.
 
         Raises:
             RequestError: when the session belongs to another course.
         """
-        moment = now()
+        moment, session_id = now(), response.conversation_id
         session = {
-            "session_id": response.conversation_id,
+            "session_id": session_id,
             "user_id": request.user_id,
             "course_id": request.course_id,
             "created_at": moment,
             "last_activity": moment,
+            "current_turn": 1,
+            "message_count": _MESSAGES_A_TURN,
             "details": dict(metadata or {}),
         }
-        begin = insert_into(self._engine, SessionRow).values(session)
-        async with writing(self._engine) as db:
-            await db.execute(begin.on_conflict_do_nothing(index_elements=["session_id"]))
-            row = await _append(db, response.conversation_id, request, response, moment)
-            _check_course(row.session, request.course_id)
+        return await self._store(
+            self._begin_or_count, session, request, response, session_id, moment
+        )
 
     async def turn_of(self, request_id: UUID) -> ConversationTurn | None:
         """Return the turn that answered a request, or None."""
         async with reading(self._engine) as db:
             row = await db.scalar(_of_request(request_id))
-            return _turn(row) if row is not None else None
+            return turn_from(row) if row is not None else None
+
+    async def recall(self, request: AgentRequest, limit: int) -> Recollection:
+        """Return what is known before a request is answered, all of one moment.
+
+        Args:
+            limit: Turns of the session at most; the latest count, and forgotten ones do not.
+
+        Raises:
+            RequestError: when the session, or the request's own turn, is of another course.
+        """
+        async with reading(self._engine) as db:
+            known = await db.scalar(_of_request(request.request_id))
+            if known is not None:
+                _check_course(known.session_id, known.session.course_id, request.course_id)
+                return Recollection(turn_from(known))
+            if request.session_id is None:
+                return Recollection()
+            session = await db.get(SessionRow, request.session_id)
+            if session is None:
+                return Recollection()
+            _check_course(session.session_id, session.course_id, request.course_id)
+            return Recollection(turns=await _latest(db, session.session_id, limit))
 
     async def recent_turns(self, session_id: UUID, limit: int) -> list[ConversationTurn]:
         """Return the latest `limit` turns, oldest first, leaving out forgotten ones."""
-        query = _turns(session_id).where(TurnRow.content.is_not(None))
         async with reading(self._engine) as db:
-            rows = await db.scalars(query.order_by(TurnRow.turn_number.desc()).limit(limit))
-            return [_turn(row) for row in rows][::-1]
+            return await _latest(db, session_id, limit)
 
     async def first_question(self, session_id: UUID) -> str:
         """Return what a session began with; empty where there is no turn."""
         query = _turns(session_id).order_by(TurnRow.turn_number).limit(1)
         async with reading(self._engine) as db:
             row = await db.scalar(query)
-            return _turn(row).user_input if row is not None else ""
+            return turn_from(row).user_input if row is not None else ""
 
     async def get(self, session_id: UUID, *, history: bool = False) -> AgentSession | None:
         """Return the session, with all its turns when `history`; None for an unknown id.
@@ -179,9 +185,9 @@ class SessionStore:
             if row is None:
                 return None
             if not history:
-                return _session(row)
+                return session_of(row)
             turns = await db.scalars(_turns(session_id).order_by(TurnRow.turn_number))
-            return _session(row, tuple(_turn(turn) for turn in turns))
+            return session_of(row, tuple(turn_from(turn) for turn in turns))
 
     async def list_sessions(
         self,
@@ -203,13 +209,29 @@ class SessionStore:
         if user_id is not None:
             query = query.where(SessionRow.user_id == user_id)
         async with reading(self._engine) as db:
-            return [_session(row) for row in await db.scalars(query.limit(limit).offset(offset))]
+            return [session_of(row) for row in await db.scalars(query.limit(limit).offset(offset))]
 
     async def forget(self, session_id: UUID) -> bool:
         """Delete a session with all its turns; return whether there was one."""
         async with writing(self._engine) as db:
             gone = delete(SessionRow).where(SessionRow.session_id == session_id)
             return await db.scalar(gone.returning(SessionRow.session_id)) is not None
+
+    async def forget_turn(self, request_id: UUID) -> bool:
+        """Blank the turn that answered a request; return whether there was one.
+
+        It keeps its number, and its session goes on without it.
+        """
+        turn = update(TurnRow).where(TurnRow.request_id == request_id)
+        blank = turn.values(user_id=FORGOTTEN_USER, content=None)
+        async with writing(self._engine) as db:
+            return await db.scalar(blank.returning(TurnRow.request_id)) is not None
+
+    async def turns_of_user(self, user_id: str) -> int:
+        """Return how many questions of a user are stored."""
+        count = select(func.count()).select_from(TurnRow).where(TurnRow.user_id == user_id)
+        async with reading(self._engine) as db:
+            return await db.scalar(count) or 0
 
     async def forget_user(self, user_id: str) -> int:
         """Delete all that a user asked, and return how many turns that was.
@@ -238,6 +260,41 @@ class SessionStore:
             await db.execute(update(SessionRow).where(opened).values(user_id=FORGOTTEN_USER))
             return count
 
+    async def _store(
+        self,
+        count: TypedReturnsRows[str, int],
+        session: Mapping[str, Any],
+        request: AgentRequest,
+        response: AgentResponse,
+        session_id: UUID,
+        moment: datetime,
+    ) -> ConversationTurn:
+        """Store the turn that `count`, executed with `session`, counts; else return the known."""
+        async with writing(self._engine) as db:
+            connection = await db.connection()
+            counted = (await connection.execute(count, session)).one_or_none()
+            if counted is not None:
+                _check_course(session_id, counted.course_id, request.course_id)
+                fields = {
+                    "turn_number": counted.current_turn,
+                    "request_id": request.request_id,
+                    "user_id": request.user_id,
+                    "outcome": response.outcome,
+                    "timestamp": moment,
+                }
+                content = content_of(request.query_text, request.selected_text, response)
+                row = {"session_id": session_id, "content": content, **fields}
+                if await connection.scalar(self._insert_once, row) is not None:
+                    return turn_with(
+                        response,
+                        user_input=request.query_text,
+                        selected_text=request.selected_text,
+                        **fields,
+                    )
+            turn = await _known(db, session_id, request)
+            await db.rollback()  # it was counted in vain
+            return turn
+
     async def _row(self, session_id: UUID) -> SessionRow | None:
         async with reading(self._engine) as db:
             return await db.get(SessionRow, session_id)
@@ -250,43 +307,59 @@ class SessionStore:
             return await db.get_one(SessionRow, values["session_id"])
 
 
-async def _append(
-    db: AsyncSession,
-    session_id: UUID,
-    request: AgentRequest,
-    response: AgentResponse,
-    moment: datetime,
-) -> TurnRow:
-    session = await db.get(SessionRow, session_id, with_for_update=True)
-    if (known := await db.scalar(_of_request(request.request_id))) is not None:
-        return known
-    if session is None:
+def _begin_or_count(insert: "sqlite.Insert | postgresql.Insert") -> TypedReturnsRows[str, int]:
+    """Return the statement that begins a session with its first turn, or counts one more."""
+    upsert = insert.on_conflict_do_update(
+        index_elements=["session_id"], set_=_one_more(insert.excluded.last_activity)
+    )
+    return upsert.returning(SessionRow.course_id, SessionRow.current_turn)
+
+
+def _count(session_id: UUID, moment: datetime) -> TypedReturnsRows[str, int]:
+    """Return the statement that counts one more turn in a session."""
+    session = update(SessionRow).where(SessionRow.session_id == session_id)
+    counted = session.values(_one_more(literal(moment, UtcDateTime())))
+    return counted.returning(SessionRow.course_id, SessionRow.current_turn)
+
+
+def _one_more(moment: ColumnElement[datetime]) -> dict[str, Any]:
+    """Return what one more turn changes; the clocks of replicas differ a little."""
+    row = SessionRow
+    return {
+        "current_turn": row.current_turn + 1,
+        "message_count": row.message_count + _MESSAGES_A_TURN,
+        "last_activity": case((row.last_activity < moment, moment), else_=row.last_activity),
+    }
+
+
+async def _known(db: AsyncSession, session_id: UUID, request: AgentRequest) -> ConversationTurn:
+    """Return the turn that a request has already.
+
+    Raises:
+        RequestError: when it has none, since the session is gone, or one of another course.
+    """
+    row = await db.scalar(_of_request(request.request_id))
+    if row is None:
         raise RequestError(
             f"no session {session_id}",
             user_message="This conversation was deleted. Please ask again in a new one.",
         )
-    row = TurnRow(
-        session=session,
-        turn_number=session.current_turn + 1,
-        request_id=request.request_id,
-        user_id=request.user_id,
-        outcome=response.outcome,
-        timestamp=moment,
-        content=_content(request.query_text, request.selected_text, response),
-    )
-    db.add(row)
-    session.current_turn = row.turn_number
-    session.message_count += 2
-    session.last_activity = max(session.last_activity, row.timestamp)
-    return row
+    _check_course(row.session_id, row.session.course_id, request.course_id)
+    return turn_from(row)
 
 
-def _check_course(row: SessionRow, course_id: str) -> None:
-    if row.course_id != course_id:
+def _check_course(session_id: UUID, course_id: str, asked: str) -> None:
+    if course_id != asked:
         raise RequestError(
-            f"session {row.session_id} belongs to course {row.course_id}",
+            f"session {session_id} belongs to course {course_id}",
             user_message="This conversation belongs to another course. Please start a new one.",
         )
+
+
+async def _latest(db: AsyncSession, session_id: UUID, limit: int) -> list[ConversationTurn]:
+    query = _turns(session_id).where(TurnRow.content.is_not(None))
+    rows = await db.scalars(query.order_by(TurnRow.turn_number.desc()).limit(limit))
+    return [turn_from(row) for row in rows][::-1]
 
 
 def _of_request(request_id: UUID) -> Select[TurnRow]:
@@ -295,65 +368,3 @@ def _of_request(request_id: UUID) -> Select[TurnRow]:
 
 def _turns(session_id: UUID) -> Select[TurnRow]:
     return select(TurnRow).where(TurnRow.session_id == session_id)
-
-
-def _session(row: SessionRow, history: tuple[ConversationTurn, ...] = ()) -> AgentSession:
-    return AgentSession(
-        session_id=row.session_id,
-        user_id=row.user_id,
-        course_id=row.course_id,
-        created_at=row.created_at,
-        last_activity=row.last_activity,
-        current_turn=row.current_turn,
-        message_count=row.message_count,
-        conversation_history=history,
-        metadata=row.details,
-    )
-
-
-def _content(user_input: str, selected_text: str | None, response: AgentResponse) -> dict[str, Any]:
-    """Return what a turn says; chunks, tool calls and context stand in the answer only."""
-    return {
-        "user_input": user_input,
-        "selected_text": selected_text,
-        "agent_response": response.model_dump(mode="json"),
-    }
-
-
-def _turn(row: TurnRow) -> ConversationTurn:
-    content = row.content or _content(FORGOTTEN_TEXT, None, _forgotten_response(row))
-    try:
-        response = AgentResponse.model_validate(content["agent_response"], context=STORED)
-        turn = {
-            "turn_number": row.turn_number,
-            "request_id": row.request_id,
-            "user_id": row.user_id,
-            "outcome": row.outcome,
-            "timestamp": row.timestamp,
-            **content,
-            "agent_response": response,
-            "retrieved_chunks": response.retrieved_chunks,
-            "tool_calls": response.tool_calls,
-            "context_used": response.context_used,
-        }
-        return ConversationTurn.model_validate(turn, context=STORED)
-    except ValidationError as error:
-        wrong = "; ".join(f"{e['loc']}: {e['type']}" for e in error.errors(include_input=False))
-        # Without the cause, whose text quotes what the student wrote.
-        raise StoreError(f"turn {row.request_id} cannot be read: {wrong}") from None
-
-
-def _forgotten_response(row: TurnRow) -> AgentResponse:
-    return AgentResponse(
-        id=row.request_id,
-        query_id=row.request_id,
-        query_text=FORGOTTEN_TEXT,
-        response_text=FORGOTTEN_TEXT,
-        outcome=Outcome.ABSTAINED,
-        state=ResponseState.COMPLETED,
-        conversation_id=row.session_id,
-        course_id=row.session.course_id,
-        model_name=FORGOTTEN_USER,
-        requested_at=row.timestamp,
-        generated_at=row.timestamp,
-    )

@@ -1,121 +1,204 @@
 """What the checks cost a reader who waits for Gemini: `python -m tests.bench.gemini`.
 
-A local Gemini writes at the pace of a real one. Each question is asked of the product and of the
-bare SDK, by turns.
+A local Gemini writes at the pace of a real one, in another process. Each question is asked of the
+product and of the bare SDK, by turns. Question, claims and what they quote are others each time,
+so that nothing is remembered from the time before.
 """
 
 import argparse
 import asyncio
+import re
 import statistics
 import tempfile
 import time
 from contextlib import aclosing
 from dataclasses import dataclass
+from itertools import islice, product
 from pathlib import Path
-from typing import Any
 
 from bot.embedders import installed_model
+from core.agent import Agent
 from core.composition import TextDelta
 from core.embeddings.local import LocalEmbedder
 from core.models import AgentResponse
+from tests.bench.distant_gemini import DistantGemini, Served, distant_gemini
 from tests.bench.figures import machine, milliseconds, percentile
-from tests.books import LIGHTHOUSE
 from tests.wire.answering import House, asking, open_house
 from tests.wire.gemini_calls import GeminiCall
 from tests.wire.gemini_prompts import read_prompt
-from tests.wire.gemini_replies import Reply
-from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import cite
 
-FIRST_AFTER, EVERY, PIECE = 0.4, 0.02, 16
-"""Seconds before the first piece and between two, and characters of a piece: 800 a second."""
-QUESTION = "How often does the keeper trim the wick of the lamp?"
+TOWERS = [
+    "".join(parts)
+    for parts in product(
+        ("Arden", "Bel", "Corran", "Dun", "Esk", "Fal", "Gorran", "Hol", "Inver", "Kel"),
+        ("moor", "haven", "sands", "rock", "ness", "firth", "combe", "stack"),
+    )
+]
+"""Lighthouses that there are not."""
+PAGE = """\
+# The lamp of {tower}
+
+The lamp of the {tower} lighthouse burns colza oil and is lit every evening at sunset. Its flame
+stands inside a lens of {prisms} glass prisms, which turns its light into one narrow beam.
+
+## Trimming the wick at {tower}
+
+The keeper of {tower} trims the wick of the lamp every {hours} hours. An untrimmed wick smokes, and
+its soot darkens the {prisms} prisms of {tower} until ships no longer see the beam.
+
+## The clockwork of {tower}
+
+A clockwork driven by a falling weight turns the lens of {tower} once in {turn} seconds. The keeper
+winds the weight up again every second hour, because it reaches the ground after that time.
+"""
+QUESTION = "How often does the keeper of {tower} trim the wick of the lamp?"
 CLAIMS = (
-    ("Every four hours the keeper trims the wick.", "The keeper trims the wick of the lamp every"),
-    ("An untrimmed wick smokes.", "An untrimmed wick smokes, and the soot darkens the prisms"),
-    ("Its soot darkens the prisms.", "An untrimmed wick smokes, and the soot darkens the prisms"),
+    (
+        "Every {hours} hours the keeper of {tower} trims the wick.",
+        "The keeper of {tower} trims the wick of the lamp every {hours} hours.",
+    ),
+    (
+        "At {tower} the soot of an untrimmed wick darkens {prisms} prisms.",
+        "its soot darkens the {prisms} prisms of {tower} until ships no longer see the beam.",
+    ),
+    (
+        "The lens of {tower} turns once in {turn} seconds, driven by a falling weight.",
+        "A clockwork driven by a falling weight turns the lens of {tower} once in {turn} seconds.",
+    ),
 )
+_WARM_UP = 3
+"""Questions that are not counted."""
 
 
 @dataclass(frozen=True)
-class Timing:
-    """Seconds from the question on."""
+class Asked:
+    """Seconds from the question on, and of processor time."""
 
     first: float
     """Until the first sentence can be read, its citation included."""
+    complete: float
+    """Until every sentence is written and checked."""
+    stored: float
+    """Until the reader has the answer that is stored."""
     whole: float
+    """Until its tokens are counted, too."""
+    retrieval: float
+    model: float
+    """What the server took, by its own clock."""
+    processor: float
+    """All threads of the asking process, the embedding model's included."""
 
 
 async def measure(rounds: int) -> None:
     """Ask both by turns, and print the comparison."""
+    towers = list(islice(TOWERS, rounds + _WARM_UP))
+    book = {f"{tower}.md": PAGE.format_map(_facts(tower)) for tower in towers}
     with tempfile.TemporaryDirectory(prefix="glossator-bench-") as name:
         folder = Path(name)
         embedder = LocalEmbedder(installed_model(), folder / "models")
         await embedder.warm_up()
         embedder.close()
-        async with GeminiServer() as server:
-            server.answer_with(_writing)
-            async with open_house(folder / "house", folder / "models", server, LIGHTHOUSE) as house:
-                await _ask(house)
-                pairs = [(await _ask(house), await _bare(house)) for _ in range(rounds)]
-    _report([ours for (ours, _, _), _ in pairs], [bare for _, bare in pairs], pairs)
+        with distant_gemini(write_answer) as gemini:
+            async with open_house(
+                folder / "house", folder / "models", gemini.server, book
+            ) as house:
+                agent = house.agent
+                pairs = [await _round(house, agent, gemini, tower) for tower in towers]
+    _report(pairs[_WARM_UP:])
 
 
-def _report(ours: list[Timing], bare: list[Timing], pairs: list[Any]) -> None:
-    first = [mine.first / theirs.first for mine, theirs in zip(ours, bare, strict=True)]
-    beyond = [mine.whole - retrieval - theirs.whole for (mine, retrieval, _), theirs in pairs]
-    unstored = [answered - retrieval - theirs.whole for (_, retrieval, answered), theirs in pairs]
+async def _round(
+    house: House, agent: Agent, gemini: DistantGemini, tower: str
+) -> tuple[Asked, Asked]:
+    ours, served = await _ask(agent, gemini, QUESTION.format(tower=tower))
+    return ours, await _bare(house, gemini, served)
+
+
+def _report(pairs: list[tuple[Asked, Asked]]) -> None:
+    ours, bare = [mine for mine, _ in pairs], [theirs for _, theirs in pairs]
+    first = [mine.first / theirs.first for mine, theirs in pairs]
+    floor = [theirs.whole - theirs.model for theirs in bare]
     print(machine())
-    print(f"{len(ours)} questions, each asked of the product and of the bare SDK")
-    print(f"first sentence, product      {milliseconds([t.first for t in ours])}")
-    print(f"first sentence, bare stream  {milliseconds([t.first for t in bare])}")
+    print(f"{len(pairs)} questions, each asked of the product and of the bare SDK; median / p95")
+    print(f"first sentence, product         {milliseconds([a.first for a in ours])}")
+    print(f"first sentence, bare stream     {milliseconds([a.first for a in bare])}")
     print(
         f"first sentence over the bare stream's: {statistics.median(first):.3f}x, "
         f"p95 {percentile(first, 95):.3f}x (retrieval included)"
     )
-    print(f"overhead beyond retrieval and model, stored:   {milliseconds(beyond)}")
-    print(f"overhead beyond retrieval and model, answered: {milliseconds(unstored)}")
+    print(f"retrieval                       {milliseconds([a.retrieval for a in ours])}")
+    print(f"bare SDK beyond the model       {milliseconds(floor)}")
+    print("product beyond retrieval, the model and the median of the bare SDK:")
+    for name in ("complete", "stored", "whole"):
+        beyond = [getattr(a, name) - a.retrieval - a.model - statistics.median(floor) for a in ours]
+        quarter = -(-len(beyond) // 4)
+        parts = [beyond[start : start + quarter] for start in range(0, len(beyond), quarter)]
+        shown = " ".join(f"{1e3 * percentile(part, 95):.1f}" for part in parts)
+        print(f"  until {name:<10}              {milliseconds(beyond)}; p95 of quarters {shown}")
+    print(f"processor time, product         {milliseconds([a.processor for a in ours])}")
+    print(f"processor time, bare SDK        {milliseconds([a.processor for a in bare])}")
 
 
-def _writing(call: GeminiCall) -> Reply:
-    passages = read_prompt(call).passages.items()
-    texts = {number: " ".join(text.split()) for number, text in passages}
-    written = [
-        cite(claim, next(number for number, text in texts.items() if quote in text), quote)
-        for claim, quote in CLAIMS
-    ]
-    return Reply(" ".join(written), first_after=FIRST_AFTER, every=EVERY, piece_size=PIECE)
+def _facts(tower: str) -> dict[str, str | int]:
+    number = TOWERS.index(tower)
+    return {"tower": tower, "hours": 3 + number, "prisms": 112 + number, "turn": 240 + number}
 
 
-async def _ask(house: House) -> tuple[Timing, float, float]:
-    """Return the timing, the seconds of retrieval, and those until the answer was complete."""
-    started = time.perf_counter()
-    first, answer = 0.0, None
-    async with aclosing(house.agent.stream(asking(QUESTION))) as events:
+def write_answer(call: GeminiCall) -> str:
+    """Return the claims about the lighthouse that is asked about, each with its quote."""
+    prompt = read_prompt(call)
+    tower = re.findall(r"keeper of (\w+)", prompt.question)[0]
+    texts = {number: " ".join(text.split()) for number, text in prompt.passages.items()}
+    written = []
+    for claim, quote in CLAIMS:
+        said, quoted = (text.format_map(_facts(tower)) for text in (claim, quote))
+        number = next(number for number, text in texts.items() if quoted in text)
+        written.append(cite(said, number, quoted))
+    return " ".join(written)
+
+
+async def _ask(agent: Agent, gemini: DistantGemini, question: str) -> tuple[Asked, Served]:
+    started, used = time.perf_counter(), time.process_time()
+    first, stored, answer = 0.0, 0.0, None
+    async with aclosing(agent.stream(asking(question))) as events:
         async for event in events:
             if isinstance(event, TextDelta) and not first:
                 first = time.perf_counter() - started
             if isinstance(event, AgentResponse):
-                answer = event
+                answer, stored = event, time.perf_counter() - started
+    whole = time.perf_counter() - started
+    processor = time.process_time() - used
     assert answer is not None
     assert answer.claims_written == len(CLAIMS), answer.response_text
     assert not answer.claims_dropped, answer.response_text
-    whole = time.perf_counter() - started
-    return Timing(first, whole), answer.retrieval_time_ms / 1_000, answer.response_time_ms / 1_000
+    served = gemini.served()
+    asked = Asked(
+        first=first,
+        complete=answer.response_time_ms / 1_000,
+        stored=stored,
+        whole=whole,
+        retrieval=answer.retrieval_time_ms / 1_000,
+        model=served.seconds,
+        processor=processor,
+    )
+    return asked, served
 
 
-async def _bare(house: House) -> Timing:
-    """Send the prompt of the last question once more, by the SDK alone."""
-    sent = next(call for call in reversed(house.server.requests) if call.method != "countTokens")
+async def _bare(house: House, gemini: DistantGemini, before: Served) -> Asked:
+    """Send the prompt of the question before once more, by the SDK alone."""
     models = await house.services.gemini.client.models()
-    started = time.perf_counter()
+    started, used = time.perf_counter(), time.process_time()
     first, text = 0.0, ""
-    stream = await models.generate_content_stream(model=sent.model, contents=sent.body["contents"])
+    stream = await models.generate_content_stream(model=before.model, contents=before.contents)
     async for chunk in stream:
         text += chunk.text or ""
         if "</cite>" in text and not first:
             first = time.perf_counter() - started
-    return Timing(first, time.perf_counter() - started)
+    whole = time.perf_counter() - started
+    processor = time.process_time() - used
+    model = gemini.served().seconds
+    return Asked(first, whole, whole, whole, 0.0, model, processor)
 
 
 if __name__ == "__main__":

@@ -19,16 +19,20 @@ from core.models import Chunk
 from tests.bench.books import Book, parsed_chunks
 from tests.bench.figures import machine
 from tests.bench.scripted_claims import FAITHFUL, ScriptedClaim, Writer, books_claims
+from tests.bench.turned_claims import KINDS, Turner, turned_claims
 
 _BOOKS = ("economics", "squad2", "rust-book")
 _LEARNT_ON = "economics"
 """The book whose sentences were reworded by hand."""
+_TURNED = 30
+"""Claims of each kind; a book may have fewer sentences that can be turned so."""
 _GROUPS = (
     (
         "false claims caught",
         ("number or unit", "negation", "name", "invented quote", "wrong chunk"),
     ),
     ("swapped directions caught", ("direction",)),
+    ("turned by a word or two caught", KINDS),
     ("lightly reworded true claims dropped", ("light",)),
     ("shortened and merged true claims dropped", ("short",)),
 )
@@ -114,8 +118,10 @@ async def _judge_book(
 ) -> list[Verdict]:
     vectors = await embedder.embed_passages([chunk.content_text for chunk in chunks])
     writer = Writer(chunks, random.Random(seed), by_hand=name == _LEARNT_ON)
+    turner = Turner(chunks, random.Random(seed), by_hand=False)
     checker = SupportChecker(embedder)
-    return [await judged(checker, claim) for claim in books_claims(writer, vectors)]
+    claims = [*books_claims(writer, vectors), *turned_claims(turner, _TURNED)]
+    return [await judged(checker, claim) for claim in claims]
 
 
 if __name__ == "__main__":

@@ -12,53 +12,19 @@ from core.embeddings.base import Vectors
 from core.models import Chunk
 from core.text.sentences import sentences
 from tests.bench.paraphrases import LIGHT, SHORTENED, Paraphrase
+from tests.bench.replacements import OPPOSITES, SYNONYMS, UNITS
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _NUMBER_WORD = re.compile(r"\b(two|three|four|five|six|seven|eight|nine|ten)\b")
 FAITHFUL = frozenset({"light", "short"})
 _TRIES = 10_000
-_UNITS = (
-    (re.compile(r"(?<=\d)%|(?<=\d) percent\b"), " million"),
-    (re.compile(r"\$(?=\d)"), "€"),
-    (re.compile(r"\bmillion\b"), "billion"),
-    (re.compile(r"\bbillion\b"), "million"),
-    (re.compile(r"\btrillion\b"), "million"),
-    (re.compile(r"(?<=\d )years\b"), "months"),
-    (re.compile(r"(?<=\d )months\b"), "weeks"),
-    (re.compile(r"(?<=\d )hours\b"), "days"),
-    (re.compile(r"(?<=\d )days\b"), "hours"),
-    (re.compile(r"(?<=\d )pounds\b"), "tons"),
-)
 _AUXILIARY = re.compile(
     r"\b(is|are|was|were|can|will|would|should|may|must|could|has|have)\b(?! not)"
 )
 _DENIAL = re.compile(r"\b(?:not|never)\s|n’t\b|n't\b")
 _NAME = re.compile(r"(?<=[a-z,] )([A-Z][a-z]{3,}(?: [A-Z][a-z]{2,})*)")
-_OPPOSITES = {
-    "increases": "decreases", "increase": "decrease", "increased": "decreased",
-    "increasing": "decreasing", "rises": "falls", "rise": "fall", "rising": "falling",
-    "rose": "fell", "raises": "lowers", "raise": "lower", "higher": "lower", "more": "less",
-    "greater": "smaller", "above": "below", "before": "after", "supply": "demand",
-    "buyers": "sellers", "buy": "sell", "supplied": "demanded", "surplus": "shortage",
-    "expansion": "contraction", "expansionary": "contractionary", "gains": "losses",
-    "positive": "negative", "maximum": "minimum", "left": "right", "inflation": "deflation",
-    "exports": "imports", "large": "small", "larger": "smaller", "strong": "weak",
-    "stronger": "weaker", "long": "short", "producers": "consumers", "benefits": "costs",
-    "appreciate": "depreciate", "upward": "downward", "most": "least", "high": "low",
-    "first": "last", "lenders": "borrowers", "rich": "poor", "inelastic": "elastic",
-}  # fmt: skip
-_OPPOSITE = _OPPOSITES | {second: first for first, second in _OPPOSITES.items()}
+_OPPOSITE = OPPOSITES | {second: first for first, second in OPPOSITES.items()}
 _DIRECTION = re.compile(rf"\b({'|'.join(_OPPOSITE)})\b")
-_SYNONYMS = {
-    "for example": "for instance", "however": "still", "because": "since", "often": "frequently",
-    "large": "big", "shows": "demonstrates", "show": "demonstrate", "important": "significant",
-    "people": "individuals", "firms": "companies", "goods": "products", "begin": "start",
-    "use": "employ", "need": "require", "typically": "usually", "many": "numerous",
-    "therefore": "thus", "purchase": "buy", "obtain": "get", "might": "may", "job": "position",
-    "company": "business", "workers": "employees", "countries": "nations", "country": "nation",
-    "occurs": "happens", "explains": "describes", "help": "assist", "choose": "pick",
-    "approximately": "about", "children": "kids", "argue": "contend", "goal": "aim",
-}  # fmt: skip
 _DROPPED = re.compile(
     r"\b(?:very|quite|rather|typically|usually|generally|simply|actually|basic|overall|entire"
     r"|particular|certain|various|significant|specific)\s(?=[a-z])"
@@ -146,7 +112,7 @@ class Writer:
                 for sentence in own
                 if opening in sentence
             )
-            found.append(ScriptedClaim(kind, text, _question(place[0]), (place,), "by hand"))
+            found.append(ScriptedClaim(kind, text, question_about(place[0]), (place,), "by hand"))
         return found
 
     def _draw(self) -> tuple[Chunk, str]:
@@ -156,7 +122,7 @@ class Writer:
             if not self._sentences[index]:
                 continue
             sentence = self.chance.choice(self._sentences[index])
-            if sentence not in self._drawn and _is_statement(sentence):
+            if sentence not in self._drawn and is_statement(sentence):
                 self._drawn.add(sentence)
                 return self.chunks[index], sentence
         raise ValueError("the book has too few sentences for so many claims")
@@ -174,12 +140,12 @@ class Writer:
             if kind not in FAITHFUL and len(claims) % 2:
                 text = self._reworded(text)
             claims.append(
-                ScriptedClaim(kind, text, _question(chunk), ((chunk, sentence),), "by rule")
+                ScriptedClaim(kind, text, question_about(chunk), ((chunk, sentence),), "by rule")
             )
         return claims
 
     def _other_number(self, sentence: str) -> str | None:
-        units = [(pattern, new) for pattern, new in _UNITS if pattern.search(sentence)]
+        units = [(pattern, new) for pattern, new in UNITS if pattern.search(sentence)]
         if units and self.chance.random() < 0.5:
             pattern, new = self.chance.choice(units)
             return pattern.sub(new, sentence, count=1)
@@ -216,7 +182,7 @@ class Writer:
 
     def _reworded(self, sentence: str) -> str:
         text = _reordered(sentence)
-        for word, other in _SYNONYMS.items():
+        for word, other in SYNONYMS.items():
             text = re.sub(rf"\b{word}\b", other, text)
             text = re.sub(rf"^{word.capitalize()}\b", other.capitalize(), text)
         text = _DROPPED.sub("", text)
@@ -227,13 +193,13 @@ class Writer:
             chunk, first = self._draw()
             own = sentences(chunk.content_text)
             place = own.index(first) + 1
-            if place == len(own) or not _is_statement(own[place]):
+            if place == len(own) or not is_statement(own[place]):
                 continue
             second = own[place]
             tail = second[0].lower() + second[1:] if _lowers(second) else second
             text = f"{_ASIDE.sub('', first).rstrip('.')}, and {_ASIDE.sub('', tail)}"
             return ScriptedClaim(
-                "short", text, _question(chunk), ((chunk, first), (chunk, second)), "merged"
+                "short", text, question_about(chunk), ((chunk, first), (chunk, second)), "merged"
             )
 
     def _invented(self, number: int) -> list[ScriptedClaim]:
@@ -250,7 +216,7 @@ class Writer:
                 words[spot:] = other[1:]
             quote = " ".join(words)
             claims.append(
-                ScriptedClaim("invented quote", quote, _question(chunk), ((chunk, quote),))
+                ScriptedClaim("invented quote", quote, question_about(chunk), ((chunk, quote),))
             )
         return claims
 
@@ -267,7 +233,9 @@ class Writer:
             quote = sentence if place % 3 == 1 else other[1]
             way = "its own quote" if place % 3 == 1 else "quote of the other"
             claims.append(
-                ScriptedClaim("wrong chunk", sentence, _question(chunk), ((other[0], quote),), way)
+                ScriptedClaim(
+                    "wrong chunk", sentence, question_about(chunk), ((other[0], quote),), way
+                )
             )
         return claims
 
@@ -278,17 +246,22 @@ class Writer:
         likeness[index[chunk.chunk_id]] = -1
         for best in np.argsort(-likeness):
             near = self.chunks[int(best)]
-            own = [s for s in self._sentences[int(best)] if _is_statement(s)]
+            own = [s for s in self._sentences[int(best)] if is_statement(s)]
             if own and sentence not in near.content_text:
                 words = set(sentence.lower().split())
                 quote = max(own, key=lambda s: len(words & set(s.lower().split())) / len(s.split()))
                 return ScriptedClaim(
-                    "wrong chunk", sentence, _question(chunk), ((near, quote),), "similar chunk"
+                    "wrong chunk",
+                    sentence,
+                    question_about(chunk),
+                    ((near, quote),),
+                    "similar chunk",
                 )
         raise ValueError("the book has one chunk")
 
 
-def _is_statement(sentence: str) -> bool:
+def is_statement(sentence: str) -> bool:
+    """Return whether it is a sentence of prose that stands by itself."""
     return (
         8 <= len(sentence.split()) <= 40
         and sentence.endswith(".")
@@ -299,7 +272,8 @@ def _is_statement(sentence: str) -> bool:
     )
 
 
-def _question(chunk: Chunk) -> str:
+def question_about(chunk: Chunk) -> str:
+    """Return what somebody who reads about the chunk's section would ask."""
     return f"What does the book say about {(chunk.section_heading or chunk.page_title).lower()}?"
 
 

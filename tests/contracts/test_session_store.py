@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.database import create_engine
 from core.errors import RequestError, StoreError
 from core.models import AgentResponse, AgentSession, ConversationTurn, Outcome, session_id_for
-from core.sessions.store import FORGOTTEN_TEXT, FORGOTTEN_USER, SessionStore
+from core.sessions.store import FORGOTTEN_TEXT, FORGOTTEN_USER, Recollection, SessionStore
 from tests.samples import EARLIER, request, response_to, tool_call
 
 THREAD = session_id_for("slack", "T1", "C1", "1700.1")
@@ -215,6 +215,62 @@ class TestAppending:
         assert [t.turn_number for t in await store.recent_turns(session_id, 50)] == list(
             range(1, turn.turn_number + 1)
         )
+
+
+class TestRemembering:
+    async def test_what_is_stored_is_returned(self, store: SessionStore) -> None:
+        question = request()
+        turn = await store.remember(question, response_to(question, THREAD))
+        assert turn == await store.turn_of(question.request_id)
+        session = await store.get(THREAD)
+        assert session is not None
+        assert (session.current_turn, session.message_count) == (1, 2)
+
+    async def test_of_two_answers_to_a_request_the_first_is_stored_and_returned_to_both(
+        self, store: SessionStore
+    ) -> None:
+        question = request()
+        first = await store.remember(question, response_to(question, uuid4()))
+        second = await store.remember(question, response_to(question, uuid4(), confidence=0.1))
+        assert second == first
+        assert [s.session_id for s in await store.list_sessions()] == [
+            first.agent_response.conversation_id
+        ]
+
+    async def test_replicas_that_answer_a_request_at_once_are_told_one_answer(
+        self, database_url: str
+    ) -> None:
+        engines = [create_engine(database_url) for _ in range(3)]
+        stores = [SessionStore(engine) for engine in engines]
+        question = request()
+        turns = await asyncio.gather(
+            *(stores[n % 3].remember(question, response_to(question, uuid4())) for n in range(12))
+        )
+        assert len({turn.agent_response.id for turn in turns}) == 1
+        assert len(await stores[0].list_sessions()) == 1
+        for engine in engines:
+            await engine.dispose()
+
+    async def test_a_session_of_another_course_takes_no_turn(self, store: SessionStore) -> None:
+        await store.open_session(THREAD, user_id="reader-1", course_id="biology")
+        question = request()
+        with pytest.raises(RequestError, match="belongs to course"):
+            await store.remember(question, response_to(question, THREAD))
+        session = await store.get(THREAD)
+        assert session is not None
+        assert session.current_turn == 0
+
+    async def test_what_is_recalled_is_the_answer_or_the_turns_before(
+        self, store: SessionStore
+    ) -> None:
+        question = request(session_id=THREAD)
+        assert await store.recall(question, 10) == Recollection()
+        turn = await store.remember(question, response_to(question, THREAD))
+        assert await store.recall(question, 10) == Recollection(answered=turn)
+        assert await store.recall(request(session_id=THREAD), 10) == Recollection(turns=[turn])
+        for foreign in ({"session_id": THREAD}, {"request_id": question.request_id}):
+            with pytest.raises(RequestError, match="belongs to course"):
+                await store.recall(request(course_id="biology", **foreign), 10)
 
 
 class TestReading:

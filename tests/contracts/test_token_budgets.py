@@ -183,10 +183,24 @@ class TestPrivacy:
                 await counted(budgets, user_id=user_id, moment=moment)
         await counted(budgets, course_id="ann")  # nobody's course is deleted by its name
         reported = await budgets.used(DAY, DAY + ONE_DAY)
-        await budgets.forget_user("ann")
-        await budgets.forget_user("ann")
+        for _ in range(2):
+            await budgets.forget_user("ann", NOON + 2 * ONE_DAY)
         assert await rows_of_users(engine) == {("2026-03-01", "ben"), ("2026-03-02", "ben")}
         assert await budgets.used(DAY, DAY + ONE_DAY) == reported
+
+    async def test_forgetting_is_no_way_round_the_budget_of_the_day(
+        self, engine: AsyncEngine
+    ) -> None:
+        budgets = TokenBudgets(engine, limits=Limits(user_tokens=100))
+        await counted(budgets, moment=NOON - ONE_DAY)
+        await counted(budgets)
+        await budgets.forget_user("ann", NOON)
+        assert await rows_of_users(engine) == {("2026-03-01", "ann")}
+        assert await budgets.exhausted("ann", "algorithms", NOON) is Scope.USER
+        assert await budgets.exhausted("ann", "algorithms", NOON + ONE_DAY) is None
+        async with engine.connect() as db:
+            calls = text("SELECT calls FROM token_usage WHERE scope = 'user'")
+            assert (await db.execute(calls)).scalars().all() == [0]
 
     async def test_users_are_forgotten_after_90_days_and_courses_are_not(
         self, budgets: TokenBudgets, engine: AsyncEngine

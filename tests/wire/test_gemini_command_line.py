@@ -14,8 +14,8 @@ from core.grounding import wording
 from core.models import Outcome
 from tests.books import COVERED, COVERED_FACT
 from tests.command_line import CommandLine, Finished, shell
-from tests.wire.gemini_faults import STALL_SILENT, UNAVAILABLE
-from tests.wire.gemini_server import COUNT, GENERATE, GeminiServer
+from tests.wire.gemini_faults import UNAVAILABLE
+from tests.wire.gemini_server import GENERATE, GeminiServer
 from tests.wire.gemini_shell import (
     SECRET,
     answered,
@@ -106,6 +106,26 @@ async def test_the_option_asks_gemini_although_the_setting_does_not(
     command_line = speaking_to(server, arden).setting(GENERATOR="extractive")
     answer = await answered(command_line, "--generator", "gemini")
     assert answer.model_name == MODEL
+
+
+async def test_the_option_asks_gemini_although_the_course_does_not(
+    arden: CommandLine, server: GeminiServer
+) -> None:
+    toml = '[courses.arden.answers]\nmodel = "extractive"\n'
+    command_line = describing(speaking_to(server, arden), toml)
+    answer = await answered(command_line, "--generator", "gemini")
+    assert answer.model_name == MODEL
+    configured = command_line.setting(GENERATOR="gemini")
+    assert (await answered(configured)).model_name == "extractive"
+
+
+async def test_each_model_has_its_price(arden: CommandLine, server: GeminiServer) -> None:
+    toml = f'[courses.arden.answers]\nmodel = "{OTHER_MODEL}"\n'
+    prices = {"GEMINI__INPUT_PRICE": "2", "GEMINI__OUTPUT_PRICE": "10"}
+    prices["GEMINI__PRICES"] = f'{{"{OTHER_MODEL}": [1, 5]}}'
+    answer = await answered(describing(speaking_to(server, arden), toml).setting(**prices))
+    expected = (answer.query_tokens * 1 + answer.response_tokens * 5) / 1_000_000
+    assert answer.estimated_cost == pytest.approx(expected)
 
 
 async def test_settings_and_course_decide_what_is_asked_of_the_model(
@@ -206,74 +226,6 @@ async def test_a_refused_key_is_told_in_the_log_and_the_book_answers(
     [line] = done.err.splitlines()
     assert "GLOSSATOR_GEMINI__API_KEY" in line
     assert "another-secret-key" not in line
-
-
-# --- the doctor ---------------------------------------------------------------------------
-
-
-def findings(done: Finished) -> dict[str, str]:
-    lines = [line.split(maxsplit=2) for line in done.out.splitlines()]
-    return {subject: f"{mark} {text}" for mark, subject, text in lines}
-
-
-async def test_the_doctor_tells_models_budgets_and_embeddings(
-    arden: CommandLine, server: GeminiServer
-) -> None:
-    toml = f"""
-    [courses.arden]
-    embedding = "gemini"
-    [courses.arden.answers]
-    model = "{OTHER_MODEL}"
-    """
-    command_line = describing(speaking_to(server, arden), toml).setting(
-        BUDGET__USER_TOKENS="20000", BUDGET__TOTAL_TOKENS="900000"
-    )
-    done = await finished_here(command_line, "doctor")
-    assert (done.code, done.err) == (0, "")
-    found = findings(done)
-    assert list(found) == [
-        *("settings", "database", "model", "generator", "budgets", "embedding", "index", "course")
-    ]
-    assert found["generator"] == f"ok gemini: {MODEL}, {OTHER_MODEL} answer at 127.0.0.1"
-    assert "20,000 a user, 900,000 in all a day" in found["budgets"]
-    assert found["embedding"] == "ok gemini-embedding-2 answers with 768 dimensions"
-    assert {call.model for call in server.requests if call.method in COUNT} == {MODEL, OTHER_MODEL}
-
-
-@pytest.mark.parametrize(
-    ("variables", "words"),
-    [
-        ({"GEMINI__API_KEY": "wrong-key"}, ["API_KEY_INVALID", "GLOSSATOR_GEMINI__API_KEY"]),
-        ({"GEMINI__MODEL": "gemini-0.1-dim"}, ["gemini-0.1-dim", "GLOSSATOR_GEMINI__MODEL"]),
-        ({"GEMINI__REPAIR_MODEL": "gemini-0.1-dim"}, ["gemini-0.1-dim", "no such model"]),
-    ],
-    ids=["key", "model", "repair model"],
-)
-async def test_the_doctor_names_what_gemini_refuses(
-    arden: CommandLine, server: GeminiServer, variables: dict[str, str], words: list[str]
-) -> None:
-    done = await finished_here(speaking_to(server, arden).setting(**variables), "doctor")
-    assert done.code == 78
-    found = findings(done)["generator"]
-    assert found.startswith("FAIL ")
-    assert all(word in found for word in words), found
-    assert "wrong-key" not in done.out
-
-
-@pytest.mark.parametrize("silent", [False, True], ids=["down", "silent"])
-async def test_the_doctor_tells_that_gemini_does_not_answer_after_a_few_seconds(
-    arden: CommandLine, server: GeminiServer, silent: bool
-) -> None:
-    if silent:
-        server.fail(STALL_SILENT, math.inf, COUNT)
-    else:
-        await server.stop()
-    began = time.monotonic()
-    done = await finished_here(speaking_to(server, arden), "doctor")
-    assert time.monotonic() - began < MOST_SECONDS
-    assert done.code == 69
-    assert findings(done)["generator"].startswith("FAIL ")
-    assert findings(done)["course"].startswith("ok ")
 
 
 # --- the demo -----------------------------------------------------------------------------

@@ -61,10 +61,22 @@ def test_a_section_stays_until_it_is_taken_back(lighthouse: CommandLine) -> None
     assert "From now on: the whole book." in done.err
 
 
-def test_an_unknown_section_is_told_and_the_conversation_goes_on(lighthouse: CommandLine) -> None:
-    done = said(lighthouse, "/section Suplies of quinine", COVERED, "/section", COVERED)
-    assert "no section called" in done.err
+def test_an_unknown_section_is_refused_at_once_and_the_one_before_stays(
+    lighthouse: CommandLine,
+) -> None:
+    done = said(lighthouse, "/section The lamp", "/section Quinine stores", COVERED)
+    refusal = done.err.index("no section called “Quinine stores”. The nearest are: ")
+    assert "From now on: Quinine" not in done.err
+    assert refusal > done.err.index("From now on: The lamp.")
     assert COVERED_FACT in done.out
+
+
+def test_a_section_may_be_named_by_number_file_or_spelling(lighthouse: CommandLine) -> None:
+    done = said(lighthouse, "/section lamp.md", "/section the lampp", "/section Nowhere at all")
+    assert [line for line in done.err.splitlines() if line.startswith("From now on")] == [
+        "From now on: lamp.md.",
+        "From now on: the lampp.",
+    ]
 
 
 def test_new_begins_another_session(lighthouse: CommandLine) -> None:

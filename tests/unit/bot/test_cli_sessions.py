@@ -1,20 +1,30 @@
 """`glossator sessions`: conversations are kept, shown, and forgotten on demand."""
 
+import shutil
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from core.models import AgentSession
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, VERBATIM, write_files
-from tests.command_line import CommandLine
+from tests.command_line import CommandLine, shell
+
+
+@pytest.fixture(scope="module")
+def ingested(tmp_path_factory: pytest.TempPathFactory, models: Path) -> CommandLine:
+    """A shell with the lighthouse book, of which every test gets a copy."""
+    command_line = shell(tmp_path_factory.mktemp("ingested"), models)
+    write_files(command_line.folder / "arden", LIGHTHOUSE)
+    assert command_line.here("ingest", "arden").code == 0
+    return command_line
 
 
 @pytest.fixture
-def arden(glossator: CommandLine) -> CommandLine:
+def arden(tmp_path: Path, ingested: CommandLine) -> CommandLine:
     """A shell with the lighthouse book and no conversation."""
-    write_files(glossator.folder / "arden", LIGHTHOUSE)
-    assert glossator.here("ingest", "arden").code == 0
-    return glossator
+    copied = shutil.copytree(ingested.folder, tmp_path / "arden", symlinks=True)
+    return CommandLine(copied)
 
 
 def conversation(shell: CommandLine, *questions: str) -> str:

@@ -94,13 +94,28 @@ def test_a_period_that_makes_no_sense_is_wrong_usage(glossator: CommandLine, day
     assert "--days" in done.sentence
 
 
-def test_forgetting_all_of_a_user_forgets_what_the_user_used(prepared: CommandLine) -> None:
+def test_forgetting_all_of_a_user_leaves_the_tokens_of_today_alone(prepared: CommandLine) -> None:
     ann = terminal_user(Settings(data_dir=prepared.data))
     count(prepared, (ann, "biology", 100, 20), ("ben", "biology", 50, 5))
     count(prepared, (ann, "biology", 10, 2), days_ago=1)
     reported = prepared.here("usage").out
     assert prepared.here("sessions", "forget", "--all").code == 0
     with closing(sqlite3.connect(prepared.data / "glossator.db")) as database:
-        users = database.execute("SELECT subject FROM token_usage WHERE scope = 'user'").fetchall()
-        assert users == [("ben",)]
+        users = database.execute(
+            "SELECT subject, day, query_tokens, calls FROM token_usage WHERE scope = 'user'"
+        )
+        assert set(users) == {(ann, day(), 100, 0), ("ben", day(), 50, 1)}
     assert prepared.here("usage").out == reported
+
+
+def test_models_at_different_prices_are_told_at_the_dearest(prepared: CommandLine) -> None:
+    count(prepared, ("ann", "biology", 1_000_000, 0))
+    priced = prepared.setting(
+        GEMINI__INPUT_PRICE="0.5",
+        GEMINI__OUTPUT_PRICE="3",
+        GEMINI__PRICES='{"cheap": [0.1, 0.4], "dear": [9, 9]}',
+        GEMINI__REPAIR_MODEL="cheap",
+    )
+    assert priced.here("usage", "--json").json[0]["estimated_cost"] == pytest.approx(0.5)
+    dear = priced.setting(GEMINI__REPAIR_MODEL="dear")
+    assert dear.here("usage", "--json").json[0]["estimated_cost"] == pytest.approx(9)

@@ -9,6 +9,7 @@ import pytest
 
 from bot.courses import AnswersTable, CourseFile, keys_of, read_course_file
 from core.errors import ConfigurationError
+from core.generation.prompt import smallest_window
 from core.models import AgentConfiguration
 
 ROOT = Path(__file__).parents[3]
@@ -135,6 +136,7 @@ def test_the_handbook_explains_every_key_with_its_default() -> None:
     numbers = {key: default for key, default in answers.items() if isinstance(default, int | float)}
     told = {key: json.loads(rows[key].strip("`").replace(",", "")) for key in numbers}
     assert told == numbers
+    assert f"| from {smallest_window(None):,} | 32,000 |" in page
 
 
 # --- what is refused --------------------------------------------------------------------
@@ -195,6 +197,11 @@ def test_a_misspelt_key_is_refused_naming_the_nearest(
         ("[courses.x.answers]\ntemperature = 1.5\n", "courses.x.answers.temperature"),
         ("[courses.x.answers]\nmax_tokens = 0\n", "courses.x.answers.max_tokens"),
         ("[courses.x.answers]\ncontext_window = 100\n", "courses.x.answers.context_window"),
+        (
+            "[courses.x.answers]\ncontext_window = 600\n",
+            "courses.x.answers: context_window is 600, and the instructions with a long question, "
+            f"a long quote and one passage need {smallest_window(None):,}.",
+        ),
         ("[courses.x.answers]\nsystem_prompt = 3\n", "courses.x.answers.system_prompt"),
         ("[courses.x.answers]\nanswered_from = nan\n", "courses.x.answers.answered_from"),
         (

@@ -241,6 +241,9 @@ def test_a_group_is_no_setting_of_its_own(monkeypatch: pytest.MonkeyPatch) -> No
         ("GLOSSATOR_GEMINI__FIRST_TOKEN_TIMEOUT", "0"),
         ("GLOSSATOR_GEMINI__SILENCE_TIMEOUT", "inf"),
         ("GLOSSATOR_GEMINI__INPUT_PRICE", "-1"),
+        ("GLOSSATOR_GEMINI__PRICES", '{"a-model": [1]}'),
+        ("GLOSSATOR_GEMINI__PRICES", '{"a-model": [1, -2]}'),
+        ("GLOSSATOR_GEMINI__PRICES", '["a-model"]'),
         ("GLOSSATOR_GEMINI__EMBEDDING_DIMENSIONS", "64"),
         ("GLOSSATOR_BUDGET__USER_TOKENS", "0"),
         ("GLOSSATOR_BUDGET__REQUEST_TOKENS", "many"),
@@ -256,12 +259,27 @@ def test_a_bad_value_is_refused_in_one_sentence_that_names_its_variable(
     assert "\n" not in message
 
 
-def test_a_list_that_is_no_json_is_refused_naming_its_variable(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("name", "value", "how"),
+    [
+        ("GLOSSATOR_INGEST__ALLOWED_HOSTS", "wiki.local", 'a JSON list, such as ["wiki.local"]'),
+        ("GLOSSATOR_GEMINI__PRICES", "0.3", "a JSON object, such as {"),
+        ("GLOSSATOR_GEMINI__PRICES", "a-model: 0.3", "a JSON object, such as {"),
+    ],
+)
+def test_what_is_no_json_is_refused_naming_its_variable_and_how_to_write_it(
+    name: str, value: str, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    message = refusal_of("GLOSSATOR_INGEST__ALLOWED_HOSTS", "wiki.local", monkeypatch)
-    assert "GLOSSATOR_INGEST__ALLOWED_HOSTS" in message
+    message = refusal_of(name, value, monkeypatch)
+    assert message.startswith(f"{name} is not valid: write {how}")
     assert "\n" not in message
+
+
+def test_models_may_have_prices_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings().gemini.prices == {}
+    value = '{"gemini-3.5-flash-lite": [0.3, 2.5]}'
+    settings = settings_of({"GLOSSATOR_GEMINI__PRICES": value}, monkeypatch)
+    assert settings.gemini.prices == {"gemini-3.5-flash-lite": (0.3, 2.5)}
 
 
 # --- secrets ----------------------------------------------------------------------------

@@ -117,6 +117,6 @@ def test_it_is_logged_once_that_it_opens_and_once_that_it_closes(
     breaker.succeeded()
     breaker.succeeded()
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
-        ("WARNING", "the model failed 5 times in a row and is not asked for 20 s"),
+        ("INFO", "the model failed 5 times in a row and is not asked for 20 s"),
         ("INFO", "the model answers again"),
     ]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,10 +14,18 @@ from core.generation.base import Claim, GenerationTask, Passage, Quoted, Rejecte
 from core.generation.draft import DraftParser
 from core.generation.escaping import escape, escape_attribute, unescape
 from core.generation.history import reckon_tokens
-from core.generation.prompt import Prompt, render_found, render_prompt, render_repair
+from core.generation.prompt import (
+    Prompt,
+    render_found,
+    render_prompt,
+    render_repair,
+    smallest_window,
+)
 from core.generation.tags import Tag, TagReader
 from core.models import (
     EXPLAIN_QUOTE,
+    MAX_QUESTION,
+    MAX_SELECTED_TEXT,
     ConversationTurn,
     Outcome,
     QuoteLocation,
@@ -344,6 +353,33 @@ def test_the_last_passages_go_when_no_turn_is_left() -> None:
     assert len(prompt.messages) == 1
     assert 1 < len(told) < 8
     assert told == [str(number) for number in range(1, len(told) + 1)]
+
+
+@pytest.mark.parametrize("window", range(2_000, 12_000, 1_000))
+def test_no_passage_goes_while_a_turn_is_left_and_the_last_of_them_first(window: int) -> None:
+    found = [f"found-{number} {LONG}" for number in range(3)]
+    carried = [f"carried-{number} {LONG}" for number in range(2)]
+    prompt = render(task(*found, *carried, history=history_of(8), context_window=window))
+    told = [block.partition(" ")[0] for block in blocks(last(prompt), "passage")]
+    everything = ["found-0", "found-1", "found-2", "carried-0", "carried-1"]
+    assert told == everything[: len(told)]
+    assert len(prompt.messages) == 1 or told == everything
+
+
+def test_the_smallest_window_holds_the_longest_question_quote_and_passage() -> None:
+    prose = "The keepers trim the wick every night, and they write it down in the log. "
+    asked = task(
+        (prose * 60)[:2_200],  # as long as a passage gets
+        LONG,
+        question=(prose * 20)[:MAX_QUESTION],
+        selected_text=(prose * 200)[:MAX_SELECTED_TEXT],
+        quote_location=located(QuoteStatus.NOT_FOUND),
+        system_prompt=LONG,
+        search=no_search,
+    )
+    window = smallest_window(LONG)
+    assert render(replace(asked, context_window=window)).tokens <= window * 3 // 4
+    assert smallest_window(None) < window
 
 
 def test_question_quote_and_first_passage_always_stay() -> None:

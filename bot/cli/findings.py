@@ -1,0 +1,39 @@
+"""What `glossator doctor` finds: a subject, a sentence, and how bad it is."""
+
+from dataclasses import dataclass
+
+from bot.cli.exits import Exit, sentence_for
+from core.errors import BotError, ConfigurationError, ServiceError
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the doctor's."""
+
+    subject: str
+    text: str
+    exit_code: Exit = Exit.OK
+    is_warning: bool = False
+    """Whether it works, and yet something is to be done about it."""
+
+    @property
+    def line(self) -> str:
+        """What is printed."""
+        mark = "FAIL" if self.exit_code is not Exit.OK else "WARN" if self.is_warning else "ok  "
+        return f"{mark}  {self.subject:<9} {self.text}"
+
+
+def warning(subject: str, text: str) -> Finding:
+    """Return what should be looked after, though nothing fails."""
+    return Finding(subject, text, is_warning=True)
+
+
+def failed(subject: str, error: BotError) -> Finding:
+    """Return what does not work."""
+    code = Exit.UNAVAILABLE if isinstance(error, ServiceError) else Exit.CONFIGURATION
+    return Finding(subject, sentence_for(error), code)
+
+
+def misconfigured(subject: str, text: str) -> Finding:
+    """Return what cannot work before the operator has changed something."""
+    return failed(subject, ConfigurationError(text))
