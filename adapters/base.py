@@ -39,12 +39,18 @@ class PostKeeper(Protocol):
 
         Raises:
             LeaseLost: somebody else answers by now; nothing more may be posted.
-            StoreError: when the database fails.
         """
         ...
 
     def check(self) -> None:
-        """Raise LeaseLost when the lease has run out by our own clock; asks nobody."""
+        """Raise LeaseLost when the lease has run out by our own clock; asks nobody.
+
+        To be called right before every call of the platform.
+        """
+        ...
+
+    def doubt(self) -> None:
+        """Have `tidy` called later: a post may have been applied without our knowledge."""
         ...
 
 
@@ -83,4 +89,31 @@ class ChatAdapter(Protocol):
         Raises:
             DeliveryError: as `open` does.
         """
+        ...
+
+    async def tidy(self, job: Job) -> None:
+        """Remove messages of ours that answer a job's question and are not in `job.posted`.
+
+        Called some time after the answer, when a post may have been applied unseen. A
+        platform that never shows the same post twice has nothing to do.
+
+        Raises:
+            DeliveryError: as `open` does.
+        """
+        ...
+
+
+class ChatPlatform(ChatAdapter, Protocol):
+    """A chat adapter with its connection."""
+
+    async def run(self) -> None:
+        """Stay connected and let events in, until `close`.
+
+        Raises:
+            ConfigurationError: when the platform refuses our credentials.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let no more events in; what is being accepted is finished before."""
         ...

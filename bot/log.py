@@ -25,8 +25,15 @@ class _CurrentStderr(logging.StreamHandler[TextIO]):
 
 
 def configure_logging(level: str) -> None:
-    """Send everything from `level` up to stderr."""
+    """Send everything from `level` up to stderr; of other libraries, warnings at least."""
     handler = _CurrentStderr()
     if level != "DEBUG":
         handler.setFormatter(_WithoutTraceback())
-    logging.basicConfig(level=level, handlers=[handler])
+    logging.basicConfig(level=level if level in _ALSO_OF_OTHERS else "WARNING", handlers=[handler])
+    for package in _OURS:
+        logging.getLogger(package).setLevel(level)
+
+
+_OURS = ("bot", "adapters", "core", "migrations")
+_ALSO_OF_OTHERS = frozenset({"DEBUG", "ERROR"})
+"""Levels that hold for libraries as well."""

@@ -165,6 +165,14 @@ class ContextMode(StrEnum):
     SELECTED_TEXT = "selected_text"
 
 
+class AnswerLength(StrEnum):
+    """How much is written at most."""
+
+    SHORT = "short"
+    NORMAL = "normal"
+    LONG = "long"
+
+
 class UserContext(Model):
     """Where a question came from, as the platform tells it; never shown to the model."""
 
@@ -204,6 +212,7 @@ class AgentRequest(Model):
     max_turns: Annotated[int, Field(ge=1, le=50)] | None = None
     top_k: Annotated[int, Field(ge=1, le=10)] | None = None
     score_threshold: Unit | None = None
+    answer_length: AnswerLength | None = None
     created_at: PastTime = Field(default_factory=now)
     user_context: UserContext = UserContext()
 
@@ -575,6 +584,7 @@ class AgentConfiguration(Model):
     max_turns: Annotated[int, Field(ge=1, le=50)] = 10
     score_threshold: Unit = 0.5
     top_k: Annotated[int, Field(ge=1, le=10)] = 5
+    answer_length: AnswerLength = AnswerLength.NORMAL
     answered_from: Unit = 0.5
     """The confidence from which an answer is told as `answered`."""
     partial_from: Unit = 0.0

@@ -4,6 +4,9 @@ from alembic import context
 
 import core.budgets.store
 import core.catalogue
+import core.channels.store
+import core.feedback.store
+import core.inbox.store
 import core.sessions.store  # noqa: F401  (these imports bring their tables into Base)
 from core.database import Base
 

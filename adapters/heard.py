@@ -1,0 +1,80 @@
+"""What a platform said, in no platform's words, before anybody decides about it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+_QUOTED = re.compile(r"^ {0,3}>(?:>>)? ?(.*)$")
+_FEWEST_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message or command that may be a question."""
+
+    key: str
+    """As `Arrival.key`."""
+    platform: str
+    workspace: str
+    channel: str
+    places: tuple[str, ...]
+    """Where rules may be set for, narrowest first: thread, channel, category, workspace."""
+    position: int
+    """As `Arrival.position`."""
+    user: str
+    """The asker's id on the platform."""
+    text: str
+    """Plain text, the quoted lines and the mention of the bot taken out."""
+    address: Mapping[str, Any]
+    """As `Arrival.address`."""
+    message: str | None = None
+    """The message's id; none for a command."""
+    thread: str | None = None
+    """The thread it was said in."""
+    quote: str | None = None
+    section: str | None = None
+    course: str | None = None
+    """The course that is asked whatever the channel says, as by a command about the bot."""
+    answers: str | None = None
+    """The id of the bot's message that this one replies to."""
+    addressed: bool = False
+    """Whether it mentions the bot, replies to it, or is a command."""
+    to_others: bool = False
+    """Whether it mentions or replies to somebody else."""
+    direct: bool = False
+    begins: bool = False
+    """Whether it is the first message of a forum's post."""
+    private: bool = False
+    """Whether only the asker is to see the answer."""
+    staff: bool = False
+    locale: str | None = None
+    sent_at: datetime | None = None
+    token: str | None = None
+    token_expires_at: datetime | None = None
+
+    @property
+    def command(self) -> bool:
+        """Whether the platform waits for a response of ours."""
+        return self.token is not None
+
+    @property
+    def may_be_small_talk(self) -> bool:
+        """Whether it is too little to count as a question where nobody addressed the bot."""
+        return "?" not in self.text and len(self.text.split()) < _FEWEST_WORDS and not self.quote
+
+
+def apart_from_quotes(text: str) -> tuple[str, str | None]:
+    """Return a message without its lines quoted by `>`, and these without their marks."""
+    said, quoted = list[str](), list[str]()
+    lines = iter(text.splitlines())
+    for line in lines:
+        match = _QUOTED.match(line)
+        if match is None:
+            said.append(line)
+            continue
+        quoted.append(match[1])
+        if line.lstrip().startswith(">>>"):
+            quoted += lines  # `>>>` quotes all that follows
+    return "\n".join(said).strip(), "\n".join(quoted).strip() or None

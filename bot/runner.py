@@ -1,0 +1,124 @@
+"""`glossator run`: keeps the chat platforms and the worker going until it is told to stop."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import timedelta
+
+from adapters.base import ChatPlatform
+from adapters.desk import FrontDesk
+from adapters.guide import Guide
+from adapters.janitor import Janitor
+from adapters.worker import Worker
+from bot.discord import discord_adapter
+from bot.handbook import COURSE, ingest_handbook
+from bot.secrets import Pseudonyms, Sealer
+from bot.settings import Settings
+from bot.wiring import Services, open_services, pseudonym_key, sealing_keys
+from core.channels.store import ChannelRules, Conversations
+from core.errors import ConfigurationError
+from core.inbox.limits import Limits
+from core.inbox.store import Inbox
+
+logger = logging.getLogger(__name__)
+
+DRAIN = 10.0
+"""Seconds that answers under way get when the bot is told to stop."""
+NO_PLATFORM = (
+    "No chat platform is set up: set GLOSSATOR_DISCORD__TOKEN (docs/discord.md says how to get "
+    "one), or ask at the terminal with 'glossator chat'."
+)
+
+
+async def run_bot(settings: Settings, announce: Callable[[str], None]) -> None:
+    """Answer on every platform that the settings name, until SIGTERM or SIGINT.
+
+    Raises:
+        ConfigurationError: when there is no platform, or one refuses our credentials.
+    """
+    if settings.discord.token is None:
+        raise ConfigurationError(NO_PLATFORM)
+    stop = asyncio.Event()
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        with suppress(NotImplementedError):  # Windows: Ctrl-C interrupts instead
+            asyncio.get_running_loop().add_signal_handler(signal_number, stop.set)
+    async with open_services(settings, announce) as opened:
+        await ingest_handbook(opened)
+        await opened.warm_up()
+        await Bot(opened).run_until(stop, announce)
+
+
+class Bot:
+    """The worker and the platforms over one set of services."""
+
+    def __init__(self, opened: Services) -> None:
+        settings = opened.settings
+        sealer = Sealer(sealing_keys(settings))
+        limits = settings.inbox
+        self.inbox = Inbox(
+            opened.engine,
+            seal=sealer.seal,
+            unseal=sealer.unseal,
+            limits=Limits(
+                user_per_minute=limits.user_per_minute,
+                channel_per_minute=limits.channel_per_minute,
+                user_in_flight=limits.user_in_flight,
+                channel_in_flight=limits.channel_in_flight,
+                in_flight=limits.in_flight,
+            ),
+        )
+        guide = Guide(opened.catalogue)
+        desk = FrontDesk(
+            inbox=self.inbox,
+            rules=ChannelRules(opened.engine),
+            conversations=Conversations(opened.engine),
+            sessions=opened.sessions,
+            pseudonyms=Pseudonyms(pseudonym_key(settings)),
+            guide=guide,
+            handbook=COURSE.course_id,
+            described=lambda platform: opened.course_file.channels.get(platform, {}),
+        )
+        self._platforms: Sequence[ChatPlatform] = (
+            discord_adapter(
+                opened,
+                inbox=self.inbox,
+                desk=desk,
+                guide=guide,
+                wake=lambda: self.worker.wake(),
+                stop=lambda key: self.worker.stop(key),
+            ),
+        )
+        adapters = {platform.platform: platform for platform in self._platforms}
+        self.worker = Worker(
+            inbox=self.inbox,
+            agent=opened.agent(),
+            adapters=adapters,
+            sessions=opened.sessions,
+            lease=limits.lease,
+            concurrency=limits.in_flight,
+            stale_after=timedelta(seconds=limits.stale_after),
+        )
+        self.janitor = Janitor(inbox=self.inbox, adapters=adapters)
+
+    async def run_until(self, stop: asyncio.Event, announce: Callable[[str], None]) -> None:
+        """Answer until `stop` is set, then finish or hand back what is under way.
+
+        Raises:
+            ConfigurationError: when a platform refuses our credentials.
+        """
+        announce("Answering; stop with Ctrl-C.")
+        worker = asyncio.create_task(self.worker.run())
+        janitor = asyncio.create_task(self.janitor.run())
+        platforms = [asyncio.create_task(platform.run()) for platform in self._platforms]
+        stopping = asyncio.create_task(stop.wait())
+        await asyncio.wait([worker, *platforms, stopping], return_when=asyncio.FIRST_COMPLETED)
+        announce("Stopping; answers under way get a few seconds.")
+        await self.worker.drain(DRAIN)
+        for platform in self._platforms:
+            await platform.close()
+        for task in (janitor, stopping):
+            task.cancel()
+        for task in (worker, *platforms):
+            await task

@@ -1,0 +1,77 @@
+"""What is stored about a person, over all stores: shown to them, and deleted for them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.budgets.store import TokenBudgets
+from core.feedback.store import Feedback
+from core.inbox.store import Inbox
+from core.sessions.store import SessionStore
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """How much is stored about a person."""
+
+    questions: int = 0
+    """With their answers."""
+    waiting: int = 0
+    """Questions that wait for their answer, and the addresses of answers given."""
+    votes: int = 0
+
+    @property
+    def anything(self) -> bool:
+        """Whether there is anything to delete."""
+        return bool(self.questions or self.waiting or self.votes)
+
+    def __add__(self, other: "Stored") -> "Stored":
+        return Stored(
+            self.questions + other.questions,
+            self.waiting + other.waiting,
+            self.votes + other.votes,
+        )
+
+
+class PersonalData:
+    """All that the stores hold of a person, by the person's pseudonyms.
+
+    A person has a pseudonym a workspace. Methods raise StoreError when the database fails;
+    what was deleted by then stays deleted, and calling again deletes the rest.
+    """
+
+    def __init__(
+        self,
+        *,
+        sessions: SessionStore,
+        inbox: Inbox,
+        feedback: Feedback,
+        budgets: TokenBudgets,
+    ) -> None:
+        self._sessions = sessions
+        self._inbox = inbox
+        self._feedback = feedback
+        self._budgets = budgets
+
+    async def stored(self, user_ids: Sequence[str]) -> Stored:
+        """Return how much there is."""
+        total = Stored()
+        for user_id in user_ids:
+            total += Stored(
+                await self._sessions.turns_of_user(user_id),
+                await self._inbox.of_user(user_id),
+                await self._feedback.of_user(user_id),
+            )
+        return total
+
+    async def forget(self, user_ids: Sequence[str]) -> Stored:
+        """Delete it all, answers under way included, and return how much it was."""
+        total = Stored()
+        for user_id in user_ids:
+            waiting = await self._inbox.forget_user(user_id)  # first: nothing new is written
+            total += Stored(
+                await self._sessions.forget_user(user_id),
+                waiting,
+                await self._feedback.forget_user(user_id),
+            )
+            await self._budgets.forget_user(user_id)
+        return total

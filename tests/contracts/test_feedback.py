@@ -1,0 +1,65 @@
+"""Votes on answers, on every database."""
+
+from uuid import uuid4
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core.feedback.store import LONGEST_REASON, Feedback, Tally, Vote
+
+ANSWER = uuid4()
+
+
+@pytest.fixture
+def feedback(engine: AsyncEngine) -> Feedback:
+    return Feedback(engine)
+
+
+def vote(user: str = "ann", *, helpful: bool = True, reason: str | None = None) -> Vote:
+    return Vote(ANSWER, user, "biology", helpful, reason)
+
+
+async def test_a_click_again_is_the_same_vote(feedback: Feedback) -> None:
+    for _ in range(3):
+        await feedback.vote(vote())
+    assert await feedback.tally("biology") == Tally(helpful=1, not_helpful=0)
+
+
+async def test_a_vote_can_be_changed(feedback: Feedback) -> None:
+    await feedback.vote(vote(helpful=False, reason="too short"))
+    await feedback.vote(vote(helpful=True))
+    assert await feedback.of(ANSWER, "ann") == vote(helpful=True)
+
+
+async def test_a_click_again_keeps_the_reason(feedback: Feedback) -> None:
+    await feedback.vote(vote(helpful=False, reason="too short"))
+    await feedback.vote(vote(helpful=False))
+    assert await feedback.of(ANSWER, "ann") == vote(helpful=False, reason="too short")
+
+
+async def test_a_new_reason_replaces_the_old_one(feedback: Feedback) -> None:
+    await feedback.vote(vote(helpful=False, reason="too short"))
+    await feedback.vote(vote(helpful=False, reason="wrong chapter"))
+    assert await feedback.of(ANSWER, "ann") == vote(helpful=False, reason="wrong chapter")
+
+
+async def test_a_long_reason_is_cut(feedback: Feedback) -> None:
+    await feedback.vote(vote(helpful=False, reason="x" * 5_000))
+    kept = await feedback.of(ANSWER, "ann")
+    assert kept is not None and len(kept.reason or "") == LONGEST_REASON
+
+
+async def test_each_person_has_a_vote(feedback: Feedback) -> None:
+    await feedback.vote(vote("ann"))
+    await feedback.vote(vote("ben", helpful=False))
+    assert await feedback.tally("biology") == Tally(helpful=1, not_helpful=1)
+    assert await feedback.tally("algebra") == Tally(helpful=0, not_helpful=0)
+
+
+async def test_forgetting_a_person_deletes_that_persons_votes_alone(feedback: Feedback) -> None:
+    await feedback.vote(vote("ann"))
+    await feedback.vote(vote("ben"))
+    assert await feedback.of_user("ann") == 1
+    assert await feedback.forget_user("ann") == 1
+    assert await feedback.of(ANSWER, "ann") is None
+    assert await feedback.of(ANSWER, "ben") == vote("ben")

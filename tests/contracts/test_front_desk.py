@@ -1,0 +1,334 @@
+"""What the front desk takes for a question, from whom, and to which course."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from adapters.desk import NOT_HERE, STAFF_ONLY, FrontDesk, Received
+from adapters.guide import Guide, Shelfmark
+from adapters.heard import Heard
+from bot.secrets import Pseudonyms
+from core.catalogue import Catalogue, Edition
+from core.channels.rules import Askers, FollowUps, Rules
+from core.channels.store import ChannelRules, Conversations, Place
+from core.inbox.base import Acceptance, Kind, Posted, request_id_for
+from core.inbox.limits import Limits
+from core.inbox.store import Inbox
+from core.models import EXPLAIN_QUOTE, AnswerLength, ContextMode, Course, session_id_for
+from core.sessions.store import SessionStore
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LEASE = timedelta(seconds=15)
+CHANNEL = Place("discord", "guild", "channel")
+
+
+class Shelf(Guide):
+    """A guide to courses that nobody has to ingest."""
+
+    def __init__(self, *course_ids: str) -> None:
+        super().__init__(catalogue=None)  # type: ignore[arg-type]
+        self._marks = {course_id: _mark(course_id) for course_id in course_ids}
+
+    async def courses(self) -> dict[str, Shelfmark]:
+        return self._marks
+
+
+def _mark(course_id: str) -> Shelfmark:
+    edition = Edition(uuid4(), course_id, f"c-{course_id}", "mini", 8, NOON, 10, 2)
+    return Shelfmark(Course(course_id=course_id, title=course_id.title()), edition)
+
+
+class Reception:
+    """A front desk over one database, and what it needs to be watched."""
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        *courses: str,
+        described: Mapping[str, Rules] | None = None,
+    ) -> None:
+        self.inbox = Inbox(
+            engine, seal=str.encode, unseal=bytes.decode, limits=Limits(user_per_minute=100)
+        )
+        self.rules = ChannelRules(engine)
+        self.conversations = Conversations(engine)
+        self.sessions = SessionStore(engine)
+        self.desk = FrontDesk(
+            inbox=self.inbox,
+            rules=self.rules,
+            conversations=self.conversations,
+            sessions=self.sessions,
+            pseudonyms=Pseudonyms(b"key"),
+            guide=Shelf(*courses),
+            handbook="handbook",
+            described=lambda _: described or {},
+        )
+
+
+@pytest.fixture
+def reception(engine: AsyncEngine) -> Reception:
+    return Reception(engine, "biology", "handbook")
+
+
+def heard(number: int = 1, text: str = "What is a cell?", **changes: Any) -> Heard:
+    message = Heard(
+        key=f"discord:bot:{number}",
+        platform="discord",
+        workspace="guild",
+        channel="channel",
+        places=("channel", "category", "guild"),
+        position=number,
+        user="ann",
+        text=text,
+        address={"message": number},
+        message=str(number),
+        addressed=True,
+        sent_at=NOON,
+    )
+    return replace(message, **changes)
+
+
+def in_thread(number: int, text: str = "And what is inside it?", **changes: Any) -> Heard:
+    places = ("thread", "channel", "category", "guild")
+    return heard(
+        number, text, **{"thread": "thread", "places": places, "addressed": False} | changes
+    )
+
+
+def refusal(received: Received | None) -> str | None:
+    assert received is not None
+    return received.arrival.refusal
+
+
+class TestQuestions:
+    async def test_a_mention_is_accepted_with_the_request_it_makes(
+        self, reception: Reception
+    ) -> None:
+        received = await reception.desk.receive(heard())
+        assert received is not None
+        assert received.accepted.acceptance is Acceptance.NEW
+        request = received.arrival.request
+        assert request is not None
+        assert request.request_id == request_id_for("discord:bot:1")
+        assert request.course_id == "biology"
+        assert request.query_text == "What is a cell?"
+        assert request.session_id == session_id_for("discord", "guild", "channel", "1")
+        assert '"ann"' not in request.model_dump_json()
+
+    async def test_the_same_message_again_is_known(self, reception: Reception) -> None:
+        first = await reception.desk.receive(heard())
+        again = await reception.desk.receive(heard())
+        assert first is not None
+        assert again is not None
+        assert again.accepted.acceptance is Acceptance.KNOWN
+
+    async def test_what_nobody_asked_the_bot_is_passed_over(self, reception: Reception) -> None:
+        assert await reception.desk.receive(heard(addressed=False)) is None
+
+    async def test_a_bare_quote_is_explained(self, reception: Reception) -> None:
+        received = await reception.desk.receive(heard(text="", quote="Cells divide."))
+        assert received is not None
+        assert received.arrival.request is not None
+        assert received.arrival.request.query_text == EXPLAIN_QUOTE
+        assert received.arrival.request.context_mode is ContextMode.SELECTED_TEXT
+        assert received.arrival.request.selected_text == "Cells divide."
+
+    async def test_a_question_that_cannot_be_asked_is_told_why(self, reception: Reception) -> None:
+        assert "question" in (refusal(await reception.desk.receive(heard(text=""))) or "")
+        too_long = await reception.desk.receive(heard(2, text="why " * 500))
+        assert "2,000" in (refusal(too_long) or "") or "1,999" in (refusal(too_long) or "")
+
+    async def test_a_direct_message_needs_no_mention(self, reception: Reception) -> None:
+        direct = heard(addressed=False, direct=True, workspace="@me", places=("dm",), channel="dm")
+        received = await reception.desk.receive(direct)
+        assert received is not None
+        later = replace(direct, key="discord:bot:2", position=2, sent_at=NOON + timedelta(hours=9))
+        anew = await reception.desk.receive(later)
+        assert received.arrival.request is not None
+        assert anew is not None
+        assert anew.arrival.request is not None
+        assert anew.arrival.request.session_id != received.arrival.request.session_id
+
+    async def test_a_private_command_is_a_conversation_of_its_own(
+        self, reception: Reception
+    ) -> None:
+        command = heard(key="discord:i:7", message=None, token="secret", private=True)
+        received = await reception.desk.receive(command)
+        assert received is not None
+        assert received.arrival.request is not None
+        own = session_id_for("discord", "guild", "channel", "discord:i:7")
+        assert received.arrival.request.session_id == own
+
+    async def test_a_public_command_has_no_session_before_its_thread_is_known(
+        self, reception: Reception
+    ) -> None:
+        command = heard(key="discord:i:7", message=None, token="secret")
+        received = await reception.desk.receive(command)
+        assert received is not None
+        assert received.arrival.request is not None
+        assert received.arrival.request.session_id is None
+
+
+class TestCourses:
+    async def test_the_only_course_serves_every_channel(self, reception: Reception) -> None:
+        received = await reception.desk.receive(heard())
+        assert received is not None
+        assert received.arrival.request is not None
+        assert received.arrival.request.course_id == "biology"
+
+    async def test_without_a_course_the_handbook_answers(self, engine: AsyncEngine) -> None:
+        received = await Reception(engine, "handbook").desk.receive(heard())
+        assert received is not None
+        assert received.arrival.request is not None
+        assert received.arrival.request.course_id == "handbook"
+
+    async def test_of_several_courses_the_bound_one_answers(self, engine: AsyncEngine) -> None:
+        reception = Reception(engine, "algebra", "biology", "handbook")
+        await reception.rules.set(CHANNEL, Rules(course_id="algebra"))
+        received = await reception.desk.receive(heard())
+        assert received is not None
+        assert received.arrival.request is not None
+        assert received.arrival.request.course_id == "algebra"
+
+    async def test_the_narrowest_place_counts(self, engine: AsyncEngine) -> None:
+        described = {"guild": Rules(course_id="algebra"), "category": Rules(course_id="biology")}
+        reception = Reception(engine, "algebra", "biology", described=described)
+        received = await reception.desk.receive(heard())
+        assert received is not None
+        assert received.arrival.request is not None
+        assert received.arrival.request.course_id == "biology"
+
+    async def test_an_unbound_channel_is_told_how_to_bind_it(self, engine: AsyncEngine) -> None:
+        reception = Reception(engine, "algebra", "biology", "handbook")
+        told = refusal(await reception.desk.receive(heard()))
+        assert told is not None
+        assert "/course" in told
+        assert "algebra" in told
+
+    async def test_a_course_that_is_gone_is_not_replaced_by_another(
+        self, reception: Reception
+    ) -> None:
+        await reception.rules.set(CHANNEL, Rules(course_id="history"))
+        assert refusal(await reception.desk.receive(heard())) is not None
+
+    async def test_in_an_excluded_channel_only_commands_are_told_so(
+        self, reception: Reception
+    ) -> None:
+        await reception.rules.set(CHANNEL, Rules(excluded=True))
+        assert await reception.desk.receive(heard()) is None
+        command = heard(2, key="discord:i:2", token="secret", message=None)
+        assert refusal(await reception.desk.receive(command)) == NOT_HERE
+
+    async def test_where_staff_only_may_ask_students_are_told_so(
+        self, reception: Reception
+    ) -> None:
+        await reception.rules.set(CHANNEL, Rules(askers=Askers.STAFF))
+        assert refusal(await reception.desk.receive(heard())) == STAFF_ONLY
+        assert refusal(await reception.desk.receive(heard(2, staff=True))) is None
+
+    async def test_the_length_that_was_set_is_asked_for(self, reception: Reception) -> None:
+        await reception.rules.set(CHANNEL, Rules(answer_length=AnswerLength.SHORT))
+        received = await reception.desk.receive(heard())
+        assert received is not None
+        assert received.arrival.request is not None
+        assert received.arrival.request.answer_length is AnswerLength.SHORT
+
+
+class TestThreads:
+    async def begun(self, reception: Reception) -> None:
+        """Mention the bot in a thread, so that it takes part there."""
+        assert await reception.desk.receive(in_thread(1, addressed=True)) is not None
+
+    async def test_a_thread_that_the_bot_takes_part_in_needs_no_mention(
+        self, reception: Reception
+    ) -> None:
+        await self.begun(reception)
+        received = await reception.desk.receive(in_thread(2))
+        assert received is not None
+        assert received.arrival.request is not None
+        thread = session_id_for("discord", "guild", "channel", "thread")
+        assert received.arrival.request.session_id == thread
+
+    async def test_other_threads_do(self, reception: Reception) -> None:
+        assert await reception.desk.receive(in_thread(2)) is None
+
+    async def test_it_falls_silent_when_people_talk_to_each_other(
+        self, reception: Reception
+    ) -> None:
+        await self.begun(reception)
+        to_ben = in_thread(2, "What do you think, is it right?", to_others=True)
+        assert await reception.desk.receive(to_ben) is None
+        assert await reception.desk.receive(in_thread(3)) is None
+
+    async def test_a_mention_brings_it_back(self, reception: Reception) -> None:
+        await self.begun(reception)
+        await reception.desk.receive(in_thread(2, to_others=True))
+        assert await reception.desk.receive(in_thread(3, addressed=True)) is not None
+        assert await reception.desk.receive(in_thread(4)) is not None
+
+    async def test_thanks_are_no_question(self, reception: Reception) -> None:
+        await self.begun(reception)
+        assert await reception.desk.receive(in_thread(2, "thank you")) is None
+        assert await reception.desk.receive(in_thread(3, "why?")) is not None
+
+    async def test_follow_ups_can_be_switched_off(self, reception: Reception) -> None:
+        await self.begun(reception)
+        await reception.rules.set(CHANNEL, Rules(follow_ups=FollowUps.MENTION))
+        assert await reception.desk.receive(in_thread(2)) is None
+
+    async def test_a_reply_to_an_answer_goes_on_with_its_conversation(
+        self, reception: Reception
+    ) -> None:
+        first = await reception.desk.receive(heard(1))
+        job = await reception.inbox.claim(LEASE)
+        assert job is not None
+        await reception.inbox.keep(job, Posted(("900",), "1"))
+        reply = await reception.desk.receive(heard(2, "And then?", answers="900"))
+        assert first is not None
+        assert first.arrival.request is not None
+        assert reply is not None
+        assert reply.arrival.request is not None
+        assert reply.arrival.request.session_id == first.arrival.request.session_id
+
+    async def test_forum_posts_are_answered_where_that_is_set(self, reception: Reception) -> None:
+        post = in_thread(5, "How do cells divide?", begins=True)
+        assert await reception.desk.receive(post) is None
+        await reception.rules.set(CHANNEL, Rules(auto_answer=True))
+        assert await reception.desk.receive(post) is not None
+
+
+class TestChanges:
+    async def test_an_edit_has_the_question_answered_anew(self, reception: Reception) -> None:
+        await reception.desk.receive(heard(1))
+        edited = heard(9, "What is a cell wall?", key="discord:bot:1:edit:5")
+        received = await reception.desk.redo(edited, original="discord:bot:1")
+        assert received is not None
+        assert received.arrival.kind is Kind.REDO
+        assert received.arrival.about == "discord:bot:1"
+        assert received.arrival.request is not None
+        assert received.arrival.request.query_text == "What is a cell wall?"
+
+    async def test_an_edit_of_what_was_no_question_is_passed_over(
+        self, reception: Reception
+    ) -> None:
+        edited = heard(9, key="discord:bot:1:edit:5")
+        assert await reception.desk.redo(edited, original="discord:bot:1") is None
+
+    async def test_a_deleted_question_is_to_be_forgotten(self, reception: Reception) -> None:
+        await reception.desk.receive(heard(1))
+        received = await reception.desk.forget("discord:bot:1", "discord:bot:1:delete", 9)
+        assert received is not None
+        assert received.arrival.kind is Kind.FORGET
+        assert received.arrival.request is None
+
+    async def test_the_deletion_of_anything_else_is_passed_over(self, reception: Reception) -> None:
+        assert await reception.desk.forget("discord:bot:1", "discord:bot:1:delete", 9) is None
+
+
+async def test_the_catalogue_is_the_guides_own(engine: AsyncEngine) -> None:
+    assert await Guide(Catalogue(engine)).courses() == {}
