@@ -2,17 +2,16 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Self
 
+from adapters.markdown.footnotes import Footnote, confidence_in_words, footnotes, place_in_book
 from core.errors import BotError
-from core.models import AgentResponse, Citation, Outcome, RetrievedChunk
-from core.text.links import without_links
+from core.models import AgentResponse, Outcome, RetrievedChunk
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-_LONGEST_QUOTE = 240
 _REFRESHES_A_SECOND = 12
 _FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1[^\n]*$", re.DOTALL | re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -52,7 +51,7 @@ class PlainReply(JsonReply):
     async def finish(self, response: AgentResponse) -> None:
         """Print the answer, its footnotes, its notices and how sure it is."""
         self.succeeded = response.outcome is not Outcome.ERROR
-        parts = [response.response_text, "\n".join(footnotes(response)), *response.notices]
+        parts = [response.response_text, "\n".join(footnote_lines(response)), *response.notices]
         parts.append(closing_line(response))
         print(printable("\n\n".join(part for part in parts if part)), file=self._out, flush=True)
 
@@ -105,7 +104,7 @@ class TerminalReply(JsonReply):
         self.succeeded = response.outcome is not Outcome.ERROR
         for style, text in _styled(printable(response.response_text)):
             self._console.print(Text(text, style=style))
-        notes = footnotes(response)
+        notes = footnote_lines(response)
         if notes:
             self._console.print()
         for note in notes:
@@ -148,37 +147,21 @@ def _styled(answer: str) -> Iterator[tuple[str, str]]:
         yield "", prose
 
 
-def footnotes(response: AgentResponse) -> list[str]:
+def footnote_lines(response: AgentResponse) -> list[str]:
     """Return a line or two for each place cited: numbers, place, words not yet in the answer."""
-    chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
-    notes: dict[str, str] = {}
-    for citation in response.citations:
-        text = _footnote(citation, chunks[citation.chunk_id], response.response_text)
-        notes[text] = f"{notes.get(text, '')}[{citation.marker}] "
-    return [markers + text for text, markers in notes.items()]
+    return [
+        f"{note.numbers} {_place(note)}" + (f"\n    “{note.quote}”" if note.quote else "")
+        for note in footnotes(response)
+    ]
 
 
 def place_of(chunk: RetrievedChunk) -> str:
     """Return where a chunk stands: file or page title, heading path, page, and URL."""
-    path = [chunk.page_title, *(h for h in chunk.headings if h != chunk.page_title)]
-    parts = [without_links(" › ".join(path))]
-    parts += [f"{kind} {chunk.metadata[kind]}" for kind in _LOCATORS if kind in chunk.metadata]
-    parts.append(chunk.source_url or chunk.source_file)
-    return " · ".join(parts)
+    return _place(place_in_book(chunk))
 
 
-_LOCATORS = ("page", "slide", "cell")
-
-
-def confidence_in_words(response: AgentResponse) -> str:
-    """Return how sure the answer is, for people."""
-    if response.outcome is Outcome.ERROR:
-        return "no answer"
-    if response.outcome is Outcome.ABSTAINED:
-        return "not covered by the book"
-    if response.outcome is Outcome.PARTIAL:
-        return "not sure"
-    return "sure" if response.confidence >= 0.75 else "fairly sure"
+def _place(note: Footnote) -> str:
+    return " · ".join(part for part in (note.title, note.locator, note.url or note.file) if part)
 
 
 def closing_line(response: AgentResponse) -> str:
@@ -190,16 +173,3 @@ def closing_line(response: AgentResponse) -> str:
 def printable(text: str) -> str:
     """Return the text without control characters that could steer a terminal."""
     return _CONTROL.sub("", text)
-
-
-def _footnote(citation: Citation, chunk: RetrievedChunk, answer: str) -> str:
-    note = place_of(chunk)
-    quote = without_links(" ".join(citation.quote.split()))
-    if quote in _one_line(answer.splitlines()):
-        return note
-    shortened = quote if len(quote) <= _LONGEST_QUOTE else quote[:_LONGEST_QUOTE].rstrip() + " …"
-    return f"{note}\n    “{shortened}”"
-
-
-def _one_line(lines: Iterable[str]) -> str:
-    return " ".join(" ".join(lines).split())

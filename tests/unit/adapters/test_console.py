@@ -11,11 +11,11 @@ from adapters.console import (
     JsonReply,
     PlainReply,
     TerminalReply,
-    confidence_in_words,
-    footnotes,
+    footnote_lines,
     place_of,
     printable,
 )
+from adapters.markdown.footnotes import confidence_in_words
 from core.errors import EmptyQuestion
 from core.grounding import wording
 from core.models import (
@@ -130,7 +130,7 @@ async def on_terminal(answer: AgentResponse) -> str:
 def test_a_place_is_the_path_of_headings_the_page_and_the_url() -> None:
     found = chunk(metadata={"page": 12, "line_start": 3})
     assert place_of(found) == (
-        "Heaps › Definition · page 12 · https://book.example.org/heaps#definition"
+        "Heaps › Definition · p. 12 · https://book.example.org/heaps#definition"
     )
     assert place_of(chunk(source_url=None, headings=("Heaps",))) == "Heaps · heaps.md"
 
@@ -143,12 +143,12 @@ def test_a_heading_cannot_smuggle_a_url_in() -> None:
 def test_a_quote_that_is_in_the_answer_is_not_repeated() -> None:
     book = cited()
     sentence = book.content_text.partition(". ")[0]
-    [note] = footnotes(citing(f"{sentence}. [1]", book))
+    [note] = footnote_lines(citing(f"{sentence}. [1]", book))
     assert note == f"[1] {place_of(book)}"
 
 
 def test_a_quote_that_is_not_in_the_answer_stands_below_its_place() -> None:
-    [note] = footnotes(citing("A tree [1].", cited()))
+    [note] = footnote_lines(citing("A tree [1].", cited()))
     assert note.splitlines()[1] == "    “A heap is a complete binary tree”"
 
 
@@ -163,7 +163,7 @@ def test_citations_of_one_place_share_a_line() -> None:
         citations=citations,
         sources=source_urls((book,), citations),
     )
-    assert footnotes(answer) == [f"[1] [2] {place_of(book)}"]
+    assert footnote_lines(answer) == [f"[1] [2] {place_of(book)}"]
 
 
 # --- how sure it is -----------------------------------------------------------------------

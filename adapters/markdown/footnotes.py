@@ -1,0 +1,84 @@
+"""What stands below an answer on every platform: where it is from, and how sure it is."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from core.models import AgentResponse, Citation, Outcome, RetrievedChunk
+from core.text.links import without_links
+
+_LONGEST_QUOTE = 240
+_LOCATORS = {"page": "p.", "slide": "slide", "cell": "cell"}
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """One place in the book that an answer cites."""
+
+    markers: tuple[int, ...]
+    """The numbers that stand for it in the answer, in order."""
+    title: str
+    """The page's title and the path of headings, without addresses."""
+    locator: str
+    """The page, slide or cell, such as `p. 3`; empty where the book has none."""
+    url: str | None
+    """Where it can be read; None for a course that is not published."""
+    file: str
+    quote: str
+    """The words cited, shortened; empty where the answer itself has them."""
+
+    @property
+    def numbers(self) -> str:
+        """The markers as they stand in the answer: `[1] [2]`."""
+        return " ".join(f"[{marker}]" for marker in self.markers)
+
+
+def footnotes(response: AgentResponse) -> list[Footnote]:
+    """Return a footnote for each place cited, in order of first citation."""
+    chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
+    answer = _one_line(response.response_text.splitlines())
+    notes: dict[Footnote, tuple[int, ...]] = {}
+    for citation in response.citations:
+        note = replace(place_in_book(chunks[citation.chunk_id]), quote=_news(citation, answer))
+        notes[note] = (*notes.get(note, ()), citation.marker)
+    return [replace(note, markers=markers) for note, markers in notes.items()]
+
+
+def place_in_book(chunk: RetrievedChunk) -> Footnote:
+    """Return where a chunk stands, as a footnote without numbers and quote."""
+    path = [chunk.page_title, *(h for h in chunk.headings if h != chunk.page_title)]
+    locators = (
+        f"{name} {chunk.metadata[kind]}"
+        for kind, name in _LOCATORS.items()
+        if kind in chunk.metadata
+    )
+    return Footnote(
+        markers=(),
+        title=without_links(" › ".join(path)),
+        locator=" · ".join(locators),
+        url=chunk.source_url,
+        file=chunk.source_file,
+        quote="",
+    )
+
+
+def confidence_in_words(response: AgentResponse) -> str:
+    """Return how sure the answer is, for people."""
+    if response.outcome is Outcome.ERROR:
+        return "no answer"
+    if response.outcome is Outcome.ABSTAINED:
+        return "not covered by the book"
+    if response.outcome is Outcome.PARTIAL:
+        return "not sure"
+    return "sure" if response.confidence >= 0.75 else "fairly sure"
+
+
+def _news(citation: Citation, answer: str) -> str:
+    """Return the words cited, unless the answer shows them."""
+    quote = without_links(_one_line([citation.quote]))
+    if quote in answer:
+        return ""
+    return quote if len(quote) <= _LONGEST_QUOTE else quote[:_LONGEST_QUOTE].rstrip() + " …"
+
+
+def _one_line(lines: Iterable[str]) -> str:
+    return " ".join(" ".join(lines).split())

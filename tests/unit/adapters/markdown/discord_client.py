@@ -1,0 +1,47 @@
+"""Reads messages as Discord's client does: what it shows as code, mentions, links and embeds."""
+
+import re
+from dataclasses import dataclass, field
+
+_TOKENS = re.compile(
+    r"(?P<escape>\\[^0-9A-Za-z\s])"
+    r"|(?P<block>```(?:[A-Za-z0-9_+.#-]+?\n)?\n*[^\n].*?\n*```)"
+    r"|(?P<code>(?P<ticks>`+)(?:.*?[^`])(?P=ticks)(?!`))"
+    r"|(?P<masked>\[(?:\[[^\]]*\]|[^\[\]]|\](?=[^\[]*\]))*\]\(\s*<?(?:\([^)]*\)|[^\s\\]|\\.)*?>?(?:\s+['\"].*?['\"])?\s*\))"
+    r"|(?P<autolink><(?:[^: >]+:/[^ >]+|[\w.+-]+@[\w.-]+|\+\d+)>)"
+    r"|(?P<url>(?:https?|steam|discord)://[^\s<]+)"
+    r"|(?P<user><@!?\d+>|<@&\d+>)"
+    r"|(?P<place><#\d+>|</[^>:]+:\d+>|<id:\w+>|<t:-?\d+(?::\w)?>|<a?:\w+:\d+>)"
+    r"|(?P<invite>(?:discord\.gg|discord(?:app)?\.com/invite|discord\.gift|dsc\.gg)/\w+)"
+    r"|(?P<everyone>@everyone|@here)",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+@dataclass
+class Seen:
+    """What a message does beside being read."""
+
+    pings: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    widgets: list[str] = field(default_factory=list)
+
+
+def seen(message: str) -> Seen:
+    """Return whom a message notifies and where it leads."""
+    result = Seen()
+    for match in _TOKENS.finditer(message):
+        kind = match.lastgroup
+        if kind in {"user", "everyone"}:
+            result.pings.append(match.group())
+        elif kind in {"masked", "autolink", "url", "invite"}:
+            result.links.append(match.group())
+        elif kind == "place":
+            result.widgets.append(match.group())
+    return result
+
+
+def raw_pings(message: str) -> list[str]:
+    """Return what a server would find that looks for mentions without reading Markdown."""
+    prose = re.sub(r"\\[^\w\s]|```.*?```|(`+)(?!`).*?[^`]\1(?!`)", "\0", message, flags=re.DOTALL)
+    return re.findall(r"<@[!&]?\d+>|@everyone|@here|<#\d+>", prose)
