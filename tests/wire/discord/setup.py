@@ -1,0 +1,116 @@
+"""Making the people and places of a local Discord."""
+
+from tests.wire.discord.entities import (
+    Application,
+    Channel,
+    ChannelType,
+    Guild,
+    Member,
+    Overwrite,
+    Role,
+    Tag,
+    User,
+)
+from tests.wire.discord.permissions import EVERYONE, NONE, Permission
+from tests.wire.discord.state import Event, State
+
+
+class Setup(State):
+    """Adds users, applications, guilds, roles and channels."""
+
+    def add_user(self, name: str, *guilds: Guild, bot: bool = False) -> User:
+        """Make an account, a member of the given guilds."""
+        user = User(self.snowflakes.next(), name, bot)
+        self.users[user.id] = user
+        for guild in guilds:
+            self.join(user, guild)
+        return user
+
+    def add_application(self, name: str, token: str = "") -> Application:
+        """Make a bot; without a token of its own it gets `<name>-token`."""
+        user = self.add_user(name, bot=True)
+        owner = next(iter(self.users.values()))
+        application = Application(user, token or f"{name}-token", owner)
+        self.applications[user.id] = application
+        return application
+
+    def add_guild(self, name: str, owner: User) -> Guild:
+        """Make a guild whose everyone may do what a new guild allows."""
+        guild = Guild(self.snowflakes.next(), name, owner.id, self.clock.wall())
+        guild.roles[guild.id] = Role(guild.id, "@everyone", EVERYONE)
+        self.guilds[guild.id] = guild
+        self.join(owner, guild)
+        return guild
+
+    def install(
+        self,
+        application: Application,
+        guild: Guild,
+        permissions: Permission = Permission.MANAGE_THREADS | Permission.MANAGE_MESSAGES,
+    ) -> None:
+        """Let a bot into a guild, with a role of its own."""
+        role = self.add_role(guild, application.user.name, permissions)
+        role.bot_id = application.id
+        self.join(application.user, guild, role)
+        only_to = frozenset({application.id})
+        self.emit(Event("GUILD_CREATE", {}, guild, only_to=only_to))
+
+    def uninstall(self, application: Application, guild: Guild) -> None:
+        """Throw a bot out of a guild."""
+        del guild.members[application.id]
+        data = {"id": str(guild.id)}
+        self.emit(Event("GUILD_DELETE", data, guild, only_to=frozenset({application.id})))
+
+    def join(self, user: User, guild: Guild, *roles: Role) -> Member:
+        """Make a user a member of a guild, or give a member more roles."""
+        member = guild.members.setdefault(user.id, Member(user, self.clock.wall()))
+        member.roles += [role.id for role in roles]
+        return member
+
+    def add_role(
+        self,
+        guild: Guild,
+        name: str,
+        permissions: Permission = NONE,
+        *,
+        mentionable: bool = False,
+    ) -> Role:
+        """Make a role."""
+        position = len(guild.roles)
+        role = Role(self.snowflakes.next(), name, permissions, position, mentionable)
+        guild.roles[role.id] = role
+        return role
+
+    def add_channel(
+        self,
+        guild: Guild,
+        name: str,
+        kind: ChannelType = ChannelType.TEXT,
+        *,
+        category: Channel | None = None,
+        tags: tuple[str, ...] = (),
+    ) -> Channel:
+        """Make a text channel, category or forum; tell bots that are there already."""
+        channel = Channel(self.snowflakes.next(), kind, name, guild, category)
+        channel.position = sum(1 for other in self.channels_of(guild) if not other.thread)
+        channel.tags = [Tag(self.snowflakes.next(), tag) for tag in tags]
+        self.channels[channel.id] = channel
+        self.emit(Event("CHANNEL_CREATE", {}, guild, channel))
+        return channel
+
+    def restrict(
+        self,
+        channel: Channel,
+        whom: Role | User,
+        *,
+        allow: Permission = NONE,
+        deny: Permission = NONE,
+    ) -> None:
+        """Set a channel's exception for a role or a member."""
+        kind = 0 if isinstance(whom, Role) else 1
+        channel.overwrites[whom.id] = Overwrite(whom.id, kind, allow, deny)
+        self.emit(Event("CHANNEL_UPDATE", {}, channel.guild, channel))
+
+    def everyone(self, guild: Guild) -> Role:
+        """Return the role that every member has."""
+        return guild.roles[guild.id]
