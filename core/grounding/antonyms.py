@@ -57,7 +57,7 @@ _OPPOSITES = (
     ("early earlier earliest", "late later latest"),
     ("old older oldest", "new young younger newer newest"),
     ("easy easier simple simpler simplest ease", "difficult hard harder complex difficulty"),
-    ("cheap cheaper inexpensive cheapest", "expensive costly dear costlier"),
+    ("cheap cheaper inexpensive cheapest", "expensive costly dear costlier dearer dearest"),
     ("good better best", "bad worse worst"),
     ("open opening", "close closed shut closing"),
     ("add addition", "subtract remove removal subtraction"),
@@ -70,7 +70,7 @@ _OPPOSITES = (
     ("wet", "dry"),
     ("fast quick quickly rapidly rapid faster", "slow slowly slower gradual gradually"),
     ("heavy heavier", "light lighter"),
-    ("near close", "far distant"),
+    ("near nearer nearest close closer closest", "far distant"),
     ("horizontal horizontally", "vertical vertically"),
     ("elastic elasticity", "inelastic inelasticity"),
     ("equal equality", "unequal inequality"),
@@ -129,11 +129,81 @@ _OPPOSITES = (
     ("predator", "prey"),
     ("dominant", "recessive"),
     ("convex", "concave"),
+    ("thick thicker thickest thickness", "thin thinner thinnest"),
+    ("dense denser densest", "sparse sparser sparsest"),
+    ("tall taller tallest", "short shorter shortest"),
+    ("deep deeper deepest", "shallow shallower shallowest"),
+    ("wide wider widest broad broader", "narrow narrower narrowest"),
+    ("bright brighter brightest", "dark darker darkest dim dimmer"),
+    ("loud louder loudest", "quiet quieter quietest soft"),
+    ("hard harder hardest", "soft softer softest"),
+    ("rough rougher", "smooth smoother"),
+    ("sharp sharper", "blunt blunter dull"),
+    ("full fuller", "empty emptier"),
+    ("safe safer safest", "dangerous unsafe risky riskier"),
+    ("clean cleaner", "dirty dirtier"),
+    ("speed accelerate hasten", "slow decelerate delay"),
+    ("dilate dilation widen", "constrict constriction narrow"),
+    ("inhale inhalation", "exhale exhalation"),
+    ("flex flexion", "extend extension"),
+    ("abduct abduction", "adduct adduction"),
+    ("anterior ventral", "posterior dorsal"),
+    ("superior", "inferior"),
+    ("medial", "lateral"),
+    ("proximal", "distal"),
+    ("superficial", "deep"),
+    ("afferent", "efferent"),
+    ("systole systolic", "diastole diastolic"),
+    ("artery arterial", "vein venous"),
+    ("sympathetic", "parasympathetic"),
+    ("sensory", "motor"),
+    ("excite excitatory excitation stimulate activate", "inhibit inhibitory inhibition suppress"),
+    ("introvert introverted introversion", "extrovert extravert extroverted extraverted"),
+    ("conscious consciously", "unconscious unconsciously"),
+    ("voluntary", "reflex"),
+    ("acute", "chronic"),
+    ("benign", "malignant"),
+    ("qualitative", "quantitative"),
+    ("abstract", "concrete"),
+    ("ally", "enemy"),
+    ("employer", "employee"),
+    ("landlord", "tenant"),
+    ("numerator", "denominator"),
+    ("cation", "anion"),
+    ("oxidation oxidize", "reduction reduce"),
+    ("reactant reagent", "product"),
+    ("reward", "punish punishment penalty"),
+    ("arrive arrival", "depart departure"),
+    ("sink", "float"),
+    ("freeze solidify", "melt thaw"),
+    ("evaporate evaporation", "condense condensation"),
+    ("attach", "detach"),
+    ("connect", "disconnect"),
+    ("compress compression", "stretch decompress"),
+    ("stack", "heap"),
+    ("compile compiler", "interpret interpreter"),
+    ("client", "server"),
+    ("upstream", "downstream"),
+    ("longitude", "latitude"),
+    ("dawn sunrise", "dusk sunset"),
+    ("summer", "winter"),
+    ("king", "queen"),
+    ("father son brother husband", "mother daughter sister wife"),
     ("odd", "even"),
 )  # fmt: skip
 
+_OPPOSITE_PREFIXES = (
+    ("hyper", "hypo"), ("over", "under"), ("pre", "post"), ("ante", "post"), ("intra", "inter"),
+    ("intra", "extra"), ("intro", "extro"), ("endo", "exo"), ("macro", "micro"), ("mega", "micro"),
+    ("in", "out"), ("up", "down"), ("multi", "uni"), ("mono", "poly"), ("homo", "hetero"),
+    ("super", "sub"), ("pro", "anti"), ("fore", "hind"), ("maxi", "mini"),
+)  # fmt: skip
+_SHORTEST_ROOT = 4
+
 Side = tuple[int, bool]
 """A number of an axis, and which side of it."""
+GENERAL = 0
+"""The axis of all words for more and less, which stand for one another only at times."""
 
 
 def sides_by_form() -> dict[str, frozenset[Side]]:
@@ -144,3 +214,20 @@ def sides_by_form() -> dict[str, frozenset[Side]]:
             for word in words.split():
                 sides.setdefault(base_form(word), set()).add((axis, is_positive))
     return {form: frozenset(found) for form, found in sides.items()}
+
+
+def are_opposed(one: str, other: str) -> bool:
+    """Return whether two words have the same root behind prefixes of opposite meaning.
+
+    >>> are_opposed("hyperglycemia", "hypoglycemia"), are_opposed("prenatal", "predatory")
+    (True, False)
+    """
+    return any(
+        _swapped(one, other, *prefixes) or _swapped(other, one, *prefixes)
+        for prefixes in _OPPOSITE_PREFIXES
+    )
+
+
+def _swapped(one: str, other: str, prefix: str, opposite: str) -> bool:
+    root = one.removeprefix(prefix)
+    return root != one and len(root) >= _SHORTEST_ROOT and other == opposite + root

@@ -61,3 +61,14 @@ def likeness(one: Binding, other: Binding) -> float:
         )
     most = sum(near for _, near, _ in one.around)
     return shared / most if most else 0.0
+
+
+def is_mirrored(one: Binding, other: Binding) -> bool:
+    """Return whether what stands in front of one stands behind the other, and the reverse.
+
+    Then `A is harder than B` and `B is softer than A` say the same.
+    """
+    sides = {(root, is_front) for root, _, is_front in one.around}
+    there = {(root, is_front) for root, _, is_front in other.around}
+    flipped = {is_front for root, is_front in sides if (root, not is_front) in there}
+    return flipped == {True, False} and not sides & there

@@ -43,7 +43,7 @@ class CitationLedger:
     def cite(self, text: str, places: Sequence[Place]) -> str:
         """Return `text` without links, followed by the markers of its citations."""
         markers = dict.fromkeys(self._marker(place) for place in places)
-        shown = _presentable(text)
+        shown = presentable(text)
         glue = "\n" if is_block(shown) else " "
         return f"{shown}{glue}{' '.join(f'[{marker}]' for marker in markers)}"
 
@@ -83,7 +83,7 @@ def is_block(text: str) -> bool:
     return _BLOCK.match(text) is not None
 
 
-def _presentable(text: str) -> str:
+def presentable(text: str) -> str:
     """Return the text without links, its prose without what looks like our markers.
 
     What opens code and never closes it becomes a plain quotation mark: the code of one claim

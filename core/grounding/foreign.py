@@ -3,6 +3,7 @@
 import re
 
 from core.grounding.names import unproved_names
+from core.grounding.numbers import Quantity, quantities
 from core.grounding.words import Reading
 
 _NEGATORS = {
@@ -30,6 +31,15 @@ _NEGATING_PARTS = {
     "CJK": ("不", "没", "沒", "无", "無", "未", "ない", "ません", "なく", "ずに"),
     "HANGUL": ("않", "없", "못", "아니", "안 "),
 }
+_NUMBERS = {
+    "de": "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    "fr": "deux trois quatre cinq six sept huit neuf dix onze douze",
+    "es": "dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    "it": "due tre quattro cinque sei sette otto nove dieci undici dodici",
+    "pt": "dois três quatro cinco seis sete oito nove dez onze doze",
+    "nl": "twee drie vier vijf zes zeven acht negen tien elf twaalf",
+}
+"""The words for 2 to 12."""
 _NOUNS_HAVE_CAPITALS = "de"
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST_OF = 0.6
@@ -45,6 +55,18 @@ def denies_otherwise(claim: str, quotes: str, claimed: str, quoted: str) -> bool
     if ours is None or theirs is None or ours == theirs:
         return False
     return ours or len(claim) >= _MOST_OF * len(quotes)
+
+
+def quantities_in(text: str, language: str) -> list[Quantity]:
+    """Return the numbers that are written in digits, or in a language's own words up to 12.
+
+    The words of other languages are not numbers here: `ten` is no 10 in Dutch.
+    """
+    values = {
+        word: str(number) for number, word in enumerate(_NUMBERS.get(language, "").split(), 2)
+    }
+    text = _WORD.sub(lambda match: values.get(match.group().lower(), match.group()), text)
+    return [found for found in quantities(text) if not found.spelled]
 
 
 def has_unknown_name(claim: Reading, quotes: Reading, languages: set[str]) -> bool:

@@ -38,7 +38,7 @@ _LANGUAGES_OF = {
     for words in _FUNCTION_WORDS.values()
     for word in words.split()
 }
-_FEWEST_HITS = 2
+_FEWEST_HITS = 1.5
 _LEAD = 1.3
 _OWN_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "CYRILLIC", "ARABIC", "HEBREW", "GREEK",
                 "DEVANAGARI", "THAI", "BENGALI", "TAMIL", "GEORGIAN", "ARMENIAN")  # fmt: skip

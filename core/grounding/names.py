@@ -17,7 +17,13 @@ _FUNCTION_WORDS = frozenset(
     "people person someone everyone anyone nobody nothing something everything things "
     "generally typically usually often sometimes rarely never always only even just still yet "
     "today now later once again together overall similarly likewise conversely meanwhile "
-    "otherwise indeed rust-like".split()
+    "otherwise indeed rust-like "
+    # Verbs that tell somebody what to do.
+    "use employ call add declare write create define return pass run set get put take make print "
+    "import include install open start stop build check compare choose find keep remove replace "
+    "select store try type convert increase multiply divide subtract calculate compute draw read "
+    "apply avoid ensure remember do don't change move look click enter place hold turn wrap mark "
+    "need want".split()
 )
 _COMMON_ENDINGS = (
     "s", "ing", "ed", "ly", "tion", "sion", "ment", "ness", "ity", "ance", "ence", "ship",
@@ -25,6 +31,19 @@ _COMMON_ENDINGS = (
     "cy", "ry", "al", "ic",
 )  # fmt: skip
 _NEVER_OF_NAMES = ("ous", "ly", "ing")
+_NAMES_LIKE_WORDS = frozenset(
+    "sicily italy hungary nepal senegal portugal florence paris texas kansas arkansas athens "
+    "cyprus honduras laos naples brussels illinois massachusetts carthage lausanne calgary "
+    "hayes keynes charles james thomas adams jones williams davies socrates hippocrates "
+    "archimedes reynolds rogers roberts richards stevens hughes harris lewis davis morris "
+    "phillips collins edwards evans jacobs hastings emily sally kelly molly billy harry mary "
+    "barry larry henry gregory lazarus marcus julius augustus janus venus mars".split()
+)
+"""Names that end like common words."""
+_ONE_THING = frozenset("is was has does".split())
+_ONE_OR_MANY = _ONE_THING | frozenset("had did were are can will may and".split())
+_CAPITALS = re.compile(r"[A-Z]{2,}s?")
+_PRONOUNS_LIKE_NAMES = frozenset({"who", "it", "us"})
 _PEOPLES = {
     "france": "french", "germany": "german", "spain": "spanish", "britain": "british",
     "china": "chinese", "greece": "greek", "poland": "polish", "sweden": "swedish",
@@ -41,7 +60,11 @@ _MIXED_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2}|[A-Za-z]\d|\w_\w|\w::\w")
 
 
 def unproved_names(
-    claim: Reading, quotes: Reading, headings: Reading | None = None, common: Collection[str] = ()
+    claim: Reading,
+    quotes: Reading,
+    headings: Reading | None = None,
+    common: Collection[str] = (),
+    named: Collection[str] = (),
 ) -> list[str]:
     """Return the names in `claim` that stand neither in its quotes nor in the headings.
 
@@ -50,38 +73,85 @@ def unproved_names(
         quotes: All quotes of it together.
         headings: Titles above the quotes; they may name the topic.
         common: Words that the text also writes without a capital.
+        named: Words, in lower case, that the text writes with a capital within sentences.
     """
-    proof = quotes.lowers | (headings.lowers if headings else frozenset())
+    readings = [quotes, headings] if headings else [quotes]
+    proof = frozenset[str]().union(*(reading.lowers for reading in readings))
     forms = proof | {_PEOPLES[word] for word in proof if word in _PEOPLES}
-    initials = _initials(quotes.words)
+    names = _names(claim, quotes, common, frozenset(named) | _NAMES_LIKE_WORDS)
     return [
         word.written
-        for word in _names(claim, common)
-        if not _stands(word.lower, forms) and not _is_abbreviation(word.written, initials)
+        for word in names
+        if not _is_proved(word.written, claim, readings)
+        and (_is_acronym(word) or not _stands(word.lower, forms))
     ]
 
 
-def _names(claim: Reading, common: Collection[str]) -> Iterator[Word]:
+def _names(
+    claim: Reading, quotes: Reading, common: Collection[str], named: Collection[str]
+) -> Iterator[Word]:
     words = [word for word in claim.words if word.written[0].isalpha()]
     shouted = len(words) > 3 and all(word.written.isupper() for word in words)
     for place, word in enumerate(words):
-        if word.lower in _FUNCTION_WORDS or not any(c.isupper() for c in word.written):
+        if shouted or not any(c.isupper() for c in word.written):
             continue
-        if _MIXED_CASE.search(word.written) and not shouted:
+        if _is_acronym(word):
             yield word
-        elif not word.written[0].isupper() or shouted:
+        elif word.lower in _FUNCTION_WORDS:
             continue
-        elif not word.opens or _is_initial_name(words, place, common):
+        elif _MIXED_CASE.search(word.written):
+            yield word
+        elif not word.written[0].isupper():
+            continue
+        elif (
+            not word.opens
+            or _is_initial_name(words, place, common, named)
+            or _replaces_name(words, place, quotes, named)
+        ):
             yield word
 
 
-def _is_initial_name(words: Sequence[Word], place: int, common: Collection[str]) -> bool:
+def _is_acronym(word: Word) -> bool:
+    if _CAPITALS.fullmatch(_bare(word.written)) is None:
+        return False
+    return word.lower not in _FUNCTION_WORDS or word.lower in _PRONOUNS_LIKE_NAMES
+
+
+def _is_initial_name(
+    words: Sequence[Word], place: int, common: Collection[str], named: Collection[str]
+) -> bool:
     """Return whether the capital at the head of a sentence is a name's own."""
     word = words[place]
-    if place + 1 < len(words) and words[place + 1].written[0].isupper():
-        is_next = words[place + 1].start - word.start - len(word.written) <= 1
+    after = words[place + 1] if place + 1 < len(words) else None
+    if after and after.written[0].isupper():
+        is_next = after.start - word.start - len(word.written) <= 1
         return is_next and not word.lower.endswith(_NEVER_OF_NAMES)
-    return word.lower not in common and not word.lower.endswith(_COMMON_ENDINGS)
+    if word.lower in common:
+        return False
+    if word.lower in named or not word.lower.endswith(_COMMON_ENDINGS):
+        return True
+    if word.lower.endswith("ly"):
+        return after is not None and after.lower in _ONE_OR_MANY
+    is_plural = word.lower.endswith("s") and not word.lower.endswith(("ss", "ics", "us"))
+    return is_plural and after is not None and after.lower in _ONE_THING
+
+
+def _replaces_name(
+    words: Sequence[Word], place: int, quotes: Reading, named: Collection[str]
+) -> bool:
+    """Return whether a quote has a name, not in the claim, in front of the same next word."""
+    word, after = words[place], next((w for w in words[place + 1 :] if w.is_content), None)
+    if after is None or word.lower in quotes.lowers:
+        return False
+    own = {other.lower for other in words}
+    pairs = zip(quotes.content, quotes.content[1:], strict=False)
+    return any(
+        following.stem == after.stem
+        and before.written[0].isupper()
+        and before.lower in named
+        and before.lower not in own
+        for before, following in pairs
+    )
 
 
 def _stands(name: str, proof: Collection[str]) -> bool:
@@ -102,11 +172,43 @@ def _same_name(one: str, other: str) -> bool:
     return any(longer == root + ending for root in roots for ending in _ENDINGS_OF_FORMS)
 
 
-def _initials(words: Sequence[Word]) -> str:
-    """Return the first letters of all words, for abbreviations such as GDP."""
-    return "".join(word.lower[0] for word in words)
+def _is_proved(name: str, claim: Reading, readings: Sequence[Reading]) -> bool:
+    """Return whether the name, an abbreviation of it, or what it abbreviates is in the proof."""
+    name = _bare(name)
+    if any(name in (own := _bare(word.written), f"{own}s") for r in readings for word in r.words):
+        return True
+    if _CAPITALS.fullmatch(name):
+        forms = {_PEOPLES.get(word.lower) for r in readings for word in r.words}
+        letters = name.lower()
+        return letters in forms or any(_abbreviates(name.rstrip("s"), r.words) for r in readings)
+    short = {word.written for r in readings for word in r.words if _is_acronym(word)}
+    return any(_spells(name, letters, claim.words) for letters in short)
 
 
-def _is_abbreviation(name: str, initials: str) -> bool:
-    letters = name.replace(".", "").rstrip("s")
-    return len(letters) >= 2 and letters.isupper() and letters.lower() in initials
+def _bare(name: str) -> str:
+    """Return the name without the ending of a possessive."""
+    return re.split(r"['’]", name, maxsplit=1)[0]
+
+
+def _abbreviates(letters: str, words: Sequence[Word]) -> bool:
+    return any(True for _ in _spelled_by(letters, words))
+
+
+def _spells(name: str, letters: str, words: Sequence[Word]) -> bool:
+    """Return whether the name is one of the words that make up an abbreviation."""
+    return any(name in {word.written for word in run} for run in _spelled_by(letters, words))
+
+
+def _spelled_by(letters: str, words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+    """Yield the runs of words whose first letters are these; `of` and its like are skipped.
+
+    Two letters are the initials of any two words, so that these have to have capitals.
+    """
+    telling = [word for word in words if word.is_content]
+    size = len(letters)
+    for start in range(len(telling) - size + 1):
+        run = telling[start : start + size]
+        if "".join(word.lower[0] for word in run) != letters.lower():
+            continue
+        if size > 2 or all(word.written[0].isupper() for word in run):
+            yield run

@@ -6,66 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-_UNITS = {
-    "percent": "% percent percentage per-cent pct prozent pourcent",
-    "points": "percentage-points percentage-point",
-    "dollar": "$ us$ usd dollar dollars",
-    "cent": "cent cents ¢",
-    "euro": "€ eur euro euros",
-    "pound": "£ gbp",
-    "weight-pound": "lb lbs",
-    "yen": "¥ jpy yen",
-    "yuan": "yuan renminbi rmb cny",
-    "rupee": "₹ rupee rupees inr",
-    "peso": "peso pesos",
-    "second": "sec secs seconds",
-    "millisecond": "ms millisecond milliseconds",
-    "minute": "minute minutes min mins",
-    "hour": "hour hours hr hrs hourly",
-    "day": "day days",
-    "week": "week weeks",
-    "month": "month months",
-    "year": "year years yr yrs",
-    "decade": "decade decades",
-    "century": "century centuries",
-    "kilometre": "km kilometer kilometers kilometre kilometres",
-    "metre": "meter meters metre metres",
-    "centimetre": "cm centimeter centimeters centimetre centimetres",
-    "millimetre": "mm millimeter millimeters millimetre millimetres",
-    "mile": "mile miles",
-    "foot": "foot feet ft",
-    "inch": "inch inches",
-    "acre": "acre acres",
-    "hectare": "hectare hectares ha",
-    "kilogram": "kg kilogram kilograms kilo kilos",
-    "gram": "gram grams",
-    "milligram": "mg milligram milligrams",
-    "ton": "ton tons tonne tonnes",
-    "ounce": "ounce ounces oz",
-    "litre": "liter liters litre litres",
-    "gallon": "gallon gallons",
-    "barrel": "barrel barrels",
-    "bushel": "bushel bushels",
-    "celsius": "°c celsius",
-    "fahrenheit": "°f fahrenheit",
-    "kelvin": "kelvin",
-    "degree": "° degree degrees",
-    "watt": "watt watts kw kilowatt kilowatts mw megawatt megawatts gw",
-    "joule": "joule joules kj calorie calories kcal",
-    "volt": "volt volts",
-    "hertz": "hz hertz khz mhz ghz",
-    "bit": "bit bits",
-    "byte": "byte bytes",
-    "kilobyte": "kb kilobyte kilobytes kib",
-    "megabyte": "mb megabyte megabytes mib",
-    "gigabyte": "gb gigabyte gigabytes gib",
-    "terabyte": "tb terabyte terabytes tib",
-}
-_UNIT_OF = {name: unit for unit, names in _UNITS.items() for name in names.split()}
+from core.grounding.units import POWERS, UNITS, Unit, rate_of, spelled_out
+
 _SCALES = {
     "hundred": 2, "thousand": 3, "thousands": 3, "k": 3, "million": 6, "millions": 6, "mn": 6,
     "m": 6, "billion": 9, "billions": 9, "bn": 9, "b": 9, "trillion": 12, "trillions": 12,
     "trn": 12, "hundreds": 2, "millones": 6, "millón": 6, "millionen": 6, "milliarden": 9,
+    "mio": 6, "mrd": 9, "miljoen": 6, "miljard": 9,
     "milliards": 9, "milliard": 9, "milhões": 6, "milioni": 6, "miliardi": 9,
 }  # fmt: skip
 _GLUED_SCALES = frozenset("k m b mn bn trn".split())
@@ -125,20 +72,30 @@ class Quantity:
 
     values: frozenset[Decimal]
     """More than one where `1.000` may be a thousand or one."""
-    unit: str | None = None
+    unit: Unit | None = None
     """None: a bare number."""
+    per: str | None = None
+    """What it is reckoned by: the `hour` of `$15 an hour`."""
     ordinal: bool = False
     spelled: bool = False
     """Whether it is written in words."""
-    start: int = 0
 
-    def proves(self, claimed: "Quantity") -> bool:
-        """Return whether what this says of a number allows the claimed one."""
-        if not self.values & claimed.values or self.ordinal != claimed.ordinal:
+    def proves(self, claimed: "Quantity", source: str = "") -> bool:
+        """Return whether what this says of a number in `source` allows the claimed one."""
+        if self.ordinal != claimed.ordinal:
             return False
-        if claimed.unit is None and self.unit in _MAY_BE_LEFT_OUT:
-            return True
-        return claimed.unit == self.unit
+        if claimed.per not in {None, self.per} and (self.per or claimed.per not in source):
+            return False
+        if claimed.unit is None and self.unit and self.unit.base in _MAY_BE_LEFT_OUT:
+            return bool(self.values & claimed.values)
+        bases = {quantity.unit and quantity.unit.base for quantity in (self, claimed)}
+        return len(bases) == 1 and bool(self.amounts & claimed.amounts)
+
+    @property
+    def amounts(self) -> frozenset[Decimal]:
+        """The values in the base unit: 5 km are 5,000 metres."""
+        factor = self.unit.factor if self.unit else 1
+        return frozenset((value * factor).normalize() for value in self.values)
 
     @property
     def is_year(self) -> bool:
@@ -171,15 +128,17 @@ def quantities(text: str) -> list[Quantity]:
 
 def is_of_quantity(word: str) -> bool:
     """Return whether a word in lower case is a number, a scale or a unit."""
-    return word[0].isdigit() or word in _UNIT_OF or word in _SCALES or word in _SMALL
+    return word[0].isdigit() or word in UNITS or word in _SCALES or word in _SMALL
 
 
-def unproved(claimed: Iterable[Quantity], quoted: Iterable[Quantity]) -> list[Quantity]:
-    """Return the claimed numbers that no quoted one carries; digits serve once."""
+def unproved(
+    claimed: Iterable[Quantity], quoted: Iterable[Quantity], source: str = ""
+) -> list[Quantity]:
+    """Return the claimed numbers that no quoted one of `source` carries; digits serve once."""
     left = list(quoted)
     missing: list[Quantity] = []
     for quantity in claimed:
-        proof = next((other for other in left if other.proves(quantity)), None)
+        proof = next((other for other in left if other.proves(quantity, source)), None)
         if proof is None:
             missing.append(quantity)
         elif not quantity.spelled:
@@ -198,7 +157,8 @@ def _share_unit(found: list[Quantity], waiting: list[int], quantity: Quantity) -
 
 
 def _plain(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold().replace("per cent", "percent")
+    text = spelled_out(unicodedata.normalize("NFC", text))
+    return text.casefold().replace("per cent", "percent")
 
 
 def _read(pieces: "list[re.Match[str]]", place: int) -> tuple[Quantity | None, int]:
@@ -208,7 +168,7 @@ def _read(pieces: "list[re.Match[str]]", place: int) -> tuple[Quantity | None, i
         return _digits(pieces, place)
     if piece["vulgar"]:
         value = Decimal(str(unicodedata.numeric(piece["vulgar"]))).quantize(Decimal("0.001"))
-        return _measured(pieces, place + 1, frozenset({value}), piece.start())
+        return _measured(pieces, place + 1, frozenset({value}))
     if piece["word"]:
         return _spelled(pieces, place)
     return None, place + 1
@@ -220,35 +180,35 @@ def _digits(pieces: "list[re.Match[str]]", place: int) -> tuple[Quantity | None,
     if piece["minus"]:
         values = frozenset(-value for value in values)
     if piece["ordinal"]:
-        return Quantity(values, ordinal=True, start=piece.start()), place + 1
-    glued, unit = piece["glued"], _UNIT_OF.get(piece["currency"] or "")
+        return Quantity(values, ordinal=True), place + 1
+    glued, unit = piece["glued"], piece["currency"]
     if glued in _GLUED_SCALES:
         values = frozenset(value.scaleb(_SCALES[glued]) for value in values)
-    elif glued in _UNIT_OF:
-        unit = _UNIT_OF[glued]
-    return _measured(pieces, place + 1, values, piece.start(), unit=unit)
+    elif glued in UNITS:
+        unit = glued
+    return _measured(pieces, place + 1, values, unit=unit)
 
 
 def _spelled(pieces: "list[re.Match[str]]", place: int) -> tuple[Quantity | None, int]:
     """Read a number written in words, such as `twenty-one` or `two thirds`."""
-    start, word = pieces[place].start(), pieces[place].group()
+    word = pieces[place].group()
     if word in _ORDINALS and not _is_fraction(pieces, place):
         values = frozenset({Decimal(_ORDINALS[word])})
-        return Quantity(values, ordinal=True, spelled=True, start=start), place + 1
+        return Quantity(values, ordinal=True, spelled=True), place + 1
     if word in _MULTIPLES or word in _FRACTIONS:
         part_of = Decimal(_MULTIPLES[word]) if word in _MULTIPLES else _FRACTIONS[word]
-        return Quantity(_rounded(part_of), None, spelled=True, start=start), place + 1
+        return Quantity(_rounded(part_of), None, spelled=True), place + 1
     value, after = _small_number(pieces, place)
     if value is None:
         return None, place + 1
     last = after + 1 if _word(pieces, after) == "-" else after
     part = _word(pieces, last)
     if part in _FRACTIONS and value < 10:
-        return Quantity(_rounded(value * _FRACTIONS[part]), spelled=True, start=start), last + 1
+        return Quantity(_rounded(value * _FRACTIONS[part]), spelled=True), last + 1
     if word in _TENS and part in _ALL_ORDINALS:
         values = frozenset({value + _ALL_ORDINALS[part]})
-        return Quantity(values, ordinal=True, spelled=True, start=start), last + 1
-    measured, end = _measured(pieces, after, frozenset({value}), start, spelled=True)
+        return Quantity(values, ordinal=True, spelled=True), last + 1
+    measured, end = _measured(pieces, after, frozenset({value}), spelled=True)
     is_pronoun = word in _ARTICLES or (word == "one" and after == place + 1)
     if is_pronoun and measured.unit is None and measured.values == {value}:
         return None, place + 1
@@ -275,21 +235,27 @@ def _measured(
     pieces: "list[re.Match[str]]",
     place: int,
     values: frozenset[Decimal],
-    start: int,
     *,
     unit: str | None = None,
     spelled: bool = False,
 ) -> tuple[Quantity, int]:
-    """Return the quantity with the scale and the unit that follow its number."""
+    """Return the quantity with the scale, the unit and the rate that follow its number.
+
+    `unit` is the name of one that stood in front of it.
+    """
     if (word := _word(pieces, place)) in _SCALES and word not in _GLUED_SCALES:
         values = frozenset(value.scaleb(_SCALES[word]) for value in values)
         place += 1
     ahead = place + 1 if _word(pieces, place) in {"-", "–"} else place
-    if unit is None and (word := _word(pieces, ahead)) in _UNIT_OF:
-        unit, place = _UNIT_OF[word], ahead + 1
-        if unit == "percent" and _word(pieces, place).startswith("point"):
-            unit, place = "points", place + 1
-    return Quantity(values, unit, spelled=spelled, start=start), place
+    power = POWERS.get(_word(pieces, ahead), 1)
+    ahead += power > 1
+    if unit is None and (word := _word(pieces, ahead)) in UNITS:
+        unit, place = word, ahead + 1
+        if UNITS[unit].base == "percent" and _word(pieces, place).startswith("point"):
+            unit, place = "percentage-points", place + 1
+    per = rate_of([piece.group() for piece in pieces[place : place + 5]])
+    measure = UNITS[unit].to_the(power) if unit else None
+    return Quantity(values, measure, per, spelled=spelled), place
 
 
 def _word(pieces: "list[re.Match[str]]", place: int) -> str:

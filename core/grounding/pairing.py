@@ -1,17 +1,13 @@
 """Tells whether numbers and names stand beside the same things in a claim and its quotes."""
 
-import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
-from core.grounding.words import Reading
+from core.grounding.numbers import Quantity, quantities
+from core.grounding.words import Reading, Word
 
-_BORDER = re.compile(
-    r"[.;:!?|()\n](?!\d)|,(?!\d)|\b(?:and|but|or|while|whereas|than|versus|instead of)\b", re.I
-)
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:\s?%|\s(?=percent\b|per cent\b))?")
-_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _KINDS = ("numbers", "years", "shares", "names")
-_NAME = re.compile(r"(?<![\w.])[A-Z][\w'’-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +18,18 @@ class _Clause:
     shares: frozenset[str]
     """Numbers of percent."""
     names: frozenset[str]
+    words: frozenset[str]
+    """The stems of all words: a name that opens a sentence is told by nothing."""
 
 
-def is_mispaired(claim: str, quotes: str) -> bool:
+def is_mispaired(claim: Reading, quotes: Reading) -> bool:
     """Return whether a number or a name of the claim belongs to something else in the quotes.
 
     A clause of the claim is compared with that clause of the quotes which it resembles most: if
     that one has another number (or name) in the place of the claim's, whose own stands only in
     clauses that resemble less, the two were exchanged.
     """
-    theirs = _clauses(quotes)
+    theirs = list(_clauses(quotes))
     return any(
         _is_exchanged(mark, ours, theirs, kind)
         for ours in _clauses(claim)
@@ -41,26 +39,39 @@ def is_mispaired(claim: str, quotes: str) -> bool:
 
 
 def _is_exchanged(mark: str, ours: _Clause, theirs: list[_Clause], kind: str) -> bool:
-    about = ours.stems - {mark.casefold()}
-    with_it = [len(about & c.stems) for c in theirs if mark in getattr(c, kind)]
+    about = ours.stems - {mark}
+    where = "words" if kind == "names" else kind
+    with_it = [len(about & c.stems) for c in theirs if mark in getattr(c, where)]
     rivals = [
         len(about & c.stems)
         for c in theirs
-        if mark not in getattr(c, kind) and getattr(c, kind) - getattr(ours, kind)
+        if mark not in getattr(c, where) and getattr(c, kind) - getattr(ours, where)
     ]
     return bool(with_it and rivals) and max(rivals) > max(with_it) + (kind == "names")
 
 
-def _clauses(text: str) -> list[_Clause]:
-    clauses = []
-    for piece in _BORDER.split(text):
-        if not piece.strip():
-            continue
-        names = frozenset(name.casefold() for name in _NAME.findall(piece))
-        found = _NUMBER.findall(piece)
-        shares = frozenset(n.strip(" %") for n in found if n.endswith(("%", " ")))
-        numbers = frozenset(n for n in found if not n.endswith(("%", " ")))
-        years = frozenset(n for n in numbers if _YEAR.fullmatch(n))
-        stems = Reading(piece).content_stems
-        clauses.append(_Clause(stems, numbers - years, years, shares, names))
-    return clauses
+def _clauses(text: Reading) -> Iterator[_Clause]:
+    groups = [list(words) for _, words in groupby(text.words, key=lambda word: word.clause)]
+    ends = [*(words[0].start for words in groups[1:]), len(text.prose)]
+    for words, end in zip(groups, ends, strict=True):
+        found = quantities(text.prose[words[0].start : end])
+        yield _Clause(
+            stems=frozenset(w.stem for w in words if w.is_content and not w.lower[0].isdigit()),
+            numbers=_marks(q for q in found if not q.is_year and not _is_share(q)),
+            years=_marks(q for q in found if q.is_year and q.unit is None),
+            shares=_marks(q for q in found if _is_share(q)),
+            names=frozenset(word.stem for word in words if _is_name(word)),
+            words=frozenset(word.stem for word in words),
+        )
+
+
+def _is_share(quantity: Quantity) -> bool:
+    return quantity.unit is not None and quantity.unit.base == "percent"
+
+
+def _marks(found: Iterable[Quantity]) -> frozenset[str]:
+    return frozenset(str(min(q.amounts)) for q in found)
+
+
+def _is_name(word: Word) -> bool:
+    return word.written[0].isupper() and word.is_content and not word.opens

@@ -1,24 +1,26 @@
 """Compares what a claim denies with what its quotes deny."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.grounding.words import Reading, Word, alike
 
-_NEGATORS = frozenset(
-    "not no non never neither nor none nobody nothing nowhere without hardly scarcely barely "
-    "seldom rarely cannot unable fail fails failed failing lack lacks lacked lacking absence "
-    "absent impossible unlikely refuse refuses refused deny denies denied few little prevent "
-    "prevents prevented preventing avoid avoids avoided stop stops stopped false untrue wrong "
-    "incorrect rather instead except excluding unless".split()
-)
 _WEAK = frozenset(
     "few little prevent prevents prevented preventing avoid avoids avoided stop stops stopped "
-    "rather instead except excluding unless refuse refuses refused deny denies denied false "
-    "wrong incorrect absence absent unlikely lack lacks lacked lacking fail fails failed failing "
-    "nothing none nobody neither nor".split()
+    "rather instead except excluding absent unlikely".split()
 )
 """They may answer a plain negation of the other text, and need none themselves."""
+_NEGATORS = _WEAK | frozenset(
+    "not no non never neither nor none nobody nothing nowhere without hardly scarcely barely "
+    "seldom rarely cannot unable fail fails failed failing lack lacks lacked lacking absence "
+    "impossible refuse refuses refused deny denies denied unless".split()
+)
+_MISTAKEN = re.compile(
+    r"\b(?:myths?|wrong(?:ly)?|false(?:ly)?|mistaken(?:ly)?|untrue|incorrect(?:ly)?|misconceptions?"
+    r"|fallac(?:y|ies)|in theory|supposedly|allegedly|not (?:true|correct|right|the case))\b"
+)
+_UNLESS = frozenset({"unless", "without", "except"})
 _PLAIN = frozenset({"not", "no", "never", "cannot"})
 _NOT_ONLY = frozenset({"only", "just", "merely", "simply", "solely"})
 _NOT_AFTER = frozenset({"a", "the", "as", "so", "how", "too", "very", "with"})
@@ -51,21 +53,37 @@ def polarity_differs(claim: Reading, quotes: Reading) -> bool:
     quotes needs one in the claim where the claim repeats what is denied. Antonyms made by a
     prefix (`stable`, `unstable`) count as negations of their root.
     """
-    ours = [*_negations(claim), *_prefixed(claim, quotes)]
-    theirs = [*_negations(quotes), *_prefixed(quotes, claim)]
-    dropped = [n for n in _unmatched(theirs, ours) if not n.is_weak]
-    if any(_is_repeated(negation, _affirmed(claim, ours)) for negation in dropped):
+    if bool(_MISTAKEN.search(claim.prose.lower())) != bool(_MISTAKEN.search(quotes.prose.lower())):
         return True
+    ours = _undoubled([*_negations(claim), *_prefixed(claim, quotes)], quotes)
+    theirs = _undoubled([*_negations(quotes), *_prefixed(quotes, claim)], claim)
+    dropped = [n for n in _unmatched(theirs, ours) if not n.is_weak]
     added = [n for n in _unmatched(ours, theirs) if not n.is_weak]
-    if any(_is_repeated(negation, _affirmed(quotes, theirs)) for negation in added):
+    if any(_is_repeated(negation, _affirmed(claim, ours, added)) for negation in dropped):
+        return True
+    if any(_is_repeated(negation, _affirmed(quotes, theirs, dropped)) for negation in added):
         return True
     # What is left on both sides may be one denial in other words.
     return len(added) > len(dropped)
 
 
-def _affirmed(text: Reading, negations: Sequence[Negation]) -> frozenset[str]:
-    """Return the content stems of the clauses that deny nothing."""
-    denied = {negation.word.clause for negation in negations if negation.word.lower in _PLAIN}
+def _undoubled(negations: list[Negation], other: Reading) -> list[Negation]:
+    """Return the denials without a `not ... unless` that the other text puts as `only if`."""
+    unless = next((n for n in negations if n.word.lower in _UNLESS), None)
+    plain = next((n for n in negations if n.word.lower in _PLAIN), None)
+    if unless is None or plain is None or "only" not in other.lowers:
+        return negations
+    return [n for n in negations if n is not unless and n is not plain]
+
+
+def _affirmed(
+    text: Reading, negations: Sequence[Negation], unmatched: Sequence[Negation]
+) -> frozenset[str]:
+    """Return the content stems of the clauses that deny nothing.
+
+    A denial such as `impossible` that the other text has, too, answers no other denial.
+    """
+    denied = {n.word.clause for n in negations if n.word.lower in _PLAIN or n in unmatched}
     return frozenset(word.stem for word in text.content if word.clause not in denied)
 
 
@@ -85,6 +103,10 @@ def _denies(words: tuple[Word, ...], place: int) -> bool:
         return after not in _NOT_ONLY or not adds
     if lower in _STRONG_TWO:
         return after == _STRONG_TWO[lower]
+    if lower.startswith(("fail", "refuse")):
+        return after == "to"
+    if lower == "absence":
+        return after == "of"
     if lower == "no":
         return after not in {"doubt", "matter"}
     return lower not in {"few", "little"} or before not in _NOT_AFTER

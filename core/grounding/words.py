@@ -10,7 +10,7 @@ from core.models import CODE
 
 _TOKEN = re.compile(
     r"(?P<cjk>[\u2e80-\u9fff\uac00-\ud7af])"
-    r"|(?P<word>[^\W_]+(?:['’_.](?=[^\W_])[^\W_]+)*|[%$€£¥])"
+    r"|(?P<word>[^\W_]+(?:(?:['’_.]|(?<=\d),(?=\d{3}))(?=[^\W_])[^\W_]+)*|[%$€£¥])"
     r"|(?P<stop>[.;:!?(){}\[\]|…。！？；：]|,|、|，|\n\s*\n|\n(?=\s*[-*•+\d])|\s[—–-]+\s|[—–])"
 )
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
@@ -153,6 +153,8 @@ def base_form(word: str) -> str:
     True
     """
     word = _IRREGULAR.get(word, word)
+    if word.endswith("eed"):  # speed and need are no past tenses
+        return word
     for suffix in _INFLECTED:
         root = word.removesuffix(suffix)
         if root != word and len(root) >= _SHORTEST_WITH_SHORT_SUFFIX and word[-2:] != "ss":
@@ -185,11 +187,11 @@ def _prose(text: str) -> str:
 
 
 def _bare_code(code: str) -> str:
-    """Return code without its fence and info string, blanks removed."""
+    """Return code without its fence and info string, each run of blanks as one."""
     if code.startswith(("```", "~~~")):
         body = code.strip("`~")
         code = body.split("\n", 1)[1] if "\n" in body else body
-    return "".join(code.strip("`").split())
+    return " ".join(code.strip("`").split())
 
 
 def _words(text: str) -> "list[Word]":

@@ -58,7 +58,7 @@ from core.models import (
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
 from core.text.sentences import sentences
-from tests.books import COVERED, COVERED_FACT, FOREIGN, LIGHTHOUSE, VERBATIM
+from tests.books import COVERED, COVERED_FACT, FOREIGN, LIGHTHOUSE, UNCOVERED, VERBATIM
 from tests.embedding import HashingEmbedder
 from tests.library import open_library
 
@@ -296,6 +296,19 @@ async def test_a_writer_that_finds_nothing_in_the_passages_makes_it_abstain(hous
     assert answer.outcome is Outcome.ABSTAINED
     assert answer.response_text.startswith("The book doesn't cover this. The nearest sections are")
     assert answer.tokens_used == 100
+
+
+async def test_one_request_answered_by_two_processes_at_once_has_one_answer(house: House) -> None:
+    asked = asking()
+    first, second = await asyncio.gather(house.agent().answer(asked), house.agent().answer(asked))
+    stored = await house.sessions.turn_of(asked.request_id)
+    assert stored is not None
+    assert first == second == stored.agent_response
+
+
+async def test_an_abstention_before_anybody_wrote_names_no_writer(house: House) -> None:
+    answer = await house.agent().answer(asking(query_text=UNCOVERED, score_threshold=0.99))
+    assert (answer.outcome, answer.model_name) == (Outcome.ABSTAINED, "none")
 
 
 # --- services that fail -------------------------------------------------------------------

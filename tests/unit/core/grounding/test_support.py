@@ -140,7 +140,7 @@ BOOK = (
 async def test_a_planted_instruction_never_becomes_a_claim(
     checker: SupportChecker, planted: str
 ) -> None:
-    quote = passage(planted, BOOK.format(planted=planted))
+    quote = passage(planted, BOOK.format(planted=planted), ("Markets", "Prices"))
     assert await checker.flaw_of(planted, [quote], "How do prices form?") is Flaw.OUT_OF_PLACE
 
 

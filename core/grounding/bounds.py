@@ -1,0 +1,74 @@
+"""Compares the bounds of numbers: at least, at most, exactly."""
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from core.grounding.numbers import quantities
+
+_BOUNDS = {
+    "from": "at least|no less than|no fewer than|not less than|(?:a )?minimum of|more than|above"
+    "|over|exceed(?:s|ed|ing)?|greater than|higher than|older than|larger than|in excess of",
+    "to": "at most|no more than|not more than|no greater than|up to|(?:a )?maximum of|less than"
+    "|fewer than|under|below|lower than|younger than|smaller than|as (?:much|many|high) as",
+    "exactly": "exactly|precisely",
+}
+_BEHIND = {
+    "from": r"(?<=\d)\+|\b(?:or|and) (?:more|older|higher|above|greater|over|up)\b",
+    "to": r"\bor (?:less|fewer|younger|lower|below|under)\b",
+}
+_NUMBER = (
+    r"(?=[$€£]?\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty"
+    r"|forty|fifty|half|one|a (?:hundred|thousand|million|billion|third|quarter))\b)"
+)
+_IN_FRONT = re.compile(
+    rf"\b(?:{'|'.join(f'(?P<{side}>{words})' for side, words in _BOUNDS.items())})"
+    rf"\s+(?:about |roughly |around |the )?{_NUMBER}"
+)
+_AFTER = re.compile("|".join(f"(?P<{side}>{words})" for side, words in _BEHIND.items()))
+_PERHAPS = "perhaps"
+"""`over 5 years` is more than that, or during that time."""
+_TIMES = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "decade",
+                    "century"})  # fmt: skip
+_NEAR = 30
+"""Characters that a number and its unit take at most."""
+
+_Bound = tuple[frozenset[Decimal], str]
+
+
+def bound_differs(claim: str, quotes: str) -> bool:
+    """Return whether a number is a bound in one of the texts and not the same in the other."""
+    ours, theirs = list(_bounds(claim.lower())), list(_bounds(quotes.lower()))
+    numbers = [quantity.amounts for quantity in quantities(quotes)]
+    return any(
+        any(amounts & value for value in numbers) and not _is_known(amounts, side, theirs)
+        for amounts, side in ours
+    ) or any(
+        _is_bound(quantity.amounts, theirs, numbers)
+        for quantity in quantities(claim)
+        if not any(quantity.amounts & amounts for amounts, _ in ours)
+    )
+
+
+def _is_known(amounts: frozenset[Decimal], side: str, theirs: Sequence[_Bound]) -> bool:
+    sides = {other for value, other in theirs if value & amounts}
+    return side == _PERHAPS or side in sides or _PERHAPS in sides
+
+
+def _is_bound(
+    amounts: frozenset[Decimal], theirs: Sequence[_Bound], numbers: Sequence[frozenset[Decimal]]
+) -> bool:
+    """Return whether the number is nothing but a bound there."""
+    bounds = sum(side in _BEHIND and bool(value & amounts) for value, side in theirs)
+    return bool(bounds) and bounds >= sum(bool(amounts & value) for value in numbers)
+
+
+def _bounds(text: str) -> Iterator[_Bound]:
+    for match in _IN_FRONT.finditer(text):
+        if found := quantities(text[match.end() : match.end() + _NEAR]):
+            unit = found[0].unit
+            lasts = match.group().startswith("over") and unit is not None and unit.base in _TIMES
+            yield found[0].amounts, _PERHAPS if lasts else match.lastgroup or ""
+    for after in _AFTER.finditer(text):
+        if found := quantities(text[max(0, after.start() - _NEAR) : after.start()]):
+            yield found[-1].amounts, after.lastgroup or ""

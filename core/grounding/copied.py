@@ -1,0 +1,87 @@
+"""Tells whether a sentence has copied code, links, signs and quotations from its quotes."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from core.grounding.units import spelled_out
+
+_INLINE_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_CODE_PART = re.compile(r"\w+|[^\w\s]")
+_WORDS_ALONE = re.compile(r"[\w %.,$€£-]+")
+_EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[\u00ad\u200b-\u200d\u2060\ufeff]")
+_ONE_MARK = str.maketrans("“”„‟«»‘’‚‛–—−‑", '""""""\'\'\'\'----')
+_QUOTATION = re.compile(r"[\"“„«](.{3,}?)[\"”“»]")
+_LEADS_AWAY = re.compile(
+    r"(?i)[a-z][a-z0-9+.-]*://\S+|\b(?:javascript|data|vbscript|mailto|tel|file):\S+"
+    r"|\b[a-z0-9-]{2,}(?:\.[a-z0-9-]+)*\.[a-z]{2,24}\b(?:/\S*)?|//\S+"
+    r"|<[@!#&][^>\s]*>?|(?<![\w.])@\w+|[\w.+-]+@[\w-]+\.\w+"
+)
+"""Addresses, names of hosts, and the ways to call people in chats."""
+_OPERATION = re.compile(
+    r"(?P<left>[\w)\]%.,$€£]*)\s*(?P<sign>[=<>≠≤≥±×÷^→←↑↓∝≈+*/−]|(?<=\s)[-–](?=\s))\s*"
+    r"(?P<right>[($€£]*\w*)"
+)
+
+
+def has_all_code(code: Sequence[str], quoted: Sequence[str]) -> bool:
+    """Return whether the quotes hold all of the code as whole words, blanks aside."""
+    source = "\n".join(quoted)
+    return all(_is_in(part.removesuffix("()"), source) for part in code)
+
+
+def adds_link(sentence: str, quoted: Sequence[str]) -> bool:
+    """Return whether the sentence leads somewhere, or calls somebody, that the quotes do not."""
+    known = set(_LEADS_AWAY.findall(" ".join(quoted)))
+    written = unicodedata.normalize("NFKC", sentence)
+    return any(link not in known for link in _LEADS_AWAY.findall(written))
+
+
+def adds_operation(claim: str, quotes: str) -> bool:
+    """Return whether the claim has a sign of mathematics between other things than the quotes."""
+    return not _operations(claim) <= _operations(quotes)
+
+
+def adds_quotation(sentence: str, quoted: Sequence[str]) -> bool:
+    """Return whether words in quotation marks are not in the quotes."""
+    source = _plain(" ".join(quoted))
+    return any(_plain(said) not in source for said in _QUOTATION.findall(sentence))
+
+
+def stands_in(sentence: str, quoted: Sequence[str]) -> bool:
+    """Return whether the sentence is all of a quote, or of all quotes together, sign by sign."""
+    texts = [_plain(text) for text in quoted]
+    return _plain(sentence) in {*texts, " ".join(texts)}
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line, without case, emphasis and the form of its quotation marks."""
+    text = _EMPHASIS.sub("", unicodedata.normalize("NFC", text).translate(_ONE_MARK))
+    return " ".join(text.split()).casefold().strip(" .!:;\"'")
+
+
+def _operations(text: str) -> set[tuple[str, str, str]]:
+    """Return the signs of mathematics, each with what stands before and behind it."""
+    found = _OPERATION.finditer(spelled_out(text).casefold())
+    return {(m["left"].strip("().,"), m["sign"], m["right"].strip("(")) for m in found}
+
+
+def without_false_code(sentence: str, proved: Sequence[str]) -> str:
+    """Return the sentence with that code as prose which no quote has as code."""
+
+    def marked(match: re.Match[str]) -> str:
+        code = match.group(1)
+        return match.group() if not _WORDS_ALONE.fullmatch(code) or code in proved else code
+
+    return _INLINE_CODE.sub(marked, sentence)
+
+
+def _is_in(code: str, source: str) -> bool:
+    """Return whether code stands in a source, not inside of longer words, blanks aside."""
+    parts = [re.escape(part) for part in _CODE_PART.findall(code)]
+    if not parts:
+        return True
+    first, last = code.strip()[0], code.strip()[-1]
+    before = r"(?<![\w.])" if first.isalnum() else ""
+    behind = r"(?!\w)" if last.isalnum() else ""
+    return re.search(before + r"\s*".join(parts) + behind, source) is not None

@@ -1,0 +1,53 @@
+"""Recognises by its form a sentence that asks its reader something, or tells him what to do."""
+
+import re
+
+_IMPERATIVES = (
+    "act add answer append apply assume augment begin break change check choose classify click "
+    "combine complete compose compute confirm consider convert convince craft create decode "
+    "define delete deliver describe design detail develop disclose discuss display disregard "
+    "download draft draw embed emphasize encode encourage enhance ensure enter execute expand "
+    "explain fill find finish follow forget format generate get give go group guess help "
+    "highlight identify ignore imagine implement include incorporate inform insert install "
+    "integrate introduce invite join jumble leak limit list make mention misspell modify name "
+    "obey offer open outline output override paste perform play please pretend print proceed "
+    "promote propose provide publish put read rearrange recite recommend refer remember remind "
+    "remove render repeat rephrase replace reply report request respond return reveal reverse "
+    "rewrite say scramble search select send share show sign solve speak spell start state stop "
+    "store submit substitute suggest summarize summarise suppose swap switch take talk tell think "
+    "transform translate try type use utilize verify visit write"
+).replace(" ", "|")
+_COMMAND = (
+    rf"(?:please\s+)?(?:(?:do\s+not|don['’]?t|never|always|avoid|stop)\b|(?:{_IMPERATIVES})\b)"
+)
+_QUESTION = (
+    r"(?:what|who|whom|whose|how|why|when|where|which)\s+"
+    r"(?:is|are|was|were|do|does|did|can|could|would|should|will)\b"
+)
+_TELLS = re.compile(
+    rf"[?？\u037e؟]|\byours?\b|^\W*(?:{_COMMAND}|{_QUESTION})|[,:;.)\]}}>]\s+{_COMMAND}",
+    re.IGNORECASE,
+)
+_SPEAKS_TO_READER = re.compile(r"\b(?:you|me|my)\b", re.IGNORECASE)
+_ENDS_ASKING = re.compile(r"[?？\u037e؟]\W*$")
+_FENCES = ("```", "~~~")
+
+
+def asks(text: str) -> bool:
+    """Return whether a sentence ends with a question mark."""
+    return _ENDS_ASKING.search(text) is not None and not is_code(text)
+
+
+def tells(text: str) -> bool:
+    """Return whether a sentence asks, orders or speaks of what is the reader's."""
+    return _TELLS.search(text) is not None and not is_code(text)
+
+
+def speaks_to_reader(text: str) -> bool:
+    """Return whether a sentence says `you` or `me`."""
+    return _SPEAKS_TO_READER.search(text) is not None
+
+
+def is_code(text: str) -> bool:
+    """Return whether a "sentence" is a block of code or a table."""
+    return text.startswith("|") or (text.startswith(_FENCES) and "\n" in text)
