@@ -9,7 +9,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 PYTEST_WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow bench check format lock clean
+.PHONY: help install demo playground test test-slow failpoints bench check format lock clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,11 +41,17 @@ install: $(VENV)/runtime.done ## Install Glossator into .venv (the command is .v
 demo: $(VENV)/runtime.done ## Ingest the handbook and answer six questions from it, offline
 	@$(BIN)/python -m bot.demo
 
+playground: $(VENV)/runtime.done ## Try the Discord bot in your browser, without an account
+	@$(BIN)/python -m tests.wire.playground
+
 test: $(VENV)/dev.done ## Run the test suite (about five minutes on two cores)
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m "not slow" -q
 
 test-slow: $(VENV)/dev.done ## Run the tests that take longer
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m slow -q
+
+failpoints: $(VENV)/dev.done ## Kill the bot 25 times at every step, on SQLite and PostgreSQL
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m slow -q tests/contracts/test_failpoints.py
 
 bench: $(VENV)/dev.done ## Print the timings as ratios (BOOK=folder QUESTIONS=file to choose the course)
 	@$(BIN)/python -m tests.bench $(if $(BOOK),--book $(BOOK)) $(if $(QUESTIONS),--questions $(QUESTIONS))

@@ -6,20 +6,15 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from uuid import UUID, uuid4
 
 from adapters.turn import take_turn
 from bot.cli.ask import console_request, open_reply
 from bot.cli.exits import Exit, exit_code, sentence_for
+from bot.handbook import COURSE, handbook_folder, ingest_handbook
 from bot.settings import Settings, load_settings
 from bot.wiring import Services, open_services
 from core.errors import BotError
-from core.ingestion.sources import open_sources
-from core.models import Course
-
-HANDBOOK = Path(__file__).resolve().parents[1] / "docs"
-COURSE = Course(course_id="handbook", title="Glossator's handbook")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +92,8 @@ def _offline(settings: Settings) -> Settings:
 
 
 async def _ingest(opened: Services) -> None:
-    print(f"Reading the handbook, {HANDBOOK.name}/ ...")
-    limits = opened.settings.ingest
-    async with open_sources(
-        [str(HANDBOOK)],
-        base_url=None,
-        allowed_hosts=frozenset(),
-        max_bytes=limits.max_megabytes * 1_000_000,
-        user_agent=limits.user_agent,
-    ) as readable:
-        report = await opened.ingestion(COURSE.course_id).run(COURSE, readable.sources)
+    print(f"Reading the handbook, {handbook_folder().name}/ ...")
+    report = await ingest_handbook(opened)
     print(f"{report.chunks} chunks; {report.embedded} were new and had to be embedded.")
 
 

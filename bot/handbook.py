@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from bot.wiring import Services
 from core.errors import ConfigurationError
-from core.ingestion.sources import open_sources
 from core.models import Course
 
 if TYPE_CHECKING:
@@ -34,6 +33,8 @@ def handbook_folder() -> Path:
 
 async def ingest_handbook(opened: Services) -> "IngestReport":
     """Bring the built-in course up to date; what is unchanged costs next to nothing."""
+    from core.ingestion.sources import open_sources
+
     limits = opened.settings.ingest
     async with open_sources(
         [str(handbook_folder())],

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 from bot.cli.db import WHAT_TO_DO
+from bot.cli.doctor_discord import check_discord
 from bot.cli.doctor_gemini import check_gemini
 from bot.cli.exits import Exit
 from bot.cli.findings import Finding, failed, misconfigured, warning
@@ -43,6 +44,8 @@ async def _findings() -> AsyncIterator[Finding]:
     yield database
     yield await _check_model(settings)
     async for finding in check_gemini(settings, course_file):
+        yield finding
+    async for finding in check_discord(settings.discord):
         yield finding
     held, index = await _check_index(settings)
     yield index

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bot.cli.exits import UsageError
+from bot.handbook import COURSE as HANDBOOK
 from bot.log import configure_logging
 from bot.settings import load_settings
 from bot.wiring import Services, open_services
@@ -28,7 +29,7 @@ def tell(message: str) -> None:
 
 
 async def choose_course(opened: Services, course_id: str | None) -> Course:
-    """Return the course that is named, or the only one there is.
+    """Return the course that is named, or the only one there is beside the handbook.
 
     Raises:
         UsageError: for an unknown course, or when there are several and none is named.
@@ -45,6 +46,8 @@ async def choose_course(opened: Services, course_id: str | None) -> Course:
         raise UsageError(_unknown(course_id, ready))
     if not ready:
         raise ConfigurationError("There is no course yet: run 'glossator ingest SOURCE' first.")
+    if len(ready) > 1:
+        ready.pop(HANDBOOK.course_id, None)
     if len(ready) > 1:
         raise UsageError(f"Name a course with --course: {', '.join(sorted(ready))}.")
     return next(iter(ready.values()))
