@@ -6,7 +6,8 @@ from contextlib import aclosing
 from adapters.base import Reply
 from core.agent import Agent
 from core.composition import TextDelta, TextWithdrawn
-from core.errors import BotError
+from core.errors import BotError, DeliveryError
+from core.inbox.base import LeaseLost
 from core.models import AgentRequest
 
 logger = logging.getLogger(__name__)
@@ -17,8 +18,13 @@ async def take_turn(agent: Agent, request: AgentRequest, reply: Reply) -> None:
 
     1. Text is passed on as it comes, and so is the news that it no longer holds.
     2. The finished answer, an error outcome included, ends the turn.
-    3. A request that cannot be served, or a refused delivery, is told by `reply.fail`.
+    3. A request that cannot be served is told by `reply.fail`.
     4. So is a failure that nobody foresaw: the log has it, the reader a safe sentence.
+
+    Raises:
+        DeliveryError: when the platform does not take the answer; a later try may succeed.
+        LeaseLost: when somebody else has taken over the delivery.
+        OSError: when the reader's end is gone.
     """
     try:
         async with aclosing(agent.stream(request)) as events:
@@ -30,10 +36,10 @@ async def take_turn(agent: Agent, request: AgentRequest, reply: Reply) -> None:
                         await reply.withdraw()
                     case _:
                         await reply.finish(event)
+    except (DeliveryError, LeaseLost, OSError):
+        raise  # there is nobody left to tell, or not now
     except BotError as error:
         await reply.fail(error)
-    except OSError:
-        raise  # the reader's end is gone: there is nobody left to tell
     except Exception as error:
         logger.exception("a turn failed in a way that nobody foresaw")
         await reply.fail(BotError(type(error).__name__))

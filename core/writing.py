@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 AnswerEvent = TextDelta | TextWithdrawn | AgentResponse
 
-FIRST_CLAIM = 8.5
+FIRST_CLAIM = 8.0
 """Seconds from taking a request up to its first released sentence; then the fallback writes,
 so that its answer is there within ten."""
 EXTRACTIVE = "extractive"

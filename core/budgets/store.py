@@ -116,7 +116,7 @@ class TokenBudgets:
         """Count what `calls` calls of a model used together, on the moment's day.
 
         The first count of this object on a day deletes what users used more than 90 days
-        before it.
+        before it, and what forgotten users used on any day before it.
         """
         day = _day(moment)
         used = {"query_tokens": query_tokens, "response_tokens": response_tokens, "calls": calls}
@@ -127,8 +127,7 @@ class TokenBudgets:
         async with writing(self._engine) as db:
             await (await db.connection()).execute(self._adding, rows)
             if self._tidied != day:
-                expired = TokenUsageRow.day < day - _USERS_ARE_KEPT
-                await db.execute(delete(TokenUsageRow).where(_of_users(), expired))
+                await db.execute(delete(TokenUsageRow).where(_of_users(), _expired(day)))
         self._tidied = day
 
     async def used(self, day: date, until: date | None = None) -> list[Usage]:
@@ -170,6 +169,12 @@ def _subjects(user_id: str, course_id: str) -> Mapping[Scope, str]:
 
 def _of_users() -> ColumnElement[bool]:
     return TokenUsageRow.scope == Scope.USER
+
+
+def _expired(day: date) -> ColumnElement[bool]:
+    row = TokenUsageRow
+    forgotten = and_(row.day < day, row.calls == 0)
+    return or_(row.day < day - _USERS_ARE_KEPT, forgotten)
 
 
 def _adding(insert: "sqlite.Insert | postgresql.Insert") -> "sqlite.Insert | postgresql.Insert":

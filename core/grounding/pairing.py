@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from core.grounding.numbers import Quantity, quantities
 from core.grounding.words import Reading, Word
@@ -52,9 +52,9 @@ def _is_exchanged(mark: str, ours: _Clause, theirs: list[_Clause], kind: str) ->
 
 def _clauses(text: Reading) -> Iterator[_Clause]:
     groups = [list(words) for _, words in groupby(text.words, key=lambda word: word.clause)]
-    ends = [*(words[0].start for words in groups[1:]), len(text.prose)]
-    for words, end in zip(groups, ends, strict=True):
-        found = quantities(text.prose[words[0].start : end])
+    borders = [*(words[0].start for words in groups), len(text.prose)]
+    for words, (start, end) in zip(groups, pairwise(borders), strict=True):
+        found = quantities(text.prose[start:end])
         yield _Clause(
             stems=frozenset(w.stem for w in words if w.is_content and not w.lower[0].isdigit()),
             numbers=_marks(q for q in found if not q.is_year and not _is_share(q)),

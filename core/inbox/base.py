@@ -106,8 +106,10 @@ class Job:
     """Deliveries that failed before this one."""
     posted: Posted = field(default_factory=Posted)
     """What an earlier holder, or for REDO and FORGET the event it is about, has posted."""
-    about_request: UUID | None = None
-    """For REDO and FORGET: the request whose turn is concerned."""
+    earlier_requests: tuple[UUID, ...] = ()
+    """For REDO and FORGET: the requests whose turns are to be forgotten."""
+    stopped: bool = False
+    """The asker wants no answer any more."""
 
     @property
     def taken_over(self) -> bool:
@@ -115,8 +117,37 @@ class Job:
         return self.fence > 1
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a message of ours answers."""
+
+    key: str
+    request_id: UUID
+    user_id: str
+    thread: str | None
+    """The thread in which the conversation goes on."""
+    session_id: UUID | None
+    course_id: str | None
+    address: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What is in the inbox at a moment."""
+
+    waiting: int
+    in_flight: int
+    oldest: datetime | None
+    """When the oldest event was accepted that is not answered yet."""
+
+
 class LeaseLost(ServiceError):
     """Another worker holds the event now: whoever gets this must stop at once."""
+
+
+def lane_for(platform: str, workspace: str, channel: str, thread: str) -> str:
+    """Return the lane of a thread's events."""
+    return f"{platform}:{workspace}:{channel}:{thread}"
 
 
 def request_id_for(key: str) -> UUID:
