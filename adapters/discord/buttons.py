@@ -1,0 +1,49 @@
+"""The names of the buttons under an answer, which find their way back after a restart."""
+
+import re
+from enum import StrEnum
+from uuid import UUID
+
+_PREFIX = "gl"
+_UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+ANY = re.compile(rf"{_PREFIX}:(?P<button>[a-z]):(?P<request>{_UUID})")
+"""What the custom ids of all buttons look like."""
+
+
+class Button(StrEnum):
+    """What a button does; the value is part of a custom id and never changes."""
+
+    HELPFUL = "h"
+    NOT_HELPFUL = "n"
+    EVIDENCE = "e"
+    WITHOUT_QUOTE = "q"
+    SHARE = "s"
+    STOP = "x"
+
+    @property
+    def label(self) -> str:
+        """What is written on it."""
+        return _LABELS[self]
+
+
+_LABELS = {
+    Button.HELPFUL: "Helpful",
+    Button.NOT_HELPFUL: "Not helpful",
+    Button.EVIDENCE: "Evidence",
+    Button.WITHOUT_QUOTE: "Ask again without the quote",
+    Button.SHARE: "Share",
+    Button.STOP: "Stop",
+}
+
+
+def custom_id(button: Button, request_id: UUID) -> str:
+    """Return the custom id of a button under the answer to a request; 41 characters."""
+    return f"{_PREFIX}:{button.value}:{request_id}"
+
+
+def parsed(custom_id: str) -> tuple[Button, UUID] | None:
+    """Return what a custom id says; None: it is not one of ours."""
+    match = ANY.fullmatch(custom_id)
+    if match is None or match["button"] not in {*Button}:
+        return None
+    return Button(match["button"]), UUID(match["request"])

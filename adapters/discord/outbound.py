@@ -1,0 +1,198 @@
+"""An answer as the messages that show it on Discord; pure, sends nothing."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from adapters.discord.buttons import Button
+from adapters.markdown.discord import footnote_lines, to_discord
+from adapters.markdown.discord_text import disarm, escape
+from adapters.markdown.footnotes import confidence_in_words, footnotes, place_in_book
+from adapters.markdown.formulas import with_readable_formulas
+from adapters.markdown.splitting import pack, split, utf16_length
+from core.grounding import wording
+from core.models import EXPLAIN_QUOTE, AgentRequest, AgentResponse, Citation, Outcome
+
+LONGEST_MESSAGE = 2_000
+LONGEST_GROWING = 4_000
+"""Characters of Markdown that fill a message, with room for marks that Discord needs not."""
+LONGEST_THREAD_NAME = 100
+_EMBEDS_IN_ALL = 3
+"""Embeds of a message's length each: 6,000 characters is what all of them may have."""
+_LONGEST_ANSWER = 20
+"""Messages; a model that never ends does not fill a channel."""
+_MOST_PICTURES = 10
+_GOES_ON = " …"
+_NOTHING = "…"
+"""Stands where a text is of characters that nobody can see."""
+_LEFT_OUT = "-# The rest does not fit here. Ask for a shorter answer, or about a part of it."
+_NO_EVIDENCE = "This answer cites no passage of the book."
+_SAYS_HOW_SURE = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawn formula."""
+
+    latex: str
+    data: bytes
+    """A PNG."""
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """What one message shows."""
+
+    content: str
+    buttons: tuple[Button, ...] = ()
+    request_id: UUID | None = None
+    """What the buttons belong to."""
+    embeds: tuple[str, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+
+
+def placeholder(request_id: UUID) -> Post:
+    """Return what is shown until there is text."""
+    return Post(wording.SEARCHING, (Button.STOP,), request_id)
+
+
+def growing(text: str, request_id: UUID, *, asked: str | None = None) -> Post:
+    """Return the beginning of an answer that is being written; the placeholder without text.
+
+    What comes behind LONGEST_GROWING characters changes nothing any more.
+    """
+    written = _body(text[:LONGEST_GROWING])
+    if not written.strip():
+        return placeholder(request_id)
+    room = LONGEST_MESSAGE - len(_GOES_ON)
+    parts = split(_below_question(asked, written), room, count=utf16_length)
+    return Post(parts[0] + _GOES_ON, (Button.STOP,), request_id)
+
+
+def sentence(text: str) -> Post:
+    """Return one of our own sentences, which may name what a reader wrote."""
+    return Post(split(escape(text).strip() or _NOTHING, LONGEST_MESSAGE, count=utf16_length)[0])
+
+
+def answer(
+    response: AgentResponse,
+    *,
+    quoted: bool,
+    asked: str | None = None,
+    private: bool = False,
+    one_message: bool = False,
+    pictures: Sequence[Picture] = (),
+) -> list[Post]:
+    """Return a finished answer as messages, with its footnotes and buttons.
+
+    Args:
+        quoted: Whether the question came with a passage.
+        asked: The question, where readers would not see it otherwise.
+        private: Whether the asker alone sees it.
+        one_message: Put all of it into one message, with embeds where it is long; what does
+            not fit then is left out, and the reader told so.
+        pictures: Of the answer's `formulas`, at most; each is attached where its formula stands.
+    """
+    text = _below_question(asked, _body(response.response_text).strip() or _NOTHING)
+    most = 1 + _EMBEDS_IN_ALL if one_message else _LONGEST_ANSWER
+    parts = _packed(text, _below(response), most)
+    buttons = tuple(_buttons(response, quoted=quoted, private=private))
+    if one_message:
+        whole = Post(parts[0], buttons, response.query_id, embeds=tuple(parts[1:]))
+        return [replace(whole, pictures=tuple(pictures))]
+    posts = [Post(part, pictures=_pictured(part, pictures)) for part in parts]
+    return [*posts[:-1], replace(posts[-1], buttons=buttons, request_id=response.query_id)]
+
+
+def formulas(response: AgentResponse) -> tuple[str, ...]:
+    """Return formulas of an answer that only a picture shows, as LaTeX; the first ten."""
+    return with_readable_formulas(response.response_text).unreadable[:_MOST_PICTURES]
+
+
+def evidence(response: AgentResponse) -> list[Post]:
+    """Return the exact passages that an answer rests on, each with its place in the book."""
+    if not response.citations:
+        return [Post(_NO_EVIDENCE)]
+    passages = "\n\n".join(_passages(response))
+    return [Post(part) for part in split(passages, LONGEST_MESSAGE, count=utf16_length)]
+
+
+def thread_name(request: AgentRequest) -> str:
+    """Return the question as a name: one line of at most 100 characters, cut at a word."""
+    text = request.query_text
+    if text == EXPLAIN_QUOTE and request.selected_text is not None:
+        text = f"Explain: “{request.selected_text}”"
+    words = disarm(" ".join(text.split())).translate(_MARKS).split()
+    name = " ".join(words)
+    if utf16_length(name) <= LONGEST_THREAD_NAME:
+        return name or "Question"
+    room = LONGEST_THREAD_NAME - len(_GOES_ON)
+    return split(name, room, count=utf16_length)[0].rstrip() + _GOES_ON
+
+
+_MARKS = str.maketrans("", "", "*_~`|#")
+"""Marks of Markdown, which a thread's name shows as they are."""
+
+
+def _body(markdown: str) -> str:
+    return to_discord(with_readable_formulas(markdown).text)
+
+
+def _below_question(asked: str | None, text: str) -> str:
+    return text if asked is None else f"> {escape(' '.join(asked.split()))}\n{text}"
+
+
+def _pictured(part: str, pictures: Sequence[Picture]) -> tuple[Picture, ...]:
+    return tuple(picture for picture in pictures if picture.latex in part)
+
+
+def _packed(text: str, notes: str, most: int) -> list[str]:
+    """Return at most so many messages; where text is left out, the notes are not."""
+    parts = pack(text, notes, LONGEST_MESSAGE, count=utf16_length)
+    if len(parts) <= most:
+        return parts
+    below = pack("", f"{_LEFT_OUT}\n{notes}", LONGEST_MESSAGE, count=utf16_length)
+    below = below[: most - 1]
+    return [*split(text, LONGEST_MESSAGE, count=utf16_length)[: most - len(below)], *below]
+
+
+def _below(response: AgentResponse) -> str:
+    """Return the small print: where it is from, how sure it is, and what else is to be known."""
+    lines = [footnote_lines(footnotes(response)), *map(_small, _remarks(response))]
+    return "\n".join(line for line in lines if line)
+
+
+def _remarks(response: AgentResponse) -> Iterator[str]:
+    sure = confidence_in_words(response)
+    is_said = wording.NOT_SURE in response.notices
+    if response.outcome in _SAYS_HOW_SURE and sure != "sure" and not is_said:
+        yield f"{sure.capitalize()}: please check the passages."
+    yield from response.notices
+
+
+def _small(text: str) -> str:
+    return f"-# {escape(' '.join(text.split()))}"
+
+
+def _buttons(response: AgentResponse, *, quoted: bool, private: bool) -> Iterator[Button]:
+    if response.outcome is Outcome.ERROR:
+        return
+    yield Button.HELPFUL
+    yield Button.NOT_HELPFUL
+    if response.citations:
+        yield Button.EVIDENCE
+    if quoted:
+        yield Button.WITHOUT_QUOTE
+    if private:
+        yield Button.SHARE
+
+
+def _passages(response: AgentResponse) -> Iterator[str]:
+    chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
+    for citation in response.citations:
+        note = replace(place_in_book(chunks[citation.chunk_id]), markers=(citation.marker,))
+        yield f"{footnote_lines([note])}\n{_quoted(citation)}"
+
+
+def _quoted(citation: Citation) -> str:
+    return "\n".join(f"> {escape(line)}" for line in citation.quote.strip().splitlines())

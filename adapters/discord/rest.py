@@ -1,0 +1,202 @@
+"""The few requests that an answer needs, each safe to repeat; the SDK's errors die here."""
+
+import asyncio
+import io
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import aiohttp
+import discord
+from discord.http import MultipartParameters, Route, handle_message_parameters
+from discord.webhook.async_ import async_context
+
+from adapters.discord.buttons import Button, custom_id
+from adapters.discord.outbound import Post
+from adapters.discord.refusals import refused
+from core.errors import DeliveryError
+
+Json = dict[str, Any]
+
+_MESSAGES = "/channels/{channel_id}/messages"
+_MESSAGE = f"{_MESSAGES}/{{message_id}}"
+_TIMEOUT = aiohttp.ClientTimeout(total=20.0)
+_LONGEST_RESPONSE = 60.0
+"""Seconds for showing a response to an interaction, discord.py's repetitions included."""
+_PAUSES = (0.5, 2.0, None)
+"""Seconds before a request is repeated whose connection broke; then it is given up."""
+_ARCHIVE_AFTER = 1_440
+"""Minutes without a message after which a thread leaves the list of channels."""
+_LONGEST_DESCRIPTION = 1_024
+_STYLES = {
+    Button.HELPFUL: discord.ButtonStyle.success,
+    Button.STOP: discord.ButtonStyle.danger,
+}
+
+
+class Rest:
+    """Discord's REST API, as far as an answer needs it.
+
+    discord.py waits for rate limits and repeats what a 5xx answered; a broken connection is
+    repeated here. Repeating never shows a second message: posts carry a nonce, and all else
+    sets what it sets. Methods raise Refused or DeliveryError, and what `check` raises.
+    """
+
+    def __init__(self, client: discord.Client, check: Callable[[], None]) -> None:
+        """Prepare to send.
+
+        Args:
+            check: Called before each request; raises when nothing may be sent any more.
+        """
+        self._client = client
+        self._check = check
+
+    @property
+    def me(self) -> str:
+        """The bot's own user id."""
+        assert self._client.user is not None
+        return str(self._client.user.id)
+
+    async def post(
+        self, channel: int, post: Post, *, nonce: str, reply_to: int | None = None
+    ) -> tuple[str, str]:
+        """Post a message, and return its id and content.
+
+        What was posted with this nonce some minutes ago is not posted again, but returned.
+        """
+        reference = {
+            "message_id": str(reply_to),
+            "channel_id": str(channel),
+            "fail_if_not_exists": False,
+        }
+        route = Route("POST", _MESSAGES, channel_id=channel)
+        extra = {"nonce": nonce} | ({"message_reference": reference} if reply_to else {})
+        message = await self._call(lambda: self._send(route, post, **extra))
+        return str(message["id"]), str(message["content"])
+
+    async def edit(self, channel: int, message: str, post: Post) -> None:
+        """Show the post in place of what the message showed."""
+        route = Route("PATCH", _MESSAGE, channel_id=channel, message_id=message)
+        await self._call(lambda: self._send(route, post))
+
+    async def delete(self, channel: int, message: str) -> None:
+        """Delete a message."""
+        route = Route("DELETE", _MESSAGE, channel_id=channel, message_id=message)
+        await self._request(route)
+
+    async def edit_original(self, application: int, token: str, post: Post) -> str:
+        """Show the post as the response to an interaction, and return its message's id."""
+        message = await self._call(lambda: self._send_original(application, token, post))
+        return str(message["id"])
+
+    async def open_thread(self, channel: int, message: int, name: str) -> int:
+        """Open a thread on a message and return its id."""
+        route = Route("POST", f"{_MESSAGE}/threads", channel_id=channel, message_id=message)
+        body = {"name": name, "auto_archive_duration": _ARCHIVE_AFTER}
+        thread = await self._request(route, json=body)
+        return int(thread["id"])
+
+    async def unarchive(self, thread: int) -> None:
+        """Make a thread writable again."""
+        route = Route("PATCH", "/channels/{channel_id}", channel_id=thread)
+        await self._request(route, json={"archived": False})
+
+    async def direct_channel(self, user: int) -> int:
+        """Return the channel of direct messages with a user."""
+        route = Route("POST", "/users/@me/channels")
+        channel = await self._request(route, json={"recipient_id": str(user)})
+        return int(channel["id"])
+
+    async def messages_after(self, channel: int, message: int) -> Sequence[Json]:
+        """Return up to 100 messages behind a message, oldest first."""
+        route = Route("GET", _MESSAGES, channel_id=channel)
+        found = await self._request(route, params={"limit": 100, "after": message})
+        return sorted(found, key=lambda one: int(one["id"]))
+
+    async def _request(self, route: Route, **body: Any) -> Any:
+        http = self._client.http
+        return await self._call(lambda: http.request(route, timeout=_TIMEOUT, **body))
+
+    async def _call(self, request: Callable[[], Awaitable[Any]]) -> Any:
+        for pause in _PAUSES:
+            self._check()
+            try:
+                return await asyncio.shield(_started(request))
+            except discord.RateLimited as error:
+                raise DeliveryError(str(error), retry_after=error.retry_after) from error
+            except discord.HTTPException as error:
+                raise refused(error) from error
+            except (aiohttp.ClientError, OSError) as error:
+                if pause is None:
+                    raise DeliveryError(type(error).__name__) from error
+                await asyncio.sleep(pause)
+        raise AssertionError("the last pause is None")
+
+    async def _send(self, route: Route, post: Post, **extra: Any) -> Any:
+        with _parameters(post, **extra) as body:
+            http = self._client.http
+            if not body.files:
+                return await http.request(route, json=body.payload, timeout=_TIMEOUT)
+            return await http.request(
+                route, files=body.files, form=body.multipart, timeout=_TIMEOUT
+            )
+
+    async def _send_original(self, application: int, token: str, post: Post) -> Any:
+        webhook = self._webhook(application, token)
+        async with asyncio.timeout(_LONGEST_RESPONSE):
+            with _parameters(post) as body:
+                return await async_context.get().edit_original_interaction_response(
+                    application,
+                    token,
+                    session=webhook.session,
+                    proxy=webhook.proxy,
+                    proxy_auth=webhook.proxy_auth,
+                    payload=body.payload,
+                    multipart=body.multipart,
+                    files=body.files,
+                )
+
+    def _webhook(self, application: int, token: str) -> discord.Webhook:
+        return discord.Webhook.partial(application, token, client=self._client)
+
+
+async def _started(request: Callable[[], Awaitable[Any]]) -> Any:
+    """Run a request to its end, whoever waits for it.
+
+    discord.py 2.7 holds all requests back while it waits out a global rate limit; were the
+    waiting one cancelled, it would hold them back for ever.
+    """
+    return await request()
+
+
+def _parameters(post: Post, **extra: Any) -> MultipartParameters:
+    """Return the body of a message that pings nobody and previews nothing."""
+    files = [
+        discord.File(
+            io.BytesIO(picture.data),
+            f"formula-{number}.png",
+            description=picture.latex[:_LONGEST_DESCRIPTION],
+        )
+        for number, picture in enumerate(post.pictures, 1)
+    ]
+    return handle_message_parameters(
+        content=post.content,
+        embeds=[discord.Embed(description=text) for text in post.embeds],
+        flags=discord.MessageFlags(suppress_embeds=not post.embeds),
+        view=_view(post),
+        attachments=files,
+        allowed_mentions=discord.AllowedMentions.none(),
+        **extra,
+    )
+
+
+def _view(post: Post) -> discord.ui.View | None:
+    if post.request_id is None or not post.buttons:
+        return None
+    view = discord.ui.View(timeout=None)
+    for button in post.buttons:
+        style = _STYLES.get(button, discord.ButtonStyle.secondary)
+        name = custom_id(button, post.request_id)
+        item: discord.ui.Button[discord.ui.View]
+        item = discord.ui.Button(label=button.label, style=style, custom_id=name)
+        view.add_item(item)
+    return view

@@ -1,0 +1,207 @@
+"""Jobs for DiscordReply, and what a reader of the local Discord sees of its work."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import discord
+
+from adapters.discord.reply import DiscordReply
+from core.inbox.base import Arrival, Job, Kind, LeaseLost, Posted
+from core.models import AgentRequest, AgentResponse, now
+from tests.samples import request, response_to
+from tests.wire.discord import Channel, DiscordServer, Interaction, Message, User, World
+from tests.wire.discord.interactions import InteractionType
+
+QUESTION = "What is a heap?"
+PARAGRAPH = "A heap is a complete binary tree. " * 20
+
+
+class Kept:
+    """The keeper of one job: what it was told, until its lease is lost."""
+
+    def __init__(self, posted: Posted | None = None) -> None:
+        self.posted = posted or Posted()
+        self.is_lost = False
+        self.is_lost_before_keeping = False
+        self.is_in_doubt = False
+
+    async def keep(self, posted: Posted) -> None:
+        self.is_lost = self.is_lost or self.is_lost_before_keeping
+        self.check()
+        self.posted = posted
+
+    def doubt(self) -> None:
+        self.is_in_doubt = True
+
+    def check(self) -> None:
+        if self.is_lost:
+            raise LeaseLost
+
+
+@asynccontextmanager
+async def logged_in(server: DiscordServer) -> AsyncIterator[discord.Client]:
+    """Yield a client that can send, without a connection to the gateway."""
+    client = discord.Client(intents=discord.Intents.none(), max_ratelimit_timeout=30)
+    await client.login(server.world.application.token)
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+def about_message(
+    question: Message,
+    *,
+    asked: AgentRequest | None = None,
+    open_thread: bool = True,
+    **changes: Any,
+) -> Job:
+    """Return the job of a question that stands in a message."""
+    address = {
+        "route": "message",
+        "channel": question.channel.id,
+        "message": question.id,
+        "open_thread": open_thread,
+        "asker": question.author.id,
+        "dm": question.channel.guild is None,
+    }
+    key = changes.pop("key", f"discord:1:{question.id}")
+    return _job(key, question.id, question.channel, address, asked, **changes)
+
+
+def deferred(
+    world: World, user: User, *, ephemeral: bool = False, channel: Channel | None = None
+) -> Interaction:
+    """Return a command that was used and acknowledged."""
+    interaction = used(world, user, channel=channel)
+    acknowledge(world, interaction, ephemeral=ephemeral)
+    return interaction
+
+
+def used(world: World, user: User, *, channel: Channel | None = None) -> Interaction:
+    """Return a command that was used."""
+    data: dict[str, Any] = {"id": "1", "name": "ask", "type": 1}
+    return world.interactions.begin(
+        InteractionType.COMMAND, world.application, user, channel or world.channel, data
+    )
+
+
+def acknowledge(world: World, interaction: Interaction, *, ephemeral: bool = False) -> None:
+    """Defer the answer, as the adapter does at once."""
+    body = {"type": 5, "data": {"flags": 64 if ephemeral else 0}}
+    world.interactions.respond(str(interaction.id), interaction.token, body, {})
+
+
+def about_interaction(
+    interaction: Interaction,
+    *,
+    ephemeral: bool = False,
+    open_thread: bool = True,
+    expires_at: datetime | None = None,
+    asked: AgentRequest | None = None,
+    **changes: Any,
+) -> Job:
+    """Return the job of a command."""
+    guild = interaction.channel.guild
+    address = {
+        "route": "interaction",
+        "application": interaction.application.id,
+        "interaction": interaction.id,
+        "channel": interaction.channel.id,
+        "guild": guild.id if guild else None,
+        "asker": interaction.user.id,
+        "ephemeral": ephemeral,
+        "open_thread": open_thread and not ephemeral,
+    }
+    return _job(
+        f"discord:i:{interaction.id}",
+        interaction.id,
+        interaction.channel,
+        address,
+        asked,
+        token=interaction.token,
+        token_expires_at=expires_at or now() + timedelta(minutes=15),
+        **changes,
+    )
+
+
+def again(job: Job, kept: Kept) -> Job:
+    """Return the job as the next worker claims it."""
+    return Job(job.arrival, job.fence + 1, job.lease_until, job.accepted_at, posted=kept.posted)
+
+
+async def opened(client: discord.Client, job: Job, kept: Kept | None = None) -> DiscordReply:
+    """Return a reply that edits without waiting."""
+    return await DiscordReply.open(client, job, kept or Kept(job.posted), interval=0.0)
+
+
+async def answered(
+    client: discord.Client, job: Job, kept: Kept | None = None, text: str = "A tree [1]."
+) -> DiscordReply:
+    """Answer a job from its beginning to its end."""
+    reply = await opened(client, job, kept)
+    await reply.update("A tree")
+    await reply.finish(finished(job, text))
+    return reply
+
+
+def finished(job: Job, text: str = "A tree [1].", **changes: Any) -> AgentResponse:
+    """Return the answer to a job's question."""
+    assert job.arrival.request is not None
+    return response_to(job.arrival.request, uuid4(), response_text=text, **changes)
+
+
+def long_text(paragraphs: int) -> str:
+    """Return an answer with a cited end; a message holds two of its paragraphs."""
+    return "\n\n".join(f"{number}. {PARAGRAPH}" for number in range(paragraphs)) + " [1]"
+
+
+def by_bot(world: World, channel: Channel, reader: User | None = None) -> list[Message]:
+    """Return what the bot shows in a channel, without Discord's own notices."""
+    shown = world.transcript(channel, reader)
+    return [one for one in shown if one.author is world.bot and one.kind not in (18, 21)]
+
+
+def labels(message: Message) -> list[str]:
+    """Return what is written on a message's buttons."""
+    return [button["label"] for row in message.components for button in row["components"]]
+
+
+def thread_of(world: World, message: Message) -> Channel:
+    """Return the thread on a message."""
+    return world.channels[message.id]
+
+
+def _job(
+    key: str,
+    position: int,
+    channel: Channel,
+    address: dict[str, Any],
+    asked: AgentRequest | None,
+    *,
+    fence: int = 1,
+    posted: Posted | None = None,
+    kind: Kind = Kind.ASK,
+    refusal: str | None = None,
+    **fields: Any,
+) -> Job:
+    if asked is None and refusal is None:
+        asked = request(query_text=QUESTION)
+    arrival = Arrival(
+        key=key,
+        platform="discord",
+        workspace=str(channel.guild.id) if channel.guild else "@me",
+        channel=str(channel.id),
+        lane=key,
+        position=position,
+        user_id="reader-1",
+        address=address,
+        kind=kind,
+        request=asked,
+        refusal=refusal,
+        **fields,
+    )
+    return Job(arrival, fence, now() + timedelta(seconds=15), now(), posted=posted or Posted())

@@ -1,0 +1,305 @@
+"""Answers through the real discord.py: where they stand, and what readers see of them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import discord
+import pytest
+
+from adapters.discord.reply import DiscordReply, retract
+from core.errors import RequestError, Stopped
+from core.inbox.base import Kind, LeaseLost, Posted
+from core.models import ContextMode
+from tests.samples import request
+from tests.wire.discord import (
+    DiscordServer,
+    Limits,
+    MessageFlag,
+    MessageType,
+    Permission,
+    User,
+    World,
+    point_library_at,
+)
+from tests.wire.discord_replies import (
+    QUESTION,
+    Kept,
+    about_interaction,
+    about_message,
+    again,
+    answered,
+    by_bot,
+    deferred,
+    finished,
+    labels,
+    logged_in,
+    long_text,
+    opened,
+    thread_of,
+)
+
+EDIT = "PATCH /channels/{channel_id}/messages/{message_id}"
+
+
+@pytest.fixture
+async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordServer]:
+    async with DiscordServer(Limits.relaxed()) as server:
+        point_library_at(server, monkeypatch)
+        yield server
+        assert not server.world.notified
+        assert not server.world.previews
+
+
+@pytest.fixture
+def world(server: DiscordServer) -> World:
+    return server.world
+
+
+@pytest.fixture
+def ann(world: World) -> User:
+    return world.add_user("ann", world.guild)
+
+
+@pytest.fixture
+async def client(server: DiscordServer) -> AsyncIterator[discord.Client]:
+    async with logged_in(server) as client:
+        yield client
+
+
+# --- where an answer stands ---------------------------------------------------------------
+
+
+async def test_a_mention_is_answered_in_a_thread_named_by_the_question(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    kept = Kept()
+    reply = await opened(client, about_message(question), kept)
+    thread = thread_of(world, question)
+    (placeholder,) = by_bot(world, thread)
+    assert (thread.name, placeholder.content) == (QUESTION, "Searching the book …")
+    assert labels(placeholder) == ["Stop"]
+    assert kept.posted == reply.posted == Posted((str(placeholder.id),), str(thread.id))
+    await reply.finish(finished(about_message(question)))
+    assert by_bot(world, thread) == [placeholder]
+    assert placeholder.content.startswith("A tree [1].\n\n-# [1] [Heaps › Definition](<https://")
+    assert labels(placeholder) == ["Helpful", "Not helpful", "Evidence"]
+    assert placeholder.flags & MessageFlag.SUPPRESS_EMBEDS
+    assert by_bot(world, world.channel) == []
+
+
+async def test_a_follow_up_in_a_thread_is_answered_by_a_reply_there(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    thread = await world.open_thread(ann, world.channel, "Heaps")
+    question = await world.say(ann, thread, "and why?")
+    reply = await answered(client, about_message(question, open_thread=False))
+    (answer,) = by_bot(world, thread)
+    assert (answer.kind, answer.replied) == (MessageType.REPLY, question)
+    assert reply.posted == Posted((str(answer.id),))
+
+
+async def test_where_no_thread_may_be_opened_the_answer_is_a_reply(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    world.restrict(world.channel, world.bot, deny=Permission.CREATE_PUBLIC_THREADS)
+    question = await world.say(ann, world.channel, QUESTION)
+    reply = await answered(client, about_message(question))
+    (answer,) = by_bot(world, world.channel)
+    assert (answer.replied, reply.posted) == (question, Posted((str(answer.id),)))
+
+
+async def test_where_threads_are_read_only_the_answer_is_a_reply(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    world.restrict(world.channel, world.bot, deny=Permission.SEND_MESSAGES_IN_THREADS)
+    question = await world.say(ann, world.channel, QUESTION)
+    await answered(client, about_message(question), text=long_text(4))
+    assert len(by_bot(world, world.channel)) == 2
+    assert by_bot(world, thread_of(world, question)) == []
+
+
+async def test_a_direct_message_is_answered_where_it_stands(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    direct = world.direct_channel(world.bot, ann)
+    question = await world.say(ann, direct, QUESTION)
+    await answered(client, about_message(question, open_thread=False))
+    assert [one.replied for one in by_bot(world, direct)] == [question]
+
+
+async def test_a_command_is_answered_in_place_and_a_thread_goes_on_from_there(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    interaction = deferred(world, ann)
+    reply = await answered(client, about_interaction(interaction), text=long_text(5))
+    (answer,) = by_bot(world, world.channel)
+    assert answer is interaction.original
+    assert answer.content.startswith(f"> {QUESTION}\n0. A heap")
+    thread = thread_of(world, answer)
+    parts = by_bot(world, thread)
+    assert thread.name == QUESTION
+    assert len(parts) == 2
+    assert labels(parts[-1]) == ["Helpful", "Not helpful", "Evidence"]
+    assert reply.posted == Posted(tuple(str(one.id) for one in (answer, *parts)), str(thread.id))
+
+
+async def test_a_private_answer_is_one_message_however_long_it_is(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    interaction = deferred(world, ann, ephemeral=True)
+    job = about_interaction(interaction, ephemeral=True)
+    reply = await answered(client, job, text=long_text(6))
+    (answer,) = by_bot(world, world.channel, ann)
+    assert answer is interaction.original
+    assert answer.ephemeral
+    assert len(answer.embeds) == 2
+    assert labels(answer) == ["Helpful", "Not helpful", "Evidence", "Share"]
+    assert by_bot(world, world.channel) == []
+    assert reply.posted.thread is None
+
+
+async def test_a_command_in_a_thread_is_answered_in_one_message(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    thread = await world.open_thread(ann, world.channel, "Heaps")
+    interaction = deferred(world, ann, channel=thread)
+    job = about_interaction(interaction, open_thread=False)
+    await answered(client, job, text=long_text(5))
+    assert by_bot(world, thread) == [interaction.original]
+
+
+async def test_a_shared_answer_stands_in_the_channel_below_its_question(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    job = about_message(await world.say(ann, world.channel, QUESTION))
+    address = {**job.arrival.address, "message": None}
+    shared = replace(job, arrival=replace(job.arrival, address=address))
+    await answered(client, shared)
+    (answer,) = by_bot(world, world.channel)
+    assert answer.replied is None
+    assert answer.content.startswith(f"> {QUESTION}\nA tree [1].")
+    assert thread_of(world, answer).name == QUESTION
+
+
+# --- how it comes about -------------------------------------------------------------------
+
+
+async def test_an_answer_grows_by_edits_and_ends_whole(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    job = about_message(question)
+    reply = await opened(client, job)
+    for word in ("A ", "complete ", "binary ", "tree "):
+        await reply.update(word)
+        await asyncio.sleep(0.05)
+    await reply.finish(finished(job, "A complete binary tree [1]."))
+    (answer,) = by_bot(world, thread_of(world, question))
+    grown = answer.revisions[1:-1]
+    assert grown[0] == "A …"
+    assert grown[-1] == "A complete binary tree …"
+    assert answer.content.startswith("A complete binary tree [1].")
+
+
+async def test_many_deltas_are_few_edits(client: discord.Client, world: World, ann: User) -> None:
+    job = about_message(await world.say(ann, world.channel, QUESTION))
+    reply = await DiscordReply.open(client, job, Kept(), interval=0.2)
+    for number in range(50):
+        await reply.update(f"{number} ")
+        await asyncio.sleep(0.01)
+    await reply.finish(finished(job))
+    assert len(world.history.of(EDIT)) <= 6
+
+
+async def test_what_is_withdrawn_is_shown_no_more(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    reply = await opened(client, about_message(question))
+    (answer,) = by_bot(world, thread_of(world, question))
+    await reply.update("Wrong")
+    await world.until(lambda: answer.content == "Wrong …")
+    await reply.withdraw()
+    await world.until(lambda: answer.content == "Searching the book …")
+    await reply.update("Right")
+    await world.until(lambda: answer.content == "Right …")
+
+
+async def test_a_stopped_answer_is_a_sentence_without_buttons(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    reply = await opened(client, about_message(question))
+    await reply.update("A tree")
+    await reply.fail(Stopped())
+    (answer,) = by_bot(world, thread_of(world, question))
+    assert (answer.content, answer.components) == ("Stopped. Ask again whenever you like.", [])
+
+
+async def test_a_refusal_is_told_once_as_a_reply(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    job = about_message(question, refusal="No course is set in this channel.")
+    reply = await opened(client, job)
+    await reply.fail(RequestError(user_message="No course is set in this channel."))
+    (answer,) = by_bot(world, world.channel)
+    assert answer.revisions == ["No course is set in this channel."]
+    assert world.history.of(EDIT) == []
+
+
+async def test_an_edited_question_is_answered_anew_on_the_same_messages(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    long = await answered(client, about_message(question), text=long_text(5))
+    first, *_ = by_bot(world, thread_of(world, question))
+    redo = about_message(question, key="k:edit:1", kind=Kind.REDO, posted=long.posted)
+    kept = Kept(long.posted)
+    reply = await opened(client, redo, kept)
+    assert first.content == "Searching the book …"
+    await reply.finish(finished(redo, "Short [1]."))
+    assert by_bot(world, thread_of(world, question)) == [first]
+    assert first.content.startswith("Short [1].")
+    assert kept.posted.messages == (str(first.id),)
+
+
+async def test_a_quoted_question_offers_to_ask_again_without_its_quote(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    quoted = request(context_mode=ContextMode.SELECTED_TEXT, selected_text="A heap is a tree.")
+    question = await world.say(ann, world.channel, QUESTION)
+    await answered(client, about_message(question, asked=quoted))
+    (answer,) = by_bot(world, thread_of(world, question))
+    assert "Ask again without the quote" in labels(answer)
+
+
+async def test_whoever_lost_the_lease_sends_nothing_more(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    kept = Kept()
+    job = about_message(question)
+    reply = await opened(client, job, kept)
+    kept.is_lost = True
+    calls = len(world.history.calls)
+    with pytest.raises(LeaseLost):
+        await reply.finish(finished(job))
+    assert len(world.history.calls) == calls
+
+
+async def test_a_retracted_answer_is_gone_and_retracting_it_again_is_no_error(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    kept = Kept()
+    job = about_message(question)
+    await answered(client, job, kept, long_text(5))
+    thread = thread_of(world, question)
+    assert thread.thread is not None
+    thread.thread.archived = True
+    for _ in range(2):
+        await retract(client, again(job, kept))
+    assert by_bot(world, thread) == []

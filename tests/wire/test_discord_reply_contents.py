@@ -1,0 +1,129 @@
+"""Answers through the real discord.py: pictures, and what is planted to ping and to link."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+
+import discord
+import pytest
+
+from adapters.discord.outbound import evidence
+from core.models import ContextMode
+from tests.samples import chunk, request
+from tests.wire.discord import (
+    DiscordServer,
+    Limits,
+    Permission,
+    User,
+    World,
+    point_library_at,
+)
+from tests.wire.discord_replies import (
+    QUESTION,
+    about_interaction,
+    about_message,
+    answered,
+    by_bot,
+    deferred,
+    finished,
+    logged_in,
+    opened,
+    thread_of,
+)
+
+
+@pytest.fixture
+async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordServer]:
+    async with DiscordServer(Limits.relaxed()) as server:
+        point_library_at(server, monkeypatch)
+        yield server
+        assert not server.world.notified
+        assert not server.world.previews
+
+
+@pytest.fixture
+def world(server: DiscordServer) -> World:
+    return server.world
+
+
+@pytest.fixture
+def ann(world: World) -> User:
+    return world.add_user("ann", world.guild)
+
+
+@pytest.fixture
+async def client(server: DiscordServer) -> AsyncIterator[discord.Client]:
+    async with logged_in(server) as client:
+        yield client
+
+
+async def test_a_formula_that_cannot_be_read_is_attached_as_a_picture(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    pytest.importorskip("ziamath", reason="the extra `formulas` is not installed")
+    matrix = r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}"
+    question = await world.say(ann, world.channel, QUESTION)
+    await answered(client, about_message(question), text=f"It is $${matrix}$$ [1].")
+    (answer,) = by_bot(world, thread_of(world, question))
+    (picture,) = answer.attachments
+    assert (picture.filename, picture.description) == ("formula-1.png", matrix)
+    assert picture.content.startswith(b"\x89PNG")
+
+
+async def test_without_leave_to_attach_files_the_formula_stays_code(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    pytest.importorskip("ziamath", reason="the extra `formulas` is not installed")
+    world.restrict(world.channel, world.bot, deny=Permission.ATTACH_FILES)
+    matrix = r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}"
+    question = await world.say(ann, world.channel, QUESTION)
+    text = f"{'A heap is a tree. ' * 110}\n\nIt is $${matrix}$$ [1]."
+    await answered(client, about_message(question), text=text)
+    _, answer = by_bot(world, thread_of(world, question))
+    assert f"`{matrix}`" in answer.content
+    assert not answer.attachments
+
+
+@pytest.mark.parametrize("planted_in", ["question", "quote", "title", "answer", "notice"])
+@pytest.mark.parametrize("private", [False, True])
+async def test_nobody_is_notified_and_nothing_previewed_wherever_it_is_planted(
+    client: discord.Client, world: World, ann: User, planted_in: str, private: bool
+) -> None:
+    role = world.add_role(world.guild, "tutors", mentionable=True)
+    world.join(ann, world.guild, role)
+    attack = (
+        f"@everyone @here <@{ann.id}> <@!{ann.id}> <@&{role.id}> <#{world.channel.id}> "
+        f"https://evil.example/{planted_in} [x](https://evil.example) <https://evil.example> "
+        "[y](<https://evil.example>) ![z](https://evil.example/z.png) discord.gg/evil"
+    )
+    words = dict.fromkeys(["question", "quote", "title", "answer", "notice"], "A heap")
+    words[planted_in] = attack
+    asked = request(
+        query_text=words["question"],
+        context_mode=ContextMode.SELECTED_TEXT,
+        selected_text=words["quote"],
+    )
+    interaction = deferred(world, ann, ephemeral=private)
+    job = about_interaction(interaction, ephemeral=private, asked=asked)
+    reply = await opened(client, job)
+    await reply.update(words["answer"])
+    await asyncio.sleep(0.05)
+    cited = chunk(page_title=words["title"], headings=(words["title"],))
+    text = f"{words['answer']} [1]"
+    await reply.finish(finished(job, text, cited=cited, notices=(words["notice"],)))
+    (answer,) = by_bot(world, world.channel, ann)
+    assert "evil.example" not in "".join(re.findall(r"https?://[^\s>)]*", answer.content))
+    if not private:
+        assert "://" not in thread_of(world, answer).name
+    assert not world.notified
+    assert not world.previews
+
+
+async def test_evidence_can_be_posted_as_it_is(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    job = about_message(await world.say(ann, world.channel, QUESTION))
+    place = client.get_partial_messageable(world.channel.id)
+    for post in evidence(finished(job)):
+        await place.send(post.content, suppress_embeds=True)
+    assert not world.previews

@@ -1,0 +1,269 @@
+"""Answers through the real discord.py where Discord refuses: permissions, threads, tokens."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+
+import discord
+import pytest
+
+from core.errors import DeliveryError
+from core.inbox.base import Job
+from core.models import now
+from tests.wire.discord import (
+    DiscordServer,
+    Limits,
+    Permission,
+    RateLimited,
+    ServerError,
+    User,
+    World,
+    point_library_at,
+)
+from tests.wire.discord_replies import (
+    QUESTION,
+    Kept,
+    about_interaction,
+    about_message,
+    acknowledge,
+    again,
+    answered,
+    by_bot,
+    deferred,
+    finished,
+    logged_in,
+    long_text,
+    opened,
+    thread_of,
+    used,
+)
+
+POST = "POST /channels/{channel_id}/messages"
+EDIT = "PATCH /channels/{channel_id}/messages/{message_id}"
+ORIGINAL = "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original"
+
+
+@pytest.fixture
+async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordServer]:
+    async with DiscordServer(Limits.relaxed()) as server:
+        point_library_at(server, monkeypatch)
+        yield server
+        assert not server.world.notified
+        assert not server.world.previews
+        assert not server.world.history.early_requests
+
+
+@pytest.fixture
+def world(server: DiscordServer) -> World:
+    return server.world
+
+
+@pytest.fixture
+def ann(world: World) -> User:
+    return world.add_user("ann", world.guild)
+
+
+@pytest.fixture
+async def client(server: DiscordServer) -> AsyncIterator[discord.Client]:
+    async with logged_in(server) as client:
+        yield client
+
+
+# --- refusals ------------------------------------------------------------------------------
+
+
+async def test_an_outage_is_told_as_one_that_may_pass(
+    client: discord.Client, server: DiscordServer, ann: User
+) -> None:
+    question = await server.world.say(ann, server.world.channel, QUESTION)
+    server.faults.rest(ServerError(503), POST)
+    with pytest.raises(DeliveryError) as failure:
+        await opened(client, about_message(question))
+    assert not failure.value.permanent
+
+
+async def test_a_long_rate_limit_is_waited_out_by_the_worker(
+    client: discord.Client, server: DiscordServer, ann: User
+) -> None:
+    question = await server.world.say(ann, server.world.channel, QUESTION)
+    server.faults.rest(RateLimited(120.0), POST)
+    with pytest.raises(DeliveryError) as failure:
+        await opened(client, about_message(question))
+    assert failure.value.retry_after == pytest.approx(120, abs=1)
+
+
+async def test_a_missing_permission_is_final_and_the_log_says_which(
+    client: discord.Client, world: World, ann: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    world.restrict(world.channel, world.bot, deny=Permission.SEND_MESSAGES)
+    with caplog.at_level(logging.WARNING), pytest.raises(DeliveryError) as failure:
+        await opened(client, about_message(question, open_thread=False))
+    assert failure.value.permanent
+    assert "give the bot 'Send Messages'" in caplog.text
+    assert QUESTION not in caplog.text
+
+
+async def test_without_leave_to_read_the_history_it_answers_without_replying(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    world.restrict(world.channel, world.bot, deny=Permission.READ_MESSAGE_HISTORY)
+    await answered(client, about_message(question, open_thread=False))
+    (answer,) = by_bot(world, world.channel)
+    assert answer.replied is None
+
+
+async def test_a_deleted_placeholder_is_posted_anew_once(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    kept = Kept()
+    job = about_message(question)
+    reply = await opened(client, job, kept)
+    thread = thread_of(world, question)
+    await world.delete(by_bot(world, thread)[0])
+    await reply.update("A tree")
+    await reply.finish(finished(job))
+    (answer,) = by_bot(world, thread)
+    assert kept.posted.messages == (str(answer.id),)
+    await world.delete(answer)
+    with pytest.raises(DeliveryError) as failure:
+        await reply.fail(DeliveryError())
+    assert failure.value.permanent
+
+
+async def test_a_question_deleted_meanwhile_is_answered_without_its_message(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    await world.delete(question)
+    await answered(client, about_message(question))
+    (answer,) = by_bot(world, world.channel)
+    assert answer.replied is None
+
+
+async def test_an_archived_thread_is_opened_again_for_the_answer(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    job = about_message(question)
+    reply = await opened(client, job)
+    thread = thread_of(world, question)
+    assert thread.thread is not None
+    thread.thread.archived = True
+    await reply.finish(finished(job))
+    assert by_bot(world, thread)[0].content.startswith("A tree [1].")
+
+
+async def test_an_edit_that_fails_for_now_does_not_end_the_answer(
+    client: discord.Client, server: DiscordServer, ann: User
+) -> None:
+    world = server.world
+    question = await world.say(ann, world.channel, QUESTION)
+    job = about_message(question)
+    reply = await opened(client, job)
+    server.faults.rest(ServerError(503), EDIT)
+    await reply.update("A ")
+    await world.until(lambda: world.history.of(EDIT))
+    await asyncio.sleep(0.05)
+    await reply.update("tree")
+    await reply.finish(finished(job))
+    assert by_bot(world, thread_of(world, question))[0].content.startswith("A tree [1].")
+
+
+# --- tokens --------------------------------------------------------------------------------
+
+
+def expired(job: Job) -> Job:
+    """Return the job with a token that is dead by our own clock."""
+    dead = now() - timedelta(minutes=1)
+    return replace(job, arrival=replace(job.arrival, token_expires_at=dead))
+
+
+def old(job: Job) -> Job:
+    """Return the job of an interaction that is old by our own clock."""
+    interaction = int(job.arrival.address["interaction"]) - (1_000_000 << 22)
+    address = {**job.arrival.address, "interaction": interaction}
+    return replace(job, arrival=replace(job.arrival, address=address))
+
+
+@pytest.mark.parametrize("known_dead", [True, False], ids=["by our clock", "by Discord's word"])
+async def test_a_dead_token_leaves_a_public_answer_where_it_stands(
+    client: discord.Client, world: World, ann: User, known_dead: bool
+) -> None:
+    kept = Kept()
+    job = about_interaction(deferred(world, ann))
+    await opened(client, job, kept)
+    world.clock.advance(901)
+    later = again(old(expired(job) if known_dead else job), kept)
+    await answered(client, later, kept)
+    (answer,) = by_bot(world, world.channel)
+    assert answer.content.startswith(f"> {QUESTION}\nA tree [1].")
+
+
+@pytest.mark.parametrize("known_dead", [True, False], ids=["by our clock", "by Discord's word"])
+async def test_a_command_that_was_never_acknowledged_is_answered_in_the_channel(
+    client: discord.Client, world: World, ann: User, known_dead: bool
+) -> None:
+    job = old(about_interaction(used(world, ann)))
+    kept = Kept()
+    await answered(client, expired(job) if known_dead else job, kept, long_text(3))
+    (answer,) = by_bot(world, world.channel)
+    assert len(by_bot(world, thread_of(world, answer))) == 1
+    await answered(client, again(job, kept), kept, long_text(3))
+    assert by_bot(world, world.channel) == [answer]
+
+
+@pytest.mark.parametrize("known_dead", [True, False], ids=["by our clock", "by Discord's word"])
+async def test_a_dead_token_sends_a_private_answer_directly(
+    client: discord.Client, world: World, ann: User, known_dead: bool
+) -> None:
+    kept = Kept()
+    job = about_interaction(deferred(world, ann, ephemeral=True), ephemeral=True)
+    await opened(client, job, kept)
+    world.clock.advance(901)
+    later = again(old(expired(job) if known_dead else job), kept)
+    for _ in range(2):
+        await answered(client, later, kept)
+        later = again(later, kept)
+    (answer,) = by_bot(world, world.direct_channel(world.bot, ann))
+    assert answer.content.startswith("A tree [1].")
+    assert by_bot(world, world.channel) == []
+
+
+async def test_where_channel_and_direct_messages_are_closed_the_answer_is_undeliverable(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    world.restrict(world.channel, world.bot, deny=Permission.VIEW_CHANNEL)
+    ann.open_to_direct = False
+    job = expired(about_interaction(used(world, ann)))
+    with pytest.raises(DeliveryError) as failure:
+        await opened(client, job)
+    assert failure.value.permanent
+
+
+async def test_where_the_channel_is_closed_a_command_is_answered_directly(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    world.restrict(world.channel, world.bot, deny=Permission.VIEW_CHANNEL)
+    job = expired(about_interaction(used(world, ann)))
+    kept = Kept()
+    for _ in range(2):
+        await answered(client, job, kept, long_text(3))
+        job = again(job, kept)
+    direct = world.direct_channel(world.bot, ann)
+    assert len(by_bot(world, direct)) == 2
+
+
+async def test_an_answer_that_is_quicker_than_its_acknowledgement_waits_for_it(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    interaction = used(world, ann)
+    opening = asyncio.create_task(opened(client, about_interaction(interaction)))
+    await world.until(lambda: world.history.of(ORIGINAL))
+    acknowledge(world, interaction)
+    await opening
+    assert by_bot(world, world.channel) == [interaction.original]
