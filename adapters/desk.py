@@ -28,6 +28,14 @@ logger = logging.getLogger(__name__)
 
 NOT_HERE = "I am switched off in this channel. Please ask where your course's questions belong."
 STAFF_ONLY = "In this channel I answer the course's staff only."
+HOW_TO_ASK = (
+    "Here I am. Put your question into the same message, or reply to a passage and mention me to "
+    "have it explained."
+)
+WHICH_COURSE = (
+    "I know several courses and cannot tell here which of them you mean. Please ask in a channel "
+    "of your course; an answer that is private is shown to you alone."
+)
 DIRECT_THREAD = "dm"
 """Stands for the thread in a direct message, which has none."""
 
@@ -102,6 +110,7 @@ class FrontDesk:
         known = await self._inbox.of_key(original)
         if known is None or known.kind is not Kind.ASK:
             return None
+        heard = await self._in_its_conversation(heard)
         arrival = await self._arrival(heard, await self.rules(heard))
         arrival = replace(
             arrival, kind=Kind.REDO, about=original, lane=known.lane, address=known.address
@@ -194,7 +203,7 @@ class FrontDesk:
             if place is not None:
                 await self._wake(place)
             return True
-        if heard.begins and rules.auto_answer:
+        if heard.begins and rules.auto_answer and not heard.to_others:
             return True
         if place is None or not await self._takes_part(heard):
             return False
@@ -237,6 +246,8 @@ class FrontDesk:
             return replace(arrival, refusal=NOT_HERE)
         if heard.course is None and rules.askers is Askers.STAFF and not heard.staff:
             return replace(arrival, refusal=STAFF_ONLY)
+        if not heard.text.strip() and heard.quote is None:
+            return replace(arrival, refusal=HOW_TO_ASK)
         course_id = heard.course or await self.course_of(rules)
         if course_id is None:
             return replace(arrival, refusal=await self._unbound(heard))
@@ -249,9 +260,10 @@ class FrontDesk:
         courses = sorted(await self._guide.courses())
         if not courses:
             return "There is no course to answer from yet. Please tell the people who run me."
-        where = "in your direct messages" if heard.direct else "in this channel"
+        if heard.direct:
+            return WHICH_COURSE
         how = f"Staff choose one with the command /course: {', '.join(courses[:20])}."
-        return f"No course is set {where}. {how}"
+        return f"No course is set in this channel. {how}"
 
     async def _request(self, heard: Heard, course_id: str, rules: Rules) -> AgentRequest:
         bare_quote = heard.quote is not None and not heard.text.strip()

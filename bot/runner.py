@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import signal
+from asyncio import FIRST_COMPLETED
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -18,14 +19,14 @@ from bot.secrets import Pseudonyms, Sealer
 from bot.settings import Settings
 from bot.wiring import Services, open_services, pseudonym_key, sealing_keys
 from core.channels.store import ChannelRules, Conversations
-from core.errors import ConfigurationError
+from core.errors import ConfigurationError, IngestionBusy
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
 
 logger = logging.getLogger(__name__)
 
-DRAIN = 10.0
-"""Seconds that answers under way get when the bot is told to stop."""
+DRAIN = 8.0
+"""Seconds that answers under way get when the bot is told to stop; the whole takes ten."""
 NO_PLATFORM = (
     "No chat platform is set up: set GLOSSATOR_DISCORD__TOKEN (docs/discord.md says how to get "
     "one), or ask at the terminal with 'glossator chat'."
@@ -45,8 +46,12 @@ async def run_bot(settings: Settings, announce: Callable[[str], None]) -> None:
         with suppress(NotImplementedError):  # Windows: Ctrl-C interrupts instead
             asyncio.get_running_loop().add_signal_handler(signal_number, stop.set)
     async with open_services(settings, announce) as opened:
-        await ingest_handbook(opened)
+        try:
+            await ingest_handbook(opened)
+        except IngestionBusy:
+            logger.info("another process ingests the handbook")
         await opened.warm_up()
+        announce("Answering; stop with Ctrl-C.")
         await Bot(opened).run_until(stop, announce)
 
 
@@ -105,20 +110,24 @@ class Bot:
     async def run_until(self, stop: asyncio.Event, announce: Callable[[str], None]) -> None:
         """Answer until `stop` is set, then finish or hand back what is under way.
 
+        When a part fails, the others are stopped in the same way.
+
         Raises:
             ConfigurationError: when a platform refuses our credentials.
         """
-        announce("Answering; stop with Ctrl-C.")
-        worker = asyncio.create_task(self.worker.run())
-        janitor = asyncio.create_task(self.janitor.run())
-        platforms = [asyncio.create_task(platform.run()) for platform in self._platforms]
+        parts = [self.worker.run(), self.janitor.run(), *(p.run() for p in self._platforms)]
+        running = [asyncio.ensure_future(part) for part in parts]
         stopping = asyncio.create_task(stop.wait())
-        await asyncio.wait([worker, *platforms, stopping], return_when=asyncio.FIRST_COMPLETED)
-        announce("Stopping; answers under way get a few seconds.")
-        await self.worker.drain(DRAIN)
-        for platform in self._platforms:
-            await platform.close()
-        for task in (janitor, stopping):
-            task.cancel()
-        for task in (worker, *platforms):
-            await task
+        try:
+            ended, _ = await asyncio.wait([stopping, *running], return_when=FIRST_COMPLETED)
+            if stop.is_set():
+                announce("Stopping; answers under way get a few seconds.")
+            await self.worker.drain(DRAIN)
+            for platform in self._platforms:
+                await platform.close()
+        finally:
+            for task in (stopping, *running):
+                task.cancel()
+            await asyncio.wait([stopping, *running])
+        for task in ended:
+            task.result()

@@ -5,7 +5,12 @@ import json
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,6 +30,8 @@ Synchronous = Literal["FULL", "NORMAL"]
 """Whether an acknowledged write survives a power cut (FULL) or only a crash (NORMAL)."""
 
 CONNECT_TIMEOUT = 5.0
+_IDLE_IN_TRANSACTION = 20_000
+"""Milliseconds."""
 BUSY_TIMEOUT = 30.0
 """Seconds a SQLite writer waits for its turn."""
 
@@ -104,11 +111,16 @@ def create_engine(
         connect: dict[str, Any] = {"timeout": BUSY_TIMEOUT, "async_creator_fn": _connect_sqlite}
         engine = _create(_sqlite_url(address), **pool, connect_args=connect)
         _prepare_sqlite(engine, synchronous, enforce_foreign_keys)
-        return engine
+        # SQLite has one writer and lets the others poll for their turn; a queue is fair.
+        return engine.execution_options(writer=asyncio.Lock())
     connect = {
         "timeout": CONNECT_TIMEOUT,
         "command_timeout": statement_timeout,
-        "server_settings": {"application_name": "glossator"},
+        "server_settings": {
+            "application_name": "glossator",
+            # A process that was stopped inside a transaction must not keep its locks.
+            "idle_in_transaction_session_timeout": str(_IDLE_IN_TRANSACTION),
+        },
     }
     return _create(_postgresql_url(address), **pool, pool_pre_ping=True, connect_args=connect)
 
@@ -240,8 +252,11 @@ async def writing(engine: AsyncEngine) -> AsyncIterator[AsyncSession]:
     Raises:
         StoreError: when the database fails; then nothing was written.
     """
+    queue: AbstractAsyncContextManager[None] = engine.get_execution_options().get(
+        "writer", nullcontext()
+    )
     with store_errors():
-        async with AsyncSession(engine, expire_on_commit=False) as db, db.begin():
+        async with queue, AsyncSession(engine, expire_on_commit=False) as db, db.begin():
             yield db
 
 

@@ -6,8 +6,9 @@ import core.budgets.store
 import core.catalogue
 import core.channels.store
 import core.feedback.store
-import core.inbox.store
-import core.sessions.store  # noqa: F401  (these imports bring their tables into Base)
+import core.inbox.limits
+import core.inbox.rows
+import core.sessions.rows  # noqa: F401  (these imports bring their tables into Base)
 from core.database import Base
 
 context.configure(

@@ -50,11 +50,10 @@ DEFAULTS = Rules(
     excluded=False,
     follow_ups=FollowUps.UNTIL_PEOPLE_TALK,
     askers=Askers.EVERYONE,
-    answer_length=AnswerLength.NORMAL,
     private=False,
     auto_answer=False,
 )
-"""What holds where nobody said anything."""
+"""What holds where nobody said anything; the length of answers is then the course's."""
 
 
 def in_force(places: Iterable[str], *sources: Mapping[str, Rules]) -> Rules:

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid4
+from typing import TYPE_CHECKING
+from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, case, delete, func, literal, select, update
+from sqlalchemy import Select, case, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from sqlalchemy.sql.selectable import TypedReturnsRows
 
-from core.database import UtcDateTime, insert_into, reading, writing
+from core.database import insert_into, reading, writing
 from core.errors import RequestError
 from core.models import AgentRequest, AgentResponse, AgentSession, ConversationTurn, now
 from core.sessions.rows import (
@@ -55,72 +55,24 @@ class SessionStore:
         once = insert_into(engine, TurnRow).on_conflict_do_nothing(index_elements=["request_id"])
         self._insert_once = once.returning(TurnRow.turn_number)
 
-    async def open_session(
-        self,
-        session_id: UUID | None,
-        *,
-        user_id: str,
-        course_id: str,
-        metadata: Mapping[str, str] | None = None,
-        moment: datetime | None = None,
-    ) -> AgentSession:
-        """Return the session, created when absent, without its history.
-
-        None always begins a new session. Anybody of a course may join its sessions, since
-        a thread has many askers; `user_id` stays that of whoever opened it.
-
-        Raises:
-            RequestError: when the session belongs to another course.
-        """
-        row = await self._row(session_id) if session_id else None
-        if row is None:
-            began = moment or now()
-            row = await self._create(
-                session_id=session_id or uuid4(),
-                user_id=user_id,
-                course_id=course_id,
-                created_at=began,
-                last_activity=began,
-                details=dict(metadata or {}),
-            )
-        _check_course(row.session_id, row.course_id, course_id)
-        return session_of(row)
-
-    async def append_turn(
-        self,
-        session_id: UUID,
-        request: AgentRequest,
-        response: AgentResponse,
-        *,
-        moment: datetime | None = None,
-    ) -> ConversationTurn:
-        """Add a finished answer to its session and return it as the next turn.
-
-        The same request again stores nothing and returns the turn that is there.
-
-        Raises:
-            RequestError: when there is no such session (any more).
-        """
-        moment = moment or now()
-        counted = _count(session_id, moment)
-        return await self._store(counted, {}, request, response, session_id, moment)
-
     async def remember(
         self,
         request: AgentRequest,
         response: AgentResponse,
         *,
         metadata: Mapping[str, str] | None = None,
+        moment: datetime | None = None,
     ) -> ConversationTurn:
         """Add a finished answer to its session, begun when there is none, in one transaction.
 
         The same request again stores nothing and returns the turn that is there, which may
-        hold another answer.
+        hold another answer. Anybody of a course may join its sessions, since a thread has many
+        askers; a session's `user_id` stays that of whoever began it.
 
         Raises:
             RequestError: when the session belongs to another course.
         """
-        moment, session_id = now(), response.conversation_id
+        moment, session_id = moment or now(), response.conversation_id
         session = {
             "session_id": session_id,
             "user_id": request.user_id,
@@ -131,9 +83,29 @@ class SessionStore:
             "message_count": _MESSAGES_A_TURN,
             "details": dict(metadata or {}),
         }
-        return await self._store(
-            self._begin_or_count, session, request, response, session_id, moment
-        )
+        async with writing(self._engine) as db:
+            connection = await db.connection()
+            counted = (await connection.execute(self._begin_or_count, session)).one()
+            _check_course(session_id, counted.course_id, request.course_id)
+            fields = {
+                "turn_number": counted.current_turn,
+                "request_id": request.request_id,
+                "user_id": request.user_id,
+                "outcome": response.outcome,
+                "timestamp": moment,
+            }
+            content = content_of(request.query_text, request.selected_text, response)
+            row = {"session_id": session_id, "content": content, **fields}
+            if await connection.scalar(self._insert_once, row) is not None:
+                return turn_with(
+                    response,
+                    user_input=request.query_text,
+                    selected_text=request.selected_text,
+                    **fields,
+                )
+            turn = await _known(db, request)
+            await db.rollback()  # it was counted in vain
+            return turn
 
     async def turn_of(self, request_id: UUID) -> ConversationTurn | None:
         """Return the turn that answered a request, or None."""
@@ -162,11 +134,6 @@ class SessionStore:
                 return Recollection()
             _check_course(session.session_id, session.course_id, request.course_id)
             return Recollection(turns=await _latest(db, session.session_id, limit))
-
-    async def recent_turns(self, session_id: UUID, limit: int) -> list[ConversationTurn]:
-        """Return the latest `limit` turns, oldest first, leaving out forgotten ones."""
-        async with reading(self._engine) as db:
-            return await _latest(db, session_id, limit)
 
     async def first_question(self, session_id: UUID) -> str:
         """Return what a session began with; empty where there is no turn."""
@@ -260,88 +227,32 @@ class SessionStore:
             await db.execute(update(SessionRow).where(opened).values(user_id=FORGOTTEN_USER))
             return count
 
-    async def _store(
-        self,
-        count: TypedReturnsRows[str, int],
-        session: Mapping[str, Any],
-        request: AgentRequest,
-        response: AgentResponse,
-        session_id: UUID,
-        moment: datetime,
-    ) -> ConversationTurn:
-        """Store the turn that `count`, executed with `session`, counts; else return the known."""
-        async with writing(self._engine) as db:
-            connection = await db.connection()
-            counted = (await connection.execute(count, session)).one_or_none()
-            if counted is not None:
-                _check_course(session_id, counted.course_id, request.course_id)
-                fields = {
-                    "turn_number": counted.current_turn,
-                    "request_id": request.request_id,
-                    "user_id": request.user_id,
-                    "outcome": response.outcome,
-                    "timestamp": moment,
-                }
-                content = content_of(request.query_text, request.selected_text, response)
-                row = {"session_id": session_id, "content": content, **fields}
-                if await connection.scalar(self._insert_once, row) is not None:
-                    return turn_with(
-                        response,
-                        user_input=request.query_text,
-                        selected_text=request.selected_text,
-                        **fields,
-                    )
-            turn = await _known(db, session_id, request)
-            await db.rollback()  # it was counted in vain
-            return turn
-
-    async def _row(self, session_id: UUID) -> SessionRow | None:
-        async with reading(self._engine) as db:
-            return await db.get(SessionRow, session_id)
-
-    async def _create(self, **values: Any) -> SessionRow:
-        """Insert a session unless another process was quicker; return what is stored."""
-        insert = insert_into(self._engine, SessionRow).values(values)
-        async with writing(self._engine) as db:
-            await db.execute(insert.on_conflict_do_nothing(index_elements=["session_id"]))
-            return await db.get_one(SessionRow, values["session_id"])
-
 
 def _begin_or_count(insert: "sqlite.Insert | postgresql.Insert") -> TypedReturnsRows[str, int]:
     """Return the statement that begins a session with its first turn, or counts one more."""
+    row, moment = SessionRow, insert.excluded.last_activity
     upsert = insert.on_conflict_do_update(
-        index_elements=["session_id"], set_=_one_more(insert.excluded.last_activity)
+        index_elements=["session_id"],
+        set_={
+            "current_turn": row.current_turn + 1,
+            "message_count": row.message_count + _MESSAGES_A_TURN,
+            # The clocks of replicas differ a little.
+            "last_activity": case((row.last_activity < moment, moment), else_=row.last_activity),
+        },
     )
     return upsert.returning(SessionRow.course_id, SessionRow.current_turn)
 
 
-def _count(session_id: UUID, moment: datetime) -> TypedReturnsRows[str, int]:
-    """Return the statement that counts one more turn in a session."""
-    session = update(SessionRow).where(SessionRow.session_id == session_id)
-    counted = session.values(_one_more(literal(moment, UtcDateTime())))
-    return counted.returning(SessionRow.course_id, SessionRow.current_turn)
-
-
-def _one_more(moment: ColumnElement[datetime]) -> dict[str, Any]:
-    """Return what one more turn changes; the clocks of replicas differ a little."""
-    row = SessionRow
-    return {
-        "current_turn": row.current_turn + 1,
-        "message_count": row.message_count + _MESSAGES_A_TURN,
-        "last_activity": case((row.last_activity < moment, moment), else_=row.last_activity),
-    }
-
-
-async def _known(db: AsyncSession, session_id: UUID, request: AgentRequest) -> ConversationTurn:
+async def _known(db: AsyncSession, request: AgentRequest) -> ConversationTurn:
     """Return the turn that a request has already.
 
     Raises:
-        RequestError: when it has none, since the session is gone, or one of another course.
+        RequestError: when it was deleted just now, or is of another course.
     """
     row = await db.scalar(_of_request(request.request_id))
     if row is None:
         raise RequestError(
-            f"no session {session_id}",
+            f"the turn of request {request.request_id} is gone",
             user_message="This conversation was deleted. Please ask again in a new one.",
         )
     _check_course(row.session_id, row.session.course_id, request.course_id)

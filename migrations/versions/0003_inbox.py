@@ -52,12 +52,14 @@ def upgrade() -> None:
         "ix_inbox_queue", "inbox", queue, sqlite_where=_IS_WAITING, postgresql_where=_IS_WAITING
     )
     op.create_index(
-        op.f("ix_inbox_lane"), "inbox", ["lane", "state", "position", "accepted_at", "key"]
+        op.f("ix_inbox_lane_state_position_accepted_at_key"),
+        "inbox",
+        ["lane", "state", "position", "accepted_at", "key"],
     )
-    op.create_index(op.f("ix_inbox_user_id"), "inbox", ["user_id", "state", "round"])
+    op.create_index(op.f("ix_inbox_user_id_state_round"), "inbox", ["user_id", "state", "round"])
     in_channel = ["channel", "round", "channel_round"]
     op.create_index(
-        op.f("ix_inbox_channel"),
+        op.f("ix_inbox_channel_round_channel_round"),
         "inbox",
         in_channel,
         sqlite_where=_IS_WAITING,
@@ -76,7 +78,9 @@ def upgrade() -> None:
             ["key"], ["inbox.key"], ondelete="CASCADE", name=op.f("fk_inbox_posts_key_inbox")
         ),
     )
-    op.create_index(op.f("ix_inbox_posts_platform"), "inbox_posts", ["platform", "message_id"])
+    op.create_index(
+        op.f("ix_inbox_posts_platform_message_id"), "inbox_posts", ["platform", "message_id"]
+    )
     op.create_table(
         "inbox_cursors",
         sa.Column("platform", sa.Text(), nullable=False),

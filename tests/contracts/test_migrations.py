@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from alembic import command
@@ -125,14 +126,12 @@ async def test_the_first_schema_is_brought_up_to_date_with_all_its_data(
     course = Course(course_id="algorithms", title="Algorithms")
     await Catalogue(empty).save_course(course)
     sessions, question = SessionStore(empty), request()
-    opened = await sessions.open_session(None, user_id="ann", course_id="algorithms")
-    answer = response_to(question, opened.session_id)
-    turn = await sessions.append_turn(opened.session_id, question, answer)
+    turn = await sessions.remember(question, response_to(question, uuid4()))
     assert await check(empty) is SchemaState.BEHIND
     await upgrade(empty)
     assert await check(empty) is SchemaState.CURRENT
     assert await Catalogue(empty).course("algorithms") == course
-    assert await sessions.recent_turns(opened.session_id, 9) == [turn]
+    assert await sessions.turn_of(question.request_id) == turn
     budgets = TokenBudgets(empty, limits=Limits(user_tokens=10))
     await budgets.add("ann", "algorithms", query_tokens=9, response_tokens=1)
     assert await budgets.exhausted("ann", "algorithms") is Scope.USER

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from core.database import create_engine
 from core.sessions.store import SessionStore
-from tests.contracts.test_session_store import THREAD, opened
+from tests.contracts.test_session_store import THREAD, asked
 
 WRITER = """
 import asyncio, sys
@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 async def test_no_acknowledged_turn_is_lost_when_the_writer_is_killed(database_url: str) -> None:
     engine = create_engine(database_url)
     store = SessionStore(engine)
-    await opened(store, THREAD)
+    await asked(store, THREAD)
     acknowledged: set[str] = set()
     for stop_after in (3, 17, 40):
         acknowledged |= await _killed_writer(database_url, stop_after)

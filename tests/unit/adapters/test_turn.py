@@ -9,6 +9,7 @@ from adapters.turn import take_turn
 from core.agent import Agent, AgentEvent
 from core.composition import TextDelta, TextWithdrawn
 from core.errors import BotError, ConfigurationError, DeliveryError, QuestionTooLong, StoreError
+from core.inbox.base import LeaseLost
 from core.models import AgentRequest, AgentResponse
 from tests.samples import request, response
 
@@ -36,7 +37,7 @@ class ScriptedAgent:
 class Recorder:
     """A reply that writes down what it is told."""
 
-    def __init__(self, refusal: DeliveryError | None = None) -> None:
+    def __init__(self, refusal: BotError | None = None) -> None:
         self.text = ""
         self.withdrawn: list[str] = []
         self.finished: list[AgentResponse] = []
@@ -108,10 +109,18 @@ async def test_a_failure_after_some_text_is_told_by_fail_too() -> None:
     assert (reply.text, reply.finished, reply.failed) == ("A heap", [], [error])
 
 
-async def test_a_refused_delivery_ends_the_agents_work() -> None:
-    refusal = DeliveryError("429", retry_after=3.0)
-    reply = await taken(ScriptedAgent([TextDelta("A"), response()]), Recorder(refusal))
-    assert (reply.finished, reply.failed) == ([], [refusal])
+@pytest.mark.parametrize(
+    "refusal", [DeliveryError("429", retry_after=3.0), LeaseLost("taken over")], ids=type
+)
+async def test_a_refused_delivery_ends_the_agents_work_and_is_the_callers(
+    refusal: DeliveryError | LeaseLost,
+) -> None:
+    agent, reply = ScriptedAgent([TextDelta("A"), response()]), Recorder(refusal)
+    with pytest.raises(type(refusal)) as raised:
+        await take_turn(cast("Agent", agent), request(), reply)
+    assert raised.value is refusal
+    assert agent.is_closed
+    assert (reply.finished, reply.failed) == ([], [])
 
 
 async def test_what_nobody_foresaw_is_told_in_a_safe_sentence(

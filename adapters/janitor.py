@@ -1,0 +1,112 @@
+"""Removes what a crash may have left on a platform, and what the inbox need not keep."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from adapters.base import ChatAdapter
+from adapters.keeping import Reached, nothing
+from core.errors import DeliveryError, StoreError
+from core.inbox.base import Job
+from core.inbox.store import Inbox
+from core.models import now
+
+logger = logging.getLogger(__name__)
+
+STEPS = ("healing", "tidied", "healed")
+"""What `reached` is told, in this order."""
+
+_LOOKING = 0.8
+"""The part of its lease that a look may take, so that nobody else looks at the same time."""
+_LOOK_AGAIN_IN = timedelta(minutes=1)
+_LOOKED_FOR = timedelta(days=1)
+"""How long a platform may fail before its messages are not looked for any more."""
+_PRUNED_EVERY = timedelta(hours=1)
+
+
+class Janitor:
+    """Looks after events that have ended; any number of janitors may share an inbox."""
+
+    def __init__(
+        self,
+        *,
+        inbox: Inbox,
+        adapters: Mapping[str, ChatAdapter],
+        kept_for: timedelta = timedelta(days=180),
+        every: float = 5.0,
+        lease: float = 15.0,
+        reached: Reached = nothing,
+    ) -> None:
+        """Prepare to look.
+
+        Args:
+            adapters: By platform; events of other platforms are left to others.
+            kept_for: How long an event's key and messages are known after it came.
+            every: Seconds between two looks.
+            lease: Seconds that one look may take, and after which another janitor tries.
+            reached: Is told each of STEPS.
+        """
+        self._inbox = inbox
+        self._adapters = adapters
+        self._kept_for = kept_for
+        self._every = every
+        self._lease = lease
+        self._reached = reached
+        self._pruned_at: datetime | None = None
+
+    async def run(self) -> None:
+        """Look again and again, until cancelled."""
+        while True:
+            try:
+                while await self.heal_one():
+                    pass
+                await self._prune()
+            except StoreError as error:
+                logger.warning("the janitor cannot read the inbox: %s", error)
+            await asyncio.sleep(self._every)
+
+    async def heal_one(self) -> bool:
+        """Tidy up after one event; return whether there was one.
+
+        Raises:
+            StoreError: when the database fails.
+        """
+        lease = timedelta(seconds=self._lease)
+        job = await self._inbox.claim_healing(lease, [*self._adapters])
+        if job is None:
+            return False
+        await self._reach("healing")
+        again_in = await self._tidy(job)
+        await self._reach("tidied")
+        await self._inbox.healed(job, again_in)
+        await self._reach("healed")
+        return True
+
+    async def _tidy(self, job: Job) -> timedelta | None:
+        """Remove what is too much, and return when to look again; None: never."""
+        if not job.arrival.address:
+            return None  # its user is forgotten, and all was removed
+        try:
+            async with asyncio.timeout(self._lease * _LOOKING):
+                await self._adapters[job.arrival.platform].tidy(job)
+        except (DeliveryError, TimeoutError) as error:
+            useless = isinstance(error, DeliveryError) and error.permanent
+            if useless or now() - job.accepted_at > _LOOKED_FOR:
+                logger.warning("%s may have left a message: %s", job.arrival.key, error)
+                return None
+            return _LOOK_AGAIN_IN
+        except Exception:
+            logger.exception("%s could not be tidied up", job.arrival.key)
+        return None
+
+    async def _prune(self) -> None:
+        if self._pruned_at is None or now() - self._pruned_at >= _PRUNED_EVERY:
+            self._pruned_at = now()
+            count = await self._inbox.prune(now() - self._kept_for)
+            if count:
+                logger.info("%d old events were deleted", count)
+
+    async def _reach(self, step: str) -> None:
+        if (waiting := self._reached(step)) is not None:
+            await waiting

@@ -1,0 +1,147 @@
+"""Holds a job for as long as it takes, and says at once when it is held no more."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from core.errors import StoreError
+from core.inbox.base import Job, LeaseLost, Posted
+from core.inbox.store import Inbox
+
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+Reached = Callable[[str], Awaitable[None] | None]
+"""Is told the name of each step, when it is reached; tests end the process there."""
+
+_BEATS = 3
+"""How often a lease is renewed within its time."""
+_MARGIN = 0.2
+"""The part of a lease at whose end nothing new is begun: a call takes its time."""
+_RETRY_STORE = 0.5
+"""Seconds between two tries at a database that fails."""
+
+
+def nothing(step: str) -> None:
+    """Take no notice of a step."""
+
+
+def unstoppable_clock() -> float:
+    """Return seconds that go by even while the process is stopped or the machine sleeps."""
+    boottime = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boottime is None else time.clock_gettime(boottime)
+
+
+class Holding:
+    """A job that this process holds; it is the PostKeeper of the job's reply.
+
+    By our own clock the lease ends a little before the database says so. A process that was
+    stopped for long therefore notices before it posts anything, and what it writes to the
+    database nevertheless is refused by the fence.
+    """
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        job: Job,
+        *,
+        lease: float,
+        claimed_at: float,
+        reached: Reached = nothing,
+        clock: Callable[[], float] = unstoppable_clock,
+    ) -> None:
+        """Begin to hold a job.
+
+        Args:
+            lease: Seconds for which it was claimed.
+            claimed_at: What `clock` said before it was claimed.
+        """
+        self.job = job
+        self.doubtful = False
+        self._inbox = inbox
+        self._lease = lease
+        self._reached = reached
+        self._clock = clock
+        self._until = claimed_at + lease * (1 - _MARGIN)
+
+    def check(self) -> None:
+        """Raise LeaseLost when the lease has run out by our own clock; asks nobody."""
+        if self._clock() >= self._until:
+            raise LeaseLost(f"the lease of {self.job.arrival.key} has run out")
+
+    def doubt(self) -> None:
+        """Have the janitor look for messages of this job when it has ended."""
+        self.doubtful = True
+
+    async def keep(self, posted: Posted) -> None:
+        """Store what the platform has now; a database that fails is tried again.
+
+        Raises:
+            LeaseLost: when somebody else holds the job, or we may not hold it any more.
+        """
+        await self.reach("posted")
+        await self.persist(lambda: self._inbox.keep(self.job, posted))
+        await self.reach("posts kept")
+
+    async def reach(self, step: str) -> None:
+        """Tell whoever watches that a step is reached."""
+        if (waiting := self._reached(step)) is not None:
+            await waiting
+
+    async def persist(self, write: Callable[[], Awaitable[Result]]) -> Result:
+        """Write until the database takes it.
+
+        Raises:
+            LeaseLost: when the lease ran out meanwhile.
+        """
+        while True:
+            self.check()
+            try:
+                return await write()
+            except StoreError as error:
+                logger.warning("%s: the database fails: %s", self.job.arrival.key, error)
+            await asyncio.sleep(min(_RETRY_STORE, self._lease / 10))
+
+    def let_go(self) -> None:
+        """Hold the job no more: whatever is still under way for it fails its next check."""
+        self._until = -float("inf")
+
+    async def hold_during(
+        self, work: Coroutine[Any, Any, None], on_stop: Callable[[], None]
+    ) -> None:
+        """Do the work while renewing the lease; the work is cancelled when it is lost.
+
+        Args:
+            on_stop: Called once when the asker, by way of another process, wants no answer.
+
+        Raises:
+            LeaseLost: when the lease was lost.
+        """
+        task = asyncio.create_task(work)
+        try:
+            while not task.done():
+                await asyncio.wait({task}, timeout=self._lease / _BEATS)
+                if not task.done() and await self._renew():
+                    on_stop()
+        finally:
+            if not task.done():
+                self.let_go()
+                task.cancel()
+                await asyncio.wait({task})
+        task.result()
+
+    async def _renew(self) -> bool:
+        """Renew the lease, and return whether the asker stopped the job."""
+        self.check()
+        before = self._clock()
+        try:
+            async with asyncio.timeout(self._lease / _BEATS):
+                stopped = await self._inbox.renew(self.job, timedelta(seconds=self._lease))
+        except (StoreError, TimeoutError) as error:
+            logger.warning("%s could not be renewed: %s", self.job.arrival.key, error)
+            return False
+        self._until = before + self._lease * (1 - _MARGIN)
+        return stopped

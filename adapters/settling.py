@@ -1,0 +1,69 @@
+"""What becomes of a job after its delivery: finished, tried again, given up or lost."""
+
+import logging
+import random
+from datetime import timedelta
+from functools import partial
+
+from adapters.keeping import Holding
+from core.errors import DeliveryError, StoreError
+from core.inbox.base import Job
+from core.inbox.store import Inbox
+from core.models import now
+from core.sessions.store import SessionStore
+
+logger = logging.getLogger(__name__)
+
+_LONGEST_BACKOFF = 60.0
+_GIVEN_UP_AFTER = timedelta(hours=6)
+"""How long a platform may refuse an answer."""
+
+
+async def finish(inbox: Inbox, holding: Holding) -> None:
+    """End a job that was delivered."""
+    job = holding.job
+    await holding.reach("ending")
+    await holding.persist(partial(inbox.finish, job, doubtful=holding.doubtful))
+    await holding.reach("finished")
+    seconds = (now() - job.accepted_at).total_seconds()
+    logger.info(
+        "%s (%s) done %.2f s after it came, fence %d",
+        *(job.arrival.key, job.arrival.kind, seconds, job.fence),
+    )
+
+
+async def retry_later(inbox: Inbox, holding: Holding, error: DeliveryError) -> None:
+    """Have a delivery that failed tried again after a while, unless that is useless."""
+    job = holding.job
+    if error.permanent or now() - job.accepted_at > _GIVEN_UP_AFTER:
+        logger.warning("%s cannot be delivered: %s", job.arrival.key, error)
+        await give_up(inbox, holding)
+        return
+    wait = backoff(job.attempts, error.retry_after)
+    logger.info("%s is tried again in %.1f s: %s", job.arrival.key, wait, error)
+    later = timedelta(seconds=wait)
+    await holding.persist(partial(inbox.release, job, later, failed=True))
+    await holding.reach("released")
+
+
+async def give_up(inbox: Inbox, holding: Holding) -> None:
+    """End a job that cannot be delivered."""
+    await holding.persist(partial(inbox.give_up, holding.job))
+    await holding.reach("given up")
+
+
+async def lost(inbox: Inbox, sessions: SessionStore, job: Job) -> None:
+    """Have the janitor look for what we posted unseen; keep no turn of a forgotten user."""
+    try:
+        if await inbox.doubt(job) and job.arrival.request is not None:
+            await sessions.forget_turn(job.arrival.request.request_id)
+    except StoreError as error:
+        logger.warning("%s may have left a message: %s", job.arrival.key, error)
+
+
+def backoff(attempts: int, retry_after: float | None) -> float:
+    """Return the seconds to wait after some failed attempts and one more."""
+    if retry_after is not None:
+        return retry_after + random.uniform(0.0, 0.5)
+    wait: float = min(_LONGEST_BACKOFF, 2.0**attempts)
+    return wait * random.uniform(0.5, 1.0)

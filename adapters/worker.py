@@ -1,0 +1,216 @@
+"""Takes events out of the inbox and sees to it that each is answered once."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import timedelta
+
+from adapters import settling
+from adapters.base import ChatAdapter
+from adapters.delivering import Delivery
+from adapters.keeping import Holding, Reached, nothing, unstoppable_clock
+from core.agent import Agent
+from core.errors import DeliveryError, StoreError
+from core.inbox.base import LeaseLost
+from core.inbox.store import Inbox
+from core.sessions.store import SessionStore
+
+logger = logging.getLogger(__name__)
+
+STEPS = (
+    "claimed",
+    "turns forgotten",
+    "opening",
+    "posted",
+    "posts kept",
+    "opened",
+    "streaming",
+    "turn stored",
+    "answer shown",
+    "refusal shown",
+    "retracted",
+    "ending",
+    "finished",
+    "released",
+    "given up",
+)
+"""What `reached` is told, roughly in this order; no job comes to all of them."""
+
+_LONGEST_JOB = 180.0
+"""Seconds after which a delivery that does not end is tried anew."""
+_POLL = 1.0
+"""Seconds until the inbox is looked into again, whoever says nothing."""
+_UNFORESEEN_TRIES = 5
+_ABANDONED_TRIES = 20
+"""How many processes an event may take with it before it is suspected."""
+
+
+class Worker:
+    """Answers events, many at a time; any number of workers may share an inbox."""
+
+    def __init__(
+        self,
+        *,
+        inbox: Inbox,
+        agent: Agent,
+        adapters: Mapping[str, ChatAdapter],
+        sessions: SessionStore,
+        lease: float = 15.0,
+        concurrency: int = 32,
+        stale_after: timedelta = timedelta(minutes=30),
+        reached: Reached = nothing,
+    ) -> None:
+        """Prepare to work.
+
+        Args:
+            adapters: By platform; events of other platforms are left to others.
+            lease: Seconds after which the work of a process that died is taken over.
+            concurrency: Events that are answered at the same time here.
+            stale_after: The age at which a question is answered with an apology.
+            reached: Is told each of STEPS.
+        """
+        self._inbox = inbox
+        self._agent = agent
+        self._adapters = adapters
+        self._sessions = sessions
+        self._lease = lease
+        self._concurrency = concurrency
+        self._stale_after = stale_after
+        self._reached = reached
+        self._deliveries: set[Delivery] = set()
+        self._working: set[asyncio.Task[None]] = set()
+        self._news = asyncio.Event()
+        self._claiming = asyncio.Lock()
+        self._is_draining = False
+
+    async def run(self) -> None:
+        """Answer what is in the inbox, until `drain` is called."""
+        try:
+            while not self._is_draining:
+                self._news.clear()
+                async with self._claiming:
+                    has_begun = not self._is_draining and await self._begin_next()
+                if not has_begun:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(_POLL):
+                            await self._news.wait()
+        except asyncio.CancelledError:
+            await self.drain(0)
+            raise
+
+    def wake(self) -> None:
+        """Look into the inbox at once: something was accepted."""
+        self._news.set()
+
+    async def drain(self, within: float = 10.0) -> None:
+        """Begin nothing more, and let others have what is not finished in time.
+
+        Args:
+            within: Seconds that running deliveries still have.
+        """
+        self._is_draining = True
+        self.wake()
+        async with self._claiming:
+            working = {*self._working}
+        if working:
+            _, late = await asyncio.wait(working, timeout=within)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late)
+
+    async def stop(self, key: str) -> bool:
+        """End an answer that its asker does not want, wherever it is being written.
+
+        Return whether it was still on its way.
+        """
+        was_waiting = await self._inbox.stop(key)
+        for delivery in self._deliveries:
+            if was_waiting and delivery.key == key:
+                delivery.stop()
+        return was_waiting
+
+    async def _begin_next(self) -> bool:
+        """Claim an event and begin to work on it; return whether there was one."""
+        if len(self._working) >= self._concurrency:
+            return False
+        claimed_at = unstoppable_clock()
+        try:
+            job = await self._inbox.claim(timedelta(seconds=self._lease), [*self._adapters])
+        except StoreError as error:
+            logger.warning("the inbox cannot be read: %s", error)
+            await asyncio.sleep(_POLL)
+            return False
+        if job is None:
+            return False
+        holding = Holding(
+            self._inbox, job, lease=self._lease, claimed_at=claimed_at, reached=self._reached
+        )
+        task = asyncio.create_task(self._work(holding))
+        self._working.add(task)
+        task.add_done_callback(self._worked)
+        return True
+
+    def _worked(self, task: asyncio.Task[None]) -> None:
+        self._working.discard(task)
+        self.wake()
+
+    async def _work(self, holding: Holding) -> None:
+        """Deliver a job, whatever happens.
+
+        1. Delivered: it is finished.
+        2. Somebody else holds it: what we posted unseen is looked for later.
+        3. The platform, or something unforeseen, failed: it is tried again after a while, or
+           given up when that is useless.
+        4. We are to end: it is released, to be claimed by others at once.
+        5. The database does not take our last word: the lease runs out, and it is claimed.
+        """
+        try:
+            await holding.reach("claimed")
+            await self._deliver(holding)
+        except LeaseLost as error:
+            logger.warning("%s", error)
+            await settling.lost(self._inbox, self._sessions, holding.job)
+        except StoreError as error:
+            logger.warning("%s is left to its lease: %s", holding.job.arrival.key, error)
+        except asyncio.CancelledError:
+            with suppress(LeaseLost, StoreError):
+                await self._inbox.release(holding.job)
+            await holding.reach("released")
+            raise
+        finally:
+            holding.let_go()
+
+    async def _deliver(self, holding: Holding) -> None:
+        job = holding.job
+        key, arrival = job.arrival.key, job.arrival
+        if job.fence - job.attempts > _ABANDONED_TRIES:
+            logger.error("%s was begun %d times and never ended", key, job.fence)
+            await settling.give_up(self._inbox, holding)
+            return
+        delivery = Delivery(
+            agent=self._agent,
+            adapter=self._adapters[arrival.platform],
+            sessions=self._sessions,
+            holding=holding,
+        )
+        self._deliveries.add(delivery)
+        try:
+            await holding.hold_during(self._in_time(delivery), delivery.stop)
+        except LeaseLost:
+            raise
+        except DeliveryError as error:
+            await settling.retry_later(self._inbox, holding, error)
+        except Exception:
+            logger.exception("%s failed in a way that nobody foresaw", key)
+            unforeseen = DeliveryError("bug", permanent=job.attempts + 1 >= _UNFORESEEN_TRIES)
+            await settling.retry_later(self._inbox, holding, unforeseen)
+        else:
+            await settling.finish(self._inbox, holding)
+        finally:
+            self._deliveries.discard(delivery)
+
+    async def _in_time(self, delivery: Delivery) -> None:
+        async with asyncio.timeout(_LONGEST_JOB):
+            await delivery.run(self._stale_after)

@@ -1,0 +1,346 @@
+"""The SQL side of the inbox: events wait there, are claimed, and leave answered."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, exists, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
+
+from core.database import reading, writing
+from core.errors import StoreError
+from core.inbox import accepting, claiming, forgetting
+from core.inbox.accepting import CLOSED
+from core.inbox.base import (
+    Accepted,
+    Answered,
+    Arrival,
+    Backlog,
+    Job,
+    Kind,
+    LeaseLost,
+    Posted,
+    State,
+)
+from core.inbox.limits import Limits
+from core.inbox.rows import (
+    FORGOTTEN_USER,
+    CursorRow,
+    InboxRow,
+    PostRow,
+    answered_from,
+    arrival_from,
+    is_waiting,
+    moved_to,
+    posts_of,
+    root_of,
+)
+from core.models import now
+
+logger = logging.getLogger(__name__)
+
+_CLAIM_TRIES = 64
+"""How often a claim may find that another process was quicker."""
+
+
+class Inbox:
+    """Events by key, safe for any number of processes at once.
+
+    Every method raises StoreError when the database fails. Those that are given a job raise
+    LeaseLost when it is not held any more: nothing was written then.
+    """
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        *,
+        seal: Callable[[str], bytes],
+        unseal: Callable[[bytes], str],
+        limits: Limits,
+        healed_after: timedelta = timedelta(seconds=10),
+    ) -> None:
+        """Prepare to use the tables.
+
+        Args:
+            seal: Encrypts a token for as long as it is kept.
+            unseal: Decrypts it; raises StoreError when it cannot.
+            healed_after: How long after an event's end the janitor looks for messages that
+                nobody knows of.
+        """
+        self._engine = engine
+        self._seal = seal
+        self._unseal = unseal
+        self._limits = limits
+        self._healed_after = healed_after
+        # Built once: it takes longer than one of them is executed.
+        self._queue = accepting.Queue()
+        self._candidate = claiming.candidate(limits)
+        self._to_heal = claiming.to_heal()
+
+    async def accept(self, arrival: Arrival, moment: datetime | None = None) -> Accepted:
+        """Store an arrival, once and for good, and return its receipt.
+
+        Only then may the platform be told that we have it. The same key again stores nothing.
+        """
+        token = self._seal(arrival.token) if arrival.token is not None else None
+        async with writing(self._engine) as db:
+            return await accepting.accept(
+                db, self._engine, self._queue, arrival, token, self._limits, moment or now()
+            )
+
+    async def claim(
+        self, lease: timedelta, platforms: Sequence[str], moment: datetime | None = None
+    ) -> Job | None:
+        """Take the event of these platforms whose turn it is; None: there is no room, or none.
+
+        The limits of what is in flight may be exceeded by as many processes as claim at the
+        same instant; a lane's order and the fence are kept all the same.
+        """
+        return await self._claim(self._candidate, lease, platforms, moment or now())
+
+    async def claim_healing(
+        self, lease: timedelta, platforms: Sequence[str], moment: datetime | None = None
+    ) -> Job | None:
+        """Take an event that has ended, and may have left messages that nobody knows of.
+
+        Nothing else happens in its lane meanwhile; `healed` ends that.
+        """
+        return await self._claim(self._to_heal, lease, platforms, moment or now())
+
+    async def renew(self, job: Job, lease: timedelta, moment: datetime | None = None) -> bool:
+        """Hold the job for another lease, and return whether its asker stopped it."""
+        until = (moment or now()) + lease
+        return bool(await self._write(job, InboxRow.stopped, lease_until=until))
+
+    async def keep(self, job: Job, posted: Posted) -> None:
+        """Store what the platform has of the answer now.
+
+        With a thread, the event and all changes of it move to the thread's lane.
+        """
+        arrival = job.arrival
+        root = arrival.about or arrival.key
+        async with writing(self._engine) as db:
+            await _write(db, job, InboxRow.key, **moved_to(arrival, posted.thread))
+            if posted.thread is not None:
+                changes = (InboxRow.about == root, is_waiting())
+                lane = moved_to(arrival, posted.thread)["lane"]
+                await db.execute(update(InboxRow).where(*changes).values(lane=lane))
+            await db.execute(delete(PostRow).where(PostRow.key == root))
+            if posted.messages:
+                posts = posts_of(root, arrival.platform, posted.messages)
+                db.add_all(PostRow(**post) for post in posts)
+
+    async def finish(
+        self, job: Job, *, doubtful: bool = False, moment: datetime | None = None
+    ) -> None:
+        """End an answered event; what was asked lives on in the turn alone.
+
+        Args:
+            doubtful: A post may have been applied unseen: the janitor is to look for it.
+        """
+        await self._end(job, State.DONE, doubtful, moment or now())
+
+    async def give_up(self, job: Job, moment: datetime | None = None) -> None:
+        """End an event that cannot be answered on its platform."""
+        await self._end(job, State.UNDELIVERABLE, True, moment or now())
+
+    async def release(
+        self,
+        job: Job,
+        retry_in: timedelta = timedelta(),
+        *,
+        failed: bool = False,
+        moment: datetime | None = None,
+    ) -> None:
+        """Let go of a job, to be claimed again after a while, by anybody.
+
+        Args:
+            failed: Count it as a delivery that failed.
+        """
+        await self._write(
+            job,
+            InboxRow.key,
+            lease_until=None,
+            not_before=(moment or now()) + retry_in,
+            attempts=InboxRow.attempts + int(failed),
+        )
+
+    async def healed(
+        self, job: Job, again_in: timedelta | None = None, moment: datetime | None = None
+    ) -> None:
+        """End a healing, or put the next one off for a while."""
+        heal_at = None if again_in is None else (moment or now()) + again_in
+        own = (InboxRow.key == job.arrival.key, InboxRow.fence == job.fence)
+        async with writing(self._engine) as db:
+            ended = update(InboxRow).where(*own).values(heal_at=heal_at, lease_until=None)
+            await db.execute(ended)
+            if heal_at is None:
+                forgotten = (*own, InboxRow.user_id == FORGOTTEN_USER)
+                await db.execute(update(InboxRow).where(*forgotten).values(address={}))
+
+    async def doubt(self, job: Job, moment: datetime | None = None) -> bool:
+        """Have the janitor look for messages of a job that was lost, held or not.
+
+        Return whether its user is to be forgotten: then the turn must not stay either.
+        """
+        look = update(InboxRow).where(InboxRow.key == job.arrival.key)
+        look = look.values(heal_at=(moment or now()) + self._healed_after)
+        async with writing(self._engine) as db:
+            return await db.scalar(look.returning(InboxRow.user_id)) == FORGOTTEN_USER
+
+    async def stop(self, key: str) -> bool:
+        """Mark an event as not wanted any more; return whether it was still waiting."""
+        stop = update(InboxRow).where(InboxRow.key == key, is_waiting()).values(stopped=True)
+        async with writing(self._engine) as db:
+            return await db.scalar(stop.returning(InboxRow.key)) is not None
+
+    async def of_key(self, key: str) -> Arrival | None:
+        """Return an event as it arrived, without its token, and once ended without its text."""
+        async with reading(self._engine) as db:
+            row = await db.get(InboxRow, key)
+            return arrival_from(row) if row is not None else None
+
+    async def of_request(self, request_id: UUID) -> Answered | None:
+        """Return the event that asked a request."""
+        async with reading(self._engine) as db:
+            row = await db.scalar(select(InboxRow).where(InboxRow.request_id == request_id))
+            return answered_from(row) if row is not None else None
+
+    async def by_message(self, platform: str, message_id: str) -> Answered | None:
+        """Return the latest event that a message of ours answers."""
+        post = (PostRow.platform == platform, PostRow.message_id == message_id)
+        root = select(PostRow.key).where(*post).scalar_subquery()
+        events = select(InboxRow).where(
+            or_(InboxRow.key == root, InboxRow.about == root), InboxRow.kind != Kind.FORGET.value
+        )
+        async with reading(self._engine) as db:
+            latest = events.order_by(InboxRow.accepted_at.desc(), InboxRow.about.is_(None))
+            row = await db.scalar(latest.limit(1))
+            return answered_from(row) if row is not None else None
+
+    async def has_lane(self, lane: str) -> bool:
+        """Return whether there ever was an event in a lane."""
+        async with reading(self._engine) as db:
+            return bool(await db.scalar(select(exists().where(InboxRow.lane == lane))))
+
+    async def backlog(self, moment: datetime | None = None) -> Backlog:
+        """Return how much there is to do."""
+        held = InboxRow.lease_until > (moment or now())
+        query = select(
+            func.count(), func.count().filter(held), func.min(InboxRow.accepted_at)
+        ).where(is_waiting())
+        async with reading(self._engine) as db:
+            open_events, in_flight, oldest = (await db.execute(query)).one()
+        return Backlog(open_events - in_flight, in_flight, oldest)
+
+    async def cursors(self, platform: str) -> Mapping[str, int]:
+        """Return the latest position that was accepted or seen, by channel."""
+        query = select(CursorRow.channel, CursorRow.position)
+        async with reading(self._engine) as db:
+            rows = await db.execute(query.where(CursorRow.platform == platform))
+            return dict(rows.all())
+
+    async def saw(self, platform: str, channel: str, position: int) -> None:
+        """Move a channel's cursor to what was looked at without a question in it."""
+        async with writing(self._engine) as db:
+            await accepting.advance(db, self._engine, platform, channel, position)
+
+    async def active_channels(
+        self, platform: str, workspace: str, since: datetime
+    ) -> frozenset[str]:
+        """Return the channels of a workspace in which something was accepted since then."""
+        row = InboxRow
+        query = select(row.channel).where(
+            row.platform == platform, row.workspace == workspace, row.accepted_at >= since
+        )
+        async with reading(self._engine) as db:
+            return frozenset(await db.scalars(query.distinct()))
+
+    async def of_user(self, user_id: str) -> int:
+        """Return how many events of a user are kept."""
+        count = select(func.count()).select_from(InboxRow).where(InboxRow.user_id == user_id)
+        async with reading(self._engine) as db:
+            return await db.scalar(count) or 0
+
+    async def forget_user(self, user_id: str) -> int:
+        """Blank all events of a user, and return how many there were.
+
+        Their keys stay, so that none of them is answered when it is delivered again. What is
+        under way is taken from its holder, and becomes the order to remove what was posted.
+        """
+        async with writing(self._engine) as db:
+            return await forgetting.forget_user(db, user_id)
+
+    async def prune(self, before: datetime) -> int:
+        """Delete events that ended and were accepted before a moment; return how many."""
+        async with writing(self._engine) as db:
+            return await forgetting.prune(db, before)
+
+    async def _claim(
+        self, query: Any, lease: timedelta, platforms: Sequence[str], moment: datetime
+    ) -> Job | None:
+        given = {"moment": moment, "platforms": [*platforms]}
+        for _ in range(_CLAIM_TRIES):
+            async with reading(self._engine) as db:
+                found = (await db.execute(query, given)).one_or_none()
+            if found is None:
+                return None
+            async with writing(self._engine) as db:
+                row = await claiming.take(db, found, moment, lease)
+                if row is not None:
+                    return await self._job(db, row)
+        return None
+
+    async def _job(self, db: AsyncSession, row: InboxRow) -> Job:
+        assert row.lease_until is not None
+        return Job(
+            arrival=arrival_from(row, self._token(row)),
+            fence=row.fence,
+            lease_until=row.lease_until,
+            accepted_at=row.accepted_at,
+            attempts=row.attempts,
+            posted=Posted(await claiming.messages_of(db, row), await claiming.thread_of(db, row)),
+            earlier_requests=await claiming.earlier_requests(db, row),
+            stopped=row.stopped,
+        )
+
+    def _token(self, row: InboxRow) -> str | None:
+        """Return an event's token; None when it has none that still answers anything."""
+        if row.token is None or (
+            row.token_expires_at is not None and row.token_expires_at <= now()
+        ):
+            return None
+        try:
+            return self._unseal(row.token)
+        except StoreError:
+            logger.warning("the token of %s cannot be unsealed", row.key)
+            return None
+
+    async def _end(self, job: Job, state: State, doubtful: bool, moment: datetime) -> None:
+        """End a job; one that changed hands has always to be looked at again."""
+        look = doubtful or job.taken_over
+        ended = {
+            **CLOSED,
+            "state": state.value,
+            "heal_at": moment + self._healed_after if look else None,
+        }
+        async with writing(self._engine) as db:
+            row = await _write(db, job, InboxRow, **ended)
+            if row.kind == Kind.FORGET:
+                await db.execute(delete(PostRow).where(PostRow.key == root_of(row)))
+
+    async def _write(self, job: Job, returned: Any, **values: Any) -> Any:
+        async with writing(self._engine) as db:
+            return await _write(db, job, returned, **values)
+
+
+async def _write(db: AsyncSession, job: Job, returned: Any, **values: Any) -> Any:
+    """Change a job's event as its holder, and return what was asked for."""
+    held = (InboxRow.key == job.arrival.key, InboxRow.fence == job.fence, is_waiting())
+    result = await db.execute(update(InboxRow).where(*held).values(**values).returning(returned))
+    found = result.one_or_none()
+    if found is None:
+        raise LeaseLost(f"{job.arrival.key} is not held with fence {job.fence} any more")
+    return found[0]

@@ -1,0 +1,447 @@
+"""The inbox keeps its promises on every database."""
+
+import asyncio
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, text, update
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core.database import create_engine, writing
+from core.errors import StoreError
+from core.inbox.base import Acceptance, Job, LeaseLost, Posted, State, request_id_for
+from core.inbox.limits import Limits
+from core.inbox.rows import InboxRow, values_of
+from core.inbox.store import Inbox
+from core.models import session_id_for
+from tests.inbox import GENEROUS, PLATFORMS, event, forget, inbox_of, redo
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LEASE = timedelta(seconds=15)
+
+
+@pytest.fixture
+def inbox(engine: AsyncEngine) -> Inbox:
+    return inbox_of(engine)
+
+
+async def claimed(inbox: Inbox, moment: datetime = NOON) -> Job:
+    job = await inbox.claim(LEASE, PLATFORMS, moment)
+    assert job is not None
+    return job
+
+
+async def accepted(inbox: Inbox, *arrivals: Any, moment: datetime = NOON) -> list[Acceptance]:
+    return [(await inbox.accept(arrival, moment)).acceptance for arrival in arrivals]
+
+
+async def answered(inbox: Inbox, *messages: str, moment: datetime = NOON) -> Job:
+    """Claim an event, post these messages for it, and finish it."""
+    job = await claimed(inbox, moment)
+    await inbox.keep(job, Posted(messages))
+    await inbox.finish(job, moment=moment)
+    return job
+
+
+class TestAccepting:
+    async def test_ten_deliveries_at_once_are_one_event(self, database_url: str) -> None:
+        engines = [create_engine(database_url) for _ in range(3)]
+        inboxes = [inbox_of(engine) for engine in engines]
+        receipts = await asyncio.gather(*(inboxes[n % 3].accept(event(1)) for n in range(10)))
+        kinds = Counter(receipt.acceptance for receipt in receipts)
+        assert kinds == {Acceptance.NEW: 1, Acceptance.KNOWN: 9}
+        assert (await inboxes[0].backlog()).waiting == 1
+        for engine in engines:
+            await engine.dispose()
+
+    async def test_an_event_comes_out_as_it_went_in(self, inbox: Inbox) -> None:
+        arrival = event(1, token="secret", token_expires_at=datetime(2999, 1, 1, tzinfo=UTC))
+        await inbox.accept(arrival, NOON)
+        job = await claimed(inbox)
+        assert job.arrival == arrival
+        assert (job.fence, job.taken_over, job.posted) == (1, False, Posted())
+        assert (job.accepted_at, job.lease_until) == (NOON, NOON + LEASE)
+
+    async def test_a_token_is_sealed_and_gone_when_it_has_expired(
+        self, inbox: Inbox, engine: AsyncEngine
+    ) -> None:
+        await inbox.accept(event(1, token="secret", token_expires_at=NOON), NOON)
+        async with engine.connect() as connection:
+            row = (await connection.execute(text("SELECT * FROM inbox"))).one()
+        assert "secret" not in str(row)
+        assert (await claimed(inbox)).arrival.token is None
+
+    async def test_a_token_that_cannot_be_unsealed_counts_as_expired(
+        self, engine: AsyncEngine
+    ) -> None:
+        def unknown(sealed: bytes) -> str:
+            raise StoreError("unknown key")
+
+        inbox = Inbox(engine, seal=str.encode, unseal=unknown, limits=GENEROUS)
+        await inbox.accept(event(1, token="secret"), NOON)
+        assert (await claimed(inbox)).arrival.token is None
+
+    async def test_a_request_that_cannot_be_read_any_more_is_refused(
+        self, inbox: Inbox, engine: AsyncEngine
+    ) -> None:
+        await inbox.accept(event(1), NOON)
+        async with writing(engine) as db:
+            await db.execute(update(InboxRow).values(request={"of": "another version"}))
+        arrival = (await claimed(inbox)).arrival
+        assert (arrival.request, bool(arrival.refusal)) == (None, True)
+
+    async def test_the_receipt_says_how_many_come_before(self, inbox: Inbox) -> None:
+        for n in range(4):
+            receipt = await inbox.accept(event(n, user_id=f"u{n}"), NOON)
+            assert receipt.ahead == n
+        await claimed(inbox)
+        assert (await inbox.accept(event(9, user_id="u9"), NOON)).ahead == 3
+
+
+class TestLimits:
+    async def test_a_user_too_fast_is_told_once_a_minute(self, engine: AsyncEngine) -> None:
+        inbox = inbox_of(engine, Limits(user_per_minute=2))
+        kinds = await accepted(inbox, *(event(n) for n in range(6)))
+        assert kinds == [Acceptance.NEW] * 2 + [Acceptance.LIMITED] * 4
+        backlog = await inbox.backlog(NOON)
+        assert backlog.waiting == 3
+        told = await inbox.of_key("test:2")
+        assert told is not None
+        assert "wait 60 seconds" in str(told.refusal)
+        assert told.request is None
+        assert await accepted(inbox, event(7), moment=NOON + timedelta(minutes=1)) == ["new"]
+
+    async def test_ten_at_once_beyond_the_limit_are_told_once(self, engine: AsyncEngine) -> None:
+        inbox = inbox_of(engine, Limits(user_per_minute=1))
+        await asyncio.gather(*(inbox.accept(event(n), NOON) for n in range(11)))
+        assert (await inbox.backlog(NOON)).waiting == 2
+
+    async def test_an_interaction_is_always_answered(self, engine: AsyncEngine) -> None:
+        inbox = inbox_of(engine, Limits(user_per_minute=1))
+        await accepted(inbox, *(event(n, token="t") for n in range(5)))
+        assert (await inbox.backlog(NOON)).waiting == 5
+
+    async def test_a_spammer_does_not_use_up_the_channels_limit(self, engine: AsyncEngine) -> None:
+        inbox = inbox_of(engine, Limits(user_per_minute=2, channel_per_minute=4))
+        await accepted(inbox, *(event(n) for n in range(20)))
+        others = [event(30 + n, user_id=f"u{n}") for n in range(3)]
+        assert await accepted(inbox, *others) == ["new", "new", "limited"]
+
+    async def test_an_edit_beyond_the_limit_waits_for_the_next_minute(
+        self, engine: AsyncEngine
+    ) -> None:
+        inbox = inbox_of(engine, Limits(user_per_minute=1))
+        await accepted(inbox, event(1))
+        await answered(inbox, "m1")
+        assert await accepted(inbox, redo(1)) == ["new"]
+        assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
+        assert (await claimed(inbox, NOON + timedelta(minutes=1))).arrival.key == "test:1:edit:1"
+
+
+class TestClaiming:
+    async def test_a_lane_is_answered_in_the_platforms_order_one_by_one(self, inbox: Inbox) -> None:
+        await accepted(inbox, *(event(n, thread="t", user_id=f"u{n}") for n in (3, 1, 2)))
+        for n in (1, 2, 3):
+            job = await claimed(inbox)
+            assert job.arrival.position == n
+            assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
+            await inbox.finish(job)
+
+    async def test_a_late_event_waits_for_the_one_under_way(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(2, thread="t"))
+        job = await claimed(inbox)
+        await accepted(inbox, event(1, thread="t"))
+        assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
+        await inbox.finish(job)
+        assert (await claimed(inbox)).arrival.position == 1
+
+    async def test_two_of_a_user_and_four_of_a_channel_are_in_flight(self, inbox: Inbox) -> None:
+        await accepted(inbox, *(event(n, user_id=f"u{n // 3}") for n in range(12)))
+        taken = [await claimed(inbox) for _ in range(4)]
+        assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
+        assert max(Counter(job.arrival.user_id for job in taken).values()) <= 2
+        await accepted(inbox, event(20, channel="c2", user_id="u20"))
+        assert (await claimed(inbox)).arrival.channel == "c2"
+
+    async def test_no_more_than_the_limit_is_in_flight_in_all(self, engine: AsyncEngine) -> None:
+        inbox = inbox_of(engine, Limits(in_flight=3))
+        await accepted(inbox, *(event(n, user_id=f"u{n}", channel=f"c{n}") for n in range(5)))
+        jobs = [await claimed(inbox) for _ in range(3)]
+        assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
+        await inbox.finish(jobs[0])
+        await claimed(inbox)
+
+    async def test_a_spammer_of_a_thousand_delays_nobody(self, engine: AsyncEngine) -> None:
+        inbox = inbox_of(engine)
+        await accepted(inbox, event(0, user_id="spammer"))
+        await _spam(engine, 1000)
+        await accepted(inbox, *(event(2000 + n, user_id=f"u{n}") for n in range(3)))
+        order = []
+        for _ in range(6):
+            job = await claimed(inbox)
+            order.append(job.arrival.user_id)
+            await inbox.finish(job)
+        assert {"u0", "u1", "u2"} <= {*order[:4]}
+        assert order.count("spammer") == 3
+
+    async def test_channels_take_turns_within_a_round(self, inbox: Inbox) -> None:
+        busy = [event(n, user_id=f"u{n}") for n in range(8)]
+        await accepted(inbox, *busy, event(20, user_id="v", channel="c2"))
+        channels = [(await claimed(inbox)).arrival.channel for _ in range(2)]
+        assert {*channels} == {"c1", "c2"}
+
+    async def test_many_processes_claim_each_event_once(self, database_url: str) -> None:
+        engines = [create_engine(database_url) for _ in range(3)]
+        inboxes = [inbox_of(engine) for engine in engines]
+        await accepted(inboxes[0], *(event(n, user_id=f"u{n}", channel=f"c{n}") for n in range(24)))
+        jobs = await asyncio.gather(*(claimed(inboxes[n % 3]) for n in range(24)))
+        assert len({job.arrival.key for job in jobs}) == 24
+        for engine in engines:
+            await engine.dispose()
+
+
+async def _spam(engine: AsyncEngine, count: int) -> None:
+    """Store many events of one user, as accepting them one by one would."""
+    stored = {"token": None, "accepted_at": NOON, "not_before": NOON, "state": State.WAITING.value}
+    rows = [
+        {**values_of(event(n, user_id="spammer")), **stored, "round": n, "channel_round": 0}
+        for n in range(1, count)
+    ]
+    async with writing(engine) as db:
+        await db.execute(insert(InboxRow), rows)
+
+
+class TestHolding:
+    async def test_after_its_lease_an_event_is_taken_over(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        first = await claimed(inbox)
+        await inbox.keep(first, Posted(("m1",)))
+        later = NOON + LEASE
+        second = await claimed(inbox, later)
+        assert (second.fence, second.taken_over, second.posted) == (2, True, Posted(("m1",)))
+        for write in (
+            inbox.renew(first, LEASE, later),
+            inbox.keep(first, Posted(("m2",))),
+            inbox.release(first),
+            inbox.finish(first),
+            inbox.give_up(first),
+        ):
+            with pytest.raises(LeaseLost):
+                await write
+        await inbox.finish(second)
+        with pytest.raises(LeaseLost):
+            await inbox.finish(second)
+
+    async def test_a_renewed_lease_is_not_taken_over(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        job = await claimed(inbox)
+        later = NOON + LEASE
+        assert await inbox.renew(job, LEASE, later - timedelta(seconds=1)) is False
+        assert await inbox.claim(LEASE, PLATFORMS, later) is None
+
+    async def test_a_released_event_waits_and_counts_its_failures(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        job = await claimed(inbox)
+        await inbox.release(job, timedelta(seconds=5), failed=True, moment=NOON)
+        assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
+        again = await claimed(inbox, NOON + timedelta(seconds=5))
+        assert (again.attempts, again.fence) == (1, 2)
+
+    async def test_a_holder_hears_of_a_stop_when_it_renews(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        job = await claimed(inbox)
+        assert await inbox.stop("test:1")
+        assert await inbox.renew(job, LEASE) is True
+        await inbox.finish(job)
+        assert not await inbox.stop("test:1")
+
+    async def test_what_was_asked_is_blanked_at_the_end(
+        self, inbox: Inbox, engine: AsyncEngine
+    ) -> None:
+        await accepted(inbox, event(1, token="secret"), event(2))
+        await inbox.finish(await claimed(inbox))
+        await inbox.give_up(await claimed(inbox))
+        async with engine.connect() as connection:
+            rows = await connection.execute(text("SELECT state, request, token FROM inbox"))
+            assert sorted(map(tuple, rows)) == [
+                (State.DONE, None, None),
+                (State.UNDELIVERABLE, None, None),
+            ]
+
+
+class TestPosts:
+    async def test_a_message_leads_to_what_it_answers(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        await answered(inbox, "m1", "m2")
+        for message in ("m1", "m2"):
+            found = await inbox.by_message("test", message)
+            assert found is not None
+            assert (found.key, found.request_id) == ("test:1", request_id_for("test:1"))
+            assert (found.thread, found.course_id) == ("t1", "algorithms")
+            assert found.session_id == session_id_for("test", "w", "c1", "t1")
+            assert found == await inbox.of_request(found.request_id)
+        assert await inbox.by_message("other", "m1") is None
+
+    async def test_an_edit_has_the_messages_and_the_lane_of_its_question(
+        self, inbox: Inbox
+    ) -> None:
+        await accepted(inbox, event(1))
+        job = await claimed(inbox)
+        await accepted(inbox, redo(1))
+        await inbox.keep(job, Posted(("m1",), "opened"))
+        await inbox.finish(job)
+        edit = await claimed(inbox)
+        assert edit.posted.messages == ("m1",)
+        assert edit.arrival.lane == "test:w:c1:opened"
+        assert edit.earlier_requests == (request_id_for("test:1"),)
+        await inbox.keep(edit, Posted(("m1", "m3")))
+        await inbox.finish(edit)
+        found = await inbox.by_message("test", "m3")
+        assert found is not None
+        assert found.request_id == request_id_for("test:1:edit:1")
+
+    async def test_a_newer_edit_replaces_one_that_nobody_began(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        await answered(inbox, "m1")
+        await accepted(inbox, redo(1, 1), redo(1, 2), redo(1, 3))
+        assert (await inbox.backlog(NOON)).waiting == 1
+        assert (await claimed(inbox)).arrival.key == "test:1:edit:3"
+
+    async def test_a_deletion_is_claimed_with_all_that_was_posted(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        await answered(inbox, "m1", "m2")
+        await accepted(inbox, forget(1))
+        job = await claimed(inbox)
+        assert job.posted.messages == ("m1", "m2")
+        assert request_id_for("test:1") in job.earlier_requests
+        await inbox.finish(job)
+        assert await inbox.by_message("test", "m1") is None
+
+    async def test_a_deletion_closes_a_question_that_nobody_began(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1), forget(1))
+        assert (await claimed(inbox)).arrival.key == "test:1:delete"
+
+    async def test_an_edit_of_an_unknown_question_is_nothing(self, inbox: Inbox) -> None:
+        await accepted(inbox, redo(1), forget(2), event(2))
+        assert (await inbox.backlog(NOON)).waiting == 0
+
+
+class TestHealing:
+    async def test_only_what_is_in_doubt_is_healed(self, inbox: Inbox) -> None:
+        later = NOON + timedelta(seconds=10)
+        await accepted(inbox, event(1), event(2))
+        await answered(inbox, "m1")
+        job = await claimed(inbox)
+        await inbox.finish(job, doubtful=True, moment=NOON)
+        assert await inbox.claim_healing(LEASE, PLATFORMS, NOON) is None
+        healing = await inbox.claim_healing(LEASE, PLATFORMS, later)
+        assert healing is not None
+        assert healing.arrival.key == job.arrival.key
+        assert await inbox.claim_healing(LEASE, PLATFORMS, later) is None
+        await inbox.healed(healing)
+        assert await inbox.claim_healing(LEASE, PLATFORMS, later + LEASE) is None
+
+    async def test_what_changed_hands_is_healed(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        await claimed(inbox)
+        later = NOON + LEASE
+        await inbox.finish(await claimed(inbox, later), moment=later)
+        later += timedelta(seconds=10)
+        assert await inbox.claim_healing(LEASE, PLATFORMS, later) is not None
+
+    async def test_a_lost_job_is_healed_once_it_has_ended(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        job = await claimed(inbox)
+        assert await inbox.doubt(job, NOON - timedelta(minutes=1)) is False
+        assert await inbox.claim_healing(LEASE, PLATFORMS, NOON) is None
+        await inbox.finish(job)
+        assert await inbox.doubt(job, NOON - timedelta(minutes=1)) is False
+        assert await inbox.claim_healing(LEASE, PLATFORMS, NOON) is not None
+
+    async def test_an_edit_waits_for_the_healing_of_its_question(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        job = await claimed(inbox)
+        await inbox.finish(job, doubtful=True, moment=NOON - timedelta(minutes=1))
+        healing = await inbox.claim_healing(LEASE, PLATFORMS, NOON)
+        assert healing is not None
+        await accepted(inbox, redo(1))
+        assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
+        await inbox.healed(healing)
+        await claimed(inbox)
+
+    async def test_nothing_is_healed_while_an_edit_is_answered(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        job = await claimed(inbox)
+        await inbox.finish(job, doubtful=True, moment=NOON - timedelta(minutes=1))
+        await accepted(inbox, redo(1))
+        assert await inbox.claim_healing(LEASE, PLATFORMS, NOON) is None
+
+
+class TestForgetting:
+    async def test_a_forgotten_user_leaves_keys_only(
+        self, inbox: Inbox, engine: AsyncEngine
+    ) -> None:
+        await accepted(inbox, event(1), event(2), event(3))
+        await answered(inbox, "m1")
+        under_way = await claimed(inbox)
+        await accepted(inbox, event(4, user_id="other"))
+        await inbox.keep(under_way, Posted(("m2",)))
+        assert await inbox.forget_user("reader-1") == 3
+        with pytest.raises(LeaseLost):
+            await inbox.finish(under_way)
+        removal = await claimed(inbox)
+        while removal.arrival.user_id == "other":
+            removal = await claimed(inbox)
+        assert removal.arrival.key == under_way.arrival.key
+        assert (removal.arrival.kind, removal.posted.messages) == ("forget", ("m2",))
+        await inbox.finish(removal, moment=NOON - timedelta(minutes=1))
+        healing = await inbox.claim_healing(LEASE, PLATFORMS, NOON)
+        assert healing is not None
+        await inbox.healed(healing)
+        async with engine.connect() as connection:
+            rows = await connection.execute(text("SELECT * FROM inbox WHERE user_id <> 'other'"))
+            stored = str(rows.all()) + str(
+                (await connection.execute(text("SELECT * FROM inbox_counts"))).all()
+            )
+        assert "reader-1" not in stored
+        assert "question" not in stored
+        assert await accepted(inbox, event(1), event(2), event(3)) == ["known"] * 3
+        assert await inbox.by_message("test", "m1") is None
+
+
+class TestLooking:
+    async def test_the_backlog_is_counted(self, inbox: Inbox) -> None:
+        empty = await inbox.backlog(NOON)
+        assert (empty.waiting, empty.in_flight, empty.oldest) == (0, 0, None)
+        await accepted(inbox, event(1), event(2))
+        await claimed(inbox)
+        backlog = await inbox.backlog(NOON)
+        assert (backlog.waiting, backlog.in_flight, backlog.oldest) == (1, 1, NOON)
+
+    async def test_a_cursor_only_moves_on(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(5), event(3), event(9, channel="c2"))
+        assert await inbox.cursors("test") == {"c1": 5, "c2": 9}
+        await inbox.saw("test", "c1", 7)
+        await inbox.saw("test", "c2", 7)
+        assert await inbox.cursors("test") == {"c1": 7, "c2": 9}
+        assert await inbox.cursors("other") == {}
+
+    async def test_lanes_and_keys_are_known_for_good(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        await answered(inbox, "m1")
+        assert await inbox.has_lane("test:w:c1:t1")
+        assert not await inbox.has_lane("test:w:c1:t2")
+        known = await inbox.of_key("test:1")
+        assert known is not None
+        assert known.request is None
+        assert await inbox.of_key("test:2") is None
+
+    async def test_old_events_are_pruned_with_their_messages(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1), event(2))
+        await answered(inbox, "m1")
+        assert await inbox.prune(NOON) == 0
+        assert await inbox.prune(NOON + timedelta(seconds=1)) == 1
+        assert await inbox.by_message("test", "m1") is None
+        assert (await inbox.backlog(NOON)).waiting == 1

@@ -1,0 +1,110 @@
+"""Events, inboxes and an agent for the tests of the inbox and of its worker."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any, cast
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from adapters.worker import Worker
+from core.agent import Agent, AgentEvent
+from core.composition import TextDelta
+from core.inbox.base import Arrival, Kind, lane_for, request_id_for
+from core.inbox.limits import Limits
+from core.inbox.store import Inbox
+from core.models import AgentRequest, UserContext, session_id_for
+from core.sessions.store import SessionStore
+from tests.samples import request, response_to
+
+GENEROUS = Limits(user_per_minute=10**6, channel_per_minute=10**6)
+PLATFORMS = ["test"]
+
+
+def event(n: int, **changes: Any) -> Arrival:
+    """Return question number `n`, asked in a thread of its own unless `thread` is given."""
+    thread = changes.pop("thread", f"t{n}")
+    user_id = changes.setdefault("user_id", "reader-1")
+    channel = changes.setdefault("channel", "c1")
+    key = changes.setdefault("key", f"test:{n}")
+    context = UserContext(platform="test", workspace="w", channel=channel, thread=thread)
+    question = request(
+        request_id=request_id_for(key),
+        query_text=changes.pop("text", f"What is heap number {n}?"),
+        user_id=user_id,
+        session_id=session_id_for("test", "w", channel, thread),
+        user_context=context,
+    )
+    fields = {
+        "platform": "test",
+        "workspace": "w",
+        "lane": lane_for("test", "w", channel, thread),
+        "position": n,
+        "address": {"channel": channel, "question": f"q{n}"},
+        "request": question,
+    }
+    return Arrival(**{**fields, **changes})
+
+
+def redo(n: int, times: int = 1, **changes: Any) -> Arrival:
+    """Return the edit of question number `n`."""
+    changes = {"key": f"test:{n}:edit:{times}", "text": f"What is tree number {n}?", **changes}
+    return event(n, kind=Kind.REDO, about=f"test:{n}", **changes)
+
+
+def forget(n: int, **changes: Any) -> Arrival:
+    """Return the deletion of question number `n`."""
+    changes = {"key": f"test:{n}:delete", "request": None, **changes}
+    return event(n, kind=Kind.FORGET, about=f"test:{n}", **changes)
+
+
+def inbox_of(engine: AsyncEngine, limits: Limits = GENEROUS, **options: Any) -> Inbox:
+    """Return an inbox that keeps tokens in a way that everybody can read."""
+    return Inbox(
+        engine,
+        seal=lambda token: token.encode()[::-1],
+        unseal=lambda sealed: sealed[::-1].decode(),
+        limits=limits,
+        **options,
+    )
+
+
+def answer_to(asked: AgentRequest) -> str:
+    """Return what the scripted agent answers."""
+    return f"This answers [1]: {asked.query_text}"
+
+
+class ScriptedAgent:
+    """Answers as the real one does: in pieces, stored once, and again what is stored."""
+
+    def __init__(self, sessions: SessionStore, *, pause: float = 0.0) -> None:
+        self._sessions = sessions
+        self._pause = pause
+        self.asked: list[AgentRequest] = []
+        self.hold: asyncio.Event | None = None
+
+    async def stream(self, asked: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
+        stored = await self._sessions.turn_of(asked.request_id)
+        if stored is not None:
+            yield stored.agent_response
+            return
+        self.asked.append(asked)
+        text = answer_to(asked)
+        for word in text.split(" "):
+            yield TextDelta(f"{word} ")
+            await asyncio.sleep(self._pause)
+        if self.hold is not None:
+            await self.hold.wait()
+        assert asked.session_id is not None
+        answer = response_to(asked, asked.session_id, response_text=text)
+        yield (await self._sessions.remember(asked, answer)).agent_response
+
+
+def worker_of(inbox: Inbox, agent: ScriptedAgent, adapter: Any, **options: Any) -> Worker:
+    """Return a worker with a scripted agent."""
+    return Worker(
+        inbox=inbox,
+        agent=cast("Agent", agent),
+        adapters={adapter.platform: adapter},
+        sessions=agent._sessions,
+        **options,
+    )
