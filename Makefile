@@ -51,7 +51,7 @@ test-slow: $(VENV)/dev.done ## Run the tests that take longer
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m slow -q
 
 failpoints: $(VENV)/dev.done ## Kill the bot 25 times at every step, on SQLite and PostgreSQL
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m slow -q tests/contracts/test_failpoints.py
+	@FAILPOINT_TIMES=25 $(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m slow -q tests/contracts/test_failpoints.py
 
 bench: $(VENV)/dev.done ## Print the timings as ratios (BOOK=folder QUESTIONS=file to choose the course)
 	@$(BIN)/python -m tests.bench $(if $(BOOK),--book $(BOOK)) $(if $(QUESTIONS),--questions $(QUESTIONS))

@@ -134,8 +134,21 @@ def _problem(error: ValidationError) -> str:
     place = ".".join(str(part) for part in problem["loc"] if part != "[key]")
     if problem["type"] != "extra_forbidden":
         return f"{place}: {problem['msg'].removeprefix('Value error, ')}."
-    known = [
-        key for table in (_File, _CourseTable, AnswersTable, ChannelTable) for key in keys_of(table)
-    ]
+    known = keys_of(_table_with(problem["loc"]))
     near = difflib.get_close_matches(str(problem["loc"][-1]), known, 1)
     return f"{place} is not a key.{f' Did you mean {near[0]}?' if near else ''}"
+
+
+def _table_with(place: tuple[str | int, ...]) -> type[BaseModel]:
+    """Return the table that a key stands in, by the path to the key."""
+    match place:
+        case ("courses", _, "answers", _):
+            return AnswersTable
+        case ("courses", _, _):
+            return _CourseTable
+        case (_, "channels", _, _):
+            return ChannelTable
+        case (_, _):
+            return _PlatformTable
+        case _:
+            return _File

@@ -1,8 +1,9 @@
 """The agent: recall, retrieve, write, ground, remember; one path, two speeds."""
 
+import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 from uuid import uuid4
 
 from core.budgets.pricing import Prices
@@ -87,34 +88,58 @@ class Agent:
             ConfigurationError: when the course cannot be answered from at all.
             StoreError: when the conversation cannot be read.
         """
-        clock = Clock()
         configuration = self._configuration(request.course_id)
         limit = request.max_turns or configuration.max_turns
-        recalled = await self._sessions.recall(request, limit)
-        if recalled.answered is not None:
-            yield recalled.answered.agent_response
+        turn = Turn(request, configuration, _begin(request), Clock())
+        async with self._searching(turn) as search:
+            recalled = await self._sessions.recall(request, limit)
+            if recalled.answered is not None:
+                yield recalled.answered.agent_response
+                return
+            turn.turns = recalled.turns
+            async with aclosing(self._take(turn, search)) as events:
+                async for event in events:
+                    yield event
+
+    @asynccontextmanager
+    async def _searching(self, turn: Turn) -> AsyncIterator[asyncio.Task[Retrieval] | None]:
+        """Search while the store is asked, where nothing that was said before has a say in it."""
+        if turn.request.session_id is not None:
+            yield None
             return
-        turn = Turn(request, configuration, _begin(request), clock, recalled.turns)
+        search = asyncio.create_task(self._retrieve(turn))
+        try:
+            yield search
+        finally:
+            search.cancel()
+            await asyncio.gather(search, return_exceptions=True)
+
+    async def _take(
+        self, turn: Turn, search: asyncio.Task[Retrieval] | None
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Yield the answer as it is written, store it, and count what it used."""
         response, streamed = turn.pending, False
         try:
-            async with aclosing(self._write(turn)) as events:
+            async with aclosing(self._write(turn, search)) as events:
                 async for event in events:
                     if isinstance(event, AgentResponse):
                         response = event
                     else:
                         streamed = isinstance(event, TextDelta)
                         yield event
-            stored = await self._remember(request, response)
+            stored = await self._remember(turn.request, response)
             if streamed and stored.id != response.id:
                 yield TextWithdrawn()  # somebody else was quicker, and what is stored is shown
             yield stored
         finally:
             await self._writing.count(turn)
 
-    async def _write(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
+    async def _write(
+        self, turn: Turn, search: asyncio.Task[Retrieval] | None
+    ) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer as it is written, and last the response, whatever fails."""
         try:
-            retrieval = await self._retrieve(turn, [_what_was_asked(one) for one in turn.turns])
+            retrieval = await (search or self._retrieve(turn))
             async with aclosing(self._writing.stream(turn, retrieval)) as events:
                 async for event in events:
                     yield event
@@ -123,19 +148,20 @@ class Agent:
             yield self._writing.failed(turn, error)
 
     async def rehearse(
-        self, request: AgentRequest, earlier: Sequence[str] = ()
+        self, request: AgentRequest, turns: Sequence[ConversationTurn] = ()
     ) -> tuple[Retrieval, AgentResponse]:
         """Return what `stream` would answer and from what, without storing anything.
 
         Args:
-            earlier: The user's questions before this one, oldest first.
+            turns: What was said before, oldest first; of many the last ones count.
 
         Raises:
             BotError: whatever goes wrong.
         """
         configuration = self._configuration(request.course_id)
-        turn = Turn(request, configuration, _begin(request), Clock())
-        retrieval = await self._retrieve(turn, earlier)
+        limit = request.max_turns or configuration.max_turns
+        turn = Turn(request, configuration, _begin(request), Clock(), turns[-limit:])
+        retrieval = await self._retrieve(turn)
         response = turn.pending
         try:
             async for event in self._writing.stream(turn, retrieval):
@@ -145,13 +171,13 @@ class Agent:
             await self._writing.count(turn)
         return retrieval, response
 
-    async def _retrieve(self, turn: Turn, earlier: Sequence[str]) -> Retrieval:
+    async def _retrieve(self, turn: Turn) -> Retrieval:
         started = turn.clock.elapsed()
-        retrieval = await self._find(turn, earlier)
+        retrieval = await self._find(turn)
         turn.clock.retrieval = turn.clock.elapsed() - started
         return retrieval
 
-    async def _find(self, turn: Turn, earlier: Sequence[str]) -> Retrieval:
+    async def _find(self, turn: Turn) -> Retrieval:
         request, configuration = turn.request, turn.configuration
         if not configuration.retrieval_enabled:
             if turn.quote is None:
@@ -166,6 +192,7 @@ class Agent:
             selected_text=turn.quote,
             section_filter=request.section_filter,
         )
+        earlier = [_what_was_asked(one) for one in turn.turns]
         return await self._retriever.retrieve(request.course_id, asked, earlier)
 
     async def _remember(self, request: AgentRequest, response: AgentResponse) -> AgentResponse:

@@ -18,10 +18,11 @@ from core.generation.base import (
     ModelCall,
     NotCovered,
     Rejected,
+    ignore,
 )
-from core.generation.lead_ins import leads_in
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import EXPLAIN_QUOTE, Chunk
+from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
 
 logger = logging.getLogger(__name__)
@@ -56,7 +57,14 @@ class Drafting:
         self._released: set[str] = set()
         self._lead_in: Claim | None = None
         """What waits for the claim behind it: it stands and falls with that."""
+        self._ahead: list[asyncio.Task[None]] = []
+        """What the checker does while the writer is still at it."""
         self.calls: list[ModelCall] = []
+
+    @property
+    def told(self) -> str:
+        """What the writer's model was told of the book and the quote; empty without a model."""
+        return "\n\n".join(call.context for call in self.calls if call.context)
 
     async def write(self, task: GenerationTask) -> AsyncGenerator[TextDelta, None]:
         """Yield each claim's text once it has passed, then those put right on a second try.
@@ -65,7 +73,7 @@ class Drafting:
             GenerationError: when the writer fails, takes too long, or lets nothing pass by
                 `task.deadline`.
         """
-        task = replace(task, report=self.calls.append)
+        task = replace(task, report=self.calls.append, foresee=self._foresee)
         until = time.monotonic() + WHOLE_DRAFT
         draft = self._checked(self._writer.generate(task), task, until)
         async with self._preparing(task), aclosing(draft) as deltas:
@@ -92,15 +100,19 @@ class Drafting:
     @asynccontextmanager
     async def _preparing(self, task: GenerationTask) -> AsyncIterator[None]:
         """Let the checker read what may be quoted, while the writer is still silent."""
-        if self._checker is None:
-            yield
-            return
-        preparation = asyncio.create_task(self._prepare(self._checker, task))
+        if self._checker is not None:
+            self._ahead.append(asyncio.create_task(self._prepare(self._checker, task)))
         try:
             yield
         finally:
-            preparation.cancel()
-            await asyncio.gather(preparation, return_exceptions=True)
+            for work in self._ahead:
+                work.cancel()
+            await asyncio.gather(*self._ahead, return_exceptions=True)
+
+    def _foresee(self, text: str) -> None:
+        """Let the checker read a claim while its quote is still being written."""
+        if self._checker is not None:
+            self._ahead.append(asyncio.create_task(self._checker.expect(shown_prose(text))))
 
     @staticmethod
     async def _prepare(checker: SupportChecker, task: GenerationTask) -> None:
@@ -111,6 +123,7 @@ class Drafting:
 
     def _with_the_rest(self, task: GenerationTask) -> GenerationTask:
         """Return the task with those tokens to use that the draft has left."""
+        task = replace(task, foresee=ignore)  # what a repair claims comes all at once
         if task.token_limit is None:
             return task
         used = sum(call.query_tokens + call.response_tokens for call in self.calls)

@@ -143,6 +143,7 @@ class Writing:
             answerable = True  # only the model can look it up, in the book's language
         composition = Composition(retrieval)
         streamed, author = False, NOBODY
+        drafting: Drafting | None = None
         for delta in composition.open(request):
             streamed = clock.note_first_token()
             yield delta
@@ -158,6 +159,8 @@ class Writing:
             finally:
                 turn.calls.extend(drafting.calls)
         fields = composition.finish(request, configuration, answerable=answerable)
+        if drafting is not None and (told := drafting.told):
+            fields["context_used"] = told
         fields["notices"] = (*turn.notices, *fields["notices"])
         response = turn.pending.advance(
             ResponseState.COMPLETED,
@@ -192,6 +195,7 @@ class Writing:
             search=self._search(turn, composition) if searchable else None,
             model=configuration.model_name,
             system_prompt=configuration.system_prompt,
+            length=request.answer_length or configuration.answer_length,
             temperature=_first(request.temperature, configuration.temperature),
             max_tokens=configuration.max_tokens,
             context_window=configuration.context_window,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.evaluation.agreement import stands_in, without_bullet
 from core.models import CITATION_MARKER, CODE, AgentResponse, Outcome, QuoteStatus
+from core.text.lead_ins import leads_in
 from core.text.sentences import sentences
 
 _MARKERS = re.compile(rf"{CITATION_MARKER.pattern}(?:\s*{CITATION_MARKER.pattern})*")
@@ -34,7 +35,7 @@ def statements_of(response: AgentResponse) -> list[Statement]:
 
     A citation belongs to the sentence that it ends, and to those right before as far as they
     stand in its quote word for word. Our own sentences are left out: an abstention, and where
-    the reader's passage stands.
+    the reader's passage stands. So are lines such as `For example:` in front of what is cited.
     """
     if response.outcome not in {Outcome.ANSWERED, Outcome.PARTIAL}:
         return []
@@ -42,7 +43,7 @@ def statements_of(response: AgentResponse) -> list[Statement]:
     location = response.quote_location
     tells_a_place = location is not None and location.status is not QuoteStatus.NOT_FOUND
     said = parts[1:] if tells_a_place else parts
-    return [statement for text, cited in said for statement in _cut(text, cited)]
+    return [one for text, cited in said for one in _cut(text, cited, response.query_text)]
 
 
 def _passages(response: AgentResponse) -> dict[int, CitedPassage]:
@@ -71,11 +72,13 @@ def _parts(
     yield text[position:], ()
 
 
-def _cut(text: str, passages: tuple[CitedPassage, ...]) -> Iterator[Statement]:
+def _cut(text: str, passages: tuple[CitedPassage, ...], question: str) -> Iterator[Statement]:
     said = [without_bullet(sentence) for sentence in sentences(text)]
     said = [sentence for sentence in said if any(map(str.isalnum, sentence))]
+    topic = " ".join((question, *(passage.chunk for passage in passages)))
     for sentence in said[:-1]:
-        quoting = (passage for passage in passages if stands_in(sentence, passage.quote))
-        yield Statement(sentence, tuple(quoting))
+        quoting = tuple(passage for passage in passages if stands_in(sentence, passage.quote))
+        if quoting or not passages or not leads_in(sentence, topic):
+            yield Statement(sentence, quoting)
     if said:
         yield Statement(said[-1], passages)

@@ -23,6 +23,8 @@ class Allowance:
     """Whether the first part of the draft is there, which the task's deadline is about."""
     used: int = 0
     """Tokens of all calls that are over."""
+    context: str = ""
+    """What the next call is told of the book and the quote, and no call before it was."""
 
     @property
     def limit(self) -> float:

@@ -5,14 +5,20 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self
 
 from core.index.terms import TermStatistics
-from core.models import ConversationTurn, QuoteLocation, RetrievalToolInput, RetrievedChunk
+from core.models import (
+    AnswerLength,
+    ConversationTurn,
+    QuoteLocation,
+    RetrievalToolInput,
+    RetrievedChunk,
+)
 
 
 def _no_terms(text: str) -> Sequence[int]:
     return ()
 
 
-def _ignore(call: object) -> None:
+def ignore(told: object) -> None:
     """Take no notice."""
 
 
@@ -35,6 +41,8 @@ class ModelCall:
     query_tokens: int
     response_tokens: int
     """Thinking included."""
+    context: str = ""
+    """What it was told of the book and the quote; empty when an earlier call was told all of it."""
 
 
 Search = Callable[[RetrievalToolInput], Awaitable[Sequence[Passage]]]
@@ -71,13 +79,16 @@ class GenerationTask:
     """None: the writer's own choice."""
     system_prompt: str | None = None
     """The operator's words about role and tone; they never replace the rules."""
+    length: AnswerLength = AnswerLength.NORMAL
     temperature: float = 0.5
     max_tokens: int = 2_048
     """Of one model call's output."""
     context_window: int = 32_000
     """Tokens of one model call's input."""
-    report: Callable[[ModelCall], None] = field(default=_ignore, compare=False)
+    report: Callable[[ModelCall], None] = field(default=ignore, compare=False)
     """Told of each model call that is over, also when nobody waits for the rest any more."""
+    foresee: Callable[[str], None] = field(default=ignore, compare=False)
+    """Told what a claim says as soon as its first quote begins."""
     token_limit: int | None = None
     """Tokens that all model calls for this task may use together."""
     deadline: float | None = None

@@ -39,6 +39,11 @@ class Block:
         """Whether a blank line stands behind the text."""
 
     @property
+    def text(self) -> str:
+        """The text so far, without the blanks around it."""
+        return "".join((*self._lines, *self._line)).strip()
+
+    @property
     def room(self) -> int:
         """How many characters there is room for; never negative."""
         return max(LONGEST - self._size, 0)

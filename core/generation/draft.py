@@ -1,9 +1,9 @@
 """Reads a model's text while it arrives: claims, their quotes, and what is not covered."""
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 
-from core.generation.base import Quoted
+from core.generation.base import Quoted, ignore
 from core.generation.block import Block
 from core.generation.claims import ClaimCutter, DraftText
 from core.generation.escaping import unescape, visible
@@ -34,7 +34,9 @@ class DraftParser:
     what is only said, without a citation, come without quotes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, foresee: Callable[[str], None] = ignore) -> None:
+        """Tell `foresee` what is claimed when its first citation begins."""
+        self._foresee = foresee
         self._tags = TagReader()
         self._block = Block()
         self._cutter = ClaimCutter()
@@ -77,6 +79,8 @@ class DraftParser:
             yield from self._flush()
             yield from self._cutter.refuse()
         elif tag.kind is not TagKind.CLOSES:
+            if not self._quotes and self._block.has_content:
+                self._foresee(self._block.text)
             self._block.cite()
             self._citation, self._is_cited = tag, False
             if tag.kind is TagKind.EMPTY:

@@ -1,7 +1,8 @@
 """Answers without a language model: the evidence's own sentences, word for word."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from core.embeddings.base import Embedder
 from core.errors import EmbeddingError, GenerationError
@@ -10,16 +11,24 @@ from core.generation.excerpts import Excerpt, cut_excerpts
 from core.generation.inquiry import Inquiry, read_inquiry, says_again
 from core.generation.ranking import rank
 from core.generation.selection import select
+from core.models import AnswerLength
+
+MOST_SENTENCES: Mapping[AnswerLength, int] = MappingProxyType(
+    {AnswerLength.SHORT: 2, AnswerLength.NORMAL: 3, AnswerLength.LONG: 5}
+)
 
 
 class ExtractiveGenerator:
-    """Quotes the two or three sentences of the evidence that answer the question best."""
+    """Quotes the few sentences of the evidence that answer the question best."""
 
     name = "extractive"
 
-    def __init__(self, *, embedder: Embedder, max_sentences: int = 3) -> None:
+    def __init__(
+        self, *, embedder: Embedder, most_sentences: Mapping[AnswerLength, int] = MOST_SENTENCES
+    ) -> None:
+        """Choose by `embedder`'s cosines; `most_sentences` limits an answer by its length."""
         self._embedder = embedder
-        self._max_sentences = max_sentences
+        self._most_sentences = most_sentences
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         """Yield each quoted passage as a claim, in reading order.
@@ -33,7 +42,7 @@ class ExtractiveGenerator:
             ranked = await rank(excerpts, task, inquiry, task.encode_terms, self._embedder)
         except EmbeddingError as error:
             raise GenerationError("the evidence's sentences could not be embedded") from error
-        for excerpt in select(excerpts, ranked, inquiry, self._max_sentences):
+        for excerpt in select(excerpts, ranked, inquiry, self._most_sentences[task.length]):
             yield Claim.quoting(excerpt.text, excerpt.chunk_number, excerpt.quote)
 
     async def repair(

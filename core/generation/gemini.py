@@ -23,6 +23,7 @@ from core.generation.base import (
     ModelCall,
     NotCovered,
     Rejected,
+    ignore,
 )
 from core.generation.breaker import CircuitBreaker
 from core.generation.draft import DraftParser
@@ -90,6 +91,7 @@ class GeminiGenerator:
         allowance = Allowance(task, time.monotonic() + self._answer_timeout)
         prompt = _render(allowance)
         request = self._request(allowance, prompt)
+        allowance.context = prompt.context
         while True:
             answer = Answer()
             async with aclosing(self._write(allowance, request, answer, self._patience)) as parts:
@@ -165,6 +167,7 @@ class GeminiGenerator:
         if not allowance.covers(tokens):
             return None
         allowance.searches -= 1
+        allowance.context = "\n\n".join(r["output"] for r in results if "output" in r)
         tools = request.tools if allowance.searches else ()
         return request.continued(answer, results, tokens=tokens, tools=tools)
 
@@ -172,7 +175,7 @@ class GeminiGenerator:
         self, allowance: Allowance, request: ModelRequest, answer: Answer, patience: Patience
     ) -> AsyncGenerator[DraftPart, None]:
         """Yield what one call drafts, and what it used."""
-        parser = DraftParser()
+        parser = DraftParser(allowance.task.foresee if request.streams else ignore)
         is_refused = False
         try:
             words = self._words(allowance, request, answer, patience)
@@ -189,7 +192,7 @@ class GeminiGenerator:
             if answer.began:  # what was written is paid for, whether or not anybody read it
                 call = _used(request, answer)
                 allowance.used += call.query_tokens + call.response_tokens
-                allowance.task.report(call)
+                allowance.task.report(replace(call, context=allowance.context))
         if answer.complaint is not None:
             raise GenerationError(f"{request.model} {answer.complaint}")
         for ending in _ending(parser, answer, is_refused):

@@ -97,6 +97,14 @@ class PlantedTextFinder:
         self._embedder = embedder
         self._scale = scale or Scale()
 
+    async def warm_up(self) -> None:
+        """Embed what every passage is compared with; the embedder should remember it.
+
+        Raises:
+            EmbeddingError: when the model gives no usable vectors.
+        """
+        await self._embedder.embed_passages(_INSTRUCTIONS)
+
     async def is_planted(self, quote: QuotedPassage, setting: Setting) -> bool:
         """Return whether a quoted sentence, or a part of one, was planted.
 

@@ -102,6 +102,7 @@ class SupportChecker:
         Raises:
             EmbeddingError: when the model gives no usable vectors.
         """
+        await self._finder.warm_up()
         texts = list(questions)
         for passage in passages:
             parts = parts_of(passage.content)
@@ -110,6 +111,14 @@ class SupportChecker:
                 break
         for start in range(0, min(len(texts), _MOST_PREPARED), _PREPARED_AT_ONCE):
             await self._embedder.embed_passages(texts[start : start + _PREPARED_AT_ONCE])
+
+    async def expect(self, sentence: str) -> None:
+        """Embed a sentence that is going to be judged, while its quotes are not yet known.
+
+        Raises:
+            EmbeddingError: when the model gives no usable vectors.
+        """
+        await self._embedder.embed_passages([Reading(sentence).prose])
 
     async def flaw_of(
         self, sentence: str, quotes: Sequence[QuotedPassage], *questions: str
@@ -191,6 +200,8 @@ class SupportChecker:
         return None
 
     async def _flaw_in_meaning(self, pair: "_Pair") -> Flaw | None:
+        if not pair.claim.words:
+            return None  # it is code alone, which stands in the quotes
         scale = self._scale
         coverage = pair.coverage
         cosine_needed = (scale.bar - scale.of_coverage * coverage) / scale.of_cosine

@@ -202,6 +202,18 @@ class TestPrivacy:
             calls = text("SELECT calls FROM token_usage WHERE scope = 'user'")
             assert (await db.execute(calls)).scalars().all() == [0]
 
+    async def test_what_is_left_of_a_forgotten_user_goes_when_the_day_is_over(
+        self, engine: AsyncEngine
+    ) -> None:
+        budgets = TokenBudgets(engine, limits=Limits(user_tokens=100))
+        await counted(budgets)
+        await counted(budgets, user_id="ben")
+        await budgets.forget_user("ann", NOON)
+        await counted(TokenBudgets(engine, limits=Limits()), user_id="ben", moment=NOON)
+        assert ("2026-03-01", "ann") in await rows_of_users(engine)
+        await counted(budgets, user_id="ben", moment=NOON + ONE_DAY)
+        assert {user for _, user in await rows_of_users(engine)} == {"ben"}
+
     async def test_users_are_forgotten_after_90_days_and_courses_are_not(
         self, budgets: TokenBudgets, engine: AsyncEngine
     ) -> None:

@@ -1,10 +1,14 @@
-"""The local Gemini and Google's SDK in front of it."""
+"""The local Gemini with Google's SDK in front of it, and books for bots to answer from."""
 
+import os
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from google import genai
 
+from tests.wire.discord_bot import make_template
 from tests.wire.gemini_client import connected
 from tests.wire.gemini_replies import Reply
 from tests.wire.gemini_server import GeminiServer
@@ -23,3 +27,27 @@ async def sdk(gemini: GeminiServer) -> AsyncIterator[genai.Client]:
     """A client of that Gemini."""
     async with connected(gemini) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def one_course(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder to copy: the handbook and the course `arden`."""
+    return _template(models, tmp_path_factory, "arden")
+
+
+@pytest.fixture(scope="session")
+def two_courses(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder to copy: the handbook and the courses `arden` and `vault`."""
+    return _template(models, tmp_path_factory, "arden", "vault")
+
+
+def _template(models: Path, factory: pytest.TempPathFactory, *courses: str) -> Path:
+    """Make a data folder once, for all workers of the run."""
+    own = factory.getbasetemp()
+    run = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder = run / f"template-{len(courses)}"
+    with FileLock(run / f"{folder.name}.lock"):
+        if not (folder / "made").exists():
+            make_template(folder, models, *courses)
+            (folder / "made").touch()
+    return folder / "data"

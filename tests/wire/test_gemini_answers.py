@@ -55,6 +55,20 @@ async def test_an_honest_answer_is_streamed_cited_and_paid_for(house: House) -> 
     assert answer.notices == ()
 
 
+async def test_what_the_model_was_told_is_kept_without_the_question(house: House) -> None:
+    session = uuid4()
+    first = await house.agent.answer(asking(COVERED, session_id=session))
+    question = "And what turns the lens?"
+    second = await house.agent.answer(asking(question, session_id=session))
+    told = str(house.server.requests[-1].body["contents"])
+    assert question in told
+    assert COVERED in told
+    for answer in (first, second):
+        assert answer.citations[0].quote in answer.context_used
+        assert COVERED not in answer.context_used
+        assert question not in answer.context_used
+
+
 async def test_a_question_that_the_passages_do_not_answer_is_not_answered(house: House) -> None:
     house.server.answer_with(lambda _: "The passages do not say.")
     answer = await house.agent.answer(asking("Who built the Arden lighthouse lamp?"))

@@ -13,6 +13,7 @@ from tests.books import COVERED, LIGHTHOUSE, UNCOVERED, write_files
 from tests.command_line import CommandLine, shell
 from tests.wire.gemini_calls import GeminiCall
 from tests.wire.gemini_faults import UNAVAILABLE
+from tests.wire.gemini_prompts import read_prompt
 from tests.wire.gemini_replies import Answer, Reply
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import cite, honest
@@ -69,6 +70,8 @@ async def test_an_honest_model_is_carried_by_what_it_cites(
     assert (found["dropped_claims"], found["fallback_share"]) == (0.0, 0.0)
     assert (found["refusal_precision"], found["refusal_recall"]) == (1.0, 1.0)
     assert found["follow_ups"]["source_recall"] == 1.0
+    [follow_up] = [p for p in map(read_prompt, server.requests) if "And from" in p.question]
+    assert any("fog bell" in said for said in follow_up.history)
     assert found["tokens_used"] > 0
     assert found["estimated_cost"] > 0
 

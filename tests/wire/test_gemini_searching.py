@@ -62,7 +62,11 @@ async def test_what_a_search_finds_may_be_cited(
     async with writer(gemini, stream=stream) as generator:
         parts = await parts_of(generator.generate(library.task))
     assert claims(parts) == [Claim.quoting(LEAF, 1, LEAF)]
-    assert len(generator.used) == 2
+    passages, found = [call.context for call in generator.used]
+    assert "number=\"1\"" in passages
+    assert LEAF not in passages
+    assert QUESTION not in passages
+    assert LEAF in found
     assert library.asked == [RetrievalToolInput(query_text="what is a leaf")]
     first, second = gemini.requests
     assert [tool["name"] for tool in first.declared_tools] == ["retrieve"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.courses import AnswersTable, CourseFile, keys_of, read_course_file
+from bot.courses import AnswersTable, ChannelTable, CourseFile, keys_of, read_course_file
 from core.errors import ConfigurationError
 from core.generation.prompt import smallest_window
 from core.models import AgentConfiguration
@@ -129,7 +129,8 @@ def test_the_example_of_the_handbook_shows_every_key_there_is() -> None:
 
 
 def test_the_handbook_explains_every_key_with_its_default() -> None:
-    page = (ROOT / "docs/courses.md").read_text("utf-8")
+    text = (ROOT / "docs/courses.md").read_text("utf-8")
+    page, _, channels = text.partition("\n## Channels\n")
     rows = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", page, re.MULTILINE))
     answers = {info.alias or name: info.default for name, info in AnswersTable.model_fields.items()}
     assert set(rows) == {"title", "sources", "base_url", "language", "embedding", *answers}
@@ -137,6 +138,7 @@ def test_the_handbook_explains_every_key_with_its_default() -> None:
     told = {key: json.loads(rows[key].strip("`").replace(",", "")) for key in numbers}
     assert told == numbers
     assert f"| from {smallest_window(None):,} | 32,000 |" in page
+    assert re.findall(r"^\| `(\w+)` \|", channels, re.MULTILINE) == keys_of(ChannelTable)
 
 
 # --- what is refused --------------------------------------------------------------------
@@ -170,6 +172,8 @@ def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
         ('[courses.x.answers]\nmodell = "m"\n', "courses.x.answers.modell", "model"),
         ('[courses.x.answers]\nmodel_name = "m"\n', "courses.x.answers.model_name", "model"),
         ('[courses.x]\nembeding = "local"\n', "courses.x.embeding", "embedding"),
+        ("[discord.channel.1]\n", "discord.channel", "channels"),
+        ('[discord.channels.1]\ncourses = "x"\n', "discord.channels.1.courses", "course"),
     ],
 )
 def test_a_misspelt_key_is_refused_naming_the_nearest(

@@ -47,6 +47,7 @@ from core.models import (
     AgentConfiguration,
     AgentRequest,
     AgentResponse,
+    AnswerLength,
     ContextMode,
     Course,
     Outcome,
@@ -104,12 +105,15 @@ class ScriptedGenerator:
         self.rejected: list[Rejected] = []
         self.repaired: Sequence[Claim] = ()
         self.parts: Sequence[DraftPart] = ()
+        self.told: Sequence[str] = ("",)
+        """The context of each call that is reported."""
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         self.tasks.append(task)
         for part in (*self._claims(task), *self.parts):
             yield part
-        task.report(ModelCall(self.name, 70, 30))
+        for context in self.told:
+            task.report(ModelCall(self.name, 70, 30, context))
         if self.error is not None:
             raise self.error
 
@@ -453,10 +457,11 @@ class LookingGenerator(ScriptedGenerator):
 
 
 async def test_what_the_writer_looks_up_is_cited_and_recorded(house: House) -> None:
-    generator = LookingGenerator(RetrievalToolInput(query_text="Where do boats leave from?"))
-    answer = await house.agent(generator).answer(asking())
+    looked_up = "What does the fog bell of Arden weigh?"
+    generator = LookingGenerator(RetrievalToolInput(query_text=looked_up))
+    answer = await house.agent(generator).answer(asking(f"{COVERED} {looked_up}"))
     [call] = answer.tool_calls
-    assert call.parameters.query_text == "Where do boats leave from?"
+    assert call.parameters.query_text == looked_up
     assert generator.found[0].chunk.chunk_id in [c.chunk_id for c in answer.grounding_chunks]
 
 
@@ -569,6 +574,40 @@ async def test_a_quote_that_is_not_in_its_chunk_is_dropped(house: House) -> None
     assert "whale" not in answer.response_text
     assert "Borrowed" not in answer.response_text
     assert len(answer.citations) == 1
+
+
+async def test_a_rehearsal_is_told_and_searched_with_the_turns_before(house: House) -> None:
+    generator = ScriptedGenerator(first_words)
+    agent = house.agent(generator)
+    session = uuid4()
+    for question in (COVERED, "What does the fog bell of Arden weigh?"):
+        await agent.answer(asking(question, session_id=session))
+    stored = await house.sessions.get(session, history=True)
+    assert stored
+    turns = stored.conversation_history
+    follow_up = asking("And from what was it cast?")
+    retrieval, _ = await agent.rehearse(follow_up, turns)
+    assert list(generator.tasks[-1].history) == list(turns)
+    assert retrieval.documents[0] == "keepers/duties.md"
+    await agent.rehearse(asking("And from what was it cast?", max_turns=1), turns)
+    assert list(generator.tasks[-1].history) == list(turns[-1:])
+
+
+async def test_the_length_that_a_channel_asks_for_counts_before_the_courses(house: House) -> None:
+    house.configuration = AgentConfiguration(answer_length=AnswerLength.LONG)
+    generator = ScriptedGenerator(first_words)
+    await house.agent(generator).answer(asking())
+    await house.agent(generator).answer(asking(answer_length=AnswerLength.SHORT))
+    assert [task.length for task in generator.tasks] == [AnswerLength.LONG, AnswerLength.SHORT]
+
+
+async def test_what_a_model_was_told_is_kept_and_else_the_evidence(house: House) -> None:
+    telling = ScriptedGenerator(first_words)
+    telling.told = ("first passages", "", "passages that were found")
+    told = await house.agent(telling).answer(asking())
+    assert told.context_used == "first passages\n\npassages that were found"
+    own = await house.agent().answer(asking())
+    assert own.citations[0].quote in own.context_used
 
 
 async def test_urls_of_the_books_text_never_appear_in_the_answer(house: House) -> None:

@@ -17,10 +17,12 @@ _IDS = {"type": ["array", "null"], "items": _ID, "maxItems": 100, "uniqueItems":
 _PERMISSIONS = {"type": ["string", "integer", "null"], "pattern": "^[0-9]+$"}
 _BITS = "the written documentation says text, the description number; both are taken"
 _NUMBERS = "discord.py sends the id as a number, and Discord takes it"
+_FORWARDS = "the written documentation knows forwards, too"
 CORRECTIONS: dict[str, tuple[str, Any]] = {
     "MessageReferenceRequest.guild_id": (_NUMBERS, _ID),
     "MessageReferenceRequest.channel_id": (_NUMBERS, _ID),
     "MessageReferenceRequest.message_id": (_NUMBERS, _ID),
+    "MessageReferenceResponse.type": (_FORWARDS, {"type": "integer", "minimum": 0, "maximum": 1}),
     "MessageAttachmentRequest.id": (_NUMBERS, _ID),
     "MessageAllowedMentionsRequest.users": (_NUMBERS, _IDS),
     "MessageAllowedMentionsRequest.roles": (_NUMBERS, _IDS),

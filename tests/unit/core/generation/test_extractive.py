@@ -12,12 +12,13 @@ from core.errors import EmbeddingError, GenerationError
 from core.generation.base import Claim, GenerationTask
 from core.generation.citable import is_citable, leans_on_previous
 from core.generation.cues import defined_term
-from core.generation.extractive import ExtractiveGenerator
+from core.generation.extractive import MOST_SENTENCES, ExtractiveGenerator
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.models import (
     EXPLAIN_QUOTE,
     AgentResponse,
+    AnswerLength,
     Citation,
     ConversationTurn,
     Outcome,
@@ -74,7 +75,8 @@ async def answer(
     question: str, *evidence: RetrievedChunk | str, max_sentences: int = 3, **task: Any
 ) -> list[Claim]:
     chunks = [chunk(e) if isinstance(e, str) else e for e in evidence]
-    generator = ExtractiveGenerator(embedder=HashingEmbedder(), max_sentences=max_sentences)
+    limits = dict.fromkeys(AnswerLength, max_sentences)
+    generator = ExtractiveGenerator(embedder=HashingEmbedder(), most_sentences=limits)
     statistics = TermStatistics.count(encode_terms(c.content_text) for c in chunks)
     written = GenerationTask(
         question, chunks, statistics=statistics, encode_terms=encode_terms, **task
@@ -414,3 +416,16 @@ async def test_the_hashing_embedder_tells_like_texts_from_unlike_ones() -> None:
 )
 def test_a_question_for_a_definition_names_its_term(question: str, term: str | None) -> None:
     assert defined_term(question) == term
+
+
+@pytest.mark.parametrize(("length", "most"), MOST_SENTENCES.items())
+async def test_an_answer_has_the_length_that_was_asked_for(length: AnswerLength, most: int) -> None:
+    movers = ("moon", "sun", "storm", "current", "river", "pressure", "earthquake", "wind")
+    generator = ExtractiveGenerator(embedder=HashingEmbedder())
+    asked = GenerationTask(
+        question=f"How do the {', '.join(movers)} move the tide?",
+        evidence=[chunk(" ".join(f"The {mover} can move the tide." for mover in movers))],
+        encode_terms=encode_terms,
+        length=length,
+    )
+    assert len([claim async for claim in generator.generate(asked)]) == most

@@ -26,6 +26,7 @@ from core.models import (
     EXPLAIN_QUOTE,
     MAX_QUESTION,
     MAX_SELECTED_TEXT,
+    AnswerLength,
     ConversationTurn,
     Outcome,
     QuoteLocation,
@@ -430,3 +431,26 @@ def test_all_passages_are_told_when_no_sentence_cites_one() -> None:
     rejected = [Rejected(Claim("Uncited."), "It cites nothing.")]
     prompt = render_repair(task("A heap.", "A root."), rejected, delimiter=MARK)
     assert blocks(last(prompt), "passage") == ["A heap.", "A root."]
+
+
+def test_the_length_that_was_asked_for_is_told() -> None:
+    told = {length: render(task("A heap.", length=length)).system for length in AnswerLength}
+    assert "one sentence" in told[AnswerLength.SHORT]
+    assert "two to six sentences" in told[AnswerLength.NORMAL]
+    assert "up to ten sentences" in told[AnswerLength.LONG]
+    assert len(set(told.values())) == 3
+
+
+def test_the_context_of_a_prompt_is_what_stands_beside_the_question() -> None:
+    asked = task(
+        "A heap is a tree.",
+        history=[turn(1, "What is a list?", "A list is a row [1].")],
+        selected_text="a tree",
+        quote_location=QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.1),
+    )
+    prompt = render(asked)
+    assert prompt.context in prompt.messages[-1].text
+    assert "A heap is a tree." in prompt.context
+    assert "a tree\n</quote" in prompt.context
+    assert "What is a heap?" not in prompt.context
+    assert "list" not in prompt.context

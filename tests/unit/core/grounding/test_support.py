@@ -251,3 +251,10 @@ async def test_a_row_of_a_table_is_quoted_without_the_others(checker: SupportChe
     assert quote.text == "| Celadon | 60 % | 15 % |"
     question = "How much silica does Celadon have?"
     assert await checker.flaw_of("Celadon has 55 % silica.", [quote], question) is Flaw.NUMBER
+
+
+async def test_a_claim_of_code_alone_needs_nothing_but_the_code(checker: SupportChecker) -> None:
+    book = "Print the list with `print(names)` to look at it."
+    assert await flaw(checker, "```python\nprint(names)\n```", book) is None
+    assert await flaw(checker, "```python\nos.remove(names)\n```", book) is Flaw.CODE
+    assert await flaw(checker, "`print(names)`", book) is None
