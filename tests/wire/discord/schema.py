@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 
 from tests.wire.discord.schema_compiler import Accepts, Compiler
 from tests.wire.discord.world import World
@@ -69,6 +68,8 @@ class Description:
 
     def complaint(self, route: str, what: str, body: Any) -> str:
         """Say what is wrong with a body, in jsonschema's words."""
+        import jsonschema  # for developers only; whoever plays needs no complaint's words
+
         schema = {**self.schema(route, what), "components": self._document["components"]}
         errors = jsonschema.Draft202012Validator(schema).iter_errors(body)
         found = jsonschema.exceptions.best_match(errors)

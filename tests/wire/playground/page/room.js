@@ -1,0 +1,87 @@
+// A place to read and write in: the channel in the middle, or the thread beside it.
+
+import { act } from "./api.js";
+import { menuCommands } from "./commands.js";
+import { Composer } from "./composer.js";
+import { say } from "./dom.js";
+import { introduction } from "./intro.js";
+import { openMenu } from "./menu.js";
+import { openModal } from "./modal.js";
+import { isEphemeral, isThread } from "./store.js";
+import { Timeline } from "./timeline.js";
+
+/** A timeline with a composer below it. */
+export class Room {
+  #store;
+  #openThread;
+  #menus = [];
+
+  constructor(store, root, { label, composerId, openThread }) {
+    this.#store = store;
+    this.#openThread = openThread;
+    this.composer = new Composer(store, composerId);
+    this.timeline = new Timeline(store, label, this.#doing());
+    root.append(this.timeline.element, this.composer.element);
+  }
+
+  /** Show a channel; a thread has no introduction. */
+  async show(channel) {
+    this.timeline.show(channel.id, isThread(channel) ? null : introduction(channel, this.#store, this.#trying()));
+    this.composer.show(channel);
+    this.#menus = await menuCommands(this.#store.me, channel.id);
+  }
+
+  /** What the buttons and the menu of a message do. */
+  #doing() {
+    return {
+      click: (message, customId) => this.#use("click", message, { custom_id: customId }),
+      entries: (message) => this.#entries(message),
+      openThread: (id) => this.#openThread(id),
+      reply: (message) => this.composer.reply(message),
+    };
+  }
+
+  #trying() {
+    return {
+      write: (text) => this.composer.write(text),
+      command: (path, values) => this.#tryCommand(path, values),
+      menu: (id) => {
+        const shown = this.timeline.element.querySelector(`[data-id="${id}"]`);
+        shown?.scrollIntoView({ block: "nearest" });
+        if (shown) openMenu(this.#entries(this.#store.messages.get(id)), shown);
+      },
+    };
+  }
+
+  async #tryCommand(path, values) {
+    if (this.#store.bot.state !== "ready") return say("One moment: commands are there when the bot is ready.");
+    return this.composer.command(path, values);
+  }
+
+  /** Use something of the bot's on a message; it may answer with a form. */
+  async #use(action, message, what) {
+    const { me } = this.#store;
+    const answer = await act(action, { user: me, message: message.id, ...what });
+    if (answer?.modal) openModal(me, answer.interaction, answer.modal);
+  }
+
+  /** The entries of a message's menu. */
+  #entries(message) {
+    const { me } = this.#store;
+    const bots = this.#menus.map((name) => [name, () => this.#use("menu", message, { command: name })]);
+    const entries = isEphemeral(message) ? [] : [["Reply", () => this.composer.reply(message)]];
+    entries.push(["Quote", () => this.composer.quote(message)]);
+    if (bots.length && !isEphemeral(message)) entries.push(null, ...bots);
+    const changing = [];
+    if (message.author.id === me) changing.push(["Edit message", () => this.composer.edit(message)]);
+    if (this.#store.mayDelete(message) && !isEphemeral(message)) {
+      changing.push(["Delete message", () => act("delete", { user: me, message: message.id }), true]);
+    }
+    return changing.length ? [...entries, null, ...changing] : entries;
+  }
+
+  /** Look up the commands again: a bot that has just started registers them. */
+  async refreshCommands(channelId) {
+    this.#menus = await menuCommands(this.#store.me, channelId);
+  }
+}
