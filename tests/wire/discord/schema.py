@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-
 from tests.wire.discord.schema_compiler import Accepts, Compiler
 from tests.wire.discord.world import World
 

@@ -1,0 +1,136 @@
+"""views.* and assistant.threads.*: what an app shows beside messages."""
+
+from typing import Any
+
+from tests.wire.slack.entities import AssistantThread, Channel, View
+from tests.wire.slack.errors import Json, SlackError
+from tests.wire.slack.payloads import view_payload
+from tests.wire.slack.requests import Method, Request, Table
+
+
+def open_view(request: Request) -> Json:
+    """views.open."""
+    body = _body(request)
+    trigger_id = request.required("trigger_id")
+    interaction = request.world.interactions.triggering(trigger_id, request.installation)
+    return _shown(request.world.modals.open(interaction, body))
+
+
+def push_view(request: Request) -> Json:
+    """views.push."""
+    body = _body(request)
+    trigger_id = request.required("trigger_id")
+    interaction = request.world.interactions.triggering(trigger_id, request.installation)
+    return _shown(request.world.modals.push(interaction, body))
+
+
+def update_view(request: Request) -> Json:
+    """views.update."""
+    body = _body(request)
+    view = _named(request)
+    if view is None or view.closed or view.installation is not request.installation:
+        raise SlackError("not_found")
+    if request.text("hash") and request.text("hash") != view.hash:
+        raise SlackError("hash_conflict")
+    return _shown(request.world.modals.update(view, body))
+
+
+def publish_view(request: Request) -> Json:
+    """views.publish."""
+    body = _body(request)
+    user = request.world.find_user(request.required("user_id"), request.installation)
+    if not request.installation.app.home_tab:
+        raise SlackError("not_enabled")
+    current = request.world.homes.get((request.installation.app.id, user.id))
+    if request.text("hash") and current and request.text("hash") != current.hash:
+        raise SlackError("hash_conflict")
+    return _shown(request.world.modals.publish(request.installation, user, body))
+
+
+def set_status(request: Request) -> Json:
+    """assistant.threads.setStatus: in assistant threads and in threads of channels."""
+    channel, thread_ts = _thread_place(request)
+    loading = request.structure("loading_messages", "invalid_arguments") or []
+    if not isinstance(loading, list) or len(loading) > 10:
+        raise SlackError(
+            "invalid_arguments", "no more than 10 items allowed [json-pointer:/loading_messages]"
+        )
+    if "status" not in request.arguments:
+        request.required("status")
+    status = request.text("status")
+    key = (channel.id, thread_ts)
+    request.world.statuses.pop(key, None)
+    if status:
+        request.world.statuses[key] = {"status": status, "loading_messages": loading}
+    request.world.changed("status", request.world.threads.get(key), status)
+    return {"ok": True}
+
+
+def set_title(request: Request) -> Json:
+    """assistant.threads.setTitle."""
+    thread = _assistant_thread(request)
+    thread.title = request.required("title")
+    request.world.changed("title", thread, thread.title)
+    return {"ok": True}
+
+
+def set_prompts(request: Request) -> Json:
+    """assistant.threads.setSuggestedPrompts."""
+    thread = _assistant_thread(request)
+    prompts = request.structure("prompts", "invalid_arguments")
+    if not isinstance(prompts, list) or not 1 <= len(prompts) <= 4:
+        raise SlackError("invalid_arguments", "must have 1 to 4 items [json-pointer:/prompts]")
+    for number, prompt in enumerate(prompts):
+        if not _is_prompt(prompt):
+            at = f"[json-pointer:/prompts/{number}]"
+            raise SlackError("invalid_arguments", f"must have title and message {at}")
+    thread.prompts, thread.prompts_title = prompts, request.text("title") or None
+    request.world.changed("prompts", thread)
+    return {"ok": True}
+
+
+def _is_prompt(prompt: Any) -> bool:
+    return isinstance(prompt, dict) and bool(prompt.get("title")) and bool(prompt.get("message"))
+
+
+def _body(request: Request) -> Any:
+    return request.structure("view", "invalid_arguments") or request.required("view")
+
+
+def _named(request: Request) -> View | None:
+    if request.text("view_id"):
+        return request.world.views.get(request.text("view_id"))
+    external = request.required("external_id")
+    found = [v for v in request.world.views.values() if v.body.get("external_id") == external]
+    return found[-1] if found else None
+
+
+def _thread_place(request: Request) -> tuple[Channel, str]:
+    channel = request.known_channel("channel_id")
+    thread_ts = request.required("thread_ts")
+    if thread_ts not in channel.messages:
+        raise SlackError("invalid_thread_ts")
+    return channel, thread_ts
+
+
+def _assistant_thread(request: Request) -> AssistantThread:
+    channel, thread_ts = _thread_place(request)
+    thread = request.world.threads.get((channel.id, thread_ts))
+    if thread is None or thread.installation is not request.installation:
+        raise SlackError("invalid_thread_ts")
+    return thread
+
+
+def _shown(view: View) -> Json:
+    return {"ok": True, "view": view_payload(view)}
+
+
+METHODS: Table = {
+    "assistant.threads.setStatus": Method(set_status, "assistant:write"),
+    "assistant.threads.setSuggestedPrompts": Method(set_prompts, "assistant:write"),
+    "assistant.threads.setTitle": Method(set_title, "assistant:write"),
+    "views.open": Method(open_view),
+    "views.publish": Method(publish_view),
+    "views.push": Method(push_view),
+    "views.update": Method(update_view),
+}
