@@ -60,6 +60,7 @@ class _File(BaseModel):
 
     courses: Mapping[CourseId, _CourseTable] = Field(default_factory=dict)
     discord: _PlatformTable = _PlatformTable()
+    slack: _PlatformTable = _PlatformTable()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,8 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
         raise ConfigurationError(f"{path} is not valid TOML: {error}.") from error
     except ValidationError as error:
         raise ConfigurationError(f"{path}: {_problem(error)}") from error
-    return CourseFile(path.parent, parsed.courses, {"discord": parsed.discord.channels})
+    channels = {"discord": parsed.discord.channels, "slack": parsed.slack.channels}
+    return CourseFile(path.parent, parsed.courses, channels)
 
 
 def keys_of(table: type[BaseModel]) -> list[str]:

@@ -1,34 +1,17 @@
 """Builds the Discord adapter from the settings."""
 
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from adapters.desk import FrontDesk
-from adapters.guide import Guide
-from bot import __version__
-from bot.handbook import COURSE
-from bot.wiring import Services, chosen_generator
-from core.budgets.store import Limits, TokenBudgets
-from core.channels.store import ChannelRules
+from bot.chats import ChatServices
 from core.errors import ConfigurationError
-from core.feedback.store import Feedback
 from core.inbox.store import Inbox
-from core.personal import PersonalData
 
 if TYPE_CHECKING:
     from adapters.discord.adapter import DiscordAdapter
 
 
-def discord_adapter(
-    opened: Services,
-    *,
-    inbox: Inbox,
-    desk: FrontDesk,
-    guide: Guide,
-    wake: Callable[[], None],
-    stop: Callable[[str], Awaitable[bool]],
-) -> "DiscordAdapter":
+def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     """Return the adapter; nothing is connected yet.
 
     Raises:
@@ -39,45 +22,24 @@ def discord_adapter(
     from adapters.discord.clicks import Clicks
     from adapters.discord.questions import Questions
     from adapters.discord.staff import CourseCommands
+    from adapters.markdown.discord_text import escape
 
-    settings = opened.settings.discord
+    settings = chats.opened.settings.discord
     if settings.token is None:
         raise ConfigurationError("Discord needs a token: set GLOSSATOR_DISCORD__TOKEN.")
-    feedback = Feedback(opened.engine)
-    personal = PersonalData(
-        sessions=opened.sessions,
-        inbox=inbox,
-        feedback=feedback,
-        budgets=TokenBudgets(opened.engine, limits=Limits()),
-    )
-    questions = Questions(desk, guide, wake)
-    about = About(
-        desk=desk,
-        guide=guide,
-        personal=personal,
-        questions=questions,
-        handbook=COURSE.course_id,
-        version=__version__,
-        writer=_writer(opened),
-    )
-    clicks = Clicks(
-        desk=desk,
-        inbox=inbox,
-        sessions=opened.sessions,
-        feedback=feedback,
-        personal=personal,
-        wake=wake,
-        stop=stop,
-    )
+    desk, personal = chats.desk, chats.personal()
+    questions = Questions(desk, chats.guide, chats.wake)
+    about = About(desk=desk, facts=chats.facts(escape), personal=personal, questions=questions)
+    channels = chats.channel_settings({"auto_answer": "new forum posts are answered"})
     return DiscordAdapter(
         token=settings.token.get_secret_value(),
         api_url=settings.api_url,
         message_content=settings.message_content,
         desk=desk,
-        cursors=HeardUpTo(inbox),
-        clicks=clicks,
-        cogs=(questions, CourseCommands(desk, ChannelRules(opened.engine), guide), about),
-        wake=wake,
+        cursors=HeardUpTo(chats.inbox),
+        clicks=Clicks(desk, chats.actions(), personal),
+        cogs=(questions, CourseCommands(channels, chats.guide), about),
+        wake=chats.wake,
     )
 
 
@@ -102,9 +64,3 @@ class HeardUpTo:
 
 
 _EVERYWHERE = "*"
-
-
-def _writer(opened: Services) -> str:
-    if chosen_generator(opened.settings) == "gemini":
-        return opened.settings.gemini.model
-    return "the book's own words, without a model"

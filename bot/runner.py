@@ -13,6 +13,7 @@ from adapters.desk import FrontDesk
 from adapters.guide import Guide
 from adapters.janitor import Janitor
 from adapters.worker import Worker
+from bot.chats import ChatServices
 from bot.discord import discord_adapter
 from bot.handbook import COURSE, ingest_handbook
 from bot.secrets import Pseudonyms, Sealer
@@ -27,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 DRAIN = 8.0
 """Seconds that answers under way get when the bot is told to stop; the whole takes ten."""
+CLOSING = 1.5
+"""Seconds that a platform gets to take leave."""
 NO_PLATFORM = (
     "No chat platform is set up: set GLOSSATOR_DISCORD__TOKEN (docs/discord.md says how to get "
     "one), or ask at the terminal with 'glossator chat'."
@@ -87,12 +90,14 @@ class Bot:
         )
         self._platforms: Sequence[ChatPlatform] = (
             discord_adapter(
-                opened,
-                inbox=self.inbox,
-                desk=desk,
-                guide=guide,
-                wake=lambda: self.worker.wake(),
-                stop=lambda key: self.worker.stop(key),
+                ChatServices(
+                    opened=opened,
+                    inbox=self.inbox,
+                    desk=desk,
+                    guide=guide,
+                    wake=lambda: self.worker.wake(),
+                    stop=lambda key: self.worker.stop(key),
+                )
             ),
         )
         adapters = {platform.platform: platform for platform in self._platforms}
@@ -124,7 +129,9 @@ class Bot:
                 announce("Stopping; answers under way get a few seconds.")
             await self.worker.drain(DRAIN)
             for platform in self._platforms:
-                await platform.close()
+                with suppress(TimeoutError):  # a dead network keeps nobody waiting
+                    async with asyncio.timeout(CLOSING):
+                        await platform.close()
         finally:
             for task in (stopping, *running):
                 task.cancel()

@@ -139,6 +139,25 @@ class DiscordSettings(_Group):
     """Read messages that do not mention the bot; a privileged intent of the account."""
 
 
+class SlackSettings(_Group):
+    """The Slack app: one workspace by its bot token, or many by OAuth."""
+
+    bot_token: SecretStr | None = None
+    """Of the one workspace; None: workspaces install the app, or no Slack."""
+    app_token: SecretStr | None = None
+    """Opens sockets."""
+    signing_secret: SecretStr | None = None
+    """Proves that a request over HTTP is Slack's."""
+    transport: Literal["socket", "http"] = "socket"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 3_000
+    """Over HTTP only."""
+    api_url: WebUrl | None = None
+    """Where Slack's Web API is, such as GovSlack's; None: Slack's own."""
+    client_id: NonBlank | None = None
+    """Of the app, for workspaces that install it."""
+    client_secret: SecretStr | None = None
+
+
 class InboxSettings(_Group):
     """How much is accepted from chats, and how much is answered at the same time."""
 
@@ -187,6 +206,7 @@ class Settings(BaseSettings):
     budget: BudgetSettings = BudgetSettings()
     ingest: IngestSettings = IngestSettings()
     discord: DiscordSettings = DiscordSettings()
+    slack: SlackSettings = SlackSettings()
     inbox: InboxSettings = InboxSettings()
     encryption_key: SecretStr | None = None
     """Seals tokens at rest; several are separated by commas, the newest first. None: one is

@@ -82,6 +82,8 @@ class Composition:
         self.reads = [(excerpt.start, excerpt.end) for excerpt in excerpts.values()]
         """The part of each chunk that a writer reads."""
         self.tally = DraftTally()
+        self.told = ""
+        """What a writer's model was told of the book and the quote; empty: it is the evidence."""
         self._found = list(retrieval.output.retrieved_chunks)
         self._signals = retrieval.signals
         self._ledger = CitationLedger(self.evidence)
@@ -174,16 +176,17 @@ class Composition:
             "grounding_chunks": tuple(_returned(c) for c in self._ledger.grounding_chunks),
             "citations": tuple(self._ledger.citations),
             "sources": self._ledger.sources,
-            "context_used": "\n\n".join(
-                chunk.content_text[start:end]
-                for chunk, (start, end) in zip(self.evidence, self.reads, strict=True)
-            ),
+            "context_used": self.told or self._evidence_read(),
             "generation": self._retrieval.generation,
             "notices": tuple(self._notices(request, outcome)),
             "quote_location": self._retrieval.quote_location,
             "claims_written": self.tally.written,
             "claims_dropped": self.tally.dropped,
         }
+
+    def _evidence_read(self) -> str:
+        parts = zip(self.evidence, self.reads, strict=True)
+        return "\n\n".join(chunk.content_text[start:end] for chunk, (start, end) in parts)
 
     def _outcome(
         self,

@@ -170,9 +170,9 @@ async def _connect_sqlite(*address: Any, **options: Any) -> Any:
     The driver does not wait for its thread then, which answers an event loop that may be
     closed by that time.
     """
-    import aiosqlite
+    from core import sqlite
 
-    connection = aiosqlite.connect(*address, **options)
+    connection = sqlite.connection(*address, **options)
     connection._thread.daemon = True
     try:
         return await connection

@@ -143,7 +143,6 @@ class Writing:
             answerable = True  # only the model can look it up, in the book's language
         composition = Composition(retrieval)
         streamed, author = False, NOBODY
-        drafting: Drafting | None = None
         for delta in composition.open(request):
             streamed = clock.note_first_token()
             yield delta
@@ -158,9 +157,8 @@ class Writing:
                         yield delta
             finally:
                 turn.calls.extend(drafting.calls)
+                composition.told = drafting.told
         fields = composition.finish(request, configuration, answerable=answerable)
-        if drafting is not None and (told := drafting.told):
-            fields["context_used"] = told
         fields["notices"] = (*turn.notices, *fields["notices"])
         response = turn.pending.advance(
             ResponseState.COMPLETED,

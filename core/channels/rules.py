@@ -35,7 +35,9 @@ class Rules(Model):
     private: bool | None = None
     """Commands are answered to the asker alone, unless they say otherwise."""
     auto_answer: bool | None = None
-    """New posts of a forum channel are answered without a mention."""
+    """New posts of a forum, or new messages of a Slack channel, need no mention."""
+    outsiders: bool | None = None
+    """Slack: people of other organisations, and other apps, are answered."""
 
     def over(self, wider: "Rules") -> "Rules":
         """Return these rules, and the wider place's where nothing was said."""
@@ -52,6 +54,7 @@ DEFAULTS = Rules(
     askers=Askers.EVERYONE,
     private=False,
     auto_answer=False,
+    outsiders=False,
 )
 """What holds where nobody said anything; the length of answers is then the course's."""
 

@@ -285,7 +285,7 @@ class TestThreads:
         self, reception: Reception
     ) -> None:
         first = await reception.desk.receive(heard(1))
-        job = await reception.inbox.claim(LEASE)
+        job = await reception.inbox.claim(LEASE, ["discord"])
         assert job is not None
         await reception.inbox.keep(job, Posted(("900",), "1"))
         reply = await reception.desk.receive(heard(2, "And then?", answers="900"))

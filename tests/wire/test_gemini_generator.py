@@ -198,6 +198,7 @@ async def test_a_question_that_is_too_dear_is_not_asked(gemini: GeminiServer) ->
 async def test_a_model_that_keeps_failing_is_left_alone(
     gemini: GeminiServer, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO, "core.generation.breaker")
     gemini.fail(faults.UNAUTHENTICATED, times=5)
     now = [0.0]
     other = replace(TASK, model="gemini-3.5-flash-lite")
@@ -214,8 +215,8 @@ async def test_a_model_that_keeps_failing_is_left_alone(
         now[0] += 30
         assert claims(await parts_of(generator.generate(TASK))) == CLAIMS
         assert claims(await parts_of(generator.generate(TASK))) == CLAIMS
-    [told] = [r for r in caplog.records if r.levelno > logging.INFO]
-    assert "failed 5 times in a row" in told.getMessage()
+    told = [r.getMessage() for r in caplog.records if r.name == "core.generation.breaker"]
+    assert "failed 5 times in a row" in told[0]
 
 
 @STREAMS
@@ -226,8 +227,8 @@ async def test_a_model_that_stays_silent_is_left_alone(gemini: GeminiServer, str
         for _ in range(9):
             with pytest.raises(GenerationError):
                 await parts_of(generator.generate(TASK))
-    assert len(gemini.requests) == 5
-    assert time.monotonic() - began < 3.0
+    assert len(gemini.requests) == 10  # five calls, each of them made twice
+    assert time.monotonic() - began < 5.0
 
 
 async def test_a_model_that_had_no_time_is_not_to_blame(gemini: GeminiServer) -> None:

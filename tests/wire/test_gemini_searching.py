@@ -63,7 +63,7 @@ async def test_what_a_search_finds_may_be_cited(
         parts = await parts_of(generator.generate(library.task))
     assert claims(parts) == [Claim.quoting(LEAF, 1, LEAF)]
     passages, found = [call.context for call in generator.used]
-    assert "number=\"1\"" in passages
+    assert 'number="1"' in passages
     assert LEAF not in passages
     assert QUESTION not in passages
     assert LEAF in found

@@ -176,6 +176,7 @@ FIELDS: list[tuple[type[BaseModel], str, tuple[list[Any], list[Any]]]] = [
     (AgentRequest, "temperature", ([None, *UNIT_INTERVAL[0]], UNIT_INTERVAL[1])),
     (AgentRequest, "max_turns", ([None, 1, 50], [0, 51, -1, 1.5])),
     (AgentRequest, "top_k", ([None, 1, 10], [0, 11, 2.5])),
+    (AgentRequest, "answer_length", ([None, "short", "long"], ["huge"])),
     (AgentRequest, "score_threshold", ([None, *UNIT_INTERVAL[0]], UNIT_INTERVAL[1])),
     (AgentResponse, "id", UUIDS),
     (AgentResponse, "query_id", UUIDS),
@@ -252,6 +253,7 @@ FIELDS: list[tuple[type[BaseModel], str, tuple[list[Any], list[Any]]]] = [
     (AgentConfiguration, "max_turns", ([1, 50], [0, 51])),
     (AgentConfiguration, "score_threshold", UNIT_INTERVAL),
     (AgentConfiguration, "top_k", ([1, 10], [0, 11])),
+    (AgentConfiguration, "answer_length", (["short", "normal", "long"], ["huge", None])),
 ]
 
 
@@ -988,6 +990,7 @@ class TestAgentConfiguration:
             "max_turns": 10,
             "score_threshold": 0.5,
             "top_k": 5,
+            "answer_length": "normal",
             "answered_from": 0.5,
             "partial_from": 0.0,
         }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.discord.buttons import Button
+from adapters.buttons import Button
 from adapters.discord.outbound import (
     Picture,
     Post,

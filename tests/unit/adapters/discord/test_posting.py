@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from adapters.discord.buttons import Button, custom_id, parsed
+from adapters.buttons import Button, custom_id, parsed
 from adapters.discord.posting import first_part, nonce, same_text, strays
 
 ME = "9"

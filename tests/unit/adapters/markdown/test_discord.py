@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from adapters.markdown.code import fence
 from adapters.markdown.discord import footnote_lines, to_discord
-from adapters.markdown.discord_text import disarm, escape, fence
+from adapters.markdown.discord_text import disarm, escape
 from adapters.markdown.footnotes import Footnote
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.splitting import split

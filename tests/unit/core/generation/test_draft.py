@@ -437,3 +437,16 @@ def test_garbage_takes_no_more_than_linear_time(garbage: str, piece: int) -> Non
     started = time.process_time()
     read(text + "x", piece=piece)
     assert time.process_time() - started < 8
+
+
+def test_a_claim_is_foreseen_once_as_soon_as_its_first_quote_begins() -> None:
+    foreseen: list[str] = []
+    parser = DraftParser(foreseen.append)
+    parser.feed("A heap is a tree. <cite pass")
+    assert foreseen == []
+    parser.feed('age="1">A heap')
+    assert foreseen == ["A heap is a tree."]
+    parser.feed(' is a tree.</cite> <cite passage="2">It has a root.</cite> It has a root.')
+    assert foreseen == ["A heap is a tree."]
+    parser.feed(' <cite passage="2">It has a root.</cite>')
+    assert foreseen == ["A heap is a tree.", "It has a root."]

@@ -8,6 +8,7 @@ from bot.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
 from core.grounding.quoting import locate_quote
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
+from tests.embedding import HashingEmbedder
 
 DEMAND = "The law of demand states that a higher price leads to a lower quantity demanded."
 SWITCH = "When the price rises, the quantity supplied rises and the quantity demanded falls."
@@ -258,3 +259,15 @@ async def test_a_claim_of_code_alone_needs_nothing_but_the_code(checker: Support
     assert await flaw(checker, "```python\nprint(names)\n```", book) is None
     assert await flaw(checker, "```python\nos.remove(names)\n```", book) is Flaw.CODE
     assert await flaw(checker, "`print(names)`", book) is None
+
+
+async def test_a_sentence_that_was_expected_is_not_embedded_again() -> None:
+    embedder = HashingEmbedder()
+    checker = SupportChecker(embedder)
+    book = passage("The keeper of the tower trims the wick of its lamp every four hours.")
+    claim = "Every four hours the keeper of the tower trims the wick."
+    await checker.prepare([book], "How often is the wick trimmed?")
+    await checker.expect(claim)
+    before = embedder.embedded
+    assert await checker.flaw_of(claim, [book], "How often is the wick trimmed?") is None
+    assert embedder.embedded == before

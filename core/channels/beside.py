@@ -1,0 +1,61 @@
+"""The SQL side of panels: conversations that stand beside the channel their user looks at."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import Text, and_, delete
+from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.orm import Mapped, mapped_column
+
+from core.channels.store import Place
+from core.database import Base, UtcDateTime, insert_into, reading, writing
+from core.models import now
+
+_KEPT = timedelta(days=30)
+
+
+class PanelRow(Base):
+    """A conversation, and the channel that its user looks at meanwhile."""
+
+    __tablename__ = "panels"
+
+    platform: Mapped[str] = mapped_column(Text, primary_key=True)
+    workspace: Mapped[str] = mapped_column(Text, primary_key=True)
+    place: Mapped[str] = mapped_column(Text, primary_key=True)
+    beside: Mapped[str] = mapped_column(Text)
+    seen_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
+class Panels:
+    """What conversations stand beside; kept for 30 days.
+
+    Methods raise StoreError when the database fails.
+    """
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+
+    async def note(self, panel: Place, beside: str | None) -> None:
+        """Keep the channel that a conversation stands beside; None: it stands by itself."""
+        row = PanelRow
+        values = {"beside": beside or "", "seen_at": now()}
+        insert = insert_into(self._engine, row).values(
+            platform=panel.platform, workspace=panel.workspace, place=panel.place, **values
+        )
+        key = ["platform", "workspace", "place"]
+        async with writing(self._engine) as db:
+            await db.execute(delete(row).where(row.seen_at < now() - _KEPT))
+            await db.execute(insert.on_conflict_do_update(index_elements=key, set_=values))
+
+    async def beside(self, panel: Place) -> str | None:
+        """Return the channel that a conversation stands beside; None: none that is known."""
+        key = (panel.platform, panel.workspace, panel.place)
+        async with reading(self._engine) as db:
+            row = await db.get(PanelRow, key)
+        return row.beside or None if row is not None else None
+
+    async def forget(self, platform: str, workspace: str) -> None:
+        """Delete what is kept of a workspace."""
+        row = PanelRow
+        here = and_(row.platform == platform, row.workspace == workspace)
+        async with writing(self._engine) as db:
+            await db.execute(delete(row).where(here))

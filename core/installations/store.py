@@ -1,0 +1,160 @@
+"""The SQL side of installations: where workspaces let the bot in, with sealed tokens."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import LargeBinary, Text, delete, select
+from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.orm import Mapped, mapped_column
+
+from core.database import Base, UtcDateTime, insert_into, reading, writing
+from core.models import now
+
+
+class InstallationRow(Base):
+    """A workspace, or a whole organisation, that the bot is installed in."""
+
+    __tablename__ = "installations"
+
+    platform: Mapped[str] = mapped_column(Text, primary_key=True)
+    place: Mapped[str] = mapped_column(Text, primary_key=True)
+    organisation: Mapped[str | None] = mapped_column(Text)
+    bot_user: Mapped[str] = mapped_column(Text)
+    bot: Mapped[str] = mapped_column(Text)
+    scopes: Mapped[str] = mapped_column(Text)
+    token: Mapped[bytes] = mapped_column(LargeBinary)
+    refresh_token: Mapped[bytes | None] = mapped_column(LargeBinary)
+    expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    installed_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class InstallStateRow(Base):
+    """A secret that was given to somebody who is about to install the bot."""
+
+    __tablename__ = "install_states"
+
+    state: Mapped[str] = mapped_column(Text, primary_key=True)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What the bot is in a workspace, and its token there."""
+
+    place: str
+    """The workspace's id, or the organisation's where the bot is installed in all of it."""
+    organisation: str | None
+    bot_user: str
+    """The bot's user id."""
+    bot: str
+    """The id that the bot's messages carry, where that is another one."""
+    scopes: str
+    """Separated by commas."""
+    token: str
+    refresh_token: str | None = None
+    expires_at: datetime | None = None
+
+
+class InstallationStore:
+    """The installations of one platform; safe for any number of processes at once.
+
+    Every method raises StoreError when the database fails.
+    """
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        platform: str,
+        *,
+        seal: Callable[[str], bytes],
+        unseal: Callable[[bytes], str],
+    ) -> None:
+        """Prepare to use the table.
+
+        Args:
+            seal: Encrypts a token.
+            unseal: Decrypts it; raises StoreError when it cannot.
+        """
+        self._engine = engine
+        self._platform = platform
+        self._seal = seal
+        self._unseal = unseal
+
+    async def save(self, installed: Installed) -> None:
+        """Keep an installation, in place of an earlier one in the same place."""
+        refresh = installed.refresh_token
+        values = {
+            "organisation": installed.organisation,
+            "bot_user": installed.bot_user,
+            "bot": installed.bot,
+            "scopes": installed.scopes,
+            "token": self._seal(installed.token),
+            "refresh_token": self._seal(refresh) if refresh else None,
+            "expires_at": installed.expires_at,
+            "installed_at": now(),
+        }
+        insert = insert_into(self._engine, InstallationRow).values(
+            platform=self._platform, place=installed.place, **values
+        )
+        key = ["platform", "place"]
+        async with writing(self._engine) as db:
+            await db.execute(insert.on_conflict_do_update(index_elements=key, set_=values))
+
+    async def find(self, place: str) -> Installed | None:
+        """Return the installation in a place; None: there is none."""
+        async with reading(self._engine) as db:
+            row = await db.get(InstallationRow, (self._platform, place))
+            if row is None:
+                return None
+            return Installed(
+                place=row.place,
+                organisation=row.organisation,
+                bot_user=row.bot_user,
+                bot=row.bot,
+                scopes=row.scopes,
+                token=self._unseal(row.token),
+                refresh_token=self._unseal(row.refresh_token) if row.refresh_token else None,
+                expires_at=row.expires_at,
+            )
+
+    async def remove(self, place: str) -> None:
+        """Delete the installation in a place, and its tokens with it."""
+        row = InstallationRow
+        here = (row.platform == self._platform, row.place == place)
+        async with writing(self._engine) as db:
+            await db.execute(delete(row).where(*here))
+
+    async def places(self) -> list[str]:
+        """Return the ids of all places."""
+        row = InstallationRow
+        async with reading(self._engine) as db:
+            return [*await db.scalars(select(row.place).where(row.platform == self._platform))]
+
+
+class InstallStates:
+    """Secrets that each are good for one installation, whoever asks at the same time.
+
+    Methods raise StoreError when the database fails.
+    """
+
+    def __init__(self, engine: AsyncEngine, life: timedelta) -> None:
+        self._engine = engine
+        self._life = life
+
+    async def issue(self) -> str:
+        """Return a fresh secret."""
+        state, row = secrets.token_urlsafe(32), InstallStateRow
+        async with writing(self._engine) as db:
+            await db.execute(delete(row).where(row.expires_at < now()))
+            db.add(InstallStateRow(state=state, expires_at=now() + self._life))
+        return state
+
+    async def consume(self, state: str) -> bool:
+        """Use a secret up, and return whether it was good."""
+        row = InstallStateRow
+        used = delete(row).where(row.state == state).returning(row.expires_at)
+        async with writing(self._engine) as db:
+            expires_at: datetime | None = await db.scalar(used)
+        return expires_at is not None and now() < expires_at
