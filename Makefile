@@ -45,13 +45,13 @@ playground: $(VENV)/runtime.done ## Try the Discord bot in your browser, without
 	@$(BIN)/python -m tests.wire.playground $(if $(PORT),--port $(PORT)) $(if $(OWN),--own-courses)
 
 test: $(VENV)/dev.done ## Run the test suite (about five minutes on two cores)
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m "not slow" -q
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup -m "not slow" -q
 
 test-slow: $(VENV)/dev.done ## Run the tests that take longer
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m slow -q
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup -m slow -q
 
 failpoints: $(VENV)/dev.done ## Kill the bot 25 times at every step, on SQLite and PostgreSQL
-	@FAILPOINT_TIMES=25 $(BIN)/python -m pytest -n $(PYTEST_WORKERS) -m slow -q tests/contracts/test_failpoints.py
+	@FAILPOINT_TIMES=25 $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup -m slow -q tests/contracts/test_failpoints.py
 
 bench: $(VENV)/dev.done ## Print the timings as ratios (BOOK=folder QUESTIONS=file to choose the course)
 	@$(BIN)/python -m tests.bench $(if $(BOOK),--book $(BOOK)) $(if $(QUESTIONS),--questions $(QUESTIONS))

@@ -97,6 +97,8 @@ class FrontDesk:
         `refusal`, provided that the bot was addressed.
         """
         rules = await self.rules(heard)
+        if heard.outsider and not rules.outsiders:
+            return None
         heard = await self._in_its_conversation(heard)
         if not await self._is_for_us(heard, rules):
             return None
@@ -298,7 +300,8 @@ class FrontDesk:
         if thread is None:
             return None
         part = 0
-        if heard.direct and heard.sent_at is not None and not heard.command:
+        in_parts = heard.direct and heard.thread is None and not heard.command
+        if in_parts and heard.sent_at is not None:
             place = Place(heard.platform, heard.workspace, heard.channel)
             part = await self._conversations.direct_message(place, heard.sent_at)
         return session_id_for(heard.platform, heard.workspace, heard.channel, thread, part=part)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -45,10 +45,12 @@ class Heard:
     """Whether it mentions or replies to somebody else."""
     direct: bool = False
     begins: bool = False
-    """Whether it is the first message of a forum's post."""
+    """Whether it is the first message of a forum's post, or of what may become a thread."""
     private: bool = False
     """Whether only the asker is to see the answer."""
     staff: bool = False
+    outsider: bool = False
+    """Whether somebody of another organisation, or another app, said it."""
     locale: str | None = None
     sent_at: datetime | None = None
     token: str | None = None
@@ -63,6 +65,10 @@ class Heard:
     def may_be_small_talk(self) -> bool:
         """Whether it is too little to count as a question where nobody addressed the bot."""
         return "?" not in self.text and len(self.text.split()) < _FEWEST_WORDS and not self.quote
+
+    def as_edit(self, edited_at: str, position: int) -> "Heard":
+        """Return an edited message as an event of its own."""
+        return replace(self, key=f"{self.key}:edit:{edited_at}", position=position)
 
 
 def apart_from_quotes(text: str) -> tuple[str, str | None]:

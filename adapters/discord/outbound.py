@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from adapters.discord.buttons import Button
+from adapters.buttons import Button
 from adapters.markdown.discord import footnote_lines, to_discord
 from adapters.markdown.discord_text import disarm, escape
 from adapters.markdown.footnotes import confidence_in_words, footnotes, place_in_book

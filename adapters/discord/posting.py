@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
-from adapters.discord.buttons import parsed
+from adapters.buttons import parsed
 
 Json = Mapping[str, Any]
 

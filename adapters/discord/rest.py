@@ -10,7 +10,7 @@ import discord
 from discord.http import MultipartParameters, Route, handle_message_parameters
 from discord.webhook.async_ import async_context
 
-from adapters.discord.buttons import Button, custom_id
+from adapters.buttons import Button, custom_id
 from adapters.discord.outbound import Post
 from adapters.discord.refusals import refused
 from core.errors import DeliveryError

@@ -1,8 +1,8 @@
-"""Words and code as Discord must be given them: nothing in them pings, links or formats."""
+"""Words as Discord must be given them: nothing in them pings, links or formats."""
 
 import re
 
-from adapters.markdown.visible import visible, without_controls
+from adapters.markdown.visible import visible
 from core.text.links import without_links
 
 _GAP = "\u200b"
@@ -14,9 +14,6 @@ _INVITE = re.compile(r"(?:discord(?:app)?|dsc)(?=\.\w+/)", re.IGNORECASE)
 _FORMATTING = re.compile(r"[\\*_~|`]|(?<=\])\(")
 _LINE_START = re.compile(r"^([ \t]*)(#{1,3}(?=\s)|-#|[-+](?=\s)|>)", re.MULTILINE)
 _NUMBERED = re.compile(r"^([ \t]*\d+)(?=\.\s)", re.MULTILINE)
-_LANGUAGE = re.compile(r"[A-Za-z0-9_+.#-]+")
-_TICKS = re.compile(r"`(?=`)")
-_FENCE = re.compile(r"`{3,}")
 
 
 def disarm(text: str) -> str:
@@ -33,22 +30,6 @@ def escape(text: str) -> str:
     """Return words that Discord shows as they are, in a message with Markdown."""
     text = _FORMATTING.sub(r"\\\g<0>", disarm(text))
     return _NUMBERED.sub(r"\1\\", _LINE_START.sub(r"\1\\\2", text))
-
-
-def code_span(code: str) -> str:
-    """Return code within a line; neighbouring backticks in it are set apart."""
-    code = without_controls(code).replace("\n", " ")
-    if "`" not in code:
-        return f"`{code}`"
-    return f"`` {_TICKS.sub(f'`{_GAP}', code)} ``"
-
-
-def fence(code: str, info: str = "") -> str:
-    """Return a block of code, letter for letter but for three backticks in a row, set apart."""
-    language = _LANGUAGE.match(info.strip())
-    code = without_controls(code).strip("\n")
-    code = _FENCE.sub(lambda ticks: _GAP.join(ticks.group()), code)
-    return f"```{language.group() if language else ''}\n{code if code.strip() else ' '}\n```"
 
 
 def masked_link(label: str, url: str) -> str:

@@ -220,6 +220,15 @@ class Inbox:
             row = await db.scalar(latest.limit(1))
             return answered_from(row) if row is not None else None
 
+    async def latest_of(self, user_ids: Sequence[str], limit: int) -> list[Answered]:
+        """Return the questions that a person asked last, by their pseudonyms, latest first."""
+        asked = select(InboxRow).where(
+            InboxRow.user_id.in_(user_ids), InboxRow.kind == Kind.ASK.value
+        )
+        async with reading(self._engine) as db:
+            rows = await db.scalars(asked.order_by(InboxRow.accepted_at.desc()).limit(limit))
+            return [answered_from(row) for row in rows]
+
     async def has_lane(self, lane: str) -> bool:
         """Return whether there ever was an event in a lane."""
         async with reading(self._engine) as db:

@@ -37,7 +37,7 @@ _LABELS = {
 
 
 def custom_id(button: Button, request_id: UUID) -> str:
-    """Return the custom id of a button under the answer to a request; 41 characters."""
+    """Return the name of a button under the answer to a request; 41 characters."""
     return f"{_PREFIX}:{button.value}:{request_id}"
 
 

@@ -1,0 +1,100 @@
+"""What people are told about the bot and its courses, in the same words everywhere."""
+
+from collections.abc import Callable
+
+from adapters.desk import FrontDesk
+from adapters.guide import Guide, Shelfmark
+from core.channels.rules import Rules
+from core.personal import Stored
+
+DELETED = "All of it is deleted."
+DELETE = "Delete all of it"
+"""What is written on the button that does it."""
+NOTHING_TO_EXPLAIN = "This message has no text that I could explain."
+_NO_COURSE = "No course is set for this channel."
+_LONGEST = 1_900
+"""Characters of a list, so that what stands around it fits as well."""
+
+
+class Facts:
+    """Tells what answers in a place, in Markdown; raises StoreError when the database fails."""
+
+    def __init__(
+        self,
+        *,
+        desk: FrontDesk,
+        guide: Guide,
+        handbook: str,
+        version: str,
+        writer: str,
+        escape: Callable[[str], str],
+    ) -> None:
+        """Put together what is told.
+
+        Args:
+            handbook: The id of the course that questions about the bot are answered from.
+            version: Of Glossator.
+            writer: The model that writes answers, or `extractive`.
+            escape: Makes a text one that the platform shows letter by letter.
+        """
+        self.handbook = handbook
+        self._desk = desk
+        self._guide = guide
+        self._version = version
+        self._writer = writer
+        self._escape = escape
+
+    async def sources(self, rules: Rules) -> str:
+        """Return the titles of the course that is answered from where these rules hold."""
+        mark = await self._mark(rules)
+        if mark is None:
+            return _NO_COURSE
+        titles = await self._guide.titles(mark.course.course_id)
+        head = f"**{self._escape(mark.course.title)}**, as of {mark.edition.created_at:%Y-%m-%d}:"
+        return "\n".join([head, *self._shortened(titles)])
+
+    async def about(self, rules: Rules) -> str:
+        """Return the version, the model, and the edition of the course."""
+        mark = await self._mark(rules)
+        lines = [f"Glossator {self._version}", f"Answers are written by: {self._writer}"]
+        if mark is not None:
+            lines.append(
+                f"Course: {self._escape(mark.course.title)}, edition of "
+                f"{mark.edition.created_at:%Y-%m-%d %H:%M} UTC, "
+                f"{mark.edition.documents} documents, {mark.edition.chunks} passages"
+            )
+        return "\n".join(lines)
+
+    async def courses(self) -> list[str]:
+        """Return a line for each course that can be asked."""
+        return [
+            f"{self._escape(mark.course.title)} (`{course_id}`)"
+            for course_id, mark in sorted((await self._guide.courses()).items())
+        ]
+
+    async def _mark(self, rules: Rules) -> Shelfmark | None:
+        course_id = await self._desk.course_of(rules)
+        return (await self._guide.courses()).get(course_id or "")
+
+    def _shortened(self, titles: list[str]) -> list[str]:
+        """Return the titles as a list, as many as fit, and how many more there are."""
+        lines, length = list[str](), 0
+        for number, title in enumerate(titles):
+            line = f"- {self._escape(title)}"
+            length += len(line) + 1
+            if length > _LONGEST:
+                return [*lines, f"- and {len(titles) - number} more"]
+            lines.append(line)
+        return lines
+
+
+def in_words(stored: Stored, platform: str) -> str:
+    """Return what is stored about somebody, for them."""
+    if not stored.anything:
+        return "Nothing is stored about you."
+    return (
+        f"Stored about you, under a pseudonym: {stored.questions} questions with their answers, "
+        f"{stored.waiting} records of where they were asked, {stored.votes} votes. Your name is "
+        f"stored nowhere. What you delete here is gone for good; your messages in {platform} stay "
+        "yours to delete."
+    )

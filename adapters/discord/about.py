@@ -1,0 +1,87 @@
+"""What people ask about the bot itself: `/help`, `/sources`, `/about`, `/forget-me`."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from adapters.about import Facts, in_words
+from adapters.desk import FrontDesk
+from adapters.discord.clicks import ForgetMe, pseudonyms
+from adapters.discord.inbound import heard_command
+from adapters.discord.questions import Questions
+from adapters.discord.telling import Interaction, tell
+from core.channels.rules import Rules
+from core.errors import BotError
+from core.models import MAX_QUESTION, MIN_QUESTION
+from core.personal import PersonalData
+
+HOW_TO_ASK = """\
+**How to ask**
+- `/ask` a question; `section` looks in one section only, `private` shows the answer to you alone.
+- Mention me in a channel, or write to me directly. In a thread that I opened you need no mention; \
+when you talk to each other there I fall silent until somebody mentions me.
+- **Explain a passage**: open a message's menu, *Apps*, *Explain this passage*. Or reply to it and \
+mention me, or quote it with `>`, or forward it to me.
+- Every sentence of an answer has a number, and every number leads into the book. *Evidence* shows \
+the very words. What the book does not say I do not say.
+- `/sources` lists what I have read, `/forget-me` shows and deletes what is stored about you.
+Ask about me with `/help question: …`."""
+
+
+class About(commands.Cog):
+    """Answers questions about the bot, to the asker alone."""
+
+    def __init__(
+        self, *, desk: FrontDesk, facts: Facts, personal: PersonalData, questions: Questions
+    ) -> None:
+        self._desk = desk
+        self._facts = facts
+        self._personal = personal
+        self._questions = questions
+
+    @app_commands.command(name="help", description="How to ask, or a question about me")
+    @app_commands.describe(question="What you want to know about me")
+    async def help(
+        self,
+        interaction: Interaction,
+        question: app_commands.Range[str, MIN_QUESTION, MAX_QUESTION] | None = None,
+    ) -> None:
+        """Tell how to ask, or answer from the handbook."""
+        if question is None:
+            await tell(interaction, HOW_TO_ASK)
+            return
+        heard = replace(heard_command(interaction, question), course=self._facts.handbook)
+        await self._questions.take(interaction, heard, private=True)
+
+    @app_commands.command(description="List what I have read")
+    async def sources(self, interaction: Interaction) -> None:
+        """List the titles of the course that this channel is answered from."""
+        await self._tell(interaction, self._facts.sources)
+
+    @app_commands.command(description="Version, model and edition")
+    async def about(self, interaction: Interaction) -> None:
+        """Tell what answers here."""
+        await self._tell(interaction, self._facts.about)
+
+    @app_commands.command(name="forget-me", description="See and delete what is stored about you")
+    async def forget_me(self, interaction: Interaction) -> None:
+        """Show what is stored about the asker, with a button that deletes it."""
+        try:
+            stored = await self._personal.stored(pseudonyms(self._desk, interaction))
+        except BotError as error:
+            await tell(interaction, error.user_message)
+            return
+        view = discord.ui.View(timeout=None).add_item(ForgetMe()) if stored.anything else None
+        await tell(interaction, in_words(stored, "Discord"), view=view)
+
+    async def _tell(
+        self, interaction: Interaction, told: Callable[[Rules], Awaitable[str]]
+    ) -> None:
+        try:
+            text = await told(await self._desk.rules(heard_command(interaction, "")))
+        except BotError as error:
+            text = error.user_message
+        await tell(interaction, text)

@@ -1,0 +1,96 @@
+"""Finds what was said while the bot was not connected, and could not resume."""
+
+import logging
+from collections.abc import AsyncIterator, Iterator
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import discord
+
+logger = logging.getLogger(__name__)
+
+FURTHEST_BACK = timedelta(hours=24)
+_MARGIN = timedelta(seconds=30)
+"""Events may be on their way when a moment is noted."""
+_MOST_A_CHANNEL = 5_000
+_SHARD_OF_DIRECT_MESSAGES = 0
+
+_Room = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
+Readable = _Room | discord.DMChannel
+
+
+class Cursors(Protocol):
+    """Remembers how far Discord was heard."""
+
+    async def note(self, moment: datetime) -> None:
+        """Keep the moment up to which nothing was missed."""
+        ...
+
+    async def last(self) -> datetime | None:
+        """Return the latest such moment; None before the first connection ever."""
+        ...
+
+    async def direct_channels(self, since: datetime) -> list[int]:
+        """Return the direct messages in which something was asked since then."""
+        ...
+
+
+async def missed(
+    client: discord.AutoShardedClient, cursors: Cursors, shard_id: int
+) -> AsyncIterator[discord.Message]:
+    """Yield the messages since everything was heard last, each channel's oldest first.
+
+    Only channels with a newer message are read: Discord tells each channel's last message
+    when it connects, so that a quiet server costs no request at all. Messages that were heard
+    already may be among them.
+    """
+    last = await cursors.last()
+    if last is None:
+        return
+    since = max(last - _MARGIN, discord.utils.utcnow() - FURTHEST_BACK)
+    channels: list[Readable] = [*_with_news(client, since, shard_id)]
+    if shard_id == _SHARD_OF_DIRECT_MESSAGES:
+        channels += await _direct(client, cursors)
+    found = 0
+    for channel in channels:
+        try:
+            async for message in channel.history(
+                after=since, oldest_first=True, limit=_MOST_A_CHANNEL
+            ):
+                found += 1
+                yield message
+        except discord.HTTPException as error:
+            logger.warning("channel %s could not be read: %s", channel.id, error.code)
+    logger.info("looked through %d channels and %d messages for missed ones", len(channels), found)
+
+
+async def _direct(client: discord.Client, cursors: Cursors) -> list[Readable]:
+    """Return the direct messages that are under way; a user who left is passed over."""
+    channels = list[Readable]()
+    for channel_id in await cursors.direct_channels(discord.utils.utcnow() - FURTHEST_BACK):
+        try:
+            channel = await client.fetch_channel(channel_id)
+        except discord.HTTPException as error:
+            logger.info("direct messages %s could not be read: %s", channel_id, error.code)
+            continue
+        if isinstance(channel, discord.DMChannel):
+            channels.append(channel)
+    return channels
+
+
+def _with_news(
+    client: discord.AutoShardedClient, since: datetime, shard_id: int
+) -> Iterator[Readable]:
+    """Yield a shard's channels and threads that we can read and that have newer messages."""
+    newest = discord.utils.time_snowflake(since)
+    for guild in client.guilds:
+        if guild.shard_id != shard_id:
+            continue
+        rooms: list[_Room] = [*guild.text_channels, *guild.voice_channels, *guild.threads]
+        rooms += guild.stage_channels
+        for channel in rooms:
+            if (channel.last_message_id or 0) < newest:
+                continue
+            allowed = channel.permissions_for(guild.me)
+            if allowed.view_channel and allowed.read_message_history:
+                yield channel

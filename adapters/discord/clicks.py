@@ -1,0 +1,223 @@
+"""What the buttons under an answer do, also those from before a restart."""
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from typing import Any, Protocol, Self, cast
+from uuid import UUID
+
+import discord
+
+from adapters.about import DELETE, DELETED
+from adapters.answer_actions import NOTED, REASON_KEPT, AnswerActions, Declined
+from adapters.buttons import ANY, Button, custom_id, parsed
+from adapters.desk import FrontDesk
+from adapters.discord.inbound import DIRECT, PLATFORM, heard_command, may_open_thread
+from adapters.discord.outbound import evidence
+from adapters.discord.questions import acknowledge
+from adapters.discord.telling import Interaction, respond, tell
+from core.errors import BotError
+from core.feedback.store import LONGEST_REASON
+from core.personal import PersonalData
+
+logger = logging.getLogger(__name__)
+
+_MOST_EMBEDS = 3
+"""Of a message's length each: 6,000 characters is what all of them may have."""
+_MORE_EVIDENCE = "The other passages do not fit here; the footnotes lead to all of them."
+_MODAL_OPEN = 900.0
+"""Seconds after which discord.py forgets that it showed a modal."""
+
+
+class Clickable(Protocol):
+    """The client that a click comes in by."""
+
+    clicks: "Clicks"
+
+
+class Clicks:
+    """Does what a button under an answer says; each click is answered to its clicker alone."""
+
+    def __init__(self, desk: FrontDesk, actions: AnswerActions, personal: PersonalData) -> None:
+        self._desk = desk
+        self._actions = actions
+        self._personal = personal
+        self._doing: dict[Button, Callable[[Interaction, UUID], Awaitable[None]]] = {
+            Button.HELPFUL: self._helpful,
+            Button.NOT_HELPFUL: self._not_helpful,
+            Button.EVIDENCE: self._evidence,
+            Button.WITHOUT_QUOTE: self._without_quote,
+            Button.SHARE: self._share,
+            Button.STOP: self._stop,
+        }
+
+    async def clicked(self, interaction: Interaction, button: Button, request_id: UUID) -> None:
+        """Do what a button says; the clicker is told when it cannot be done."""
+        try:
+            await self._doing[button](interaction, request_id)
+        except BotError as error:
+            await _tell_failure(interaction, error)
+
+    async def reason_given(self, interaction: Interaction, request_id: UUID, reason: str) -> None:
+        """Keep why an answer was not helpful."""
+        given = reason.strip() or None
+        voter = self._user_id(interaction)
+        try:
+            await self._actions.vote(request_id, voter, helpful=False, reason=given)
+        except BotError as error:
+            await _tell_failure(interaction, error)
+        else:
+            await tell(interaction, REASON_KEPT)
+
+    async def forget(self, interaction: Interaction) -> None:
+        """Delete what is stored about the clicker, in all servers that we share."""
+        try:
+            await self._personal.forget(pseudonyms(self._desk, interaction))
+        except BotError as error:
+            await tell(interaction, error.user_message)
+            return
+        await respond(lambda: interaction.response.edit_message(content=DELETED, view=None))
+
+    async def _helpful(self, interaction: Interaction, request_id: UUID) -> None:
+        await self._actions.vote(request_id, self._user_id(interaction), helpful=True)
+        await tell(interaction, NOTED)
+
+    async def _not_helpful(self, interaction: Interaction, request_id: UUID) -> None:
+        await self._actions.vote(request_id, self._user_id(interaction), helpful=False)
+        await respond(lambda: interaction.response.send_modal(Reason(request_id)))
+
+    async def _evidence(self, interaction: Interaction, request_id: UUID) -> None:
+        turn = await self._actions.turn(request_id)
+        first, *more = (post.content for post in evidence(turn.agent_response))
+        if len(more) > _MOST_EMBEDS:
+            more = [*more[: _MOST_EMBEDS - 1], _MORE_EVIDENCE]
+        embeds = [discord.Embed(description=text) for text in more]
+        await tell(interaction, first, embeds=embeds)
+
+    async def _without_quote(self, interaction: Interaction, request_id: UUID) -> None:
+        private = _is_ephemeral(interaction)
+        received = await self._actions.ask_without_quote(
+            request_id, lambda question: heard_command(interaction, question, private=private)
+        )
+        await acknowledge(interaction, received)
+
+    async def _share(self, interaction: Interaction, request_id: UUID) -> None:
+        address = {
+            "route": "message",
+            "channel": interaction.channel_id,
+            "message": None,
+            "open_thread": may_open_thread(interaction),
+            "asker": interaction.user.id,
+            "dm": interaction.guild_id is None,
+        }
+        clicker = self._user_id(interaction)
+        await tell(
+            interaction, await self._actions.share(request_id, clicker, interaction.id, address)
+        )
+
+    async def _stop(self, interaction: Interaction, request_id: UUID) -> None:
+        async def is_staff() -> bool:
+            return interaction.guild_id is not None and interaction.permissions.manage_messages
+
+        clicker = self._user_id(interaction)
+        await tell(interaction, await self._actions.stop(request_id, clicker, is_staff))
+
+    def _user_id(self, interaction: Interaction) -> str:
+        return self._desk.user_id(heard_command(interaction, ""))
+
+
+async def _tell_failure(interaction: Interaction, error: BotError) -> None:
+    if not isinstance(error, Declined):
+        logger.warning("a click failed: %s", error)
+    await tell(interaction, error.user_message)
+
+
+class AnswerButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=ANY):
+    """A button under an answer, made anew from its custom id when it is clicked."""
+
+    def __init__(self, item: discord.ui.Button[Any], button: Button, request_id: UUID) -> None:
+        super().__init__(item)
+        self._button = button
+        self._request_id = request_id
+
+    @classmethod
+    async def from_custom_id(
+        cls, _: Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
+    ) -> Self:
+        """Return the button that a custom id names."""
+        button = cast("discord.ui.Button[Any]", item)
+        return cls(button, Button(match["button"]), UUID(match["request"]))
+
+    async def callback(self, interaction: Interaction) -> None:
+        """Do what the button says."""
+        client = cast("Clickable", interaction.client)
+        await client.clicks.clicked(interaction, self._button, self._request_id)
+
+
+class ForgetMe(discord.ui.DynamicItem[discord.ui.Button[Any]], template=re.compile("gl:forget-me")):
+    """Deletes what is stored about whoever clicks it."""
+
+    def __init__(self) -> None:
+        style = discord.ButtonStyle.danger
+        super().__init__(discord.ui.Button(label=DELETE, style=style, custom_id="gl:forget-me"))
+
+    @classmethod
+    async def from_custom_id(
+        cls, _: Interaction, __: discord.ui.Item[Any], ___: re.Match[str], /
+    ) -> Self:
+        """Return the button; there is nothing to read from its custom id."""
+        return cls()
+
+    async def callback(self, interaction: Interaction) -> None:
+        """Delete what is stored."""
+        await cast("Clickable", interaction.client).clicks.forget(interaction)
+
+
+class Reason(discord.ui.Modal, title="What was wrong?"):
+    """Asks why an answer was not helpful; the vote is kept already.
+
+    What is sent back arrives at `reason_in`, also when the bot was restarted meanwhile.
+    """
+
+    reason: discord.ui.TextInput["Reason"] = discord.ui.TextInput(
+        label="In your words (optional)",
+        custom_id="reason",
+        style=discord.TextStyle.paragraph,
+        max_length=LONGEST_REASON,
+        required=False,
+    )
+
+    def __init__(self, request_id: UUID) -> None:
+        name = custom_id(Button.NOT_HELPFUL, request_id)
+        super().__init__(timeout=_MODAL_OPEN, custom_id=name)
+
+
+def reason_in(interaction: Interaction) -> tuple[UUID, str] | None:
+    """Return the request and the reason that a filled-in modal tells; None: it is not ours."""
+    data = cast("Mapping[str, Any]", interaction.data or {})
+    if interaction.type is not discord.InteractionType.modal_submit:
+        return None
+    modal = parsed(str(data.get("custom_id", "")))
+    if modal is None:
+        return None
+    return modal[1], "".join(_values(data.get("components", ())))
+
+
+def _values(components: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what was typed into the inputs, those inside rows and labels included."""
+    for component in components:
+        if "value" in component:
+            yield str(component["value"])
+        inner = component.get("component")
+        yield from _values([*component.get("components", ()), *([inner] if inner else [])])
+
+
+def pseudonyms(desk: FrontDesk, interaction: Interaction) -> list[str]:
+    """Return the pseudonyms a person may have: one a server, and one for direct messages."""
+    workspaces = [DIRECT, *(str(guild.id) for guild in interaction.client.guilds)]
+    user = str(interaction.user.id)
+    return [desk.pseudonym(PLATFORM, workspace, user) for workspace in workspaces]
+
+
+def _is_ephemeral(interaction: Interaction) -> bool:
+    return interaction.message is not None and interaction.message.flags.ephemeral

@@ -1,0 +1,95 @@
+"""Takes what a platform tells into the inbox: in order, and however often the database fails."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Hashable
+from itertools import repeat
+from weakref import WeakValueDictionary
+
+from adapters.desk import Received
+from core.errors import StoreError
+from core.inbox.base import Acceptance, Accepted
+
+logger = logging.getLogger(__name__)
+
+PATIENCE = 1.5
+"""Seconds that the database may take before an asker is told that it takes long."""
+SLOW = (
+    "It takes me longer than usual to note your question. If no answer follows within a minute, "
+    "please ask again."
+)
+_LONG_QUEUE = 5
+_PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+"""Seconds between two tries at a database that fails."""
+_TRIES_MORE = 60
+_LAST_WORDS = 1.0
+"""Seconds that what is being taken in gets when the platform is closed."""
+
+Accepting = Callable[[], Awaitable[Received | None]]
+
+
+class Intake:
+    """Has events accepted, each behind what was said before in the same place."""
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        """Prepare to take in.
+
+        Args:
+            wake: Tells the worker that there is something to do.
+        """
+        self._wake = wake
+        self._tasks = set[asyncio.Task[Received | None]]()
+        self._order = WeakValueDictionary[Hashable, asyncio.Lock]()
+        self._waiting = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many events wait for the database."""
+        return self._waiting
+
+    def begin(self, place: Hashable, accept: Accepting) -> "asyncio.Task[Received | None]":
+        """Begin to accept an event, and return the task that ends when the database has it.
+
+        When the database fails, that is tried again. Who is told nothing meanwhile would not
+        be helped by being told: what is not in the database cannot be promised.
+        """
+        task = asyncio.create_task(self._in_order(place, accept))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def close(self) -> None:
+        """Give what is being taken in a moment to be finished, then give it up."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_LAST_WORDS)
+        for task in self._tasks:
+            task.cancel()
+
+    async def _in_order(self, place: Hashable, accept: Accepting) -> Received | None:
+        async with self._order.setdefault(place, asyncio.Lock()):
+            return await self._accepted(accept)
+
+    async def _accepted(self, accept: Accepting) -> Received | None:
+        for pause in (*_PAUSES, *repeat(_PAUSES[-1], _TRIES_MORE)):
+            try:
+                received = await accept()
+            except StoreError as error:
+                logger.warning("an event waits for the database: %s", error)
+                self._waiting += 1
+                try:
+                    await asyncio.sleep(pause)
+                finally:
+                    self._waiting -= 1
+            else:
+                if received is not None:
+                    self._wake()
+                return received
+        logger.error("an event is lost: the database has not taken it in for an hour")
+        return None
+
+
+def waiting_sentence(accepted: Accepted) -> str | None:
+    """Return how many come first, for somebody who waits; None when there are few."""
+    if accepted.acceptance is not Acceptance.NEW or accepted.ahead < _LONG_QUEUE:
+        return None
+    return f"About {accepted.ahead} questions are before yours. I will answer right here."

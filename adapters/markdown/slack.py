@@ -1,0 +1,67 @@
+"""Turns an answer's Markdown into what Slack's blocks and notifications show."""
+
+from collections.abc import Sequence
+
+from adapters.markdown.code import code_span, fence
+from adapters.markdown.dialects import Dialect, rendered
+from adapters.markdown.footnotes import Footnote
+from adapters.markdown.slack_text import disarm, escape, link, words
+from adapters.markdown.visible import without_controls
+
+_TICK = "ˋ"
+"""Looks like a backtick, and ends no code."""
+
+
+def to_slack(markdown: str) -> str:
+    """Return the text for a `markdown` block: no one is notified, nothing is a link.
+
+    The characters `&`, `<` and `>` are still to be escaped, by `controls_escaped`: that is done
+    last, so that no cut tears an escape.
+    """
+    return rendered(markdown, _MARKDOWN)
+
+
+def to_mrkdwn(markdown: str) -> str:
+    """Return the text in Slack's older dialect, for notifications; escaped as `to_slack`."""
+    return rendered(markdown, _MRKDWN)
+
+
+def footnote_lines(notes: Sequence[Footnote], *, quotes: bool = True) -> list[str]:
+    """Return footnotes in mrkdwn, each linking into the book, their controls escaped."""
+    return [_footnote(note, quotes=quotes) for note in notes]
+
+
+def _footnote(note: Footnote, *, quotes: bool) -> str:
+    title = link(note.title, note.url) if note.url else words(note.title)
+    where = [title, words(note.locator), "" if note.url else words(note.file)]
+    line = f"{note.numbers} {' · '.join(part for part in where if part)}"
+    return f"{line}\n“{words(note.quote)}”" if note.quote and quotes else line
+
+
+def _simple_span(code: str) -> str:
+    return f"`{without_controls(code).replace('`', _TICK).replace(chr(10), ' ')}`"
+
+
+def _simple_fence(code: str, info: str) -> str:
+    """Return a block of code; mrkdwn would show the name of its language as code."""
+    return fence(code)
+
+
+_MARKDOWN = Dialect(
+    marks={"em": "*", "strong": "**", "s": "~~"},
+    deepest_heading=3,
+    bullet="- ",
+    escape=escape,
+    disarm=disarm,
+    code_span=code_span,
+    fence=fence,
+)
+_MRKDWN = Dialect(
+    marks={"em": "_", "strong": "*", "s": "~"},
+    deepest_heading=0,
+    bullet="• ",
+    escape=disarm,
+    disarm=disarm,
+    code_span=_simple_span,
+    fence=_simple_fence,
+)

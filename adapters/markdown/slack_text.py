@@ -1,0 +1,69 @@
+"""Words as Slack must be given them: nothing in them pings, links or formats."""
+
+import re
+
+from adapters.markdown.splitting import utf16_length
+from adapters.markdown.visible import visible
+from core.text.links import without_links
+
+_GAP = "\u200b"
+"""Invisible: what it stands in is shown as it is, and means nothing to Slack."""
+_EVERYBODY = re.compile(r"@(?=here|channel|everyone|group)", re.IGNORECASE)
+_EMOJI = re.compile(r":(?=[\w+'-]+:)")
+_HOST = re.compile(r"(?<=[^\W_])\.(?=[^\W\d_]{2})")
+"""Slack makes links of bare names of hosts, and takes `main.py` for one."""
+_FORMATTING = re.compile(r"[\\*~|`]|(?<!\w)_|_(?!\w)|(?<=\])[(:]")
+_LINE_START = re.compile(r"^([ \t]*)(#{1,6}(?=\s)|[-+](?=\s))", re.MULTILINE)
+_NUMBERED = re.compile(r"^([ \t]*\d+)(?=[.)]\s)", re.MULTILINE)
+_QUOTES = re.compile(r"^(?=[ \t]*>)", re.MULTILINE)
+_CONTROL = re.compile(r"^[ \t]*(?:>[ \t]?)+|[&<>]", re.MULTILINE)
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_LONGEST_URL = 2_000
+_LONGEST_LABEL = 120
+
+
+def disarm(text: str) -> str:
+    """Return words that notify nobody and link nowhere; `controls_escaped` has to follow."""
+    text = without_links(visible(text)).replace("://", f":{_GAP}//")
+    text = _EVERYBODY.sub(f"@{_GAP}", _HOST.sub(f".{_GAP}", text))
+    return _QUOTES.sub(_GAP, _EMOJI.sub(f":{_GAP}", text))
+
+
+def escape(text: str) -> str:
+    """Return words that a block of Markdown shows as they are, once controls are escaped."""
+    text = _FORMATTING.sub(r"\\\g<0>", disarm(text))
+    return _NUMBERED.sub(r"\1\\", _LINE_START.sub(r"\1\\\2", text))
+
+
+def controls_escaped(text: str) -> str:
+    """Return a text without the three characters that begin and end what Slack acts on.
+
+    Only the marks of quotes, at the beginning of a line, stay: alone they mean nothing else.
+    """
+    return _CONTROL.sub(lambda found: _ENTITIES.get(found.group(), found.group()), text)
+
+
+def escaped_length(text: str) -> int:
+    """Return the length in UTF-16 units of a text when its controls are escaped."""
+    return utf16_length(controls_escaped(text))
+
+
+def link(label: str, url: str) -> str:
+    """Return a link of our own in mrkdwn, its controls escaped."""
+    label = " ".join(label.split())
+    if len(label) > _LONGEST_LABEL:
+        label = f"{label[:_LONGEST_LABEL].rstrip()} …"
+    label = words(label).replace("|", "¦")
+    if len(url) > _LONGEST_URL:
+        return label
+    address = re.sub(r"[<>|\s]", _percent, url).replace("&", "&amp;")
+    return f"<{address}|{label}>"
+
+
+def words(text: str) -> str:
+    """Return words for mrkdwn, their controls escaped."""
+    return "".join(_ENTITIES.get(character, character) for character in disarm(text))
+
+
+def _percent(character: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.group().encode())

@@ -1,0 +1,298 @@
+"""The unmodified bot as a process of its own, in front of the local Discord."""
+
+import asyncio
+import shutil
+import signal
+import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bot.handbook import ingest_handbook
+from bot.settings import Settings
+from bot.wiring import open_services
+from tests.books import LIGHTHOUSE, write_files
+from tests.command_line import CommandLine, shell
+from tests.wire.discord import (
+    Channel,
+    ChannelType,
+    DiscordServer,
+    Interaction,
+    Limits,
+    Message,
+    User,
+    World,
+)
+
+T = TypeVar("T")
+PATIENCE = 40.0
+"""Seconds; a machine that is busy takes its time, and nobody waits when it is not."""
+SITE = "https://arden.example.org/book/"
+FOREIGN_FACT = "amber falcon seventeen"
+_COURSES = f"""\
+[courses.arden]
+title = "Arden"
+base_url = "{SITE}"
+sources = ["arden"]
+
+[courses.vault]
+title = "The vault"
+sources = ["vault"]
+"""
+_VAULT = f"# The vault\n\nThe vault of the Bellhaven bank opens with the words {FOREIGN_FACT}.\n"
+
+
+def make_template(folder: Path, models: Path, *courses: str) -> Path:
+    """Return a data folder with the handbook and these courses: `arden`, `vault`."""
+    place = shell(folder, models)
+    write_files(folder / "arden", LIGHTHOUSE)
+    write_files(folder / "vault", {"vault.md": _VAULT})
+    (folder / "glossator.toml").write_text(_COURSES, encoding="utf-8")
+    for course in courses:
+        done = place.here("ingest", "--course", course)
+        assert done.code == 0, done.err
+
+    async def add_handbook() -> None:
+        async with open_services(Settings(_env_file=None, data_dir=place.data)) as opened:
+            await ingest_handbook(opened)
+
+    asyncio.run(add_handbook())
+    return place.data
+
+
+class BotProcess:
+    """`python -m bot run` over a data folder, with its log."""
+
+    def __init__(self, folder: Path, server: DiscordServer, settings: Mapping[str, str]) -> None:
+        """Prepare a process; `settings` are `GLOSSATOR_` variables beside the three needed."""
+        self.folder = folder
+        self._server = server
+        self._settings = settings
+        self._process: Process | None = None
+        self._log = folder / "bot.log"
+
+    @property
+    def log(self) -> str:
+        """All that the processes of this folder have said."""
+        return self._log.read_text(encoding="utf-8") if self._log.exists() else ""
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        assert self._process is not None
+        return self._process.pid
+
+    async def launch(self) -> None:
+        """Start the process, and wait for nothing."""
+        variables = {
+            "DISCORD__TOKEN": self._server.world.application.token,
+            "DISCORD__API_URL": self._server.api_url,
+            "DATA_DIR": str(self.folder / "data"),
+            **self._settings,
+        }
+        line = CommandLine(self.folder).setting(**variables)
+        with self._log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "bot", "run"),
+                cwd=self.folder,
+                env=line.environment(),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    async def start(self) -> None:
+        """Start the process, and wait until it is connected."""
+        before = self.log.count("connected to Discord as")
+        await self.launch()
+        await self.says("connected to Discord as", times=before + 1)
+
+    async def says(self, text: str, times: int = 1) -> None:
+        """Wait until the log says something."""
+        async with asyncio.timeout(PATIENCE * 2):
+            while self.log.count(text) < times:
+                assert self._process is not None
+                assert self._process.returncode is None, self.log
+                await asyncio.sleep(0.02)
+
+    async def ended(self) -> int:
+        """Wait for the end of the process and return its exit code."""
+        assert self._process is not None
+        async with asyncio.timeout(PATIENCE):
+            return await self._process.wait()
+
+    async def stop(self, number: int = signal.SIGTERM) -> int:
+        """Tell the process to end, and return its exit code."""
+        self.signal(number)
+        return await self.ended()
+
+    async def kill(self) -> None:
+        """End the process without a word."""
+        await self.stop(signal.SIGKILL)
+
+    def signal(self, number: int) -> None:
+        """Send the process a signal."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process has been started and has not ended."""
+        return self._process is not None and self._process.returncode is None
+
+    def check_log(self) -> None:
+        """Fail for anything in the log that an operator would be alarmed by."""
+        alarming = [line for line in self.log.splitlines() if line.startswith(("ERROR", "CRIT"))]
+        assert "Traceback" not in self.log, self.log
+        assert not alarming, "\n".join(alarming)
+
+
+@dataclass
+class Trial:
+    """A world with a running bot in it, seen by its people."""
+
+    server: DiscordServer
+    bot: BotProcess
+    people: int = 0
+
+    @property
+    def world(self) -> World:
+        return self.server.world
+
+    @property
+    def mention(self) -> str:
+        """What one writes to speak to the bot."""
+        return f"<@{self.world.bot.id}>"
+
+    def user(self, *roles: Any) -> User:
+        """Return somebody who has not asked anything yet."""
+        self.people += 1
+        user = self.world.add_user(f"user{self.people}", self.world.guild)
+        self.world.join(user, self.world.guild, *roles)
+        return user
+
+    def channel(self, kind: ChannelType = ChannelType.TEXT, **more: Any) -> Channel:
+        """Return a channel in which nobody has said anything yet."""
+        self.people += 1
+        return self.world.add_channel(self.world.guild, f"channel-{self.people}", kind, **more)
+
+    async def until(self, condition: Callable[[], T | None], wanted: str = "") -> T:
+        """Wait until a condition is true and return its value."""
+        try:
+            value = await self.world.until(condition, PATIENCE)
+            assert value is not None
+            return value
+        except TimeoutError:
+            shown = "\n".join(f"  {m.author.name}: {m.content}" for m in self.said())
+            error = f"{wanted or condition} did not come\n{shown}\n{self.bot.log[-6000:]}"
+            raise AssertionError(error) from None
+
+    def said(self) -> list[Message]:
+        """Return all messages that stand anywhere."""
+        return [m for m in self.world.messages.values() if not m.deleted]
+
+    def from_bot(self, channel: Channel, user: User | None = None) -> list[Message]:
+        """Return the bot's messages in a channel, as a user sees them."""
+        shown = self.world.transcript(channel, user)
+        return [message for message in shown if message.author is self.world.bot]
+
+    async def answer_to(self, question: Message) -> Message:
+        """Wait for the finished answer to a message and return it."""
+
+        def answered() -> Message | None:
+            place = question.thread or question.channel
+            replies = [m for m in self.from_bot(place) if m.id > question.id]
+            return next((m for m in replies if is_finished(m)), None)
+
+        return await self.until(answered, f"an answer to {question.content!r}")
+
+    async def result_of(self, interaction: Interaction) -> Message:
+        """Wait for what a command leads to and return it."""
+
+        def answered() -> Message | None:
+            message = interaction.original
+            return message if message is not None and is_finished(message) else None
+
+        return await self.until(answered, f"a response to {interaction.data}")
+
+    async def ask(self, user: User, channel: Channel, text: str, **more: Any) -> Message:
+        """Ask by a mention, and return the finished answer."""
+        return await self.answer_to(
+            await self.world.say(user, channel, f"{self.mention} {text}", **more)
+        )
+
+    async def quiet(self, channel: Channel, user: User) -> None:
+        """Wait until the bot has taken in all that was said before, and done with it.
+
+        A question that is asked now, elsewhere, is answered after what came before it.
+        """
+        await self.ask(user, self.channel(), "How much does the fog bell of Arden weigh?")
+
+    def check_manners(self) -> None:
+        """Fail for a ping, a preview or a request that Discord counts against a bot."""
+        history = self.world.history
+        pinged = [n for n in self.world.notified if n.message.author is self.world.bot]
+        fetched = [p for p in self.world.previews if p.message.author is self.world.bot]
+        assert not pinged, "the bot pings nobody"
+        assert not fetched, "the bot has nothing previewed"
+        assert not history.early_requests, "no request goes into a closed bucket"
+
+
+def is_finished(message: Message) -> bool:
+    """Tell whether a message of the bot is what it is to be: no placeholder, nothing growing."""
+    if message.loading or message.deleted or not message.content:
+        return False
+    return "Stop" not in labels(message) and "questions are before yours" not in message.content
+
+
+def is_growing(message: Message) -> bool:
+    """Tell whether a message shows an answer that is being written."""
+    return message.content.endswith(" …") and "Stop" in labels(message)
+
+
+def labels(message: Message) -> list[str]:
+    """Return what is written on a message's buttons."""
+    return [button["label"] for button in _buttons(message)]
+
+
+def button(message: Message, label: str) -> str:
+    """Return the custom id of a message's button."""
+    return next(str(b["custom_id"]) for b in _buttons(message) if b["label"] == label)
+
+
+def _buttons(message: Message) -> list[Mapping[str, Any]]:
+    return [part for row in message.components for part in row.get("components", [])]
+
+
+def _copy(template: Path, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(template, folder / "data", symlinks=True)
+
+
+@asynccontextmanager
+async def a_trial(
+    template: Path,
+    folder: Path,
+    *,
+    settings: Mapping[str, str] | None = None,
+    limits: Limits | None = None,
+    start: bool = True,
+) -> AsyncIterator[Trial]:
+    """Let a bot run over a copy of a data folder; what it may never do fails the test."""
+    _copy(template, folder)
+    async with DiscordServer(limits or Limits.relaxed()) as server:
+        trial = Trial(server, BotProcess(folder, server, settings or {}))
+        try:
+            if start:
+                await trial.bot.start()
+            yield trial
+            if trial.bot.is_running:
+                assert await trial.bot.stop() == 0, trial.bot.log
+            trial.check_manners()
+            trial.bot.check_log()
+        finally:
+            if trial.bot.is_running:
+                await trial.bot.kill()
