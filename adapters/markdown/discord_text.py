@@ -8,7 +8,7 @@ from core.text.links import without_links
 _GAP = "\u200b"
 """Invisible: what it stands in is shown as it is, and means nothing to Discord."""
 _EVERYBODY = re.compile(r"@(?=everyone|here)", re.IGNORECASE)
-_ANGLE = re.compile(r"<(?=[@#/:+!&\w])")
+_ANGLE = re.compile(r"<(?=\S)")
 """Begins every mention, custom emoji, timestamp, command and address in angle brackets."""
 _INVITE = re.compile(r"(?:discord(?:app)?|dsc)(?=\.\w+/)", re.IGNORECASE)
 _FORMATTING = re.compile(r"[\\*_~|`]|(?<=\])\(")

@@ -44,8 +44,9 @@ def controls_escaped(text: str) -> str:
 
 
 def escaped_length(text: str) -> int:
-    """Return the length in UTF-16 units of a text when its controls are escaped."""
-    return utf16_length(controls_escaped(text))
+    """Return how many UTF-16 units a text has at most when its controls are escaped."""
+    longer = (text.count(sign) * (len(entity) - 1) for sign, entity in _ENTITIES.items())
+    return utf16_length(text) + sum(longer)
 
 
 def link(label: str, url: str) -> str:

@@ -1,0 +1,45 @@
+"""The manifest that people paste into Slack says what the code needs, and no more."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from adapters.slack.account import EVENTS, SCOPES
+from adapters.slack.app import COMMANDS
+from adapters.slack.http import EVENTS as PATH
+from adapters.slack.oauth import REDIRECT
+from adapters.slack.told import EXPLAIN
+
+FILE = Path(__file__).parents[4] / "docs" / "slack-manifest.yaml"
+
+
+@pytest.fixture
+def manifest() -> Any:
+    return yaml.safe_load(FILE.read_text("utf-8"))
+
+
+def test_it_asks_for_the_scopes_that_the_bot_needs(manifest: Any) -> None:
+    scopes = manifest["oauth_config"]["scopes"]
+    assert sorted(SCOPES) == scopes["bot"]
+    assert list(scopes) == ["bot"]
+
+
+def test_it_subscribes_to_the_events_that_are_heard(manifest: Any) -> None:
+    assert sorted(EVENTS) == manifest["settings"]["event_subscriptions"]["bot_events"]
+
+
+def test_it_has_every_command_and_the_shortcut(manifest: Any) -> None:
+    features = manifest["features"]
+    assert tuple(c["command"] for c in features["slash_commands"]) == COMMANDS
+    assert [s["callback_id"] for s in features["shortcuts"]] == [EXPLAIN]
+    assert features["app_home"]["home_tab_enabled"]
+    assert "assistant_view" in features
+
+
+def test_it_begins_with_sockets_and_names_the_paths_over_http(manifest: Any) -> None:
+    assert manifest["settings"]["socket_mode_enabled"]
+    text = FILE.read_text("utf-8")
+    assert text.count(f"example.org{PATH}") == len(COMMANDS) + 2
+    assert f"example.org{REDIRECT}" in text

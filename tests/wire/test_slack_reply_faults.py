@@ -1,0 +1,314 @@
+"""Answers through the real slack_sdk while Slack, the network or a process fails."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+
+from adapters.slack.reply import tidy
+from adapters.slack.workspaces import Workspaces
+from core.errors import DeliveryError
+from core.inbox.base import LeaseLost, Posted
+from tests.wire.slack import (
+    Drop,
+    Faults,
+    Limits,
+    RateLimited,
+    Refused,
+    ServerError,
+    SlackServer,
+    Slow,
+    User,
+    World,
+)
+from tests.wire.slack.faults import ApiFault
+from tests.wire.slack_replies import (
+    QUESTION,
+    Kept,
+    about_command,
+    about_message,
+    about_whisper,
+    again,
+    answered,
+    body,
+    by_bot,
+    finished,
+    ids,
+    labels,
+    long_text,
+    opened,
+    workspaces_of,
+)
+
+POST, UPDATE, DELETE = "chat.postMessage", "chat.update", "chat.delete"
+START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
+FAULTS: list[ApiFault] = [
+    ServerError(502),
+    ServerError(502, applied=True),
+    ServerError(500, applied=True),
+    Drop(),
+    Drop(applied=True),
+    Refused("internal_error"),
+    Refused("fatal_error", applied=True),
+    RateLimited(1),
+    Slow(0.2, applied=True),
+]
+LONG = long_text(25)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[SlackServer]:
+    async with SlackServer(Limits.relaxed()) as server:
+        yield server
+        assert not server.world.notified
+        assert not server.world.previews
+        assert not server.world.history.early_requests
+
+
+@pytest.fixture
+def world(server: SlackServer) -> World:
+    return server.world
+
+
+@pytest.fixture
+def ann(world: World) -> User:
+    return world.add_user("ann", world.workspace, world.channel)
+
+
+@pytest.fixture(params=[True, False], ids=["streamed", "edited"])
+def shared(server: SlackServer, request: pytest.FixtureRequest) -> Workspaces:
+    return workspaces_of(server, streams=request.param)
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a doubtful post be looked for sooner; windows stay closed as long as Slack says."""
+    monkeypatch.setattr("adapters.slack.shown._SETTLES_IN", 0.05)
+    monkeypatch.setattr("adapters.slack.rest._PAUSES", (0.05, 0.05, None))
+    monkeypatch.setattr("adapters.slack.budget._POSTS_EVERY", 0.0)
+
+
+def assert_whole(world: World, text: str) -> None:
+    """Assert that the bot shows one answer, all of it, in order."""
+    shown = by_bot(world)
+    assert "".join("".join(map(body, shown)).split()) == "".join(text.split())
+    assert [labels(one) for one in shown[:-1]] == [[]] * (len(shown) - 1)
+    assert labels(shown[-1]) == ["Helpful", "Not helpful", "Evidence"]
+    assert all(one.stream is None for one in shown)
+
+
+# --- a write that may have been applied ---------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=repr)
+@pytest.mark.parametrize("method", [POST, UPDATE, START, APPEND, STOP])
+async def test_whatever_happens_to_a_call_there_is_one_whole_answer(
+    server: SlackServer, ann: User, method: str, fault: ApiFault
+) -> None:
+    world, shared = server.world, workspaces_of(server, streams=method in {START, APPEND, STOP})
+    question = await world.say(ann, world.channel, QUESTION)
+    server.faults.api(fault, method, times=2 if method != POST else 1)
+    kept = Kept()
+    job = about_message(question)
+    reply = await opened(shared, job, kept)
+    await reply.update("A heap is a tree. And")
+    await asyncio.sleep(0.02)
+    await reply.finish(finished(job, LONG))
+    assert_whole(world, LONG)
+    assert kept.posted.messages == ids(*by_bot(world))
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=repr)
+async def test_whatever_happens_to_the_posted_question_there_is_one_of_it(
+    shared: Workspaces, server: SlackServer, ann: User, fault: ApiFault
+) -> None:
+    server.faults.api(fault, POST)
+    await answered(shared, about_command(server.world, ann))
+    question, answer = by_bot(server.world)
+    assert (body(question), body(answer)) == (f"> {QUESTION}", "A tree [1].")
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=repr)
+async def test_whatever_happens_to_a_deletion_nothing_of_the_longer_answer_stays(
+    shared: Workspaces, server: SlackServer, ann: User, fault: ApiFault
+) -> None:
+    world = server.world
+    kept = Kept()
+    job = about_message(await world.say(ann, world.channel, QUESTION))
+    await answered(shared, job, kept, LONG)
+    server.faults.api(fault, DELETE)
+    await answered(shared, again(job, kept), kept)
+    (answer,) = by_bot(world)
+    assert kept.posted.messages == ids(answer)
+
+
+@pytest.mark.parametrize("fault", [Drop(), Drop(applied=True), ServerError(502)], ids=repr)
+async def test_a_private_answer_is_shown_though_nobody_can_tell_whether_it_was(
+    server: SlackServer, ann: User, fault: ApiFault
+) -> None:
+    world, shared = server.world, workspaces_of(server)
+    job = about_whisper(world, await world.slash(ann, world.channel, "/ask", QUESTION))
+    server.faults.api(fault, "response_url")
+    kept = Kept()
+    with pytest.raises(DeliveryError):
+        await answered(shared, job, kept)
+    await answered(shared, again(job, kept), kept)
+    assert {body(one) for one in by_bot(world, ann)} == {"A tree [1]."}
+
+
+# --- a process that died ------------------------------------------------------------------
+
+
+async def test_a_placeholder_that_nobody_kept_is_found_and_not_posted_again(
+    shared: Workspaces, world: World, ann: User
+) -> None:
+    job = about_message(await world.say(ann, world.channel, QUESTION))
+    kept = Kept()
+    kept.is_lost_before_keeping = True
+    with pytest.raises(LeaseLost):
+        await opened(shared, job, kept)
+    kept = Kept()
+    await answered(shared, again(job, kept), kept)
+    assert_whole(world, "A tree [1].")
+    assert kept.posted.messages == ids(*by_bot(world))
+
+
+@pytest.mark.parametrize("known", [0, 1, 2])
+async def test_parts_that_nobody_kept_are_found_and_not_posted_again(
+    shared: Workspaces, world: World, ann: User, known: int
+) -> None:
+    kept = Kept()
+    job = about_message(await world.say(ann, world.channel, QUESTION))
+    await answered(shared, job, kept, LONG)
+    kept.posted = Posted(kept.posted.messages[:known])
+    await answered(shared, again(job, kept), kept, LONG)
+    assert_whole(world, LONG)
+    assert kept.posted.messages == ids(*by_bot(world))
+    assert len(world.history.of("conversations.replies")) == 1
+
+
+async def test_a_question_that_nobody_kept_is_found_and_not_posted_again(
+    shared: Workspaces, world: World, ann: User
+) -> None:
+    kept = Kept()
+    kept.is_lost_before_keeping = True
+    with pytest.raises(LeaseLost):
+        await opened(shared, about_command(world, ann), kept)
+    kept = Kept()
+    await answered(shared, again(about_command(world, ann), kept), kept)
+    assert len(by_bot(world)) == 2
+
+
+async def test_a_growing_answer_of_a_dead_process_is_taken_over_where_it_stands(
+    shared: Workspaces, world: World, ann: User
+) -> None:
+    kept = Kept()
+    job = about_message(await world.say(ann, world.channel, QUESTION))
+    reply = await opened(shared, job, kept)
+    await reply.update("A heap is a tree. And")
+    await world.until(lambda: "A heap is a tree." in by_bot(world)[0].shown)
+    await answered(shared, again(job, kept), kept)
+    assert_whole(world, "A tree [1].")
+
+
+async def test_an_orphan_is_tidied_away_and_nothing_else(
+    shared: Workspaces, world: World, ann: User
+) -> None:
+    job = about_message(await world.say(ann, world.channel, QUESTION))
+    other = about_message(await world.say(ann, world.channel, QUESTION))
+    kept = Kept()
+    orphaned = Kept()
+    orphaned.is_lost_before_keeping = True
+    with pytest.raises(LeaseLost):
+        await opened(shared, job, orphaned)
+    await answered(shared, job, kept, LONG)
+    await answered(shared, other)
+    assert len(by_bot(world)) == 5
+    await tidy(shared, again(job, kept))
+    await tidy(shared, again(job, kept))
+    shown = by_bot(world)
+    theirs = [one for one in shown if one.thread_ts == other.arrival.address["message"]]
+    assert kept.posted.messages == ids(*(one for one in shown if one not in theirs))
+    assert len(theirs) == 1
+
+
+async def test_a_stray_question_is_tidied_away(shared: Workspaces, world: World, ann: User) -> None:
+    stray, kept = Kept(), Kept()
+    stray.is_lost_before_keeping = True
+    with pytest.raises(LeaseLost):
+        await opened(shared, about_command(world, ann), stray)
+    await answered(shared, about_command(world, ann), kept)
+    await tidy(shared, again(about_command(world, ann), kept))
+    question, answer = by_bot(world)
+    assert kept.posted == Posted(ids(answer), question.ts)
+
+
+# --- storms -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["message", "command"])
+async def test_through_a_storm_of_faults_and_forgotten_posts_there_is_one_answer(
+    shared: Workspaces, server: SlackServer, ann: User, kind: str, seed: int
+) -> None:
+    world, chance = server.world, random.Random(seed)
+    server.faults = server.web_api.faults = Faults(seed)
+    if kind == "message":
+        job = about_message(await world.say(ann, world.channel, QUESTION))
+    else:
+        job = about_command(world, ann)
+    for fault in FAULTS:
+        if not isinstance(fault, RateLimited):
+            server.faults.api(fault, probability=0.05, times=None)
+    kept = Kept()
+    for attempt in range(60):
+        kept.is_lost = False
+        kept.is_lost_before_keeping = chance.random() < 0.3
+        if attempt == 50:
+            server.faults.heal()
+        with suppress(DeliveryError, LeaseLost):
+            await answered(shared, job, kept, LONG)
+            break
+        job = again(job, kept)
+    assert attempt < 55, "it arrives at last"
+    server.faults.heal()
+    await tidy(shared, again(job, kept))
+    shown = by_bot(world)[1 if kind == "command" else 0 :]
+    assert "".join("".join(map(body, shown)).split()) == "".join(LONG.split())
+    assert all(one.stream is None for one in shown)
+
+
+async def test_thirty_answers_at_once_keep_to_the_tiers_and_end_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    minute, limits = 6.0, Limits(posts_in_a_channel=(1, 0.1))
+    limits.methods = {name: (count, minute) for name, (count, _) in limits.methods.items()}
+    limits.other_methods = (20, minute)
+    monkeypatch.setattr("adapters.slack.budget._POSTS_EVERY", 0.2)
+    async with SlackServer(limits) as server:
+        world = server.world
+        ann = world.add_user("ann", world.workspace, world.channel)
+        shared = workspaces_of(server, minute=minute)
+        questions = [await world.say(ann, world.channel, QUESTION) for _ in range(30)]
+        latest = 0.0
+
+        async def answer(number: int) -> None:
+            nonlocal latest
+            job = about_message(questions[number])
+            reply = await opened(shared, job)
+            for _ in range(8):
+                await reply.update(f"A sentence about {number}. " * 12)
+                await asyncio.sleep(0.1)
+            written = asyncio.get_running_loop().time()
+            await reply.finish(finished(job, f"Answer {number} [1]."))
+            latest = max(latest, asyncio.get_running_loop().time() - written)
+
+        await asyncio.gather(*(answer(number) for number in range(30)))
+        assert {body(one) for one in by_bot(world)} == {f"Answer {n} [1]." for n in range(30)}
+        refused = {call.method for call in world.history.calls if call.status == 429}
+        assert refused <= {POST}, "a post may come a little too early on a slow machine"
+        assert not world.history.early_requests
+        assert world.history.of(APPEND)
+        assert latest < 2.0
