@@ -138,13 +138,17 @@ class Agent:
         self, turn: Turn, search: asyncio.Task[Retrieval] | None
     ) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer as it is written, and last the response, whatever fails."""
+        streamed = False
         try:
             retrieval = await (search or self._retrieve(turn))
             async with aclosing(self._writing.stream(turn, retrieval)) as events:
                 async for event in events:
+                    streamed = isinstance(event, TextDelta)
                     yield event
         except ServiceError as error:
             logger.exception("the turn failed")
+            if streamed:
+                yield TextWithdrawn()
             yield self._writing.failed(turn, error)
 
     async def rehearse(

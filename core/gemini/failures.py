@@ -19,6 +19,8 @@ _KEY_REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _KEY_INVALID = "API_KEY_INVALID"
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 _NAME = re.compile(r"[A-Za-z][\w .-]{0,60}")
+_KEY = re.compile(r"AIza[\w-]+|(?<=api_key:)[\w.-]+")
+"""How Google's keys are written, and how its errors name them."""
 _DETAIL = 300
 _MISREAD = (ValueError, TypeError, AttributeError, LookupError)
 """What the SDK raises on JSON of another shape than it expects, and on no JSON at all."""
@@ -94,7 +96,8 @@ def _refused(error: "APIError", model: str, setting: str) -> GeminiFailure:
         return GeminiFailure(f"{detail}: there is no such model; {hint}")
     if error.code in _TRANSIENT:
         return GeminiFailure(detail, transient=True, retry_after=_retry_after(error))
-    logger.debug("%s said: %.*r", detail, _DETAIL, error.message)
+    said = _KEY.sub("(a key)", str(error.message))
+    logger.debug("%s said: %.*r", detail, _DETAIL, said)
     fields = ", ".join(_fields(error)) or "the request"
     return GeminiFailure(f"{detail}: it does not accept {fields}", outage=False)
 

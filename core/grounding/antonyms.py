@@ -101,6 +101,13 @@ _OPPOSITES = (
     ("explicit explicitly", "implicit implicitly"),
     ("direct directly", "indirect indirectly inverse inversely"),
     ("nominal", "real"),
+    ("average", "marginal"),
+    ("pass", "fail failure"),
+    ("hurt", "help"),
+    ("boil", "freeze"),
+    ("significant significantly substantial substantially considerable considerably sharp sharply "
+     "dramatic dramatically steep steeply", "slight slightly marginally modest modestly minor "
+     "negligible insignificant"),
     ("fixed constant", "variable varying"),
     ("efficient efficiency", "inefficient inefficiency"),
     ("teacher", "student"),

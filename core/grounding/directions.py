@@ -79,6 +79,8 @@ def _is_reversed(
     if not is_known and any(_is_replaced(ours, theirs, sides, side) for side in own):
         return True
     opposite = {(axis, not side) for axis, side in own}
+    if not is_known and _turns_object(ours, theirs, sides, opposite):
+        return True
     same = [likeness(ours, other) for other in theirs if own & sides[_form(other)]]
     turned = _turned(ours, theirs, sides, opposite)
     if not same:
@@ -94,6 +96,29 @@ def _is_replaced(
     if axis == GENERAL or any(side in sides[_form(other)] for other in theirs):
         return False
     return _turned(ours, theirs, sides, {(axis, not is_positive)}) >= _ALONE
+
+
+def _turns_object(
+    ours: Binding,
+    theirs: Sequence[Binding],
+    sides: Mapping[str, frozenset[Side]],
+    opposite: Set[Side],
+) -> bool:
+    """Return whether what the word does something to has only its opposite in the quotes."""
+    same = [other for other in theirs if (thing := _object(other)) and thing == _object(ours)]
+    own = sides[_form(ours)]
+    return not any(own & sides[_form(other)] for other in same) and any(
+        opposite & sides[_form(other)]
+        and other.is_denied == ours.is_denied
+        and not is_mirrored(ours, other)
+        for other in same
+    )
+
+
+def _object(binding: Binding) -> str | None:
+    """Return the content word right behind the word, in its clause."""
+    behind = (root for root, near, is_front in binding.around if not is_front and near == 1.0)
+    return next(behind, None)
 
 
 def _turned(

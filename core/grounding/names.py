@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from core.grounding.units import OF_DEGREES
 from core.grounding.words import Reading, Word
 
 _FUNCTION_WORDS = frozenset(
@@ -97,7 +98,7 @@ def _names(
             continue
         if _is_acronym(word):
             yield word
-        elif word.lower in _FUNCTION_WORDS:
+        elif word.lower in _FUNCTION_WORDS | OF_DEGREES:
             continue
         elif _MIXED_CASE.search(word.written):
             yield word

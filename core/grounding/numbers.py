@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from core.grounding.units import POWERS, UNITS, Unit, rate_of, spelled_out
+from core.grounding.units import OF_DEGREES, POWERS, UNITS, Unit, rate_of, spelled_out
 
 _SCALES = {
     "hundred": 2, "thousand": 3, "thousands": 3, "k": 3, "million": 6, "millions": 6, "mn": 6,
@@ -53,6 +53,7 @@ _MULTIPLES = {
 }  # fmt: skip
 _MAY_BE_LEFT_OUT = frozenset({"year", "day", "degree"})
 """Units that a faithful sentence drops: `at 65 years of age`, `at 65`."""
+_ONE_OF = re.compile(r"\b(?:an?|each|every|per|single) ([a-z]+)\b")
 _YEARS = range(1400, 2200)
 _PIECE = re.compile(
     r"(?P<currency>us\$|[$€£¥₹])?(?P<minus>(?<![\w)\]])[-−])?"
@@ -140,10 +141,17 @@ def unproved(
     for quantity in claimed:
         proof = next((other for other in left if other.proves(quantity, source)), None)
         if proof is None:
-            missing.append(quantity)
+            if not _is_article(quantity, source):
+                missing.append(quantity)
         elif not quantity.spelled:
             left.remove(proof)
     return missing
+
+
+def _is_article(quantity: Quantity, source: str) -> bool:
+    """Return whether this is the `one year` of a source that says `a year`."""
+    units = {UNITS.get(word) for word in _ONE_OF.findall(source)}
+    return quantity.spelled and quantity.values == {1} and quantity.unit in units - {None}
 
 
 def _share_unit(found: list[Quantity], waiting: list[int], quantity: Quantity) -> None:
@@ -253,6 +261,8 @@ def _measured(
         unit, place = word, ahead + 1
         if UNITS[unit].base == "percent" and _word(pieces, place).startswith("point"):
             unit, place = "percentage-points", place + 1
+        elif UNITS[unit].base == "degree" and _word(pieces, place) in OF_DEGREES:
+            unit, place = _word(pieces, place), place + 1
     per = rate_of([piece.group() for piece in pieces[place : place + 5]])
     measure = UNITS[unit].to_the(power) if unit else None
     return Quantity(values, measure, per, spelled=spelled), place

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from core.grounding.numbers import is_of_quantity
 from core.grounding.words import Reading, Word, alike
 
 _WEAK = frozenset(
@@ -107,9 +109,17 @@ def _denies(words: tuple[Word, ...], place: int) -> bool:
         return after == "to"
     if lower == "absence":
         return after == "of"
+    if lower in {"no", "not"} and _is_bound(words, place):
+        return False  # bounds are compared with their numbers
     if lower == "no":
         return after not in {"doubt", "matter"}
     return lower not in {"few", "little"} or before not in _NOT_AFTER
+
+
+def _is_bound(words: tuple[Word, ...], place: int) -> bool:
+    """Return whether the word at a place begins a bound, such as `no more than 5`."""
+    ahead = [word.lower for word in words[place + 1 : place + 4]]
+    return len(ahead) == 3 and ahead[1] == "than" and is_of_quantity(ahead[2])
 
 
 def _about(text: Reading, place: int) -> Negation:
@@ -175,4 +185,15 @@ def _likeness(one: Negation, other: Negation) -> float:
 def _is_repeated(negation: Negation, said: Collection[str]) -> bool:
     """Return whether most of what is denied stands among the stems `said` undenied."""
     repeated = sum(any(alike(root, own) for own in said) for root in negation.scope)
+    is_one_word = negation.word.lower in _PLAIN and len(negation.scope) == 1
+    if is_one_word and not _is_said_of_the_same(negation, said):
+        return False  # it may be there for another reason
     return bool(repeated) and repeated * 2 >= len(negation.scope)
+
+
+def _is_said_of_the_same(negation: Negation, said: Collection[str]) -> bool:
+    """Return whether anything that stands in front of the denial is there, or nothing does."""
+    before = [
+        root for root in negation.before if not any(map(partial(alike, root), negation.scope))
+    ]
+    return not before or any(alike(root, own) for root in before for own in said)

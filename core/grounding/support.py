@@ -22,7 +22,8 @@ from core.grounding.foreign import denies_otherwise, has_unknown_name, quantitie
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.names import unproved_names
 from core.grounding.numbers import Quantity, is_of_quantity, quantities, unproved
-from core.grounding.pairing import is_mispaired
+from core.grounding.ordering import order_differs
+from core.grounding.pairing import is_mispaired, is_turned
 from core.grounding.planted import PlantedTextFinder, Setting, parts_of
 from core.grounding.polarity import polarity_differs
 from core.grounding.quoting import QuotedPassage
@@ -175,13 +176,17 @@ class SupportChecker:
         texts = (pair.claim.prose, pair.proof.prose)
         if pair.has_unproved_name or adds_quotation(pair.sentence, pair.quoted):
             return Flaw.NAME
-        if is_mispaired(pair.claim, pair.proof) or bound_differs(*texts):
+        if is_mispaired(pair.claim, pair.proof):
+            return Flaw.NUMBER
+        if bound_differs(*texts) or order_differs(*texts):
             return Flaw.NUMBER
         if rates_differ(*([word.lower for word in r.words] for r in (pair.claim, pair.proof))):
             return Flaw.NUMBER
         if polarity_differs(pair.claim, pair.proof):
             return Flaw.NEGATION
         if direction_differs(pair.claim, pair.proof, self._sides):
+            return Flaw.DIRECTION
+        if is_turned(pair.claim, pair.proof, self._sides):
             return Flaw.DIRECTION
         if strength_differs(pair.claim, pair.proof):
             return Flaw.STRENGTH

@@ -19,6 +19,8 @@ class Unit(NamedTuple):
 
 POWERS = {"square": 2, "sq": 2, "cubic": 3}
 """What stands in front of units of areas and volumes."""
+OF_DEGREES = frozenset({"celsius", "fahrenheit"})
+"""Written like names behind `degrees`."""
 
 
 _NAMES = {

@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -363,6 +363,26 @@ async def test_when_the_writer_fails_the_books_own_sentences_answer(house: House
     [withdrawal] = [n for n, event in enumerate(seen) if isinstance(event, TextWithdrawn)]
     after = [event.text for event in seen[withdrawal:] if isinstance(event, TextDelta)]
     assert "".join(after) == answer.response_text
+
+
+async def test_what_was_streamed_before_a_service_failed_is_withdrawn(house: House) -> None:
+    class Forgetful(HashingEmbedder):
+        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            if any("reworded" in text for text in texts):
+                raise EmbeddingError("out of memory")
+            return await super().embed_passages(texts)
+
+    def claims(task: GenerationTask) -> Sequence[Claim]:
+        [first] = first_words(task)
+        return [first, replace(first, text=f"{first.text} That is reworded.")]
+
+    house.local = Forgetful()
+    async with aclosing(house.agent(ScriptedGenerator(claims)).stream(asking())) as events:
+        first, withdrawal, answer = [event async for event in events]
+    assert isinstance(first, TextDelta)
+    assert isinstance(withdrawal, TextWithdrawn)
+    assert isinstance(answer, AgentResponse)
+    assert answer.outcome is Outcome.ERROR
 
 
 async def test_a_writer_that_is_silent_is_not_waited_for(

@@ -1,5 +1,6 @@
 """What is made of everything that the SDK may raise, however odd the answer was."""
 
+import logging
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -78,6 +79,13 @@ def test_a_refused_request_names_its_fields_and_is_no_outage() -> None:
     failure = failure_of(answered(400, {"fieldViolations": violations}))
     assert "does not accept generation_config.thinking_level" in str(failure)
     assert not failure.outage
+
+
+def test_what_google_says_is_logged_without_the_key(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    failure_of(answered(400, message=f"Consumer 'api_key:x.{KEY}' or {KEY} is too long."))
+    assert "Consumer 'api_key:(a key)' or (a key) is too long." in caplog.text
+    assert KEY not in caplog.text
 
 
 @pytest.mark.parametrize(

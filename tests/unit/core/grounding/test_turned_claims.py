@@ -90,6 +90,18 @@ DIRECTIONS_FALSE: Pairs = [
     ("The elbow is distal to the wrist.", "The elbow is proximal to the wrist."),
     ("The overvalued currency hurts trade.", "The undervalued currency hurts trade."),
     ("Prenatal care is free of charge.", "Postnatal care is free of charge."),
+    (
+        "The bank buys bonds, which raises interest rates.",
+        "The bank buys bonds from firms, which increases the supply of money and lowers interest "
+        "rates.",
+    ),
+    (
+        "The right ventricle pumps oxygen-rich blood into the aorta.",
+        "The left ventricle pumps oxygen-rich blood into the aorta, while the right ventricle "
+        "pumps blood to the lungs.",
+    ),
+    ("The new rule hurts borrowers.", "The new rule helps borrowers."),
+    ("Output fell sharply after the war.", "Output fell slightly after the war."),
 ]
 DIRECTIONS_TRUE: Pairs = [
     (
@@ -99,6 +111,15 @@ DIRECTIONS_TRUE: Pairs = [
     (
         "The thicker a wall is, the more slowly it cools.",
         "A thicker wall cools more slowly, and a thinner one faster.",
+    ),
+    (
+        "The market price is not set by one farmer but solely by supply and demand in the market.",
+        "Supply and demand in the market solely set the market price, not any one farmer.",
+    ),
+    (
+        "Oxygen-rich blood is pumped into the aorta by the left ventricle.",
+        "The left ventricle pumps oxygen-rich blood into the aorta, while the right ventricle "
+        "pumps blood to the lungs.",
     ),
     (
         "Demand falls and supply rises when the price is going up.",
@@ -134,6 +155,40 @@ NUMBERS_TRUE: Pairs = [
     ("The car goes at 90 km/h.", "The car goes at 90 kilometers per hour."),
     ("The car has 4 doors and 2 keys.", "The car has four doors and two keys."),
     ("In the 1990s, $5m went to schools.", "In the 1990s, $5 million went to schools."),
+]
+BOILING = "Water boils at 100 °C at sea level; at 3,000 m it boils at about 90 °C."
+VACCINE = "The vaccine was 95% effective against disease and 60% effective against infection."
+REVENUE = "The company's revenue grew from $2.5 million in 2010 to $4 million in 2015."
+RETAKE = "One third of the students failed the exam, and 45 of 60 passed the retake."
+PRIZES = "Marie Curie won the Nobel Prize in Physics in 1903 and in Chemistry in 1911."
+TRADE = "Chile imported 500 tons of grain in 2018, but exported only 120 tons to Peru."
+EXCHANGED_FALSE: Pairs = [
+    ("Water boils at 90 °C at sea level.", BOILING),
+    ("At sea level, water boils at 100 degrees Fahrenheit.", BOILING),
+    ("The vaccine was 95% effective against infection.", VACCINE),
+    ("The company's revenue grew from $4 million in 2010 to $2.5 million in 2015.", REVENUE),
+    ("The company's revenue grew to $4 million in 2010.", REVENUE),
+    ("60 of 45 students passed the retake.", RETAKE),
+    ("45 of 60 failed the retake.", RETAKE),
+    ("Marie Curie won the Nobel Prize in Physics in 1911.", PRIZES),
+    ("The license lasts no more than 26 weeks.", "The license lasts no less than 26 weeks."),
+    ("The treaty lasted for one month.", "The treaty lasted for a year."),
+]
+EXCHANGED_TRUE: Pairs = [
+    ("At sea level, water boils at 100 degrees Celsius.", BOILING),
+    ("At an altitude of 3 km, water boils at around 90 °C.", BOILING),
+    ("Against infection, the vaccine was 60% effective.", VACCINE),
+    ("Between 2010 and 2015 the company's revenue grew from $2.5 million to $4 million.", REVENUE),
+    ("The company's revenue was $4 million in 2015.", REVENUE),
+    (
+        "The poverty rate was cut in half between 1990 and 2010.",
+        "Between 1990 and 2010 the poverty rate fell by half, from 36% to 18%.",
+    ),
+    ("45 of the 60 students passed the retake.", RETAKE),
+    ("In 1911 Marie Curie won the Nobel Prize in Chemistry.", PRIZES),
+    ("Chile exported only 120 tons of grain to Peru.", TRADE),
+    ("The license lasts no more than 26 weeks.", "The license lasts up to 26 weeks."),
+    ("The treaty lasted for one year.", "The treaty lasted for a year."),
 ]
 NAMES_FALSE: Pairs = [
     (
@@ -176,6 +231,11 @@ NAMES_TRUE: Pairs = [
     ("Economics doesn't deny it.", "It is not denied by economics."),
 ]
 POLARITY_FALSE: Pairs = [
+    (
+        "A program that breaks the rules compiles.",
+        "Ownership rules are checked by the compiler, so a program that breaks them does not "
+        "compile.",
+    ),
     ("It is impossible to stop the press.", "It is not impossible to stop the press."),
     ("Iron and copper rust in dry air.", "Neither iron nor copper rusts in dry air."),
     ("The cell has a nucleus.", "The cell lacks a nucleus."),
@@ -197,6 +257,11 @@ POLARITY_FALSE: Pairs = [
 ]
 POLARITY_TRUE: Pairs = [
     (
+        "The compiler checks the rules of ownership.",
+        "Ownership rules are checked by the compiler, so a program that breaks them does not "
+        "compile.",
+    ),
+    (
         "Iron does not rust in dry air, and copper does not either.",
         "Neither iron nor copper rusts in dry air.",
     ),
@@ -211,10 +276,10 @@ POLARITY_TRUE: Pairs = [
     ("Wages hardly changed.", "Wages barely changed."),
     ("No one reads the report.", "Nobody reads the report."),
 ]
-FALSE = [*ROLES_FALSE, *STRENGTH_FALSE, *DIRECTIONS_FALSE, *NUMBERS_FALSE, *NAMES_FALSE,
-         *POLARITY_FALSE]  # fmt: skip
-TRUE = [*ROLES_TRUE, *STRENGTH_TRUE, *DIRECTIONS_TRUE, *NUMBERS_TRUE, *NAMES_TRUE,
-        *POLARITY_TRUE]  # fmt: skip
+FALSE = [*ROLES_FALSE, *STRENGTH_FALSE, *DIRECTIONS_FALSE, *NUMBERS_FALSE, *EXCHANGED_FALSE,
+         *NAMES_FALSE, *POLARITY_FALSE]  # fmt: skip
+TRUE = [*ROLES_TRUE, *STRENGTH_TRUE, *DIRECTIONS_TRUE, *NUMBERS_TRUE, *EXCHANGED_TRUE,
+        *NAMES_TRUE, *POLARITY_TRUE]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
