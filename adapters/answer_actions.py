@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -71,12 +72,23 @@ class AnswerActions:
         return turn
 
     async def vote(
-        self, request_id: UUID, voter: str, *, helpful: bool, reason: str | None = None
+        self,
+        request_id: UUID,
+        voter: str,
+        *,
+        helpful: bool,
+        reason: str | None = None,
+        cast_at: datetime | None = None,
     ) -> None:
-        """Keep a vote, in place of an earlier one of the same voter."""
+        """Keep a vote, in place of an earlier one of the same voter.
+
+        Args:
+            cast_at: When it was cast; a later one is not replaced. None: now.
+        """
         turn = await self.turn(request_id)
         course_id = turn.agent_response.course_id
-        await self._feedback.vote(Vote(request_id, voter, course_id, helpful, reason))
+        vote = Vote(request_id, voter, course_id, helpful, reason)
+        await self._feedback.vote(vote, cast_at)
 
     async def ask_without_quote(self, request_id: UUID, heard: Callable[[str], Heard]) -> Received:
         """Ask the question of an answer again, of the whole book.

@@ -1,6 +1,5 @@
 """The front desk every platform shares: what is a question, whose, to which course."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -23,8 +22,6 @@ from core.models import (
     session_id_for,
 )
 from core.sessions.store import SessionStore
-
-logger = logging.getLogger(__name__)
 
 NOT_HERE = "I am switched off in this channel. Please ask where your course's questions belong."
 STAFF_ONLY = "In this channel I answer the course's staff only."
@@ -90,13 +87,13 @@ class FrontDesk:
         self._handbook = handbook
         self._described = described
 
-    async def receive(self, heard: Heard) -> Received | None:
+    async def receive(self, heard: Heard, rules: Rules | None = None) -> Received | None:
         """Put a question into the inbox, and return its receipt; None: it is not for us.
 
         What cannot be answered, as in a channel without a course, is accepted with its
-        `refusal`, provided that the bot was addressed.
+        `refusal`, provided that the bot was addressed. `rules` come from who knows them already.
         """
-        rules = await self.rules(heard)
+        rules = rules or await self.rules(heard)
         if heard.outsider and not rules.outsiders:
             return None
         heard = await self._in_its_conversation(heard)
@@ -113,7 +110,8 @@ class FrontDesk:
         if known is None or known.kind is not Kind.ASK:
             return None
         heard = await self._in_its_conversation(heard)
-        arrival = await self._arrival(heard, await self.rules(heard))
+        # It is as old as its acceptance, whenever the message was sent.
+        arrival = replace(await self._arrival(heard, await self.rules(heard)), sent_at=None)
         arrival = replace(
             arrival, kind=Kind.REDO, about=original, lane=known.lane, address=known.address
         )
@@ -244,13 +242,15 @@ class FrontDesk:
             token_expires_at=heard.token_expires_at,
             sent_at=heard.sent_at,
         )
-        if heard.course is None and rules.excluded:
+        about_me = heard.course == self._handbook
+        if rules.excluded and not about_me:
             return replace(arrival, refusal=NOT_HERE)
-        if heard.course is None and rules.askers is Askers.STAFF and not heard.staff:
+        if rules.askers is Askers.STAFF and not heard.staff and not about_me:
             return replace(arrival, refusal=STAFF_ONLY)
         if not heard.text.strip() and heard.quote is None:
             return replace(arrival, refusal=HOW_TO_ASK)
-        course_id = heard.course or await self.course_of(rules)
+        bound = None if about_me else await self.course_of(rules)
+        course_id = bound or heard.course
         if course_id is None:
             return replace(arrival, refusal=await self._unbound(heard))
         try:

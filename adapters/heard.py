@@ -36,7 +36,7 @@ class Heard:
     quote: str | None = None
     section: str | None = None
     course: str | None = None
-    """The course that is asked whatever the channel says, as by a command about the bot."""
+    """The course that is asked where the place has none, or the handbook, asked anywhere."""
     answers: str | None = None
     """The id of the bot's message that this one replies to."""
     addressed: bool = False

@@ -41,6 +41,8 @@ _LONGEST_JOB = 180.0
 """Seconds after which a delivery that does not end is tried anew."""
 _POLL = 1.0
 """Seconds until the inbox is looked into again, whoever says nothing."""
+_GIVES_WAY = 0.25
+"""Seconds at most that an answer is begun later because events are being accepted."""
 _UNFORESEEN_TRIES = 5
 _ABANDONED_TRIES = 20
 """How many processes an event may take with it before it is suspected."""
@@ -135,6 +137,7 @@ class Worker:
         """Claim an event and begin to work on it; return whether there was one."""
         if len(self._working) >= self._concurrency:
             return False
+        await self._give_way()
         claimed_at = unstoppable_clock()
         try:
             job = await self._inbox.claim(timedelta(seconds=self._lease), [*self._adapters])
@@ -151,6 +154,12 @@ class Worker:
         self._working.add(task)
         task.add_done_callback(self._worked)
         return True
+
+    async def _give_way(self) -> None:
+        """Let events be accepted first, while there are any: their askers wait for a sign."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GIVES_WAY):
+                await self._inbox.quiet()
 
     def _worked(self, task: asyncio.Task[None]) -> None:
         self._working.discard(task)

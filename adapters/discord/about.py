@@ -1,7 +1,8 @@
 """What people ask about the bot itself: `/help`, `/sources`, `/about`, `/forget-me`."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from typing import Any
 
 import discord
 from discord import app_commands
@@ -12,7 +13,7 @@ from adapters.desk import FrontDesk
 from adapters.discord.clicks import ForgetMe, pseudonyms
 from adapters.discord.inbound import heard_command
 from adapters.discord.questions import Questions
-from adapters.discord.telling import Interaction, tell
+from adapters.discord.telling import Interaction, in_time, tell
 from core.channels.rules import Rules
 from core.errors import BotError
 from core.models import MAX_QUESTION, MIN_QUESTION
@@ -70,7 +71,8 @@ class About(commands.Cog):
     async def forget_me(self, interaction: Interaction) -> None:
         """Show what is stored about the asker, with a button that deletes it."""
         try:
-            stored = await self._personal.stored(pseudonyms(self._desk, interaction))
+            counting = self._personal.stored(pseudonyms(self._desk, interaction))
+            stored = await in_time(interaction, counting)
         except BotError as error:
             await tell(interaction, error.user_message)
             return
@@ -78,10 +80,12 @@ class About(commands.Cog):
         await tell(interaction, in_words(stored, "Discord"), view=view)
 
     async def _tell(
-        self, interaction: Interaction, told: Callable[[Rules], Awaitable[str]]
+        self, interaction: Interaction, told: Callable[[Rules], Coroutine[Any, Any, str]]
     ) -> None:
+        async def text() -> str:
+            return await told(await self._desk.rules(heard_command(interaction, "")))
+
         try:
-            text = await told(await self._desk.rules(heard_command(interaction, "")))
+            await tell(interaction, await in_time(interaction, text()))
         except BotError as error:
-            text = error.user_message
-        await tell(interaction, text)
+            await tell(interaction, error.user_message)

@@ -1,24 +1,18 @@
 """What Discord says of the bot's account, for `glossator doctor`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import aiohttp
 import discord
 
 from adapters.discord.client import point_at
+from adapters.discord.permissions import PERMISSIONS, lacking
 from core.errors import ConfigurationError, DeliveryError
 
-PERMISSIONS = discord.Permissions(
-    view_channel=True,
-    send_messages=True,
-    send_messages_in_threads=True,
-    create_public_threads=True,
-    attach_files=True,
-    embed_links=True,
-    read_message_history=True,
-)
-"""What the bot asks a server for."""
 SCOPES = ("bot", "applications.commands")
+_MOST_SERVERS = 200
+"""As many as Discord lists at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +25,8 @@ class Account:
     """Whether the privileged intent for the content of messages is switched on."""
     is_public: bool
     """Whether everybody may invite it."""
+    lacking: Mapping[str, str]
+    """Which permissions it lacks, in words, by the name of the server."""
 
     @property
     def invite_url(self) -> str:
@@ -51,10 +47,17 @@ async def account(token: str, api_url: str | None) -> Account:
         try:
             await client.login(token)
             info = await client.application_info()
+            guilds = await client.http.get_guilds(_MOST_SERVERS, with_counts=False)
         except discord.LoginFailure as error:
             raise ConfigurationError("Discord refuses GLOSSATOR_DISCORD__TOKEN.") from error
         except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
             raise DeliveryError(f"Discord cannot be reached: {error}") from error
     flags = info.flags
     reads = flags.gateway_message_content or flags.gateway_message_content_limited
-    return Account(info.id, info.name, reads, info.bot_public)
+    missing = {
+        str(guild["name"]): lacking(discord.Permissions(int(guild["permissions"])))
+        for guild in guilds
+    }
+    return Account(
+        info.id, info.name, reads, info.bot_public, {n: said for n, said in missing.items() if said}
+    )

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import chain, repeat
 from typing import cast
 
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 _PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 """Seconds between two looks for what was missed, when they fail."""
+_ABSENT_FOR = 60.0
+"""Seconds after which it is looked whether a server that was hidden is gone for good."""
 _ALIVE_EVERY = 15.0
 """Seconds between two notes of how far Discord was heard."""
 
@@ -67,9 +70,10 @@ class DiscordAdapter:
         self._cogs = cogs
         self._intake = Intake(wake)
         self._client = Client(self, message_content=message_content, prepare=self._prepare)
+        self._met = set[int]()
         self._away = set[int]()
-        self._behind = set[int]()
-        self._noted = 0.0
+        self._catching_up = 0
+        self._noted = -_ALIVE_EVERY
 
     async def run(self) -> None:
         """Stay connected until `close`.
@@ -122,18 +126,20 @@ class DiscordAdapter:
 
     async def connected(self, shard_id: int, *, resumed: bool) -> None:
         """Look for what was said while nobody listened."""
-        if resumed:
-            self._away.discard(shard_id)
-            return
-        self._behind.add(shard_id)
         self._away.discard(shard_id)
+        if resumed:
+            return
+        self._catching_up += 1
+        self._met.add(shard_id)
         await self._catch_up(shard_id)
+        self._catching_up -= 1
+        self._noted = -_ALIVE_EVERY
+        await self.alive()
 
     async def alive(self) -> None:
         """Note, now and then, that everything up to this moment was heard."""
         moment = asyncio.get_running_loop().time()
-        missing = self._away or self._behind or self._intake.waiting or not self._client.is_ready()
-        if missing or moment - self._noted < _ALIVE_EVERY:
+        if not self._hears_all or moment - self._noted < _ALIVE_EVERY:
             return
         self._noted = moment
         try:
@@ -142,6 +148,12 @@ class DiscordAdapter:
             logger.warning("how far Discord was heard could not be noted: %s", error)
 
     # --- the rest ------------------------------------------------------------------------
+
+    @property
+    def _hears_all(self) -> bool:
+        """Whether every shard is connected and nothing said before is still to be taken in."""
+        is_whole = len(self._met) == self._client.shard_count and not self._away
+        return is_whole and not self._catching_up and not self._intake.waiting
 
     @property
     def _me(self) -> discord.ClientUser:
@@ -190,15 +202,29 @@ class DiscordAdapter:
             message.channel = cast("discord.abc.MessageableChannel", fetched)
 
     async def _catch_up(self, shard_id: int) -> None:
-        """Take in what a shard missed, until that has succeeded."""
+        """Take in what a shard missed, also from servers that Discord cannot tell of at once."""
+        while True:
+            absent = self._absent(shard_id)
+            await self._take_in_missed(shard_id)
+            while absent and self._absent(shard_id) == absent:
+                with suppress(TimeoutError):
+                    await self._client.wait_for("guild_available", timeout=_ABSENT_FOR)
+            if not absent:
+                return
+
+    def _absent(self, shard_id: int) -> set[int]:
+        """Return the servers of a shard that an outage of Discord's hides."""
+        ours = (guild for guild in self._client.guilds if guild.shard_id == shard_id)
+        return {guild.id for guild in ours if guild.unavailable}
+
+    async def _take_in_missed(self, shard_id: int) -> None:
+        """Take in what was missed and can be read, until that has succeeded."""
         for pause in chain(_PAUSES, repeat(_PAUSES[-1])):
             try:
                 async for message in catch_up.missed(self._client, self._cursors, shard_id):
                     await self.message(message)
-                await self._cursors.note(discord.utils.utcnow())
-            except (StoreError, aiohttp.ClientError, OSError) as error:
+            except (StoreError, discord.DiscordException, aiohttp.ClientError, OSError) as error:
                 logger.warning("what was missed could not be looked for: %s", error)
                 await asyncio.sleep(pause)
             else:
-                break
-        self._behind.discard(shard_id)
+                return

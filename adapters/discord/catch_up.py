@@ -42,7 +42,10 @@ async def missed(
 
     Only channels with a newer message are read: Discord tells each channel's last message
     when it connects, so that a quiet server costs no request at all. Messages that were heard
-    already may be among them.
+    already may be among them. A channel that is closed to us is left out.
+
+    Raises:
+        discord.DiscordException: when Discord does not let a channel be read now.
     """
     last = await cursors.last()
     if last is None:
@@ -59,8 +62,8 @@ async def missed(
             ):
                 found += 1
                 yield message
-        except discord.HTTPException as error:
-            logger.warning("channel %s could not be read: %s", channel.id, error.code)
+        except (discord.Forbidden, discord.NotFound) as error:
+            logger.warning("channel %s cannot be read: %s", channel.id, error.code)
     logger.info("looked through %d channels and %d messages for missed ones", len(channels), found)
 
 
@@ -70,8 +73,8 @@ async def _direct(client: discord.Client, cursors: Cursors) -> list[Readable]:
     for channel_id in await cursors.direct_channels(discord.utils.utcnow() - FURTHEST_BACK):
         try:
             channel = await client.fetch_channel(channel_id)
-        except discord.HTTPException as error:
-            logger.info("direct messages %s could not be read: %s", channel_id, error.code)
+        except (discord.Forbidden, discord.NotFound) as error:
+            logger.info("direct messages %s cannot be read: %s", channel_id, error.code)
             continue
         if isinstance(channel, discord.DMChannel):
             channels.append(channel)

@@ -15,7 +15,7 @@ from adapters.desk import FrontDesk
 from adapters.discord.inbound import DIRECT, PLATFORM, heard_command, may_open_thread
 from adapters.discord.outbound import evidence
 from adapters.discord.questions import acknowledge
-from adapters.discord.telling import Interaction, respond, tell
+from adapters.discord.telling import Interaction, in_time, respond, tell
 from core.errors import BotError
 from core.feedback.store import LONGEST_REASON
 from core.personal import PersonalData
@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 _MOST_EMBEDS = 3
 """Of a message's length each: 6,000 characters is what all of them may have."""
 _MORE_EVIDENCE = "The other passages do not fit here; the footnotes lead to all of them."
+NOTED_TOO = "Noted as not helpful."
 _MODAL_OPEN = 900.0
 """Seconds after which discord.py forgets that it showed a modal."""
 
@@ -61,9 +62,8 @@ class Clicks:
     async def reason_given(self, interaction: Interaction, request_id: UUID, reason: str) -> None:
         """Keep why an answer was not helpful."""
         given = reason.strip() or None
-        voter = self._user_id(interaction)
         try:
-            await self._actions.vote(request_id, voter, helpful=False, reason=given)
+            await self._vote(interaction, request_id, helpful=False, reason=given)
         except BotError as error:
             await _tell_failure(interaction, error)
         else:
@@ -72,22 +72,44 @@ class Clicks:
     async def forget(self, interaction: Interaction) -> None:
         """Delete what is stored about the clicker, in all servers that we share."""
         try:
-            await self._personal.forget(pseudonyms(self._desk, interaction))
+            await in_time(interaction, self._personal.forget(pseudonyms(self._desk, interaction)))
         except BotError as error:
             await tell(interaction, error.user_message)
             return
-        await respond(lambda: interaction.response.edit_message(content=DELETED, view=None))
+        if interaction.response.is_done():
+            await tell(interaction, DELETED)
+        else:
+            await respond(lambda: interaction.response.edit_message(content=DELETED, view=None))
 
     async def _helpful(self, interaction: Interaction, request_id: UUID) -> None:
-        await self._actions.vote(request_id, self._user_id(interaction), helpful=True)
+        await self._vote(interaction, request_id, helpful=True)
         await tell(interaction, NOTED)
 
     async def _not_helpful(self, interaction: Interaction, request_id: UUID) -> None:
-        await self._actions.vote(request_id, self._user_id(interaction), helpful=False)
-        await respond(lambda: interaction.response.send_modal(Reason(request_id)))
+        await self._vote(interaction, request_id, helpful=False)
+        if interaction.response.is_done():  # it took long: now no modal can be shown
+            await tell(interaction, NOTED_TOO)
+        else:
+            await respond(lambda: interaction.response.send_modal(Reason(request_id)))
+
+    async def _vote(
+        self,
+        interaction: Interaction,
+        request_id: UUID,
+        *,
+        helpful: bool,
+        reason: str | None = None,
+    ) -> None:
+        voter = self._user_id(interaction)
+        await in_time(
+            interaction,
+            self._actions.vote(
+                request_id, voter, helpful=helpful, reason=reason, cast_at=interaction.created_at
+            ),
+        )
 
     async def _evidence(self, interaction: Interaction, request_id: UUID) -> None:
-        turn = await self._actions.turn(request_id)
+        turn = await in_time(interaction, self._actions.turn(request_id))
         first, *more = (post.content for post in evidence(turn.agent_response))
         if len(more) > _MOST_EMBEDS:
             more = [*more[: _MOST_EMBEDS - 1], _MORE_EVIDENCE]
@@ -96,10 +118,10 @@ class Clicks:
 
     async def _without_quote(self, interaction: Interaction, request_id: UUID) -> None:
         private = _is_ephemeral(interaction)
-        received = await self._actions.ask_without_quote(
+        asking = self._actions.ask_without_quote(
             request_id, lambda question: heard_command(interaction, question, private=private)
         )
-        await acknowledge(interaction, received)
+        await acknowledge(interaction, await in_time(interaction, asking))
 
     async def _share(self, interaction: Interaction, request_id: UUID) -> None:
         address = {
@@ -111,16 +133,16 @@ class Clicks:
             "dm": interaction.guild_id is None,
         }
         clicker = self._user_id(interaction)
-        await tell(
-            interaction, await self._actions.share(request_id, clicker, interaction.id, address)
-        )
+        sharing = self._actions.share(request_id, clicker, interaction.id, address)
+        await tell(interaction, await in_time(interaction, sharing))
 
     async def _stop(self, interaction: Interaction, request_id: UUID) -> None:
         async def is_staff() -> bool:
             return interaction.guild_id is not None and interaction.permissions.manage_messages
 
         clicker = self._user_id(interaction)
-        await tell(interaction, await self._actions.stop(request_id, clicker, is_staff))
+        stopping = self._actions.stop(request_id, clicker, is_staff)
+        await tell(interaction, await in_time(interaction, stopping))
 
     def _user_id(self, interaction: Interaction) -> str:
         return self._desk.user_id(heard_command(interaction, ""))

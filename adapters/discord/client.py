@@ -15,6 +15,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from adapters.discord.clicks import Clicks, reason_in
+from adapters.discord.permissions import lacking
 from adapters.discord.telling import Interaction, tell
 from core.errors import BotError, ConfigurationError, ServiceError
 
@@ -114,6 +115,11 @@ class Client(commands.AutoShardedBot):
     async def on_shard_ready(self, shard_id: int) -> None:
         """Tell that a fresh connection stands."""
         logger.info("connected to Discord as %s, shard %d", self.application_id, shard_id)
+        for guild in self.guilds:
+            if guild.shard_id != shard_id or guild.unavailable:
+                continue
+            if missing := lacking(guild.me.guild_permissions):
+                logger.warning("on the server %d the bot's role lacks %s", guild.id, missing)
         await self._listener.connected(shard_id, resumed=False)
 
     async def on_shard_resumed(self, shard_id: int) -> None:

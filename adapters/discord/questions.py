@@ -17,6 +17,7 @@ from adapters.guide import Guide
 from adapters.heard import Heard
 from adapters.intake import PATIENCE, SLOW, waiting_sentence
 from core.errors import StoreError
+from core.inbox.base import Acceptance
 from core.models import MAX_QUESTION, MIN_QUESTION
 
 logger = logging.getLogger(__name__)
@@ -97,9 +98,10 @@ class Questions(commands.Cog):
         await acknowledge(interaction, received)
 
     async def _accepted(self, heard: Heard, private: bool | None) -> Received:
+        rules = await self._desk.rules(heard)
         if private is None:
-            private = bool((await self._desk.rules(heard)).private)
-        received = await self._desk.receive(_shown_to(heard, private=private))
+            private = bool(rules.private)
+        received = await self._desk.receive(_shown_to(heard, private=private), rules)
         assert received is not None  # a command always is for us
         return received
 
@@ -111,7 +113,8 @@ async def acknowledge(interaction: Interaction, received: Received) -> None:
     acknowledged before a restart, the answer finds its way all the same.
     """
     arrival = received.arrival
-    hidden = bool(arrival.address["ephemeral"]) or arrival.refusal is not None
+    is_refused = arrival.refusal is not None or received.accepted.acceptance is Acceptance.LIMITED
+    hidden = bool(arrival.address["ephemeral"]) or is_refused
     response = interaction.response
     if sentence := waiting_sentence(received.accepted):
         await respond(lambda: response.send_message(sentence, ephemeral=hidden))

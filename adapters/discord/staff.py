@@ -9,7 +9,7 @@ from discord.ext import commands
 
 from adapters.channel_settings import NOTHING_TO_SET, ChannelSettings
 from adapters.discord.inbound import PLATFORM, where
-from adapters.discord.telling import Interaction, tell
+from adapters.discord.telling import Interaction, in_time, tell
 from adapters.guide import Guide
 from core.channels.rules import Askers, FollowUps, Rules
 from core.channels.store import Place
@@ -35,8 +35,8 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
 
     @app_commands.command(description="Show what holds in this channel")
     async def show(self, interaction: Interaction) -> None:
-        """Tell what holds here, and which place it was set for."""
-        lines = await self._lines(interaction)
+        """Tell what holds here."""
+        lines = await in_time(interaction, self._lines(interaction))
         await tell(interaction, "\n".join(lines))
 
     @app_commands.command(description="Answer from this course here")
@@ -46,7 +46,7 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
         self, interaction: Interaction, course: str, extent: Extent = "this channel"
     ) -> None:
         """Choose the course that is answered from."""
-        if refusal := await self._settings.unknown_course(course):
+        if refusal := await in_time(interaction, self._settings.unknown_course(course)):
             await tell(interaction, refusal)
             return
         await self._change(interaction, extent, {"course_id": course, "excluded": False})
@@ -122,9 +122,16 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
         if place is None:
             await tell(interaction, "This channel is in no category.")
             return
-        try:
+        if not _may_set(interaction, extent):
+            await tell(interaction, f"You may not manage {extent}.")
+            return
+
+        async def changed() -> list[str]:
             await self._settings.change(place, changes)
-            lines = await self._lines(interaction)
+            return await self._lines(interaction)
+
+        try:
+            lines = await in_time(interaction, changed())
         except BotError as error:
             await tell(interaction, error.user_message)
             return
@@ -148,3 +155,15 @@ def _place(interaction: Interaction, extent: Extent) -> Place | None:
     if isinstance(channel, discord.Thread):
         return Place(PLATFORM, workspace, str(channel.parent_id))
     return Place(PLATFORM, workspace, str(interaction.channel_id))
+
+
+def _may_set(interaction: Interaction, extent: Extent) -> bool:
+    """Return whether somebody who may manage this channel may manage the wider place, too."""
+    member, channel = interaction.user, interaction.channel
+    assert isinstance(member, discord.Member), "the command is for servers only"
+    if extent == "this server":
+        return member.guild_permissions.manage_channels
+    category = getattr(channel, "category", None)
+    if extent == "this category" and category is not None:
+        return bool(category.permissions_for(member).manage_channels)
+    return True

@@ -1,17 +1,20 @@
 """Answers an interaction at once, to its user alone; an interaction that is lost is let go."""
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, TypeVar
 
 import aiohttp
 import discord
 
 from adapters.discord.refusals import UNKNOWN_INTERACTION
+from adapters.intake import PATIENCE
 
 logger = logging.getLogger(__name__)
 
 Interaction = discord.Interaction[Any]
+Result = TypeVar("Result")
 
 _RESPONDED_ALREADY = 40060
 _TRIES = 3
@@ -45,6 +48,18 @@ async def respond(call: Callable[[], Awaitable[object]]) -> bool:
     return False
 
 
+async def in_time(interaction: Interaction, work: Coroutine[Any, Any, Result]) -> Result:
+    """Return what some work comes to; Discord, which waits three seconds, is told if it is slow.
+
+    To be told afterwards by `tell`, which then shows it in place of "thinking".
+    """
+    working = asyncio.create_task(work)
+    await asyncio.wait({working}, timeout=PATIENCE)
+    if not working.done():
+        await respond(lambda: interaction.response.defer(ephemeral=True, thinking=True))
+    return await working
+
+
 async def tell(
     interaction: Interaction,
     text: str,
@@ -52,7 +67,15 @@ async def tell(
     embeds: Sequence[discord.Embed] = (),
     view: discord.ui.View | None = None,
 ) -> None:
-    """Tell the user something that nobody else sees, as the first response."""
+    """Tell the user something that nobody else sees, as the first response or in its place."""
+    nobody = discord.AllowedMentions.none()
+    if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
+        await respond(
+            lambda: interaction.edit_original_response(
+                content=text, embeds=embeds, view=view, allowed_mentions=nobody
+            )
+        )
+        return
     await respond(
         lambda: interaction.response.send_message(
             text,
@@ -60,6 +83,6 @@ async def tell(
             view=view or discord.utils.MISSING,
             ephemeral=True,
             suppress_embeds=not embeds,
-            allowed_mentions=discord.AllowedMentions.none(),
+            allowed_mentions=nobody,
         )
     )

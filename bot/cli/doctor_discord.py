@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from bot.cli.findings import Finding, failed, misconfigured
+from bot.cli.findings import Finding, failed, misconfigured, warning
 from bot.settings import DiscordSettings
 from core.errors import BotError, DeliveryError, ServiceError
 
@@ -30,4 +30,6 @@ async def check_discord(settings: DiscordSettings) -> AsyncIterator[Finding]:
     else:
         reads = "reads messages" if settings.message_content else "reads mentions and commands only"
         yield Finding("discord", f"{found.name} {reads}")
+    for server, missing in found.lacking.items():
+        yield warning("discord", f"on the server {server!r} the bot's role lacks {missing}")
     yield Finding("discord", f"invite it with {found.invite_url}")

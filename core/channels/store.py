@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Text, and_, delete, select, update
+from sqlalchemy import JSON, Text, and_, bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -66,13 +66,19 @@ class ChannelRules:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
+        row = ChannelRulesRow.__table__.c
+        # Built once: it takes longer than it is executed.
+        self._query = select(row.place, row.rules).where(
+            row.platform == bindparam("platform"),
+            row.workspace == bindparam("workspace"),
+            row.place.in_(bindparam("places", expanding=True)),
+        )
 
     async def get(self, platform: str, workspace: str, places: Iterable[str]) -> dict[str, Rules]:
         """Return what was set for each of these places; the others are left out."""
-        row = ChannelRulesRow
-        wanted = (row.platform == platform, row.workspace == workspace, row.place.in_([*places]))
+        given = {"platform": platform, "workspace": workspace, "places": [*places]}
         async with reading(self._engine) as db:
-            found = await db.execute(select(row.place, row.rules).where(*wanted))
+            found = await db.execute(self._query, given)
             return {place: _rules(rules) for place, rules in found}
 
     async def set(self, place: Place, rules: Rules) -> None:

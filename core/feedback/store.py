@@ -54,17 +54,21 @@ class Feedback:
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
-    async def vote(self, vote: Vote) -> None:
+    async def vote(self, vote: Vote, cast_at: datetime | None = None) -> None:
         """Keep a vote in place of the voter's earlier one on the same answer.
 
         A vote of the same kind without a reason keeps the reason that is there.
+
+        Args:
+            cast_at: When it was cast; one that was cast later is not replaced, so that a click
+                which is delivered again changes nothing. None: now.
         """
-        row = VoteRow
+        row, moment = VoteRow, cast_at or now()
         given = {
             "course_id": vote.course_id,
             "helpful": vote.helpful,
             "reason": vote.reason[:LONGEST_REASON] if vote.reason else None,
-            "voted_at": now(),
+            "voted_at": moment,
         }
         insert = insert_into(self._engine, row).values(
             request_id=vote.request_id, user_id=vote.user_id, **given
@@ -72,6 +76,8 @@ class Feedback:
         async with writing(self._engine) as db:
             same = (row.request_id == vote.request_id, row.user_id == vote.user_id)
             before = await db.scalar(select(row).where(*same).with_for_update())
+            if before is not None and before.voted_at > moment:
+                return
             if before is not None and before.helpful == vote.helpful and not vote.reason:
                 return
             key = ["request_id", "user_id"]

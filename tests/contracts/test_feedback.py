@@ -1,5 +1,6 @@
 """Votes on answers, on every database."""
 
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -29,6 +30,15 @@ async def test_a_vote_can_be_changed(feedback: Feedback) -> None:
     await feedback.vote(vote(helpful=False, reason="too short"))
     await feedback.vote(vote(helpful=True))
     assert await feedback.of(ANSWER, "ann") == vote(helpful=True)
+
+
+async def test_a_click_that_is_delivered_again_later_changes_nothing(feedback: Feedback) -> None:
+    first = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    second = first + timedelta(seconds=5)
+    await feedback.vote(vote(helpful=True), first)
+    await feedback.vote(vote(helpful=False), second)
+    await feedback.vote(vote(helpful=True), first)
+    assert await feedback.of(ANSWER, "ann") == vote(helpful=False)
 
 
 async def test_a_click_again_keeps_the_reason(feedback: Feedback) -> None:

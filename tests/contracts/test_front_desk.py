@@ -302,6 +302,30 @@ class TestThreads:
         assert await reception.desk.receive(post) is not None
 
 
+class TestClicks:
+    """Questions that name the course of the answer that a button stands under."""
+
+    async def test_a_click_asks_the_channels_course_and_else_the_answers(
+        self, engine: AsyncEngine
+    ) -> None:
+        reception = Reception(engine, "biology", "physics", "handbook")
+        received = await reception.desk.receive(heard(1, course="physics"))
+        assert received is not None
+        assert received.arrival.request is not None
+        assert received.arrival.request.course_id == "physics"
+        await reception.rules.set(CHANNEL, Rules(course_id="biology"))
+        received = await reception.desk.receive(heard(2, course="physics"))
+        assert received is not None
+        assert received.arrival.request is not None
+        assert received.arrival.request.course_id == "biology"
+
+    async def test_a_click_is_no_way_around_who_may_ask(self, reception: Reception) -> None:
+        await reception.rules.set(CHANNEL, Rules(askers=Askers.STAFF))
+        assert refusal(await reception.desk.receive(heard(1, course="biology"))) == STAFF_ONLY
+        about_me = await reception.desk.receive(heard(2, course="handbook"))
+        assert refusal(about_me) is None
+
+
 class TestChanges:
     async def test_an_edit_has_the_question_answered_anew(self, reception: Reception) -> None:
         await reception.desk.receive(heard(1))
@@ -312,6 +336,15 @@ class TestChanges:
         assert received.arrival.about == "discord:bot:1"
         assert received.arrival.request is not None
         assert received.arrival.request.query_text == "What is a cell wall?"
+
+    async def test_an_edit_is_as_old_as_the_edit_and_not_as_the_message(
+        self, reception: Reception
+    ) -> None:
+        await reception.desk.receive(heard(1))
+        edited = heard(9, "What is a cell wall?", key="discord:bot:1:edit:5", sent_at=NOON)
+        received = await reception.desk.redo(edited, original="discord:bot:1")
+        assert received is not None
+        assert received.arrival.sent_at is None
 
     async def test_an_edit_of_what_was_no_question_is_passed_over(
         self, reception: Reception

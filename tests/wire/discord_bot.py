@@ -1,10 +1,6 @@
 """The unmodified bot as a process of its own, in front of the local Discord."""
 
 import asyncio
-import shutil
-import signal
-import sys
-from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,7 +11,9 @@ from bot.handbook import ingest_handbook
 from bot.settings import Settings
 from bot.wiring import open_services
 from tests.books import LIGHTHOUSE, write_files
-from tests.command_line import CommandLine, shell
+from tests.command_line import shell
+from tests.wire import bot_process
+from tests.wire.bot_process import PATIENCE, copied
 from tests.wire.discord import (
     Channel,
     ChannelType,
@@ -28,8 +26,6 @@ from tests.wire.discord import (
 )
 
 T = TypeVar("T")
-PATIENCE = 40.0
-"""Seconds; a machine that is busy takes its time, and nobody waits when it is not."""
 SITE = "https://arden.example.org/book/"
 FOREIGN_FACT = "amber falcon seventeen"
 _COURSES = f"""\
@@ -63,91 +59,17 @@ def make_template(folder: Path, models: Path, *courses: str) -> Path:
     return place.data
 
 
-class BotProcess:
-    """`python -m bot run` over a data folder, with its log."""
+class BotProcess(bot_process.BotProcess):
+    """The bot in front of a local Discord."""
 
     def __init__(self, folder: Path, server: DiscordServer, settings: Mapping[str, str]) -> None:
         """Prepare a process; `settings` are `GLOSSATOR_` variables beside the three needed."""
-        self.folder = folder
-        self._server = server
-        self._settings = settings
-        self._process: Process | None = None
-        self._log = folder / "bot.log"
-
-    @property
-    def log(self) -> str:
-        """All that the processes of this folder have said."""
-        return self._log.read_text(encoding="utf-8") if self._log.exists() else ""
-
-    @property
-    def pid(self) -> int:
-        """The process's id."""
-        assert self._process is not None
-        return self._process.pid
-
-    async def launch(self) -> None:
-        """Start the process, and wait for nothing."""
         variables = {
-            "DISCORD__TOKEN": self._server.world.application.token,
-            "DISCORD__API_URL": self._server.api_url,
-            "DATA_DIR": str(self.folder / "data"),
-            **self._settings,
+            "DISCORD__TOKEN": server.world.application.token,
+            "DISCORD__API_URL": server.api_url,
+            **settings,
         }
-        line = CommandLine(self.folder).setting(**variables)
-        with self._log.open("ab") as log:
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "bot", "run"),
-                cwd=self.folder,
-                env=line.environment(),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-
-    async def start(self) -> None:
-        """Start the process, and wait until it is connected."""
-        before = self.log.count("connected to Discord as")
-        await self.launch()
-        await self.says("connected to Discord as", times=before + 1)
-
-    async def says(self, text: str, times: int = 1) -> None:
-        """Wait until the log says something."""
-        async with asyncio.timeout(PATIENCE * 2):
-            while self.log.count(text) < times:
-                assert self._process is not None
-                assert self._process.returncode is None, self.log
-                await asyncio.sleep(0.02)
-
-    async def ended(self) -> int:
-        """Wait for the end of the process and return its exit code."""
-        assert self._process is not None
-        async with asyncio.timeout(PATIENCE):
-            return await self._process.wait()
-
-    async def stop(self, number: int = signal.SIGTERM) -> int:
-        """Tell the process to end, and return its exit code."""
-        self.signal(number)
-        return await self.ended()
-
-    async def kill(self) -> None:
-        """End the process without a word."""
-        await self.stop(signal.SIGKILL)
-
-    def signal(self, number: int) -> None:
-        """Send the process a signal."""
-        assert self._process is not None
-        self._process.send_signal(number)
-
-    @property
-    def is_running(self) -> bool:
-        """Whether the process has been started and has not ended."""
-        return self._process is not None and self._process.returncode is None
-
-    def check_log(self) -> None:
-        """Fail for anything in the log that an operator would be alarmed by."""
-        alarming = [line for line in self.log.splitlines() if line.startswith(("ERROR", "CRIT"))]
-        assert "Traceback" not in self.log, self.log
-        assert not alarming, "\n".join(alarming)
+        super().__init__(folder, variables, ready="connected to Discord as")
 
 
 @dataclass
@@ -155,7 +77,7 @@ class Trial:
     """A world with a running bot in it, seen by its people."""
 
     server: DiscordServer
-    bot: BotProcess
+    bot: bot_process.BotProcess
     people: int = 0
 
     @property
@@ -267,11 +189,6 @@ def _buttons(message: Message) -> list[Mapping[str, Any]]:
     return [part for row in message.components for part in row.get("components", [])]
 
 
-def _copy(template: Path, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(template, folder / "data", symlinks=True)
-
-
 @asynccontextmanager
 async def a_trial(
     template: Path,
@@ -282,7 +199,7 @@ async def a_trial(
     start: bool = True,
 ) -> AsyncIterator[Trial]:
     """Let a bot run over a copy of a data folder; what it may never do fails the test."""
-    _copy(template, folder)
+    copied(template, folder)
     async with DiscordServer(limits or Limits.relaxed()) as server:
         trial = Trial(server, BotProcess(folder, server, settings or {}))
         try:

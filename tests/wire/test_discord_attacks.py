@@ -72,7 +72,8 @@ async def test_a_hostile_question_or_quote_reaches_nobody(house: House, step: in
         mention = await world.say(ann, channel, f"{trial.mention} {text}")
         await trial.answer_to(mention)
         assert mention.thread is not None
-        assert mention.thread is None or len(mention.thread.name) <= 100
+        assert len(mention.thread.name) <= 100
+        assert not URL.search(mention.thread.name)
         command = await world.slash(ann, channel, "ask", question=text)
         await trial.result_of(command)
         quoted = await world.say(ann, channel, text)

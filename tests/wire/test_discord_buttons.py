@@ -11,9 +11,10 @@ import pytest
 import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT, VERBATIM
+from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Duplicate, Interaction, Message, User
 from tests.wire.discord.interactions import Callback
-from tests.wire.discord_bot import PATIENCE, Trial, a_trial, button, is_finished, is_growing, labels
+from tests.wire.discord_bot import Trial, a_trial, button, is_finished, is_growing, labels
 from tests.wire.gemini_calls import GeminiCall
 from tests.wire.gemini_replies import Reply
 from tests.wire.gemini_server import GeminiServer

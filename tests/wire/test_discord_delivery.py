@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import (
     Behind,
     Channel,
@@ -25,7 +26,7 @@ from tests.wire.discord import (
     Slow,
 )
 from tests.wire.discord.faults import RestFault
-from tests.wire.discord_bot import PATIENCE, BotProcess, Trial, a_trial, is_finished
+from tests.wire.discord_bot import BotProcess, Trial, a_trial, button, is_finished
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -163,6 +164,16 @@ async def test_after_a_connection_that_cannot_be_resumed_what_was_missed_is_foun
     assert len(trial.from_bot(direct)) == 2
 
 
+async def test_what_was_missed_is_looked_for_until_discord_tells_it(trial: Trial) -> None:
+    connected = trial.bot.log.count("connected to Discord as")
+    trial.server.faults.rest(ServerError(503), "GET /channels/{channel_id}/messages", times=2)
+    await _disturb(trial, "close 4009")
+    missed = await mentions(trial, 2)
+    await trial.bot.says("connected to Discord as", connected + 1)
+    await answered_once(trial, *missed)
+    assert "could not be looked for" in trial.bot.log
+
+
 async def _disturb(trial: Trial, way: str) -> None:
     """Disturb the connection, and wait until the bot has noticed."""
     gateway = trial.server.gateway
@@ -260,15 +271,21 @@ async def test_a_database_that_is_locked_delays_the_answer_and_not_the_response(
     trial: Trial,
 ) -> None:
     world, ann = trial.world, trial.user()
+    answer = await trial.ask(ann, trial.channel(), COVERED)
     database = trial.bot.folder / "data" / "glossator.db"
     with closing(sqlite3.connect(database, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         asked = await world.slash(ann, trial.channel(), "ask", question=COVERED)
         (question,) = await mentions(trial)
-        await asked.response()
-        assert asked.responded_after is not None
-        assert asked.responded_after < 3
+        clicked = await world.click(ann, answer, button(answer, "Helpful"))
+        reasoned = await world.click(ann, answer, button(answer, "Not helpful"))
+        for interaction in (asked, clicked, reasoned):
+            await interaction.response()
+            assert interaction.responded_after is not None
+            assert interaction.responded_after < 3
         other.execute("ROLLBACK")
+    await trial.until(lambda: "Thank you" in clicked.original.content or None)  # type: ignore[union-attr]
+    await trial.until(lambda: "Noted" in reasoned.original.content or None)  # type: ignore[union-attr]
     await trial.until(lambda: COVERED_FACT in asked.original.content or None)  # type: ignore[union-attr]
     await answered_once(trial, question)
 

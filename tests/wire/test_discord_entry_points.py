@@ -64,6 +64,21 @@ async def test_the_footnotes_lead_into_the_book_and_to_nothing_else(trial: Trial
     assert labels(answer) == ["Helpful", "Not helpful", "Evidence"]
 
 
+async def test_who_asks_too_much_is_told_so_and_nobody_else(trial: Trial) -> None:
+    ann, bob, channel = trial.user(), trial.user(), trial.channel()
+    public = 0
+    for _ in range(13):  # six a minute, and a minute may begin meanwhile
+        asked = await trial.world.slash(ann, channel, "ask", question=COVERED)
+        told = (await trial.result_of(asked)).content
+        if asked.ephemeral:
+            break
+        public += 1
+        assert COVERED_FACT in told
+    assert "You are asking very fast" in told
+    assert public >= 6
+    assert len(trial.from_bot(channel, bob)) == public
+
+
 async def test_sections_are_suggested_while_somebody_types(trial: Trial) -> None:
     ann, channel = trial.user(), trial.channel()
     choices = await trial.world.autocomplete(

@@ -9,8 +9,9 @@ import pytest
 import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Channel, ChannelType, Permission, User
-from tests.wire.discord_bot import FOREIGN_FACT, PATIENCE, Trial, a_trial, button, labels
+from tests.wire.discord_bot import FOREIGN_FACT, Trial, a_trial, button, labels
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -110,6 +111,18 @@ async def test_only_who_manages_channels_is_shown_the_command(trial: Trial) -> N
     direct = world.direct_channel(staff, world.bot)
     with pytest.raises(LookupError, match="not for this kind of channel"):
         await world.slash(staff, direct, "course show")
+
+
+async def test_who_manages_one_channel_sets_nothing_for_others(trial: Trial) -> None:
+    world = trial.world
+    category = trial.channel(ChannelType.CATEGORY)
+    channel, tutor = trial.channel(category=category), trial.user()
+    world.restrict(channel, tutor, allow=Permission.MANAGE_CHANNELS)
+    for where in ("this server", "this category"):
+        told = await used(trial, tutor, channel, "course bind", course="vault", where=where)
+        assert told == f"You may not manage {where}."
+    assert "No course is set" in await answered(trial, channel)
+    assert "Done" in await used(trial, tutor, channel, "course bind", course="vault")
 
 
 # --- how it behaves -----------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.command_line import CommandLine, Finished
-from tests.wire.discord import DiscordServer, Limits, ServerError
+from tests.wire.discord import DiscordServer, Limits, Permission, ServerError
 
 
 @pytest.fixture
@@ -51,6 +51,19 @@ async def test_a_missing_intent_is_told_with_what_to_do(
     assert "FAIL  discord   The Message Content intent is off" in refused.out
     done = await doctor(glossator, server, DISCORD__MESSAGE_CONTENT="false")
     assert "reads mentions and commands only" in done.out
+
+
+async def test_missing_permissions_are_told_by_server(
+    glossator: CommandLine, server: DiscordServer
+) -> None:
+    world = server.world
+    everyone = world.everyone(world.guild)
+    everyone.permissions &= ~Permission.CREATE_PUBLIC_THREADS
+    for role in world.guild.roles.values():
+        role.permissions &= ~Permission.CREATE_PUBLIC_THREADS
+    done = await doctor(glossator, server)
+    assert f"on the server {world.guild.name!r} the bot's role lacks" in done.out
+    assert "lacks 'Create Public Threads'" in done.out
 
 
 async def test_an_outage_is_no_fault_of_the_token(

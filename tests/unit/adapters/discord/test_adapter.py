@@ -76,6 +76,7 @@ async def test_a_server_that_is_hidden_by_an_outage_is_waited_for(
     adapter: DiscordAdapter, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_ABSENT_FOR", 0.01)
+    await adapter._client._async_setup_hook()
     state = adapter._client._connection
     state.shard_count = 2
     hidden = discord.Guild._create_unavailable(state=state, guild_id=1 << 22, data=None)
