@@ -13,6 +13,7 @@ from adapters.desk import FrontDesk
 from adapters.guide import Guide
 from adapters.janitor import Janitor
 from adapters.worker import Worker
+from bot import slack
 from bot.chats import ChatServices
 from bot.discord import discord_adapter
 from bot.handbook import COURSE, ingest_handbook
@@ -32,7 +33,8 @@ CLOSING = 1.5
 """Seconds that a platform gets to take leave."""
 NO_PLATFORM = (
     "No chat platform is set up: set GLOSSATOR_DISCORD__TOKEN (docs/discord.md says how to get "
-    "one), or ask at the terminal with 'glossator chat'."
+    "one) or GLOSSATOR_SLACK__BOT_TOKEN (docs/slack.md), or ask at the terminal with "
+    "'glossator chat'."
 )
 
 
@@ -42,7 +44,7 @@ async def run_bot(settings: Settings, announce: Callable[[str], None]) -> None:
     Raises:
         ConfigurationError: when there is no platform, or one refuses our credentials.
     """
-    if settings.discord.token is None:
+    if settings.discord.token is None and not slack.is_set_up(settings.slack):
         raise ConfigurationError(NO_PLATFORM)
     stop = asyncio.Event()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
@@ -54,7 +56,7 @@ async def run_bot(settings: Settings, announce: Callable[[str], None]) -> None:
         except IngestionBusy:
             logger.info("another process ingests the handbook")
         await opened.warm_up()
-        announce("Answering; stop with Ctrl-C.")
+        announce("Starting; stop with Ctrl-C.")
         await Bot(opened).run_until(stop, announce)
 
 
@@ -88,17 +90,15 @@ class Bot:
             handbook=COURSE.course_id,
             described=lambda platform: opened.course_file.channels.get(platform, {}),
         )
-        self._platforms: Sequence[ChatPlatform] = (
-            discord_adapter(
-                ChatServices(
-                    opened=opened,
-                    inbox=self.inbox,
-                    desk=desk,
-                    guide=guide,
-                    wake=lambda: self.worker.wake(),
-                    stop=lambda key: self.worker.stop(key),
-                )
-            ),
+        self._platforms = _platforms(
+            ChatServices(
+                opened=opened,
+                inbox=self.inbox,
+                desk=desk,
+                guide=guide,
+                wake=lambda: self.worker.wake(),
+                stop=lambda key: self.worker.stop(key),
+            )
         )
         adapters = {platform.platform: platform for platform in self._platforms}
         self.worker = Worker(
@@ -138,3 +138,14 @@ class Bot:
             await asyncio.wait([stopping, *running])
         for task in ended:
             task.result()
+
+
+def _platforms(chats: ChatServices) -> Sequence[ChatPlatform]:
+    """Return every platform whose settings are there, over the same inbox."""
+    settings = chats.opened.settings
+    platforms = list[ChatPlatform]()
+    if settings.discord.token is not None:
+        platforms.append(discord_adapter(chats))
+    if slack.is_set_up(settings.slack):
+        platforms.append(slack.slack_adapter(chats))
+    return platforms

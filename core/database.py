@@ -4,7 +4,7 @@ import asyncio
 import json
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
     asynccontextmanager,
@@ -13,9 +13,9 @@ from contextlib import (
 )
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from sqlalchemy import Connection, DateTime, Dialect, MetaData, TypeDecorator, event
+from sqlalchemy import Connection, DateTime, Dialect, FromClause, MetaData, TypeDecorator, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
@@ -26,6 +26,9 @@ from core.errors import ConfigurationError, StoreError
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
+    from core.sqlite import WriterQueue
+
+Result = TypeVar("Result")
 Synchronous = Literal["FULL", "NORMAL"]
 """Whether an acknowledged write survives a power cut (FULL) or only a crash (NORMAL)."""
 
@@ -46,6 +49,7 @@ _SNAPSHOT: dict[str, dict[str, Any]] = {
     "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
 }
 _POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode"})
+_to_json = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 class Base(DeclarativeBase):
@@ -111,8 +115,10 @@ def create_engine(
         connect: dict[str, Any] = {"timeout": BUSY_TIMEOUT, "async_creator_fn": _connect_sqlite}
         engine = _create(_sqlite_url(address), **pool, connect_args=connect)
         _prepare_sqlite(engine, synchronous, enforce_foreign_keys)
+        from core.sqlite import WriterQueue
+
         # SQLite has one writer and lets the others poll for their turn; a queue is fair.
-        return engine.execution_options(writer=asyncio.Lock())
+        return engine.execution_options(writers=WriterQueue())
     connect = {
         "timeout": CONNECT_TIMEOUT,
         "command_timeout": statement_timeout,
@@ -126,8 +132,7 @@ def create_engine(
 
 
 def _create(url: URL, **options: Any) -> AsyncEngine:
-    to_json = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return create_async_engine(url, hide_parameters=True, json_serializer=to_json, **options)
+    return create_async_engine(url, hide_parameters=True, json_serializer=_to_json, **options)
 
 
 def _parse(url: str) -> URL:
@@ -202,7 +207,8 @@ def _prepare_sqlite(engine: AsyncEngine, synchronous: Synchronous, foreign_keys:
         # A reader that turned writer would fail at once; a writer that says so at the
         # start waits for its turn.
         reads = connection.get_execution_options().get("read_only", False)
-        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+        driver: Any = connection.connection.driver_connection
+        driver.begin_with_next("BEGIN" if reads else "BEGIN IMMEDIATE")
 
 
 def _execute_patiently(cursor: Any, pragma: str) -> None:
@@ -252,20 +258,49 @@ async def writing(engine: AsyncEngine) -> AsyncIterator[AsyncSession]:
     Raises:
         StoreError: when the database fails; then nothing was written.
     """
-    queue: AbstractAsyncContextManager[None] = engine.get_execution_options().get(
-        "writer", nullcontext()
-    )
     with store_errors():
-        async with queue, AsyncSession(engine, expire_on_commit=False) as db, db.begin():
+        async with (
+            _turn(engine, urgent=False),
+            AsyncSession(engine, expire_on_commit=False) as db,
+            db.begin(),
+        ):
             yield db
 
 
-def insert_into(engine: AsyncEngine, row: type[Base]) -> "sqlite.Insert | postgresql.Insert":
+async def write_at_once(engine: AsyncEngine, work: Callable[[Connection], Result]) -> Result:
+    """Do work for which somebody waits in a transaction of its own, and return its result.
+
+    On SQLite, which takes one writer at a time, it comes before what `writing` waits for, and
+    is done in one go in the connection's thread: between two statements it waits for nobody.
+
+    Raises:
+        StoreError: when the database fails; then nothing was written.
+    """
+    with store_errors():
+        async with _turn(engine, urgent=True), engine.connect() as connection:
+            if engine.dialect.name == "sqlite":
+                raw = await connection.get_raw_connection()
+                driver: Any = raw.driver_connection
+                done: Result = await driver.transact(work, _to_json)
+                return done
+            async with connection.begin():
+                return await connection.run_sync(work)
+
+
+def _turn(engine: AsyncEngine, *, urgent: bool) -> AbstractAsyncContextManager[None]:
+    writers: WriterQueue | None = engine.get_execution_options().get("writers")
+    return nullcontext() if writers is None else writers.turn(urgent=urgent)
+
+
+def insert_into(
+    engine: AsyncEngine, row: type[Base] | FromClause
+) -> "sqlite.Insert | postgresql.Insert":
     """Return an INSERT that knows ON CONFLICT, in the dialect of the database."""
+    table: Any = row
     if engine.dialect.name == "sqlite":
         from sqlalchemy.dialects import sqlite
 
-        return sqlite.insert(row)
+        return sqlite.insert(table)
     from sqlalchemy.dialects import postgresql
 
-    return postgresql.insert(row)
+    return postgresql.insert(table)

@@ -4,10 +4,12 @@ from alembic import context
 
 import core.budgets.store
 import core.catalogue
+import core.channels.beside
 import core.channels.store
 import core.feedback.store
 import core.inbox.limits
 import core.inbox.rows
+import core.installations.store
 import core.sessions.rows  # noqa: F401  (these imports bring their tables into Base)
 from core.database import Base
 

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from bot.cli.db import WHAT_TO_DO
 from bot.cli.doctor_discord import check_discord
 from bot.cli.doctor_gemini import check_gemini
+from bot.cli.doctor_slack import check_slack
 from bot.cli.exits import Exit
 from bot.cli.findings import Finding, failed, misconfigured, warning
 from bot.courses import CourseFile, read_course_file
@@ -46,6 +47,8 @@ async def _findings() -> AsyncIterator[Finding]:
     async for finding in check_gemini(settings, course_file):
         yield finding
     async for finding in check_discord(settings.discord):
+        yield finding
+    async for finding in check_slack(settings.slack):
         yield finding
     held, index = await _check_index(settings)
     yield index

@@ -6,6 +6,8 @@ from bot.cli.findings import Finding, failed, misconfigured, warning
 from bot.settings import DiscordSettings
 from core.errors import BotError, DeliveryError, ServiceError
 
+UNREACHABLE = "Discord cannot be reached; try again later."
+
 
 async def check_discord(settings: DiscordSettings) -> AsyncIterator[Finding]:
     """Check the bot's account, when there is a token; nothing is said without one."""
@@ -16,7 +18,7 @@ async def check_discord(settings: DiscordSettings) -> AsyncIterator[Finding]:
     try:
         found = await account(settings.token.get_secret_value(), settings.api_url)
     except DeliveryError:
-        yield failed("discord", ServiceError("Discord cannot be reached; try again later."))
+        yield failed("discord", ServiceError(user_message=UNREACHABLE))
         return
     except BotError as error:
         yield failed("discord", error)

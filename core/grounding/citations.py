@@ -44,8 +44,7 @@ class CitationLedger:
         """Return `text` without links, followed by the markers of its citations."""
         markers = dict.fromkeys(self._marker(place) for place in places)
         shown = presentable(text)
-        glue = "\n" if is_block(shown) else " "
-        return f"{shown}{glue}{' '.join(f'[{marker}]' for marker in markers)}"
+        return f"{shown}{_glue(shown)}{' '.join(f'[{marker}]' for marker in markers)}"
 
     @property
     def grounding_chunks(self) -> tuple[RetrievedChunk, ...]:
@@ -76,6 +75,13 @@ class CitationLedger:
             )
         )
         return marker
+
+
+def _glue(shown: str) -> str:
+    """Return what stands between a text and its markers; right below a table is a row."""
+    if not is_block(shown):
+        return " "
+    return "\n\n" if shown.rstrip().splitlines()[-1].lstrip().startswith("|") else "\n"
 
 
 def is_block(text: str) -> bool:

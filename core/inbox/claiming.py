@@ -1,5 +1,7 @@
 """Finds the event whose turn it is, and takes it."""
 
+import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,9 +21,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from core.database import UtcDateTime
-from core.inbox.base import Kind
+from core.errors import StoreError
+from core.inbox.base import Job, Kind, Posted
 from core.inbox.limits import Limits
-from core.inbox.rows import InboxRow, PostRow, is_waiting, root_of
+from core.inbox.rows import InboxRow, PostRow, arrival_from, is_waiting, root_of
+from core.models import now
+
+logger = logging.getLogger(__name__)
 
 MOMENT = bindparam("moment", type_=UtcDateTime())
 _PLATFORMS: BindParameter[Any] = bindparam("platforms", expanding=True)
@@ -96,20 +102,46 @@ async def take(
     return await db.scalar(claim)
 
 
-async def messages_of(db: AsyncSession, row: InboxRow) -> tuple[str, ...]:
+async def job_from(db: AsyncSession, row: InboxRow, unseal: Callable[[bytes], str]) -> Job:
+    """Return the job of an event that was taken, with all that its holder needs."""
+    assert row.lease_until is not None
+    return Job(
+        arrival=arrival_from(row, _token(row, unseal)),
+        fence=row.fence,
+        lease_until=row.lease_until,
+        accepted_at=row.accepted_at,
+        attempts=row.attempts,
+        posted=Posted(await _messages_of(db, row), await _thread_of(db, row)),
+        earlier_requests=await _earlier_requests(db, row),
+        stopped=row.stopped,
+    )
+
+
+def _token(row: InboxRow, unseal: Callable[[bytes], str]) -> str | None:
+    """Return an event's token; None when it has none that still answers anything."""
+    if row.token is None or (row.token_expires_at is not None and row.token_expires_at <= now()):
+        return None
+    try:
+        return unseal(row.token)
+    except StoreError:
+        logger.warning("the token of %s cannot be unsealed", row.key)
+        return None
+
+
+async def _messages_of(db: AsyncSession, row: InboxRow) -> tuple[str, ...]:
     """Return the messages that show the answer to an event's question, in order."""
     query = select(PostRow.message_id).where(PostRow.key == root_of(row)).order_by(PostRow.part)
     return tuple(await db.scalars(query))
 
 
-async def thread_of(db: AsyncSession, row: InboxRow) -> str | None:
+async def _thread_of(db: AsyncSession, row: InboxRow) -> str | None:
     """Return the thread in which an event's question is answered, if it is known."""
     if row.thread is not None or row.about is None:
         return row.thread
     return await db.scalar(select(InboxRow.thread).where(InboxRow.key == row.about))
 
 
-async def earlier_requests(db: AsyncSession, row: InboxRow) -> tuple[Any, ...]:
+async def _earlier_requests(db: AsyncSession, row: InboxRow) -> tuple[Any, ...]:
     """Return the requests whose turns an edit or a deletion makes forgotten, oldest first."""
     if row.kind == Kind.ASK:
         return ()

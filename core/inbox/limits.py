@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Text
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
+from sqlalchemy import Connection, Text, update
+from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core.database import Base, UtcDateTime, insert_into
@@ -45,26 +46,46 @@ class CountRow(Base):
     questions: Mapped[int]
 
 
-async def count(
-    db: AsyncSession, engine: AsyncEngine, arrival: Arrival, limits: Limits, moment: datetime
-) -> Excess | None:
-    """Count a question, and return by what it is too much; None: it is not.
+class Counting:
+    """Counts questions by minute; its statements are built once."""
 
-    A user's questions beyond the limit do not use up the channel's, so that nobody silences
-    a channel.
-    """
-    minute = minute_of(moment)
-    wait = (minute + WINDOW - moment).total_seconds()
-    asked = await _counted(db, engine, user_subject(arrival.user_id), minute)
-    if asked > limits.user_per_minute:
-        refusal = RateLimited(max(1.0, wait)).user_message
-        return Excess(refusal, asked == limits.user_per_minute + 1)
-    place = f"channel:{arrival.platform}:{arrival.workspace}:{arrival.channel}"
-    asked = await _counted(db, engine, place, minute)
-    if asked > limits.channel_per_minute:
-        refusal = _ChannelBusy(max(1.0, wait)).user_message
-        return Excess(refusal, asked == limits.channel_per_minute + 1)
-    return None
+    def __init__(self, engine: AsyncEngine, limits: Limits) -> None:
+        self._limits = limits
+        self._one_more = _one_more(engine)
+
+    def count(
+        self, db: Connection, arrival: Arrival, asked: int, moment: datetime
+    ) -> Excess | None:
+        """Count a question, and return by what it is too much; None: it is not.
+
+        A user's questions beyond the limit do not use up the channel's, so that nobody silences
+        a channel.
+
+        Args:
+            asked: How many its user was seen to have asked in this minute before.
+        """
+        user, place, minute = user_subject(arrival.user_id), _place(arrival), minute_of(moment)
+        both = asked < self._limits.user_per_minute
+        given = [
+            {"subject": subject, "minute": minute, "questions": 1}
+            for subject in ((user, place) if both else (user,))
+        ]
+        now: dict[str, int] = dict(db.execute(self._one_more, given).all())
+        wait = max(1.0, (minute + WINDOW - moment).total_seconds())
+        if now[user] > self._limits.user_per_minute:
+            if both:  # others counted at the same time
+                self._take_back(db, place, minute)
+            is_first = now[user] == self._limits.user_per_minute + 1
+            return Excess(RateLimited(wait).user_message, is_first)
+        in_channel = now.get(place, 0)
+        if in_channel > self._limits.channel_per_minute:
+            is_first = in_channel == self._limits.channel_per_minute + 1
+            return Excess(_ChannelBusy(wait).user_message, is_first)
+        return None
+
+    def _take_back(self, db: Connection, place: str, minute: datetime) -> None:
+        counted = (CountRow.subject == place, CountRow.minute == minute)
+        db.execute(update(CountRow).where(*counted).values(questions=CountRow.questions - 1))
 
 
 def user_subject(user_id: str) -> str:
@@ -89,11 +110,14 @@ class _ChannelBusy(RequestError):
         )
 
 
-async def _counted(db: AsyncSession, engine: AsyncEngine, subject: str, minute: datetime) -> int:
-    """Count one more question of a subject, and return which one of its minute that is."""
-    first = insert_into(engine, CountRow).values(subject=subject, minute=minute, questions=1)
-    upsert = first.on_conflict_do_update(
-        index_elements=["subject", "minute"], set_={"questions": CountRow.questions + 1}
+def _place(arrival: Arrival) -> str:
+    return f"channel:{arrival.platform}:{arrival.workspace}:{arrival.channel}"
+
+
+def _one_more(engine: AsyncEngine) -> Any:
+    """Return the statement that counts one more for each subject, and tells all their counts."""
+    counts = CountRow.__table__
+    upsert = insert_into(engine, counts).on_conflict_do_update(
+        index_elements=["subject", "minute"], set_={"questions": counts.c.questions + 1}
     )
-    asked: int = (await db.execute(upsert.returning(CountRow.questions))).scalar_one()
-    return asked
+    return upsert.returning(counts.c.subject, counts.c.questions)

@@ -1,5 +1,6 @@
 """The SQL side of the inbox: events wait there, are claimed, and leave answered."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -9,10 +10,9 @@ from uuid import UUID
 from sqlalchemy import delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
-from core.database import reading, writing
-from core.errors import StoreError
-from core.inbox import accepting, claiming, forgetting
-from core.inbox.accepting import CLOSED
+from core.database import reading, write_at_once, writing
+from core.inbox import claiming, forgetting
+from core.inbox.accepting import CLOSED, Accepting
 from core.inbox.base import (
     Accepted,
     Answered,
@@ -72,10 +72,12 @@ class Inbox:
         self._engine = engine
         self._seal = seal
         self._unseal = unseal
-        self._limits = limits
         self._healed_after = healed_after
         # Built once: it takes longer than one of them is executed.
-        self._queue = accepting.Queue()
+        self._accepting = Accepting(engine, limits)
+        self._being_accepted = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
         self._candidate = claiming.candidate(limits)
         self._to_heal = claiming.to_heal()
 
@@ -85,10 +87,21 @@ class Inbox:
         Only then may the platform be told that we have it. The same key again stores nothing.
         """
         token = self._seal(arrival.token) if arrival.token is not None else None
-        async with writing(self._engine) as db:
-            return await accepting.accept(
-                db, self._engine, self._queue, arrival, token, self._limits, moment or now()
+        self._being_accepted += 1
+        self._quiet.clear()
+        try:
+            return await write_at_once(
+                self._engine,
+                lambda db: self._accepting.accept(db, arrival, token, moment or now()),
             )
+        finally:
+            self._being_accepted -= 1
+            if not self._being_accepted:
+                self._quiet.set()
+
+    async def quiet(self) -> None:
+        """Wait until nothing is being accepted here."""
+        await self._quiet.wait()
 
     async def claim(
         self, lease: timedelta, platforms: Sequence[str], moment: datetime | None = None
@@ -253,8 +266,9 @@ class Inbox:
 
     async def saw(self, platform: str, channel: str, position: int) -> None:
         """Move a channel's cursor to what was looked at without a question in it."""
-        async with writing(self._engine) as db:
-            await accepting.advance(db, self._engine, platform, channel, position)
+        await write_at_once(
+            self._engine, lambda db: self._accepting.advance(db, platform, channel, position)
+        )
 
     async def active_channels(
         self, platform: str, workspace: str, since: datetime
@@ -299,33 +313,8 @@ class Inbox:
             async with writing(self._engine) as db:
                 row = await claiming.take(db, found, moment, lease)
                 if row is not None:
-                    return await self._job(db, row)
+                    return await claiming.job_from(db, row, self._unseal)
         return None
-
-    async def _job(self, db: AsyncSession, row: InboxRow) -> Job:
-        assert row.lease_until is not None
-        return Job(
-            arrival=arrival_from(row, self._token(row)),
-            fence=row.fence,
-            lease_until=row.lease_until,
-            accepted_at=row.accepted_at,
-            attempts=row.attempts,
-            posted=Posted(await claiming.messages_of(db, row), await claiming.thread_of(db, row)),
-            earlier_requests=await claiming.earlier_requests(db, row),
-            stopped=row.stopped,
-        )
-
-    def _token(self, row: InboxRow) -> str | None:
-        """Return an event's token; None when it has none that still answers anything."""
-        if row.token is None or (
-            row.token_expires_at is not None and row.token_expires_at <= now()
-        ):
-            return None
-        try:
-            return self._unseal(row.token)
-        except StoreError:
-            logger.warning("the token of %s cannot be unsealed", row.key)
-            return None
 
     async def _end(self, job: Job, state: State, doubtful: bool, moment: datetime) -> None:
         """End a job; one that changed hands has always to be looked at again."""

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from tests.wire.discord.gateway import Gateway
 
 
+_ROUND_TRIP = 0.02
+"""Seconds: discord.py takes an acknowledgement for late that is there before it looks."""
+
+
 class Op(IntEnum):
     """Gateway opcodes."""
 
@@ -103,6 +107,7 @@ class Connection:
         world = self._gateway.world
         world.history.commands.append(Command(op, data, world.clock.now()))
         if op == Op.HEARTBEAT:
+            await asyncio.sleep(_ROUND_TRIP)
             self._acknowledge()
         elif self._too_many():
             await self.close(4008)

@@ -1,0 +1,71 @@
+"""What Slack says of the app, for `glossator doctor`, and what the app needs."""
+
+from dataclasses import dataclass
+
+from adapters.slack.installations import slack_client, who_are_we
+from core.errors import ConfigurationError, DeliveryError
+
+SCOPES = frozenset(
+    {
+        "app_mentions:read",
+        "assistant:write",
+        "channels:history",
+        "channels:join",
+        "channels:read",
+        "chat:write",
+        "commands",
+        "groups:history",
+        "groups:read",
+        "im:history",
+        "im:read",
+        "im:write",
+        "mpim:history",
+        "mpim:read",
+        "users:read",
+    }
+)
+"""What the bot asks a workspace for."""
+EVENTS = frozenset(
+    {
+        "app_home_opened",
+        "app_mention",
+        "app_uninstalled",
+        "assistant_thread_context_changed",
+        "assistant_thread_started",
+        "message.channels",
+        "message.groups",
+        "message.im",
+        "message.mpim",
+        "tokens_revoked",
+    }
+)
+"""What the bot subscribes to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The bot as Slack knows it in a workspace."""
+
+    workspace: str
+    name: str
+    missing_scopes: tuple[str, ...]
+
+
+async def account(token: str, api_url: str | None) -> Account:
+    """Return what Slack says of a bot token.
+
+    Raises:
+        ConfigurationError: when Slack refuses the token.
+        DeliveryError: when Slack cannot be reached.
+    """
+    client = slack_client(api_url, token)
+    try:
+        installed = await who_are_we(client)
+        said = await client.auth_test()
+    except DeliveryError as error:
+        if error.permanent:
+            raise ConfigurationError("Slack refuses GLOSSATOR_SLACK__BOT_TOKEN.") from error
+        raise
+    granted = set(installed.scopes.split(","))
+    missing = tuple(sorted(SCOPES - granted))
+    return Account(str(said.get("team", installed.place)), str(said.get("user", "")), missing)

@@ -1,0 +1,61 @@
+"""Where the answer to an event belongs, read from the row that the event left."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from core.inbox.base import Job
+from core.models import now
+
+_MARGIN = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The way to answer a command or a press without a token, as long as it lives."""
+
+    url: str
+    expires_at: datetime
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the address is dead, or might die before the answer is there."""
+        return now() >= self.expires_at - _MARGIN
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an answer belongs."""
+
+    team: str
+    enterprise: str | None
+    channel: str
+    root: str | None
+    """The first message of the thread; None: there is none yet, or no thread at all."""
+    question: str | None
+    """The message that asks; None for a command and for an answer that is shared."""
+    asker: str
+    ephemeral: bool
+    posts_question: bool
+    """Whether the bot posts the question first, and answers below it."""
+    response: Response | None
+
+    @classmethod
+    def of(cls, job: Job) -> "Address":
+        """Return where the answer to a job belongs."""
+        arrival, address = job.arrival, job.arrival.address
+        response = None
+        if arrival.token and arrival.token_expires_at:
+            response = Response(arrival.token, arrival.token_expires_at)
+        posts_question = address.get("post_question", False)
+        asked_in = address.get("thread") or address.get("message")
+        return cls(
+            team=address["team"],
+            enterprise=address.get("enterprise"),
+            channel=address["channel"],
+            root=job.posted.thread if posts_question else asked_in,
+            question=address.get("message"),
+            asker=address["asker"],
+            ephemeral=address.get("ephemeral", False),
+            posts_question=posts_question,
+            response=response,
+        )

@@ -1,0 +1,105 @@
+"""The bolt app: as whom it acts in each workspace, and which of our methods hears what."""
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.slack.clicks import Clicks
+from adapters.slack.commands import Commands
+from adapters.slack.events import Events
+from adapters.slack.home import Home
+from adapters.slack.inbound import spot_of_interaction
+from adapters.slack.installations import Installations, slack_client
+from adapters.slack.questions import Questions
+from adapters.slack.staff import Staff
+from adapters.slack.told import EXPLAIN, FORGET_ME, REASON
+
+logger = logging.getLogger(__name__)
+
+COMMANDS = ("/ask", "/help", "/sources", "/about", "/forget-me", "/course")
+_NOT_INSTALLED = "I am not installed in this workspace any more. Please tell its admins."
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Everything that hears something."""
+
+    events: Events
+    questions: Questions
+    commands: Commands
+    staff: Staff
+    clicks: Clicks
+    home: Home
+
+
+def bolt_app(listeners: Listeners, installations: Installations, api_url: str | None) -> AsyncApp:
+    """Return the app, which acknowledges nothing before our method has returned.
+
+    Signatures are checked where the raw body is at hand, not here.
+    """
+
+    async def authorize(enterprise_id: str | None, team_id: str | None) -> AuthorizeResult | None:
+        installed = await installations.find(team_id, enterprise_id)
+        if installed is None:
+            return None
+        return AuthorizeResult(
+            enterprise_id=enterprise_id,
+            team_id=team_id,
+            bot_user_id=installed.bot_user,
+            bot_id=installed.bot,
+            bot_token=installed.token,
+        )
+
+    app = AsyncApp(
+        logger=logging.getLogger("slack_bolt"),
+        name="glossator",
+        client=slack_client(api_url),
+        authorize=cast("Callable[..., Awaitable[AuthorizeResult]]", authorize),
+        process_before_response=True,
+        request_verification_enabled=False,
+        user_facing_authorize_error_message=_NOT_INSTALLED,
+        attaching_conversation_kwargs_enabled=False,
+    )
+    listeners.events.register(app)
+    _hear_commands(app, listeners)
+    _hear_clicks(app, listeners)
+    return app
+
+
+def _hear_commands(app: AsyncApp, listeners: Listeners) -> None:
+    about = listeners.commands
+    heard_by = (
+        *(listeners.questions.ask, about.help, about.sources, about.about, about.forget_me),
+        listeners.staff.course,
+    )
+    for command, listener in zip(COMMANDS, heard_by, strict=True):
+        app.command(command)(listener)
+    app.message_shortcut(EXPLAIN)(listeners.questions.explain)
+    app.view(EXPLAIN)(listeners.questions.explain_submitted)
+    app.view(REASON)(listeners.clicks.reason_given)
+
+
+def _hear_clicks(app: AsyncApp, listeners: Listeners) -> None:
+    async def forget(
+        body: dict[str, Any], ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
+    ) -> None:
+        await listeners.clicks.forget(body, ack, respond)
+        if (body.get("view") or {}).get("type") == "home":
+            await listeners.home.show(spot_of_interaction(body), client)
+
+    app.action(FORGET_ME)(forget)
+    app.action(re.compile("gl:.*"))(listeners.clicks.clicked)
+    app.action(re.compile(".*"))(_passed_over)
+
+
+async def _passed_over(ack: AsyncAck) -> None:
+    """Acknowledge a press on what is not ours, such as a link that looks like a button."""
+    await ack()

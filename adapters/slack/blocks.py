@@ -1,0 +1,107 @@
+"""Posts as the Block Kit that Slack is sent, and what a press on one of its buttons means."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from adapters.buttons import Button, custom_id, parsed
+from adapters.markdown.slack import to_mrkdwn
+from adapters.markdown.slack_text import controls_escaped, escaped_length
+from adapters.markdown.splitting import split
+from adapters.slack.outbound import Passage, Post
+
+Block = dict[str, Any]
+
+LONGEST_FALLBACK = 2_900
+"""Of the text beside the blocks, which may have 4,000 in an update."""
+VOTE = "gl:vote"
+"""The action id of both votes; all others are `gl:` and the button's letter."""
+_VOTES = frozenset({Button.HELPFUL, Button.NOT_HELPFUL})
+_LONGEST_TITLE = 300
+
+
+def blocks(post: Post) -> list[Block]:
+    """Return what a message shows."""
+    shown = list[Block]()
+    if post.markdown:
+        shown.append({"type": "markdown", "text": controls_escaped(post.markdown)})
+    if post.notes:
+        text = {"type": "mrkdwn", "text": post.notes, "verbatim": True}
+        shown.append({"type": "context", "elements": [text]})
+    return shown + buttons(post)
+
+
+def fallback(post: Post) -> str:
+    """Return what notifications tell, and what is read out, in place of the blocks."""
+    beginning = split(post.markdown, LONGEST_FALLBACK * 2 // 3)
+    text = to_mrkdwn(beginning[0]) if beginning else ""
+    short = split(text, LONGEST_FALLBACK, count=escaped_length)
+    return controls_escaped(short[0]) if short else "…"
+
+
+def buttons(post: Post) -> list[Block]:
+    """Return the blocks with a message's buttons."""
+    if post.request_id is None or not post.buttons:
+        return []
+    shown = list[Block]()
+    if set(post.buttons) >= _VOTES:
+        shown.append({"type": "context_actions", "elements": [_votes(post.request_id)]})
+    others = [_button(one, post.request_id) for one in post.buttons if one not in _VOTES]
+    return [*shown, *([{"type": "actions", "elements": others}] if others else [])]
+
+
+def pressed(action: Mapping[str, Any]) -> tuple[Button, UUID] | None:
+    """Return the button of an action's payload, and the request it belongs to; None: not ours."""
+    name, value = str(action.get("action_id")), str(action.get("value"))
+    return parsed(value if name == VOTE else f"{name}:{value}")
+
+
+def evidence(passages: Sequence[Passage]) -> list[Block]:
+    """Return passages as blocks that show every character as it is, one for each."""
+    return [
+        {"type": "rich_text", "elements": [_place(passage), _quote(passage)]}
+        for passage in passages
+    ]
+
+
+def _votes(request_id: UUID) -> Block:
+    return {
+        "type": "feedback_buttons",
+        "action_id": VOTE,
+        "positive_button": _vote(Button.HELPFUL, request_id),
+        "negative_button": _vote(Button.NOT_HELPFUL, request_id),
+    }
+
+
+def _vote(button: Button, request_id: UUID) -> Block:
+    return {"text": _plain(button.label), "value": custom_id(button, request_id)}
+
+
+def _button(button: Button, request_id: UUID) -> Block:
+    style = {"style": "danger"} if button is Button.STOP else {}
+    return {
+        "type": "button",
+        "text": _plain(button.label),
+        "action_id": f"gl:{button.value}",
+        "value": str(request_id),
+        **style,
+    }
+
+
+def _plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text}
+
+
+def _place(passage: Passage) -> Block:
+    title = passage.title[:_LONGEST_TITLE] or "…"
+    place: Block = {"type": "text", "text": title}
+    if passage.url:
+        place = {"type": "link", "url": passage.url, "text": title}
+    parts: list[Block] = [{"type": "text", "text": f"{passage.numbers} "}, place]
+    if passage.locator:
+        parts.append({"type": "text", "text": f" · {passage.locator}"})
+    return {"type": "rich_text_section", "elements": parts}
+
+
+def _quote(passage: Passage) -> Block:
+    return {"type": "rich_text_quote", "elements": [{"type": "text", "text": passage.words}]}

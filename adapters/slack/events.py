@@ -1,0 +1,234 @@
+"""Slack's events, each handed on in a few lines; acknowledged only when it is in the inbox."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp, AsyncAssistant
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.async_context import AsyncBoltContext
+from slack_bolt.response import BoltResponse
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.desk import FrontDesk, Received
+from adapters.intake import Intake
+from adapters.slack.assistant import Assistant
+from adapters.slack.home import Home
+from adapters.slack.inbound import Origin, Spot, heard_message, message_key, position_of
+from adapters.slack.installations import Installations
+from adapters.slack.questions import Questions
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+Accept = Callable[[], Awaitable[Received | None]]
+Accepting = asyncio.Task[Received | None]
+
+_PATIENCE = 2.0
+"""Seconds that the database may take; Slack waits for three, then delivers again."""
+_NOT_YET = 503
+_MOST_RECENT = 2_000
+"""Events remembered as taken in: Slack tells of every mention twice, and more often at times."""
+_CHANGES = frozenset({"message_changed", "message_deleted"})
+
+
+class Events:
+    """Takes in what the Events API tells; every method may be told the same event twice."""
+
+    def __init__(
+        self,
+        *,
+        desk: FrontDesk,
+        intake: Intake,
+        questions: Questions,
+        assistant: Assistant,
+        home: Home,
+        installations: Installations,
+        forget: Callable[[str, str | None], None],
+    ) -> None:
+        """Put together what is needed.
+
+        Args:
+            forget: Drops what is known in memory about a workspace that took the app out.
+        """
+        self._desk = desk
+        self._intake = intake
+        self._questions = questions
+        self._assistant = assistant
+        self._home = home
+        self._installations = installations
+        self._forget = forget
+        self._side = set[asyncio.Task[None]]()
+        self._taken_in = dict[Hashable, Accepting]()
+
+    def register(self, app: AsyncApp) -> None:
+        """Have bolt call the right method for each event."""
+        app.middleware(self._changed)  # before the assistant, which would swallow some
+        panel = AsyncAssistant()
+        panel.thread_started(self._panel_opened)
+        panel.thread_context_changed(self._panel_moved)
+        panel.user_message(self._panel_message)
+        app.assistant(panel)
+        app.event("message")(self._message)
+        app.event("app_mention")(self._message)
+        app.event("app_home_opened")(self._home_opened)
+        app.event("app_uninstalled")(self._uninstalled)
+        app.event("tokens_revoked")(self._revoked)
+        app.event(re.compile(".*"))(_passed_over)
+
+    async def close(self) -> None:
+        """Give up what is done beside the inbox."""
+        for task in self._side:
+            task.cancel()
+
+    # --- messages --------------------------------------------------------------------------
+
+    async def _message(self, body: Json, context: AsyncBoltContext) -> BoltResponse | None:
+        """Take a question in; others are passed over."""
+        event, origin = body["event"], _origin(body, context)
+        return await self._take_in(origin, event, lambda: self._receive(event, origin))
+
+    async def _panel_message(
+        self, body: Json, context: AsyncBoltContext, client: AsyncWebClient
+    ) -> BoltResponse | None:
+        """Take in a question from the panel, and name its thread."""
+        event, origin = body["event"], _origin(body, context)
+        channel, thread = str(event["channel"]), str(event["thread_ts"])
+
+        async def accept() -> Received | None:
+            beside = await self._assistant.beside(origin.team, channel, thread)
+            return await self._receive(event, origin, beside=beside)
+
+        heard = heard_message(event, origin)
+        if heard is not None:  # first: once there is an answer, Slack would keep the status
+            self._aside(self._assistant.busy(client, channel, thread))
+        response = await self._take_in(origin, event, accept)
+        if response is None and heard is not None and heard.text:
+            self._aside(self._assistant.entitle(client, channel, thread, heard.text))
+        return response
+
+    async def _changed(
+        self, body: Json, context: AsyncBoltContext, next: Callable[[], Awaitable[Any]]
+    ) -> BoltResponse | None:
+        """Have an edited question answered anew, and a deleted one forgotten."""
+        event: Json = body.get("event") or {}
+        if event.get("type") != "message" or event.get("subtype") not in _CHANGES:
+            await next()
+            return None
+        origin = _origin(body, context)
+        response = await self._take_in(origin, event, lambda: self._change(event, origin))
+        return response or BoltResponse(status=200)
+
+    async def _receive(
+        self, event: Json, origin: Origin, *, beside: str | None = None
+    ) -> Received | None:
+        heard = heard_message(event, origin, beside=beside)
+        if heard is None:
+            return None
+        return await self._questions.receive(heard)
+
+    async def _change(self, event: Json, origin: Origin) -> Received | None:
+        channel = str(event["channel"])
+        message: Json = event.get("message") or {}
+        if event["subtype"] == "message_deleted" or message.get("subtype") == "tombstone":
+            key = message_key(origin.team, channel, str(event.get("deleted_ts") or message["ts"]))
+            moment = position_of(str(event["ts"]))
+            return await self._desk.forget(key, key=f"{key}:delete", position=moment)
+        edited_at = (message.get("edited") or {}).get("ts")
+        before = ((event.get("previous_message") or {}).get("edited") or {}).get("ts")
+        if edited_at is None or edited_at == before:
+            return None  # a preview that Slack added, or a new reply
+        heard = heard_message({**message, "channel": channel}, origin)
+        if heard is None:
+            return None
+        again = heard.as_edit(str(edited_at), position_of(str(edited_at)))
+        return await self._desk.redo(again, original=heard.key)
+
+    async def _take_in(self, origin: Origin, event: Json, accept: Accept) -> BoltResponse | None:
+        """Have the desk accept an event, behind what was said before in the same channel.
+
+        When that takes too long, Slack is told nothing, and delivers the event again; what is
+        accepted meanwhile is known then.
+        """
+        name = (origin.team, event["channel"], event["ts"], event.get("subtype"))
+        accepting = self._taken_in.get(name)
+        if accepting is None:
+            accepting = self._intake.begin((origin.team, event["channel"]), accept)
+            self._remember(name, accepting)
+        await asyncio.wait({accepting}, timeout=_PATIENCE)
+        if not accepting.done():
+            return BoltResponse(status=_NOT_YET)
+        if accepting.cancelled() or accepting.exception() is not None:
+            self._taken_in.pop(name, None)
+        accepting.result()
+        return None
+
+    def _remember(self, name: Hashable, accepting: Accepting) -> None:
+        """Keep what an event came to; delivered again, it waits for that and for nothing else."""
+        self._taken_in[name] = accepting
+        if len(self._taken_in) > _MOST_RECENT:
+            self._taken_in.pop(next(iter(self._taken_in)))
+
+    # --- the app itself ----------------------------------------------------------------------
+
+    async def _panel_opened(
+        self, body: Json, context: AsyncBoltContext, client: AsyncWebClient
+    ) -> None:
+        """Note what the panel stands beside, and greet."""
+        thread, team = body["event"]["assistant_thread"], _origin(body, context).team
+        await self._assistant.note(team, thread)
+        self._aside(self._assistant.greet(client, team, thread))
+
+    async def _panel_moved(self, body: Json, context: AsyncBoltContext) -> None:
+        """Note what the panel stands beside now."""
+        team = _origin(body, context).team
+        await self._assistant.note(team, body["event"]["assistant_thread"])
+
+    async def _home_opened(
+        self, body: Json, context: AsyncBoltContext, client: AsyncWebClient
+    ) -> None:
+        """Show somebody their page."""
+        event, origin = body["event"], _origin(body, context)
+        if event.get("tab") == "home":
+            channel, user = str(event.get("channel", "")), str(event["user"])
+            spot = Spot(origin.team, origin.enterprise, channel, user)
+            self._aside(self._home.show(spot, client))
+
+    async def _revoked(self, body: Json) -> None:
+        """Forget a workspace whose bot token is dead; tokens of people are none of ours."""
+        if (body["event"].get("tokens") or {}).get("bot"):
+            await self._uninstalled(body)
+
+    async def _uninstalled(self, body: Json) -> None:
+        """Forget a workspace that took the app out."""
+        team, enterprise = body.get("team_id"), body.get("enterprise_id")
+        await self._installations.remove(team, enterprise)
+        if team:
+            await self._assistant.forget(str(team))
+            self._forget(str(team), enterprise)
+
+    def _aside(self, work: Any) -> None:
+        """Do what nobody waits for, behind the acknowledgement."""
+        task = asyncio.ensure_future(work)
+        self._side.add(task)
+        task.add_done_callback(self._side.discard)
+
+
+async def _passed_over(ack: AsyncAck) -> None:
+    """Acknowledge an event that says nothing to us."""
+    await ack()
+
+
+def _origin(body: Json, context: AsyncBoltContext) -> Origin:
+    authorized = context.authorize_result
+    assert authorized is not None
+    assert authorized.bot_user_id is not None
+    return Origin(
+        team=str(body.get("team_id") or body.get("enterprise_id")),
+        enterprise=body.get("enterprise_id") or None,
+        me=authorized.bot_user_id,
+        bot=authorized.bot_id,
+        shared=bool(body.get("is_ext_shared_channel")),
+    )

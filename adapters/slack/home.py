@@ -1,0 +1,116 @@
+"""The App Home: the courses, how to ask, one's own threads, and what is stored about one."""
+
+import logging
+from typing import Any
+from uuid import UUID
+
+import aiohttp
+from slack_sdk.errors import SlackClientError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.about import Facts, in_words
+from adapters.markdown.slack import to_mrkdwn
+from adapters.markdown.slack_text import controls_escaped, link, words
+from adapters.slack.clicks import Clicks
+from adapters.slack.commands import HOW_TO_ASK
+from adapters.slack.inbound import Spot
+from adapters.slack.plain import escaped
+from adapters.slack.told import forget_button, plain
+from core.errors import BotError
+from core.inbox.base import Answered
+from core.inbox.store import Inbox
+from core.personal import PersonalData
+from core.sessions.store import SessionStore
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+_THREADS = 5
+_LATEST = 50
+_LONGEST = 2_900
+_LONGEST_QUESTION = 150
+
+
+class Home:
+    """Shows everybody their own page of the app."""
+
+    def __init__(
+        self,
+        *,
+        facts: Facts,
+        personal: PersonalData,
+        clicks: Clicks,
+        inbox: Inbox,
+        sessions: SessionStore,
+    ) -> None:
+        self._facts = facts
+        self._personal = personal
+        self._clicks = clicks
+        self._inbox = inbox
+        self._sessions = sessions
+
+    async def show(self, spot: Spot, client: AsyncWebClient) -> None:
+        """Show somebody their page, as it is now."""
+        try:
+            blocks = await self._blocks(spot, client)
+        except BotError as error:
+            blocks = [_section(escaped(error.user_message))]
+        try:
+            await client.views_publish(user_id=spot.user, view={"type": "home", "blocks": blocks})
+        except (SlackClientError, aiohttp.ClientError, OSError) as error:
+            logger.warning("the App Home could not be shown: %s", error)
+
+    async def _blocks(self, spot: Spot, client: AsyncWebClient) -> list[Json]:
+        pseudonyms = await self._clicks.pseudonyms(spot)
+        stored = await self._personal.stored(pseudonyms)
+        courses = await self._facts.courses()
+        lines = [f"- {line}" for line in courses] or ["There is no course to answer from yet."]
+        threads = await self._threads(pseudonyms, client)
+        return [
+            _header("Courses"),
+            _section(_mrkdwn("\n".join(lines))),
+            _section(_mrkdwn(HOW_TO_ASK)),
+            _header("My recent threads"),
+            _section("\n".join(threads) or "None yet."),
+            _header("What is stored about me"),
+            _section(escaped(in_words(stored, "Slack"))),
+            *([forget_button()] if stored.anything else []),
+        ]
+
+    async def _threads(self, pseudonyms: list[str], client: AsyncWebClient) -> list[str]:
+        """Return a line for each of the latest conversations, linking to it where that works."""
+        lines = dict[UUID, str]()
+        for asked in await self._inbox.latest_of(pseudonyms, _LATEST):
+            if asked.session_id is None or asked.session_id in lines:
+                continue
+            question = await self._sessions.first_question(asked.session_id)
+            if question:
+                lines[asked.session_id] = await _line(question, asked, client)
+            if len(lines) == _THREADS:
+                break
+        return [*lines.values()]
+
+
+async def _line(question: str, asked: Answered, client: AsyncWebClient) -> str:
+    short = " ".join(question.split())[:_LONGEST_QUESTION]
+    ts = asked.thread or asked.address.get("thread") or asked.address.get("message")
+    if ts is None:
+        return f"• {words(short)}"
+    try:
+        found = await client.chat_getPermalink(channel=asked.address["channel"], message_ts=ts)
+    except (SlackClientError, aiohttp.ClientError, OSError):
+        return f"• {words(short)}"
+    return f"• {link(short, str(found['permalink']))}"
+
+
+def _header(text: str) -> Json:
+    return {"type": "header", "text": plain(text)}
+
+
+def _section(mrkdwn: str) -> Json:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": mrkdwn[:_LONGEST]}}
+
+
+def _mrkdwn(markdown: str) -> str:
+    return controls_escaped(to_mrkdwn(markdown))

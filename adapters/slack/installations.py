@@ -1,0 +1,223 @@
+"""With which token the bot speaks where: one workspace's, or those of many by OAuth."""
+
+import logging
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Protocol
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackTokenRotationError
+from slack_sdk.oauth.installation_store import Bot
+from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.slack.refusals import refused
+from core.errors import DeliveryError, StoreError
+from core.installations.store import InstallationStore, Installed
+from core.models import now
+
+logger = logging.getLogger(__name__)
+
+API_URL = "https://slack.com/api/"
+_FRESH = 30.0
+"""Seconds for which what was read about a workspace is good enough."""
+_MINUTES_LEFT = 120
+"""A token that lives no longer is exchanged for a new one."""
+
+
+class Installations(Protocol):
+    """Knows where the app is installed.
+
+    Methods raise StoreError when the database fails.
+    """
+
+    async def find(self, team: str | None, enterprise: str | None) -> Installed | None:
+        """Return what the bot is in a workspace; None: it is not installed there.
+
+        Raises:
+            DeliveryError: when Slack does not say who we are.
+        """
+        ...
+
+    async def remove(self, team: str | None, enterprise: str | None) -> None:
+        """Forget a workspace that took the app out."""
+        ...
+
+    async def places(self) -> list[str]:
+        """Return the ids of all workspaces and organisations."""
+        ...
+
+
+class OneInstallation:
+    """The workspace of a bot token that the operator gave."""
+
+    def __init__(self, client: AsyncWebClient) -> None:
+        self._client = client
+        self._known: Installed | None = None
+
+    async def find(self, team: str | None = None, enterprise: str | None = None) -> Installed:
+        """Return what the bot is in its workspace, whichever is asked for."""
+        if self._known is None:
+            self._known = await who_are_we(self._client)
+        return self._known
+
+    async def remove(self, team: str | None, enterprise: str | None) -> None:
+        """Say that the token is dead; there is nothing else to forget."""
+        logger.error("Slack says that the app was taken out of its workspace %s", team)
+
+    async def places(self) -> list[str]:
+        """Return the one workspace, once it is known."""
+        return [self._known.place] if self._known else []
+
+
+class ManyInstallations:
+    """The workspaces that installed the app by OAuth; tokens that end are renewed."""
+
+    def __init__(
+        self,
+        store: InstallationStore,
+        client: AsyncWebClient,
+        *,
+        client_id: str,
+        client_secret: str,
+    ) -> None:
+        """Prepare to use the store.
+
+        Args:
+            client: Exchanges tokens; needs none itself.
+            client_id: The app's.
+            client_secret: The app's.
+        """
+        self._store = store
+        self._rotator = AsyncTokenRotator(
+            client_id=client_id, client_secret=client_secret, client=client
+        )
+        self._known: dict[str, tuple[float, Installed | None]] = {}
+
+    async def save(self, installed: Installed) -> None:
+        """Keep an installation, in place of an earlier one of the same workspace."""
+        await self._store.save(installed)
+        self._known.pop(installed.place, None)
+
+    async def find(self, team: str | None, enterprise: str | None) -> Installed | None:
+        """Return what the bot is in a workspace, or in the organisation it belongs to."""
+        for place in (team, enterprise):
+            installed = await self._at(place) if place else None
+            if installed is not None:
+                return await self._with_live_token(installed)
+        return None
+
+    async def remove(self, team: str | None, enterprise: str | None) -> None:
+        """Forget a workspace; without one, the organisation."""
+        if place := team or enterprise:
+            await self._store.remove(place)
+            self._known.pop(place, None)
+            logger.info("the app was taken out of %s", place)
+
+    async def places(self) -> list[str]:
+        """Return the ids of all workspaces and organisations."""
+        return await self._store.places()
+
+    async def _at(self, place: str) -> Installed | None:
+        read_at, installed = self._known.get(place, (-_FRESH, None))
+        if time.monotonic() - read_at > _FRESH:
+            installed = await self._store.find(place)
+            self._known[place] = (time.monotonic(), installed)
+        return installed
+
+    async def _with_live_token(self, installed: Installed) -> Installed | None:
+        """Return the installation with a token that lives on; None when it cannot be had."""
+        if installed.expires_at is None:
+            return installed
+        try:
+            fresh = await self._rotator.perform_bot_token_rotation(
+                bot=_as_bot(installed), minutes_before_expiration=_MINUTES_LEFT
+            )
+        except (SlackTokenRotationError, aiohttp.ClientError, OSError) as error:
+            logger.warning("the token of %s could not be renewed: %s", installed.place, error)
+            return await self._renewed_elsewhere(installed)
+        if fresh is None:
+            return installed
+        renewed = replace(
+            installed,
+            token=fresh.bot_token,
+            refresh_token=fresh.bot_refresh_token,
+            expires_at=moment_of(fresh.bot_token_expires_at),
+        )
+        await self.save(renewed)
+        return renewed
+
+    async def _renewed_elsewhere(self, installed: Installed) -> Installed | None:
+        """Return what another process has renewed, or the old token while it lives."""
+        self._known.pop(installed.place, None)
+        stored = await self._at(installed.place)
+        alive = stored is not None and (stored.expires_at is None or stored.expires_at > now())
+        return stored if alive else None
+
+
+class InstalledClients:
+    """Clients of Slack's Web API, with each workspace's token."""
+
+    def __init__(self, installations: Installations, api_url: str | None) -> None:
+        self._installations = installations
+        self._api_url = api_url
+
+    async def of(self, team: str, enterprise: str | None) -> AsyncWebClient:
+        """Return a client with a workspace's token.
+
+        Raises:
+            DeliveryError: when the app is not installed there, or the token cannot be had now.
+        """
+        try:
+            installed = await self._installations.find(team, enterprise)
+        except StoreError as error:
+            raise DeliveryError(f"the token of {team} cannot be read") from error
+        if installed is None:
+            raise DeliveryError(f"the app is not installed in {team}", permanent=True)
+        return slack_client(self._api_url, installed.token)
+
+
+def slack_client(api_url: str | None, token: str | None = None) -> AsyncWebClient:
+    """Return a client that repeats nothing by itself: what is posted twice is seen twice."""
+    base_url = f"{(api_url or API_URL).rstrip('/')}/"
+    return AsyncWebClient(token=token, base_url=base_url, retry_handlers=[])
+
+
+async def who_are_we(client: AsyncWebClient) -> Installed:
+    """Return what Slack says of a client's token.
+
+    Raises:
+        DeliveryError: when Slack refuses it, for good, or does not answer.
+    """
+    try:
+        said = await client.auth_test()
+    except SlackApiError as error:
+        raise refused("auth.test", error) from error
+    except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        raise DeliveryError(f"Slack cannot be reached: {type(error).__name__}") from error
+    return Installed(
+        place=str(said["team_id"]),
+        organisation=said.get("enterprise_id"),
+        bot_user=str(said["user_id"]),
+        bot=str(said["bot_id"]),
+        scopes=str(said.headers.get("x-oauth-scopes", "")),
+        token=str(client.token),
+    )
+
+
+def moment_of(seconds: int | None) -> datetime | None:
+    """Return a moment from Slack's seconds."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _as_bot(installed: Installed) -> Bot:
+    assert installed.expires_at is not None
+    return Bot(
+        bot_token=installed.token,
+        bot_id=installed.bot,
+        bot_user_id=installed.bot_user,
+        bot_refresh_token=installed.refresh_token,
+        bot_token_expires_at=int(installed.expires_at.timestamp()),
+        installed_at=0.0,
+    )

@@ -1,0 +1,210 @@
+"""An answer as the messages that show it on Slack; pure, sends nothing."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from adapters.buttons import Button
+from adapters.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
+from adapters.markdown.footnotes import confidence_in_words, footnotes, place_in_book
+from adapters.markdown.formulas import with_readable_formulas
+from adapters.markdown.slack import footnote_lines, to_slack
+from adapters.markdown.slack_text import controls_escaped, escape, escaped_length, words
+from adapters.markdown.splitting import split, utf16_length
+from adapters.markdown.visible import visible
+from core.grounding import wording
+from core.models import AgentResponse, Citation, Outcome
+from core.text.links import without_links
+from core.text.sentences import sentence_spans
+
+LONGEST_MARKDOWN = 8_500
+"""Of a message that may have 12,000 with its notes: room for escapes nobody foresaw."""
+LONGEST_GROWING = 8_000
+"""Characters of an unfinished answer that are shown."""
+LONGEST_NOTES = 2_900
+"""Of one text in a context block, which may have 3,000."""
+_LONGEST_ANSWER = 6
+"""Messages; a model that never ends does not fill a thread."""
+_LONGEST_QUOTE = 2_900
+_MOST_PASSAGES = 90
+_GOES_ON = " …"
+_NOTHING = "…"
+"""Stands where a text is of characters that nobody can see."""
+_LEFT_OUT = "The rest does not fit here. Ask for a shorter answer, or about a part of it."
+_SAYS_HOW_SURE = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """What one message shows."""
+
+    markdown: str
+    """As `to_slack` gives it, its controls not yet escaped."""
+    notes: str = ""
+    """Small print below, in mrkdwn, its controls escaped."""
+    buttons: tuple[Button, ...] = ()
+    request_id: UUID | None = None
+    """What the buttons belong to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage that an answer rests on, as plain text."""
+
+    numbers: str
+    title: str
+    url: str | None
+    locator: str
+    words: str
+
+
+def placeholder(request_id: UUID) -> Post:
+    """Return what is shown until there is text."""
+    return Post(wording.SEARCHING, buttons=(Button.STOP,), request_id=request_id)
+
+
+def growing(text: str, request_id: UUID, *, asked: str | None = None) -> Post:
+    """Return the beginning of an answer that is being written; the placeholder without text."""
+    written = _body(text[:LONGEST_GROWING])
+    if not written.strip():
+        return placeholder(request_id)
+    room = LONGEST_MARKDOWN - len(_GOES_ON)
+    parts = split(_below_question(asked, written), room, count=escaped_length)
+    return Post(parts[0] + _GOES_ON, buttons=(Button.STOP,), request_id=request_id)
+
+
+def settled(text: str, *, asked: str | None = None) -> str:
+    """Return of an unfinished answer what will not change any more, its controls escaped.
+
+    The text of a stream can only grow: sentences are shown when they are whole, code and
+    tables when something follows them.
+    """
+    text = text[:LONGEST_GROWING]
+    lines = lines_of(text)
+    found = list(blocks(lines))
+    if not found:
+        return ""
+    last = found[-1]
+    start = offsets_of(lines)[last.first]
+    if last.kind in {BlockKind.PROSE, BlockKind.HEADING}:
+        start += _whole_sentences(text[start:])
+    body = _body(text[:start]).strip()
+    return controls_escaped(_below_question(asked, body)) if body else ""
+
+
+def question(asked: str) -> Post:
+    """Return a question as the message below which it is answered."""
+    return Post(_below_question(asked, "").rstrip())
+
+
+def sentence(text: str) -> Post:
+    """Return one of our own sentences, which may name what a reader wrote."""
+    text = escape(text).strip() or _NOTHING
+    return Post(split(text, LONGEST_MARKDOWN, count=escaped_length)[0])
+
+
+def answer(
+    response: AgentResponse,
+    *,
+    quoted: bool,
+    asked: str | None = None,
+    private: bool = False,
+    one_message: bool = False,
+) -> list[Post]:
+    """Return a finished answer as messages, with its footnotes and buttons.
+
+    Args:
+        quoted: Whether the question came with a passage.
+        asked: The question, where readers would not see it otherwise.
+        private: Whether the asker alone sees it.
+        one_message: Put all of it into one message; what does not fit then is left out, and
+            the reader told so.
+    """
+    text = _below_question(asked, _body(response.response_text).strip() or _NOTHING)
+    most = 1 if one_message else _LONGEST_ANSWER
+    parts = split(text, LONGEST_MARKDOWN, count=escaped_length)
+    remarks = [*_remarks(response), *([_LEFT_OUT] if len(parts) > most else [])]
+    notes = _notes(response, remarks)
+    posts = [Post(part) for part in parts[:most]]
+    posts[-1] = replace(posts[-1], notes=notes[0])
+    posts += [] if one_message else [Post("", notes=more) for more in notes[1:]]
+    buttons = tuple(_buttons(response, quoted=quoted, private=private))
+    return [*posts[:-1], replace(posts[-1], buttons=buttons, request_id=response.query_id)]
+
+
+def evidence(response: AgentResponse) -> list[Passage]:
+    """Return the exact passages that an answer rests on, each with its place in the book."""
+    return [*_passages(response)][:_MOST_PASSAGES]
+
+
+def _body(markdown: str) -> str:
+    return to_slack(with_readable_formulas(markdown).text)
+
+
+def _below_question(asked: str | None, text: str) -> str:
+    return text if asked is None else f"> {escape(' '.join(asked.split()))}\n\n{text}"
+
+
+def _whole_sentences(text: str) -> int:
+    """Return where the last sentence ends that something follows."""
+    spans = sentence_spans(text)
+    return spans[-1].start if len(spans) > 1 else 0
+
+
+def _notes(response: AgentResponse, remarks: Sequence[str]) -> list[str]:
+    """Return the small print, in as many texts as it needs; one at least, which may be empty.
+
+    Where it is long, quotes are left out, and the remarks come first.
+    """
+    places = footnotes(response)
+    below = [words(" ".join(remark.split())) for remark in remarks]
+    full = "\n".join([*footnote_lines(places), *below])
+    if utf16_length(full) <= LONGEST_NOTES:
+        return [full]
+    packed = [""]
+    for line in [*below, *footnote_lines(places, quotes=False)]:
+        longer = f"{packed[-1]}\n{line}".strip("\n")
+        if packed[-1] and utf16_length(longer) > LONGEST_NOTES:
+            packed.append("")
+            longer = line
+        packed[-1] = split(longer, LONGEST_NOTES, count=utf16_length)[0]
+    return packed
+
+
+def _remarks(response: AgentResponse) -> Iterator[str]:
+    sure = confidence_in_words(response)
+    is_said = wording.NOT_SURE in response.notices
+    if response.outcome in _SAYS_HOW_SURE and sure != "sure" and not is_said:
+        yield f"{sure.capitalize()}: please check the passages."
+    yield from response.notices
+
+
+def _buttons(response: AgentResponse, *, quoted: bool, private: bool) -> Iterator[Button]:
+    if response.outcome is Outcome.ERROR:
+        return
+    yield Button.HELPFUL
+    yield Button.NOT_HELPFUL
+    if response.citations:
+        yield Button.EVIDENCE
+    if quoted:
+        yield Button.WITHOUT_QUOTE
+    if private:
+        yield Button.SHARE
+
+
+def _passages(response: AgentResponse) -> Iterator[Passage]:
+    chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
+    for citation in response.citations:
+        place = place_in_book(chunks[citation.chunk_id])
+        yield Passage(
+            numbers=f"[{citation.marker}]",
+            title=visible(place.title),
+            url=place.url,
+            locator=" · ".join(filter(None, [place.locator, "" if place.url else place.file])),
+            words=_quoted(citation),
+        )
+
+
+def _quoted(citation: Citation) -> str:
+    text = without_links(visible(citation.quote.strip()))
+    return split(text, _LONGEST_QUOTE, count=utf16_length)[0] if text else _NOTHING

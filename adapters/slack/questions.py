@@ -1,0 +1,185 @@
+"""What people ask otherwise than by a message: `/ask`, `/help`, and the message shortcut."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Any
+
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.about import NOTHING_TO_EXPLAIN
+from adapters.desk import HOW_TO_ASK, FrontDesk, Received
+from adapters.heard import Heard
+from adapters.intake import PATIENCE, SLOW, Intake, waiting_sentence
+from adapters.slack.inbound import (
+    PLATFORM,
+    Response,
+    Spot,
+    heard_command,
+    moment_of,
+    response_of,
+    spot_of_command,
+    spot_of_interaction,
+    trigger_key,
+)
+from adapters.slack.people import People
+from adapters.slack.plain import all_of
+from adapters.slack.told import (
+    PRIVATE,
+    PUBLIC,
+    QUESTION,
+    WHO_SEES,
+    explain_modal,
+    open_modal,
+    plain,
+    quote_in,
+    shown_modal,
+    told,
+    typed,
+)
+from core.channels.rules import Askers
+from core.models import now
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+
+class Questions:
+    """Takes questions and puts them into the inbox before it acknowledges them."""
+
+    def __init__(self, desk: FrontDesk, intake: Intake, people: People) -> None:
+        self._desk = desk
+        self._intake = intake
+        self._people = people
+
+    async def ask(self, body: Json, ack: AsyncAck) -> None:
+        """Take a question by command; the answer comes when its turn has come."""
+        first, _, rest = str(body.get("text") or "").strip().partition(" ")
+        private = {PRIVATE: True, PUBLIC: False}.get(first.lower())
+        text = rest if private is not None else str(body.get("text") or "")
+        if not text.strip():
+            await ack(told(HOW_TO_ASK))
+            return
+        await self.take(body, ack, text, private=private)
+
+    async def take(
+        self,
+        body: Json,
+        ack: AsyncAck,
+        text: str,
+        *,
+        private: bool | None,
+        course: str | None = None,
+    ) -> None:
+        """Take what a command asks.
+
+        Args:
+            private: Whether its asker alone sees the answer; None: as the channel says.
+            course: The course that is asked, whatever the channel says.
+        """
+        spot = spot_of_command(body)
+        key, response = trigger_key(body["trigger_id"]), response_of(body, now())
+
+        async def heard() -> Heard:
+            hidden = await self._is_private(spot) if private is None else private
+            said = heard_command(spot, key, text, private=hidden, response=response)
+            return replace(said, course=course)
+
+        slow, received = await self._accepted(key, heard, ack)
+        if slow:
+            return
+        sentence = waiting_sentence(received.accepted) if received else None
+        await (ack(told(sentence)) if sentence else ack())
+
+    async def explain(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
+        """Show what is to be explained, and ask what about it."""
+        quote = all_of(body["message"])
+        if quote:
+            view = explain_modal(quote, _metadata(body))
+        else:
+            text = {"type": "section", "text": plain(NOTHING_TO_EXPLAIN)}
+            view = shown_modal("Explain this passage", [text])
+        await open_modal(client, body["trigger_id"], view)
+        await ack()
+
+    async def explain_submitted(self, body: Json, ack: AsyncAck) -> None:
+        """Take a passage with a question, or without one."""
+        view = body["view"]
+        spot, response = _from_metadata(view["private_metadata"])
+        key = trigger_key(view["id"])
+
+        async def heard() -> Heard:
+            return heard_command(
+                spot,
+                key,
+                typed(view, QUESTION),
+                quote=quote_in(view),
+                private=typed(view, WHO_SEES) == PRIVATE,
+                response=response,
+            )
+
+        slow, _ = await self._accepted(key, heard, None)
+        if slow:
+            text = {"type": "section", "text": plain(SLOW)}
+            await ack(response_action="update", view=shown_modal("Explain this passage", [text]))
+        else:
+            await ack()
+
+    async def receive(self, heard: Heard) -> Received | None:
+        """Have the desk decide, which knows who is staff where only staff may ask."""
+        rules = await self._desk.rules(heard)
+        if rules.askers is Askers.STAFF:
+            enterprise = heard.address["enterprise"]
+            asker, channel = heard.user, heard.channel
+            staff = await self._people.is_staff(heard.workspace, enterprise, asker, channel)
+            heard = replace(heard, staff=staff)
+        return await self._desk.receive(heard, rules)
+
+    async def _accepted(
+        self, key: str, heard: Callable[[], Awaitable[Heard]], ack: AsyncAck | None
+    ) -> tuple[bool, Received | None]:
+        """Have a question accepted; return whether that takes long, and the receipt.
+
+        Slack waits three seconds. When the database takes longer, the asker is told, and the
+        answer follows as soon as the question is stored.
+        """
+
+        async def accept() -> Received | None:
+            return await self.receive(await heard())
+
+        accepting = self._intake.begin(key, accept)
+        await asyncio.wait({accepting}, timeout=PATIENCE)
+        if accepting.done():
+            return False, accepting.result()
+        logger.warning("a question waits for the database: %s", key)
+        if ack is not None:
+            await ack(told(SLOW))
+        return True, None
+
+    async def _is_private(self, spot: Spot) -> bool:
+        rules = await self._desk.rules_at(PLATFORM, spot.team, spot.places)
+        return bool(rules.private)
+
+
+def _metadata(body: Json) -> str:
+    """Return where a passage stands, for the modal that asks about it to remember."""
+    message, spot = body["message"], spot_of_interaction(body)
+    asked_at = moment_of(body["action_ts"])
+    response = response_of(body, asked_at)
+    thread = str(message.get("thread_ts") or body["message_ts"])
+    kept = asdict(replace(spot, thread=thread))
+    if response is not None:
+        kept |= {"url": response.url, "until": response.expires_at.isoformat()}
+    return json.dumps(kept)
+
+
+def _from_metadata(text: str) -> tuple[Spot, Response | None]:
+    kept = json.loads(text)
+    url, until = kept.pop("url", None), kept.pop("until", None)
+    response = Response(url, datetime.fromisoformat(until)) if url else None
+    return Spot(**kept), response

@@ -1,0 +1,93 @@
+"""What Slack refuses, as errors of ours: for now or for good, and with its word for it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+
+from core.errors import DeliveryError
+
+MESSAGE_GONE = frozenset({"message_not_found"})
+STILL_STREAMING = "streaming_state_conflict"
+NOT_STREAMING = "message_not_in_streaming_state"
+CHANNEL_IS_CLOSED = frozenset(
+    {"channel_not_found", "is_archived", "not_in_channel", "restricted_action", "user_not_found"}
+)
+CANNOT_DELETE = frozenset({"cant_delete_message", "message_not_found", "channel_not_found"})
+ABOUT_ONE_ANSWER = CHANNEL_IS_CLOSED | frozenset(
+    {
+        "cannot_reply_to_message",
+        "channel_type_not_supported",
+        "message_not_found",
+        "message_not_owned_by_app",
+        "missing_recipient_team_id",
+        "missing_recipient_user_id",
+        "msg_too_long",
+        "no_text",
+        "thread_not_found",
+        NOT_STREAMING,
+        "user_not_in_channel",
+    }
+)
+"""What a stream may be refused for where others may still be streamed."""
+
+_MINUTE = 60.0
+_UNCLEAR = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable"})
+"""Slack does not say whether it did what it was asked to."""
+_LATER = frozenset(
+    {"accesslimited", "org_login_required", "rate_limited", "ratelimited", "token_expired"}
+)
+_ADVICE = {
+    "is_archived": "the channel is archived",
+    "missing_scope": "install the app again, with the scopes of its manifest",
+    "not_in_channel": "invite the bot into the channel",
+    "thread_not_found": "the question was deleted",
+}
+
+
+class Refused(DeliveryError):
+    """Slack refused a call; `word` is its error, empty where it gave none."""
+
+    def __init__(
+        self, method: str, word: str, *, permanent: bool, retry_after: float | None = None
+    ) -> None:
+        self.word = word
+        detail = f"Slack refused {method}: {word or 'without a word'}"
+        if advice := _ADVICE.get(word):
+            detail = f"{detail}; {advice}"
+        super().__init__(detail, permanent=permanent, retry_after=retry_after)
+
+
+class TooMany(Refused):
+    """Slack takes no more calls of a method for `retry_after` seconds."""
+
+    def __init__(self, method: str, headers: Mapping[str, str]) -> None:
+        value = headers.get("Retry-After") or headers.get("retry-after") or ""
+        self.seconds = float(value) if value.replace(".", "", 1).isdigit() else _MINUTE
+        super().__init__(method, "ratelimited", permanent=False, retry_after=self.seconds)
+
+
+class Unclear(DeliveryError):
+    """Nobody knows whether Slack did what it was asked to."""
+
+
+def refused(method: str, error: SlackApiError) -> DeliveryError:
+    """Return an exception of slack_sdk as an error of ours, without the texts sent."""
+    response: Any = error.response
+    status: int = getattr(response, "status_code", None) or response.status
+    return of_status(method, status, response.headers, _word(response))
+
+
+def of_status(method: str, status: int, headers: Mapping[str, str], word: str) -> DeliveryError:
+    """Return what an answer of Slack means that is no success."""
+    if status == 429:
+        return TooMany(method, headers)
+    if status >= 500 or word in _UNCLEAR or (status == 200 and not word):
+        return Unclear(f"Slack answered {method} with {status} {word}".rstrip())
+    later = word in _LATER
+    return Refused(method, word, permanent=not later, retry_after=_MINUTE if later else None)
+
+
+def _word(response: Any) -> str:
+    data = getattr(response, "data", None)
+    return str(data.get("error") or "") if isinstance(data, dict) else ""

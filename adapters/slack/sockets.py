@@ -1,0 +1,117 @@
+"""Socket Mode: a connection that we open, by which Slack tells us everything."""
+
+import asyncio
+import itertools
+import logging
+
+import aiohttp
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+
+from adapters.slack.installations import slack_client
+from adapters.slack.refusals import refused
+from core.errors import ConfigurationError, DeliveryError
+
+logger = logging.getLogger(__name__)
+
+NO_SOCKET = (
+    "{}: GLOSSATOR_SLACK__APP_TOKEN must be an app-level token with the scope connections:write, "
+    "and Socket Mode must be switched on."
+)
+_PING_EVERY = 5.0
+"""Seconds; a connection that died in silence is replaced after four times as long."""
+_PAUSES = (1, 2, 5, 10, 30, 60)
+"""Seconds between two tries to reach Slack when we start."""
+
+
+class Sockets:
+    """One socket of this process; Slack gives each event to any one of all that are open.
+
+    Other processes of the same app have theirs, ten at most.
+    """
+
+    def __init__(self, app: AsyncApp, app_token: str, api_url: str | None) -> None:
+        self._app = app
+        self._app_token = app_token
+        self._api_url = api_url
+        self._handler: AsyncSocketModeHandler | None = None
+        self._ended = asyncio.Event()
+
+    async def run(self) -> None:
+        """Stay connected until `close`; the SDK replaces a socket that ends.
+
+        Raises:
+            ConfigurationError: when Slack refuses the app token.
+        """
+        url = await self._first_address()
+        if self._ended.is_set():
+            return
+        handler = AsyncSocketModeHandler(
+            self._app,
+            self._app_token,
+            logger=_calm_logger(),
+            web_client=slack_client(self._api_url),
+            ping_interval=_PING_EVERY,
+        )
+        handler.client.wss_uri = url
+        self._handler = handler
+        await handler.connect_async()  # type: ignore[no-untyped-call]
+        logger.info("connected to Slack by a socket")
+        await self._ended.wait()
+
+    async def close(self) -> None:
+        """Disconnect; what was not acknowledged is delivered to another socket."""
+        self._ended.set()
+        if self._handler is not None:
+            await self._handler.close_async()  # type: ignore[no-untyped-call]
+
+    async def _first_address(self) -> str:
+        """Return where the first socket is to be opened, when Slack can be reached."""
+        for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
+            try:
+                return await socket_address(self._app_token, self._api_url)
+            except DeliveryError as error:
+                logger.warning("%s; I try again in %d s", error, pause)
+            try:
+                async with asyncio.timeout(pause):
+                    await self._ended.wait()
+                    return ""
+            except TimeoutError:
+                continue
+        raise AssertionError("the pauses never end")
+
+
+async def socket_address(app_token: str, api_url: str | None) -> str:
+    """Return where a socket can be opened, which proves the app token.
+
+    Raises:
+        ConfigurationError: when Slack refuses the token, or Socket Mode is off.
+        DeliveryError: when Slack cannot be reached.
+    """
+    try:
+        said = await slack_client(api_url).apps_connections_open(app_token=app_token)
+    except SlackApiError as error:
+        refusal = refused("apps.connections.open", error)
+        if not refusal.permanent:
+            raise refusal from error
+        raise ConfigurationError(NO_SOCKET.format(refusal)) from error
+    except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        raise DeliveryError(f"Slack cannot be reached: {type(error).__name__}") from error
+    return str(said["url"])
+
+
+def _calm_logger() -> logging.Logger:
+    """Return the logger of the SDK's socket, for which a broken connection is an error."""
+    calm = logging.getLogger(f"{__name__}.sdk")
+    if not calm.filters:
+        calm.addFilter(_as_warning)
+    return calm
+
+
+def _as_warning(record: logging.LogRecord) -> bool:
+    """Tell of a broken connection in a line: it is replaced, and nothing is lost with it."""
+    if record.levelno > logging.WARNING:
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+        record.exc_info = None
+    return True

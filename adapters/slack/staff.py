@@ -1,0 +1,131 @@
+"""`/course`: what workspace admins and channel creators set for a channel or the workspace."""
+
+import logging
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from adapters.channel_settings import NOTHING_TO_SET, ChannelSettings
+from adapters.slack.inbound import PLATFORM, Spot, spot_of_command
+from adapters.slack.people import People
+from adapters.slack.told import told
+from core.channels.rules import Askers, FollowUps, Rules
+from core.channels.store import Place
+from core.errors import BotError, RequestError
+from core.models import AnswerLength
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+STAFF_COMMAND = "Workspace admins, and who created this channel, can do that."
+HOW_TO_SET = """\
+**How to set me up here**
+- `/course show` shows what holds in this channel
+- `/course bind biology` answers from that course, `/course unbind` forgets it
+- `/course switch off` and `/course switch on`
+- `/course set length: short` with any of `follow-ups: until-people-talk` or `mention`, \
+`askers: everyone` or `staff`, `length: short`, `normal` or `long`, `private: yes`, \
+`auto-answer: yes`, `outsiders: yes`
+Put `workspace` at the end of any of them, and it holds in the whole workspace."""
+_WORKSPACE = "workspace"
+_YES_NO = {"yes": True, "on": True, "no": False, "off": False}
+_RULES = {
+    "follow-ups": "follow_ups",
+    "askers": "askers",
+    "length": "answer_length",
+    "private": "private",
+    "auto-answer": "auto_answer",
+    "outsiders": "outsiders",
+}
+_WORDS: Mapping[str, type[FollowUps] | type[Askers] | type[AnswerLength]] = {
+    "follow_ups": FollowUps,
+    "askers": Askers,
+    "answer_length": AnswerLength,
+}
+
+
+class Staff:
+    """Sets rules for the channel that the command is given in."""
+
+    def __init__(self, settings: ChannelSettings, people: People) -> None:
+        self._settings = settings
+        self._people = people
+
+    async def course(self, body: Json, ack: AsyncAck) -> None:
+        """Do what the command says, and tell what holds afterwards."""
+        spot = spot_of_command(body)
+        try:
+            text = await self._done(spot, str(body.get("text") or ""))
+        except BotError as error:
+            text = error.user_message
+        await ack(told(text))
+
+    async def _done(self, spot: Spot, text: str) -> str:
+        if not await self._people.is_staff(spot.team, spot.enterprise, spot.user, spot.channel):
+            raise RequestError(user_message=STAFF_COMMAND)
+        words = _split(text)
+        everywhere = len(words) > 1 and words[-1].lower() == _WORKSPACE
+        words = words[:-1] if everywhere else words
+        if [word.lower() for word in words] in ([], ["show"]):
+            return await self._lines(spot)
+        changes = await self._changes(words)
+        if changes is None:
+            return HOW_TO_SET
+        place = spot.team if everywhere else spot.channel
+        await self._settings.change(Place(PLATFORM, spot.team, place), changes)
+        extent = "this workspace" if everywhere else "this channel"
+        return f"Done, for {extent}.\n{await self._lines(spot)}"
+
+    async def _changes(self, words: list[str]) -> dict[str, Any] | None:
+        """Return what a command changes; None: it says nothing that we know."""
+        match [words[0].lower(), *words[1:]]:
+            case ["bind", course]:
+                if refusal := await self._settings.unknown_course(course):
+                    raise RequestError(user_message=refusal)
+                return {"course_id": course, "excluded": False}
+            case ["unbind"]:
+                return {"course_id": None}
+            case ["switch", ("on" | "off") as state]:
+                return {"excluded": state == "off"}
+            case ["set", *pairs]:
+                return _set(pairs)
+            case _:
+                return None
+
+    async def _lines(self, spot: Spot) -> str:
+        lines = await self._settings.lines(PLATFORM, spot.team, spot.places)
+        return "\n".join(f"- {line}" for line in lines)
+
+
+def _set(words: list[str]) -> dict[str, Any]:
+    """Return rules from words such as `length: short`, `length=short` or `length short`."""
+    flat = " ".join(words).replace(":", " ").replace("=", " ").split()
+    if not flat or len(flat) % 2:
+        raise RequestError(user_message=NOTHING_TO_SET)
+    changes = dict[str, Any]()
+    for name, value in zip(flat[::2], flat[1::2], strict=True):
+        rule = _RULES.get(name.lower())
+        if rule is None:
+            known = ", ".join(_RULES)
+            raise RequestError(user_message=f"{name!r} cannot be set. What can be: {known}.")
+        changes[rule] = _value(name, rule, value.lower())
+    return {name: getattr(Rules(**changes), name) for name in changes}
+
+
+def _value(name: str, rule: str, value: str) -> object:
+    known: Mapping[str, object] = _YES_NO
+    if rule in _WORDS:
+        known = {str(member.value): member for member in _WORDS[rule]}
+    if value not in known:
+        raise RequestError(user_message=f"`{name}` may be: {', '.join(known)}.")
+    return known[value]
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:  # a quotation mark without its other half
+        return text.split()

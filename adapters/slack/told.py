@@ -1,0 +1,187 @@
+"""What somebody is told at once and alone: texts, modals, and how they reach their reader."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import aiohttp
+from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_sdk.errors import SlackClientError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.about import DELETE
+from adapters.markdown.slack_text import controls_escaped
+from core.feedback.store import LONGEST_REASON
+from core.models import MAX_QUESTION, MAX_SELECTED_TEXT
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+EXPLAIN = "explain"
+"""The callback id of the message shortcut, and of its modal."""
+REASON = "gl:reason"
+"""The callback id of the modal that asks why an answer was not helpful."""
+FORGET_ME = "gl:forget-me"
+"""The action id of the button that deletes what is stored about whoever presses it."""
+QUESTION, WHO_SEES, WHY = "question", "who-sees", "why"
+"""The action ids of inputs."""
+PRIVATE, PUBLIC = "private", "public"
+_LONGEST_SECTION = 3_000
+_QUOTED = "quote-"
+
+
+def told(markdown: str, *more: Json) -> Json:
+    """Return a message that its reader alone sees; titles and names in it are escaped before."""
+    text = controls_escaped(markdown)
+    shown = [{"type": "markdown", "text": text}, *more]
+    return {"response_type": "ephemeral", "text": text[:_LONGEST_SECTION], "blocks": shown}
+
+
+def forget_button() -> Json:
+    """Return the button that deletes everything, which asks once more."""
+    button: Json = {
+        "type": "button",
+        "text": plain(DELETE),
+        "action_id": FORGET_ME,
+        "style": "danger",
+        "confirm": {
+            "title": plain("Delete?"),
+            "text": plain("Your questions and answers are gone for good."),
+            "confirm": plain("Delete"),
+            "deny": plain("Cancel"),
+        },
+    }
+    return {"type": "actions", "elements": [button]}
+
+
+async def respond_with(respond: AsyncRespond, message: Json, *, replace: bool = False) -> None:
+    """Answer a click; one that cannot be answered any more is let go."""
+    try:
+        answered = await respond({**message, "replace_original": replace})
+    except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
+        logger.info("a click could not be answered: %s", type(error).__name__)
+    else:
+        if answered.status_code >= 400:
+            logger.info("a click could not be answered: %s", answered.status_code)
+
+
+async def open_modal(client: AsyncWebClient, trigger: str, view: Json) -> None:
+    """Show a modal; a click that is older than three seconds shows none."""
+    try:
+        await client.views_open(trigger_id=trigger, view=view)
+    except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
+        logger.info("a modal could not be shown: %s", error)
+
+
+def explain_modal(quote: str, metadata: str) -> Json:
+    """Return the modal that asks what about a passage is to be explained."""
+    return {
+        "type": "modal",
+        "callback_id": EXPLAIN,
+        "private_metadata": metadata,
+        "title": plain("Explain this passage"),
+        "submit": plain("Explain"),
+        "close": plain("Cancel"),
+        "blocks": [*_quote_blocks(quote[:MAX_SELECTED_TEXT]), _question_input(), _who_sees()],
+    }
+
+
+def quote_in(view: Json) -> str:
+    """Return the passage that a modal shows."""
+    blocks = view.get("blocks") or ()
+    return "".join(
+        b["text"]["text"] for b in blocks if str(b.get("block_id", "")).startswith(_QUOTED)
+    )
+
+
+def reason_modal(metadata: str) -> Json:
+    """Return the modal that asks why an answer was not helpful; the vote is kept already."""
+    words: Json = {
+        "type": "plain_text_input",
+        "action_id": WHY,
+        "multiline": True,
+        "max_length": LONGEST_REASON,
+    }
+    return {
+        "type": "modal",
+        "callback_id": REASON,
+        "private_metadata": metadata,
+        "title": plain("What was wrong?"),
+        "submit": plain("Send"),
+        "close": plain("Close"),
+        "blocks": [
+            {
+                "type": "input",
+                "block_id": WHY,
+                "optional": True,
+                "label": plain("In your words"),
+                "element": words,
+            }
+        ],
+    }
+
+
+def shown_modal(title: str, blocks: Sequence[Json]) -> Json:
+    """Return a modal that only shows something."""
+    return {
+        "type": "modal",
+        "title": plain(title),
+        "close": plain("Close"),
+        "blocks": list(blocks),
+    }
+
+
+def typed(view: Json, name: str) -> str:
+    """Return what was typed or chosen in an input, by its action id."""
+    for inputs in (view.get("state") or {}).get("values", {}).values():
+        if name in inputs:
+            state = inputs[name]
+            chosen = (state.get("selected_option") or {}).get("value")
+            return str(chosen or state.get("value") or "")
+    return ""
+
+
+def plain(text: str) -> Json:
+    """Return a text that is shown letter by letter."""
+    return {"type": "plain_text", "text": text, "emoji": False}
+
+
+def _quote_blocks(quote: str) -> Iterator[Json]:
+    for start in range(0, len(quote), _LONGEST_SECTION):
+        part = quote[start : start + _LONGEST_SECTION]
+        yield {"type": "section", "block_id": f"{_QUOTED}{start}", "text": plain(part)}
+
+
+def _question_input() -> Json:
+    element: Json = {
+        "type": "plain_text_input",
+        "action_id": QUESTION,
+        "multiline": True,
+        "max_length": MAX_QUESTION,
+        "placeholder": plain("Explain this passage."),
+    }
+    return {
+        "type": "input",
+        "block_id": QUESTION,
+        "optional": True,
+        "label": plain("Your question (optional)"),
+        "element": element,
+    }
+
+
+def _who_sees() -> Json:
+    public = {"text": plain("Everybody, in the message's thread"), "value": PUBLIC}
+    private = {"text": plain("Only me"), "value": PRIVATE}
+    element: Json = {
+        "type": "radio_buttons",
+        "action_id": WHO_SEES,
+        "options": [public, private],
+        "initial_option": public,
+    }
+    return {
+        "type": "input",
+        "block_id": WHO_SEES,
+        "label": plain("Who sees the answer"),
+        "element": element,
+    }

@@ -1,0 +1,190 @@
+"""Builds the Slack adapter from the settings."""
+
+from typing import TYPE_CHECKING
+
+from bot.chats import ChatServices
+from bot.secrets import Sealer
+from bot.settings import SlackSettings
+from bot.wiring import sealing_keys
+from core.channels.beside import Panels
+from core.errors import ConfigurationError
+from core.installations.store import InstallationStore, InstallStates
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+    from adapters.intake import Intake
+    from adapters.slack.adapter import SlackAdapter, Transport
+    from adapters.slack.app import Listeners
+    from adapters.slack.installations import Installations, ManyInstallations, OneInstallation
+    from adapters.slack.workspaces import Workspaces
+
+NO_APP_TOKEN = (
+    "Slack's Socket Mode needs an app-level token: set GLOSSATOR_SLACK__APP_TOKEN, "
+    "or GLOSSATOR_SLACK__TRANSPORT=http."
+)
+NO_SIGNING_SECRET = (
+    "Slack over HTTP needs the app's signing secret, without which anybody could send events: "
+    "set GLOSSATOR_SLACK__SIGNING_SECRET."
+)
+NO_CLIENT_SECRET = "Installing the Slack app needs GLOSSATOR_SLACK__CLIENT_SECRET."
+ONE_OR_MANY = (
+    "Slack answers in one workspace, by GLOSSATOR_SLACK__BOT_TOKEN, or in those that install "
+    "the app, by GLOSSATOR_SLACK__CLIENT_ID: set one of them."
+)
+
+
+def is_set_up(settings: SlackSettings) -> bool:
+    """Return whether the settings name a Slack app at all."""
+    return settings.bot_token is not None or settings.client_id is not None
+
+
+def slack_adapter(chats: ChatServices) -> "SlackAdapter":
+    """Return the adapter; nothing is connected yet.
+
+    Raises:
+        ConfigurationError: when a setting is missing.
+    """
+    from adapters.intake import Intake
+    from adapters.slack.adapter import SlackAdapter
+    from adapters.slack.installations import InstalledClients, OneInstallation, slack_client
+    from adapters.slack.workspaces import Workspaces
+
+    settings = chats.opened.settings.slack
+    check(settings)
+    one, many = None, None
+    if settings.bot_token is not None:
+        one = OneInstallation(slack_client(settings.api_url, _word(settings.bot_token)))
+    else:
+        many = _many(chats)
+    installations = one or many
+    assert installations is not None
+    workspaces = Workspaces(InstalledClients(installations, settings.api_url))
+    intake = Intake(chats.wake)
+    listeners = _listeners(chats, installations, workspaces, intake)
+    return SlackAdapter(
+        workspaces=workspaces,
+        events=listeners.events,
+        intake=intake,
+        transports=_transports(chats, listeners, one, many),
+        one=one,
+    )
+
+
+def check(settings: SlackSettings) -> None:
+    """Raise ConfigurationError when a setting is missing, or two exclude one another."""
+    if settings.bot_token is not None and settings.client_id is not None:
+        raise ConfigurationError(ONE_OR_MANY)
+    if settings.client_id is not None and settings.client_secret is None:
+        raise ConfigurationError(NO_CLIENT_SECRET)
+    if settings.transport == "socket" and settings.app_token is None:
+        raise ConfigurationError(NO_APP_TOKEN)
+    if settings.transport == "http" and settings.signing_secret is None:
+        raise ConfigurationError(NO_SIGNING_SECRET)
+
+
+def _many(chats: ChatServices) -> "ManyInstallations":
+    from adapters.slack.inbound import PLATFORM
+    from adapters.slack.installations import ManyInstallations, slack_client
+
+    settings = chats.opened.settings.slack
+    sealer = Sealer(sealing_keys(chats.opened.settings))
+    store = InstallationStore(chats.opened.engine, PLATFORM, seal=sealer.seal, unseal=sealer.unseal)
+    return ManyInstallations(
+        store,
+        slack_client(settings.api_url),
+        client_id=settings.client_id or "",
+        client_secret=_word(settings.client_secret),
+    )
+
+
+def _listeners(
+    chats: ChatServices,
+    installations: "Installations",
+    workspaces: "Workspaces",
+    intake: "Intake",
+) -> "Listeners":
+    """Return everything that hears something."""
+    from adapters.markdown.slack_text import escape
+    from adapters.slack.app import Listeners
+    from adapters.slack.assistant import Assistant
+    from adapters.slack.clicks import Clicks
+    from adapters.slack.commands import Commands
+    from adapters.slack.events import Events
+    from adapters.slack.home import Home
+    from adapters.slack.people import People
+    from adapters.slack.questions import Questions
+    from adapters.slack.staff import Staff
+
+    desk, personal, facts = chats.desk, chats.personal(), chats.facts(escape)
+    people = People(workspaces.clients)
+    questions = Questions(desk, intake, people)
+    clicks = Clicks(desk, chats.actions(), personal, people, installations)
+    home = Home(
+        facts=facts,
+        personal=personal,
+        clicks=clicks,
+        inbox=chats.inbox,
+        sessions=chats.opened.sessions,
+    )
+    events = Events(
+        desk=desk,
+        intake=intake,
+        questions=questions,
+        assistant=Assistant(desk, chats.guide, Panels(chats.opened.engine)),
+        home=home,
+        installations=installations,
+        forget=workspaces.forget,
+    )
+    names = {
+        "auto_answer": "new messages are answered without a mention",
+        "outsiders": "other organisations and apps are answered",
+    }
+    return Listeners(
+        events=events,
+        questions=questions,
+        commands=Commands(
+            desk=desk, facts=facts, personal=personal, questions=questions, clicks=clicks
+        ),
+        staff=Staff(chats.channel_settings(names), people),
+        clicks=clicks,
+        home=home,
+    )
+
+
+def _transports(
+    chats: ChatServices,
+    listeners: "Listeners",
+    one: "OneInstallation | None",
+    many: "ManyInstallations | None",
+) -> "list[Transport]":
+    """Return the ways by which Slack, and people who install the app, come to us."""
+    from adapters.slack.app import bolt_app
+    from adapters.slack.http import Server
+    from adapters.slack.installations import slack_client
+    from adapters.slack.oauth import STATE_LIFE, oauth_flow
+    from adapters.slack.signing import Signatures
+    from adapters.slack.sockets import Sockets
+
+    settings = chats.opened.settings.slack
+    installations = one or many
+    assert installations is not None
+    app = bolt_app(listeners, installations, settings.api_url)
+    flow = None
+    if many is not None and settings.client_id is not None:
+        flow = oauth_flow(
+            many,
+            InstallStates(chats.opened.engine, STATE_LIFE),
+            slack_client(settings.api_url),
+            client_id=settings.client_id,
+            client_secret=_word(settings.client_secret),
+        )
+    if settings.transport == "http":
+        signatures = Signatures(_word(settings.signing_secret))
+        return [Server(settings.port, app=app, signatures=signatures, flow=flow)]
+    sockets = Sockets(app, _word(settings.app_token), settings.api_url)
+    return [sockets] if flow is None else [sockets, Server(settings.port, flow=flow)]
+
+
+def _word(secret: "SecretStr | None") -> str:
+    return secret.get_secret_value() if secret is not None else ""

@@ -1,0 +1,107 @@
+"""Tells where an event stands among all that wait, and what else its acceptance depends on."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Select, Text, bindparam, case, func, select, tuple_
+
+from core.inbox.base import Arrival
+from core.inbox.claiming import MOMENT, in_flight
+from core.inbox.limits import CountRow, minute_of, user_subject
+from core.inbox.rows import InboxRow, is_waiting
+
+_COUNTED_AHEAD = 1000
+"""More than so many are not counted: nobody wants to know exactly."""
+
+_WAITING = InboxRow.__table__
+_COUNTS = CountRow.__table__
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the database says of an event before it is accepted."""
+
+    round: int
+    channel_round: int
+    ahead: int
+    """How many waiting events come before one of this rank."""
+    asked: int
+    """How many questions its user has asked in this minute."""
+    is_known: bool
+    """Whether its key is there already."""
+
+
+class Queue:
+    """All that wait; its one query is built once."""
+
+    def __init__(self) -> None:
+        self._standing = _standing()
+
+    def standing(self, db: Connection, arrival: Arrival, moment: datetime) -> Standing:
+        """Return how a new event stands, which is the next of its user.
+
+        Each user has one event in a round, and who comes later begins in the current one: so
+        a newcomer stands behind one event of everybody's, not behind all of somebody's.
+        Within a round the channels take turns in the same way.
+
+        Source: Goyal, Vin, Cheng: Start-time fair queuing, SIGCOMM 1996.
+        """
+        given = {
+            "moment": moment,
+            "key": arrival.key,
+            "user_id": arrival.user_id,
+            "channel": arrival.channel,
+            "subject": user_subject(arrival.user_id),
+            "minute": minute_of(moment),
+        }
+        found = (db.execute(self._standing, given)).one()
+        return Standing(found[0], found[1], max(0, found[2]), found[3], bool(found[4]))
+
+
+def _standing() -> Select[Any]:
+    """Return the query for all of a Standing at once."""
+    rank = _rank()
+    asked = select(_COUNTS.c.questions).where(
+        _COUNTS.c.subject == bindparam("subject"), _COUNTS.c.minute == bindparam("minute")
+    )
+    known = select(_WAITING.c.key).where(_WAITING.c.key == bindparam("key", type_=Text()))
+    return select(
+        rank.c.round,
+        rank.c.channel_round,
+        _ahead_of(rank),
+        func.coalesce(asked.scalar_subquery(), 0),
+        known.exists(),
+    ).select_from(rank)
+
+
+def _rank() -> Any:
+    """Return the next round of a user, and within it the next round of a channel."""
+    row = _WAITING.c
+    latest = select(func.max(in_flight(MOMENT).subquery().c.round)).scalar_subquery()
+    earliest = select(func.min(row.round)).where(is_waiting(row)).scalar_subquery()
+    own = select(func.max(row.round)).where(is_waiting(row), row.user_id == bindparam("user_id"))
+    turns = select(
+        func.coalesce(latest, earliest, 0).label("current"),
+        func.coalesce(own.scalar_subquery() + 1, 0).label("own"),
+    ).cte("turns")
+    later = case((turns.c.own > turns.c.current, turns.c.own), else_=turns.c.current)
+    turn = select(later.label("round")).cte("turn")
+    beside = select(func.max(row.channel_round)).where(
+        is_waiting(row), row.channel == bindparam("channel"), row.round == turn.c.round
+    )
+    place = func.coalesce(beside.scalar_subquery() + 1, 0)
+    return select(turn.c.round, place.label("channel_round")).cte("rank")
+
+
+def _ahead_of(rank: Any) -> Any:
+    """Return how many wait before a rank and are not begun."""
+    row = _WAITING.c
+    place = tuple_(row.round, row.channel_round, row.accepted_at, row.key)
+    mine = tuple_(rank.c.round, rank.c.channel_round, MOMENT, bindparam("key", type_=Text()))
+    before = select(row.key).where(is_waiting(row), place < mine).limit(_COUNTED_AHEAD)
+    counted, begun = (
+        select(func.count()).select_from(query.subquery()).scalar_subquery()
+        for query in (before.correlate(rank), in_flight(MOMENT))
+    )
+    return counted - begun

@@ -1,0 +1,107 @@
+"""The unmodified bot as a process of its own, in front of whatever its settings name."""
+
+import asyncio
+import shutil
+import signal
+import sys
+from asyncio.subprocess import Process
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.command_line import CommandLine
+
+PATIENCE = 40.0
+"""Seconds; a machine that is busy takes its time, and nobody waits when it is not."""
+
+
+class BotProcess:
+    """`python -m bot run` over a data folder, with its log."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, str], ready: str) -> None:
+        """Prepare a process.
+
+        Args:
+            settings: `GLOSSATOR_` variables beside the data folder.
+            ready: What it says when it is connected.
+        """
+        self.folder = folder
+        self._settings = settings
+        self._ready = ready
+        self._process: Process | None = None
+        self._log = folder / "bot.log"
+
+    @property
+    def log(self) -> str:
+        """All that the processes of this folder have said."""
+        return self._log.read_text(encoding="utf-8") if self._log.exists() else ""
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        assert self._process is not None
+        return self._process.pid
+
+    async def launch(self) -> None:
+        """Start the process, and wait for nothing."""
+        variables = {"DATA_DIR": str(self.folder / "data"), **self._settings}
+        line = CommandLine(self.folder).setting(**variables)
+        with self._log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "bot", "run"),
+                cwd=self.folder,
+                env=line.environment(),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    async def start(self) -> None:
+        """Start the process, and wait until it is connected."""
+        before = self.log.count(self._ready)
+        await self.launch()
+        await self.says(self._ready, times=before + 1)
+
+    async def says(self, text: str, times: int = 1) -> None:
+        """Wait until the log says something."""
+        async with asyncio.timeout(PATIENCE * 2):
+            while self.log.count(text) < times:
+                assert self._process is not None
+                assert self._process.returncode is None, self.log
+                await asyncio.sleep(0.02)
+
+    async def ended(self) -> int:
+        """Wait for the end of the process and return its exit code."""
+        assert self._process is not None
+        async with asyncio.timeout(PATIENCE):
+            return await self._process.wait()
+
+    async def stop(self, number: int = signal.SIGTERM) -> int:
+        """Tell the process to end, and return its exit code."""
+        self.signal(number)
+        return await self.ended()
+
+    async def kill(self) -> None:
+        """End the process without a word."""
+        await self.stop(signal.SIGKILL)
+
+    def signal(self, number: int) -> None:
+        """Send the process a signal."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process has been started and has not ended."""
+        return self._process is not None and self._process.returncode is None
+
+    def check_log(self) -> None:
+        """Fail for anything in the log that an operator would be alarmed by."""
+        alarming = [line for line in self.log.splitlines() if line.startswith(("ERROR", "CRIT"))]
+        assert "Traceback" not in self.log, self.log
+        assert not alarming, "\n".join(alarming)
+
+
+def copied(template: Path, folder: Path) -> None:
+    """Copy a data folder to where a bot is to run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(template, folder / "data", symlinks=True)

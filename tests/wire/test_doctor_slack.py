@@ -1,0 +1,75 @@
+"""What the doctor finds out about the Slack app."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.command_line import CommandLine, Finished
+from tests.wire.slack import Limits, ServerError, SlackServer
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[SlackServer]:
+    async with SlackServer(Limits.relaxed()) as server:
+        yield server
+
+
+async def doctor(glossator: CommandLine, server: SlackServer, **settings: str) -> Finished:
+    world = server.world
+    known = {
+        "SLACK__API_URL": server.api_url,
+        "SLACK__BOT_TOKEN": world.installation.token,
+        "SLACK__APP_TOKEN": world.app.app_token,
+        **settings,
+    }
+    line = glossator.setting(**{name: value for name, value in known.items() if value})
+    return await asyncio.to_thread(line.run, "doctor")
+
+
+async def test_it_names_the_workspace_and_checks_both_tokens(
+    glossator: CommandLine, server: SlackServer
+) -> None:
+    done = await doctor(glossator, server)
+    assert "slack     glossator has all its scopes in Course" in done.out
+    assert "slack     the app token opens sockets" in done.out
+    assert server.world.installation.token not in done.out + done.err
+
+
+async def test_missing_scopes_are_named(glossator: CommandLine, server: SlackServer) -> None:
+    server.world.installation.scopes -= {"assistant:write", "users:read"}
+    done = await doctor(glossator, server)
+    assert "FAIL  slack     The bot token lacks the scopes assistant:write, users:read" in done.out
+    assert done.code == 78
+
+
+@pytest.mark.parametrize("name", ["SLACK__BOT_TOKEN", "SLACK__APP_TOKEN"])
+async def test_a_refused_token_is_told(
+    glossator: CommandLine, server: SlackServer, name: str
+) -> None:
+    done = await doctor(glossator, server, **{name: "not-the-token"})
+    assert "FAIL  slack" in done.out
+    assert f"GLOSSATOR_{name}" in done.out
+    assert done.code == 78
+
+
+async def test_a_missing_setting_is_told(glossator: CommandLine, server: SlackServer) -> None:
+    done = await doctor(glossator, server, SLACK__APP_TOKEN="")
+    assert "set GLOSSATOR_SLACK__APP_TOKEN" in done.out
+    done = await doctor(glossator, server, SLACK__TRANSPORT="http")
+    assert "set GLOSSATOR_SLACK__SIGNING_SECRET" in done.out
+    done = await doctor(glossator, server, SLACK__CLIENT_ID="1.2")
+    assert "set one of them" in done.out
+
+
+async def test_an_outage_is_no_fault_of_the_token(
+    glossator: CommandLine, server: SlackServer
+) -> None:
+    server.faults.api(ServerError(503), times=None)
+    done = await doctor(glossator, server)
+    assert "Slack cannot be reached" in done.out
+    assert done.code == 69
+
+
+async def test_without_a_token_nothing_is_said_of_slack(glossator: CommandLine) -> None:
+    assert "slack" not in (await asyncio.to_thread(glossator.run, "doctor")).out

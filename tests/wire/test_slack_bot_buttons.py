@@ -1,0 +1,182 @@
+"""What the buttons under an answer, and the commands about the bot, do in Slack."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.books import COVERED, COVERED_FACT, VERBATIM
+from tests.wire.slack import Channel, Message, User
+from tests.wire.slack_bot import Trial, a_trial, elements, labels
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("slack_buttons"),
+]
+
+VOTE, EVIDENCE, WITHOUT_QUOTE, SHARE, STOP = "gl:vote", "gl:e", "gl:q", "gl:s", "gl:x"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(
+    two_courses: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Trial]:
+    folder = tmp_path_factory.mktemp("buttons")
+    async with a_trial(two_courses, folder) as trial:
+        bound = await trial.world.slash(
+            trial.world.owner, trial.world.channel, "/course", "bind arden workspace"
+        )
+        assert "Done, for this workspace" in (await trial.result_of(bound)).shown
+        yield trial
+
+
+@pytest.fixture
+def trial(running: Trial) -> Iterator[Trial]:
+    yield running
+    running.check_manners()
+
+
+async def told(trial: Trial, user: User, channel: Channel, command: str, text: str = "") -> str:
+    """Give a command, and return what its user alone is told."""
+    answer = await trial.result_of(await trial.world.slash(user, channel, command, text))
+    assert answer.visible_to == user.id
+    return answer.shown
+
+
+def vote(answer: Message, side: str) -> str:
+    """Return the value of a vote: `positive` or `negative`."""
+    [buttons] = [e for e in elements(answer) if e["action_id"] == VOTE]
+    return str(buttons[f"{side}_button"]["value"])
+
+
+async def test_a_vote_is_noted_and_may_be_repeated(trial: Trial) -> None:
+    ann = trial.user()
+    answer = await trial.ask(ann, trial.channel(ann), COVERED)
+    for _ in range(2):
+        click = await trial.world.click(ann, answer, VOTE, vote(answer, "positive"))
+        assert "noted as helpful" in (await trial.result_of(click)).shown
+
+
+async def test_not_helpful_asks_why(trial: Trial) -> None:
+    ann = trial.user()
+    answer = await trial.ask(ann, trial.channel(ann), COVERED)
+    click = await trial.world.click(ann, answer, VOTE, vote(answer, "negative"))
+    await click.ack()
+    [view] = click.opened
+    await (await trial.world.submit_view(ann, view, why="It is about another lamp.")).ack()
+    assert "this helps the people who run the course" in str(view.body)
+
+
+async def test_evidence_shows_the_passages_to_the_clicker(trial: Trial) -> None:
+    ann = trial.user()
+    answer = await trial.ask(ann, trial.channel(ann), COVERED)
+    click = await trial.world.click(ann, answer, EVIDENCE)
+    await click.ack()
+    [view] = click.opened
+    assert COVERED_FACT in str(view.body)
+
+
+async def test_the_question_is_asked_again_without_its_quote(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    text = f"How heavy is the fog bell of Arden?\n&gt; {VERBATIM}"
+    answer = await trial.ask(ann, channel, text)
+    click = await trial.world.click(ann, answer, WITHOUT_QUOTE)
+    await click.ack()
+    again = await trial.until(
+        lambda: next((m for m in trial.from_bot(channel)[1:] if "half a ton" in m.shown), None)
+    )
+    assert again.thread_ts == answer.thread_ts
+    assert WITHOUT_QUOTE not in labels(again)
+
+
+async def test_a_private_answer_is_shared_once_by_its_asker(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    private = await trial.world.slash(ann, channel, "/ask", f"private {COVERED}")
+    answer = await trial.result_of(private)
+    first = await trial.world.click(ann, answer, SHARE)
+    assert "Shared in this channel" in (await trial.result_of(first)).shown
+    second = await trial.world.click(ann, answer, SHARE)
+    assert "shared already" in (await trial.result_of(second)).shown
+    question = await trial.until(lambda: next(iter(trial.from_bot(channel)), None))
+    assert "trim the wick" in question.shown
+    assert COVERED_FACT in (await trial.answer_to(question)).shown
+    assert len(trial.from_bot(channel)) == 2
+
+
+async def test_help_sources_and_about_tell_their_user_alone(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    assert "How to ask" in await told(trial, ann, channel, "/help")
+    assert "Arden" in await told(trial, ann, channel, "/sources")
+    assert "Glossator" in await told(trial, ann, channel, "/about")
+
+
+async def test_help_answers_questions_from_the_handbook(trial: Trial) -> None:
+    ann = trial.user()
+    question = "What happens when somebody edits a question?"
+    assert "edit" in await told(trial, ann, trial.channel(ann), "/help", question)
+
+
+async def test_forget_me_shows_and_deletes_what_is_stored(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    await trial.ask(ann, channel, COVERED)
+    stored = await trial.result_of(await trial.world.slash(ann, channel, "/forget-me"))
+    assert "1 questions with their answers" in stored.shown
+    await (await trial.world.click(ann, stored, "gl:forget-me")).ack()
+    await trial.until(lambda: "All of it is deleted" in stored.shown or None)
+    assert "Nothing is stored about you" in await told(trial, ann, channel, "/forget-me")
+
+
+async def test_course_is_for_admins_and_who_created_the_channel(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    channel = trial.world.add_channel(
+        trial.world.workspace, "of-ann", members=(ann, ben, trial.world.bot)
+    )
+    assert "can do that" in await told(trial, ben, channel, "/course", "switch off")
+    assert "Done, for this channel" in await told(trial, ann, channel, "/course", "switch off")
+    assert "**switched off**: yes" in await told(trial, trial.world.owner, channel, "/course")
+
+
+async def test_a_channel_that_answers_every_message_needs_no_mention(trial: Trial) -> None:
+    owner, ann = trial.world.owner, trial.user()
+    channel = trial.channel(ann)
+    assert "Done" in await told(trial, owner, channel, "/course", "set auto-answer: yes")
+    question = await trial.world.say(ann, channel, COVERED)
+    assert COVERED_FACT in (await trial.answer_to(question)).shown
+
+
+async def test_course_refuses_what_it_does_not_know(trial: Trial) -> None:
+    owner, channel = trial.world.owner, trial.channel()
+    assert "The courses are: arden" in await told(trial, owner, channel, "/course", "bind x")
+    assert "may be: short" in await told(trial, owner, channel, "/course", "set length: tiny")
+    assert "How to set me up" in await told(trial, owner, channel, "/course", "dance")
+
+
+async def test_people_who_talk_to_each_other_silence_the_bot(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    channel = trial.channel(ann, ben)
+    answer = await trial.ask(ann, channel, COVERED)
+    await trial.world.say(ann, channel, f"<@{ben.id}> did you know?", thread=answer.thread_ts)
+    await trial.world.say(ben, channel, "No, is that so in Arden?", thread=answer.thread_ts)
+    await trial.quiet()
+    assert len(trial.from_bot(channel)) == 1
+    text = f"{trial.mention} how heavy is the fog bell of Arden?"
+    back = await trial.world.say(ben, channel, text, thread=answer.thread_ts)
+    assert "half a ton" in (await trial.answer_to(back)).shown
+
+
+async def test_other_apps_and_guests_are_not_answered_unless_staff_allow_it(trial: Trial) -> None:
+    elsewhere = trial.world.add_workspace("Elsewhere")
+    guest = trial.world.add_user("guest", elsewhere)
+    channel = trial.channel(guest, shared_with=(elsewhere,))
+    await trial.world.say(guest, channel, f"{trial.mention} {COVERED}")
+    await trial.quiet()
+    assert not trial.from_bot(channel)
+    owner = trial.world.owner
+    assert "Done" in await told(trial, owner, channel, "/course", "set outsiders: yes")
+    question = await trial.world.say(guest, channel, f"{trial.mention} {COVERED}")
+    assert COVERED_FACT in (await trial.answer_to(question)).shown

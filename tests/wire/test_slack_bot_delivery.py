@@ -1,0 +1,80 @@
+"""Slack delivers what it likes, as often as it likes: one answer comes of it."""
+
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.books import COVERED, COVERED_FACT
+from tests.wire.slack import Duplicate, Echo, NoAck
+from tests.wire.slack.sockets import Sockets
+from tests.wire.slack_bot import Transport, Trial, a_trial
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("slack_delivery"),
+]
+
+
+def _more_than(sockets: Sockets, before: int) -> bool | None:
+    return sockets.opened > before or None
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["socket", "http"])
+async def running(
+    request: pytest.FixtureRequest, one_course: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Trial]:
+    transport: Transport = request.param
+    folder = tmp_path_factory.mktemp("delivery")
+    async with a_trial(one_course, folder, transport=transport) as trial:
+        yield trial
+
+
+@pytest.fixture
+def trial(running: Trial) -> Iterator[Trial]:
+    yield running
+    running.check_manners()
+
+
+@pytest.mark.parametrize(
+    "fault", [Duplicate(10), Echo(10), NoAck()], ids=["same envelope", "new event_id", "no ack"]
+)
+async def test_ten_deliveries_of_a_mention_are_answered_once(
+    trial: Trial, fault: Duplicate | Echo | NoAck
+) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    for name in ("message", "app_mention"):
+        trial.server.faults.delivery(fault, name)
+    answer = await trial.ask(ann, channel, COVERED)
+    trial.server.faults.heal()
+    await trial.quiet()
+    assert COVERED_FACT in answer.shown
+    assert trial.from_bot(channel) == [answer]
+
+
+async def test_a_command_that_is_delivered_twice_is_answered_once(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    trial.server.faults.delivery(Duplicate(3), "/ask")
+    await (await trial.world.slash(ann, channel, "/ask", COVERED)).ack()
+    await trial.until(lambda: len(trial.from_bot(channel)) == 2 or None)
+    await trial.quiet()
+    assert len(trial.from_bot(channel)) == 2
+
+
+async def test_a_socket_that_breaks_is_replaced_and_nothing_is_lost(trial: Trial) -> None:
+    if trial.world.app.request_url is not None:
+        pytest.skip("there are no sockets over HTTP")
+    ann = trial.user()
+    channel = trial.channel(ann)
+    sockets = trial.server.sockets
+    for end in (sockets.close, sockets.refresh, sockets.link_disabled, sockets.warn):
+        before = sockets.opened
+        await end()
+        await trial.until(partial(_more_than, sockets, before))
+        assert COVERED_FACT in (await trial.ask(ann, channel, COVERED)).shown
+    await trial.quiet()
+    assert len(trial.from_bot(channel)) == 4

@@ -1,0 +1,125 @@
+"""Many workspaces: they install the app by OAuth, are kept apart, and are forgotten."""
+
+import re
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import aiohttp
+import pytest
+import pytest_asyncio
+
+from tests.books import COVERED, COVERED_FACT
+from tests.wire.slack import Workspace
+from tests.wire.slack_bot import Transport, Trial, a_trial
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("slack_workspaces"),
+]
+
+_LINK = re.compile(r'<a href="([^"]+)"')
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["socket", "http"])
+async def running(
+    request: pytest.FixtureRequest, one_course: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Trial]:
+    transport: Transport = request.param
+    async with a_trial(
+        one_course, tmp_path_factory.mktemp("oauth"), transport=transport, by_oauth=True
+    ) as trial:
+        await trial.bot.says("listening for Slack on port")
+        yield trial
+
+
+@pytest.fixture
+def trial(running: Trial) -> Iterator[Trial]:
+    yield running
+    running.check_manners()
+
+
+class Browser:
+    """Somebody who installs the app, with the cookies they were given."""
+
+    def __init__(self, trial: Trial, cookie: str = "") -> None:
+        self._trial = trial
+        self.cookie = cookie
+
+    async def get(self, path: str) -> tuple[int, str]:
+        """Open a page of the bot's, and return its status and text."""
+        headers = {"Cookie": self.cookie}
+        async with (
+            aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session,
+            session.get(f"{self._trial.bot.url}{path}", headers=headers) as response,
+        ):
+            given = response.headers.get("Set-Cookie", "")
+            self.cookie = given.partition(";")[0] or self.cookie
+            return response.status, await response.text()
+
+    async def allow(self, workspace: Workspace) -> str:
+        """Let the app into a workspace; return the path that Slack sends the browser to."""
+        _, page = await self.get("/slack/install")
+        found = _LINK.search(page)
+        assert found is not None
+        url = found[1].replace("&amp;", "&")
+        back = await self._trial.world.allow(url, workspace)
+        return back.removeprefix("http://127.0.0.1")
+
+
+async def install(trial: Trial, workspace: Workspace) -> None:
+    browser = Browser(trial)
+    status, _ = await browser.get(await browser.allow(workspace))
+    assert status == 200
+
+
+def tokens(trial: Trial) -> dict[str, bytes]:
+    with closing(sqlite3.connect(trial.bot.folder / "data" / "glossator.db")) as db:
+        return dict(db.execute("SELECT place, token FROM installations").fetchall())
+
+
+async def test_two_workspaces_are_answered_and_one_that_leaves_is_forgotten(trial: Trial) -> None:
+    world = trial.world
+    other = world.add_workspace("Other")
+    for workspace in (world.workspace, other):
+        await install(trial, workspace)
+    assert set(tokens(trial)) == {world.workspace.id, other.id}
+    installation = world.installation_of(world.app, other)
+    assert installation is not None
+    assert installation.token.encode() not in b"".join(tokens(trial).values())
+    bea = world.add_user("bea", other)
+    channel = world.add_channel(other, "bio", members=(bea, installation.bot))
+    question = await world.say(bea, channel, f"<@{installation.bot.id}> {COVERED}")
+    answer = await trial.until(
+        lambda: next(
+            (m for m in world.transcript(channel) if m is not question and COVERED_FACT in m.shown),
+            None,
+        )
+    )
+    assert answer.author is installation.bot
+    world.uninstall(world.app, other)
+    await trial.until(lambda: set(tokens(trial)) == {world.workspace.id} or None)
+    ann = trial.user()
+    own = world.installation_of(world.app, world.workspace)
+    assert own is not None
+    assert COVERED_FACT in (await trial.ask(ann, trial.channel(ann), COVERED)).shown
+
+
+async def test_a_state_is_good_once_and_in_its_own_browser_alone(trial: Trial) -> None:
+    browser = Browser(trial)
+    path = await browser.allow(trial.world.workspace)
+    assert (await Browser(trial).get(path))[0] == 400
+    again = Browser(trial, browser.cookie)
+    assert (await browser.get(path))[0] == 200
+    assert (await again.get(path))[0] == 401
+    forged = re.sub(r"state=[^&]+", "state=forged", path)
+    attacker = Browser(trial, "slack-app-oauth-state=forged")
+    assert (await attacker.get(forged))[0] == 401
+
+
+async def test_whoever_declines_installs_nothing(trial: Trial) -> None:
+    before = tokens(trial)
+    status, _ = await Browser(trial).get("/slack/oauth_redirect?error=access_denied&state=x")
+    assert status == 200
+    assert tokens(trial) == before
