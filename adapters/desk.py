@@ -300,8 +300,7 @@ class FrontDesk:
         if thread is None:
             return None
         part = 0
-        in_parts = heard.direct and heard.thread is None and not heard.command
-        if in_parts and heard.sent_at is not None:
+        if thread == DIRECT_THREAD and heard.sent_at is not None:
             place = Place(heard.platform, heard.workspace, heard.channel)
             part = await self._conversations.direct_message(place, heard.sent_at)
         return session_id_for(heard.platform, heard.workspace, heard.channel, thread, part=part)

@@ -154,6 +154,23 @@ class TestQuestions:
         assert anew.arrival.request is not None
         assert anew.arrival.request.session_id != received.arrival.request.session_id
 
+    async def test_a_command_in_a_direct_message_joins_the_conversation_of_the_day(
+        self, reception: Reception
+    ) -> None:
+        direct = heard(addressed=False, direct=True, workspace="@me", places=("dm",), channel="dm")
+        await reception.desk.receive(direct)
+        later = NOON + timedelta(hours=9)
+        anew = await reception.desk.receive(replace(direct, key="k:2", position=2, sent_at=later))
+        command = replace(
+            direct, key="discord:i:3", position=3, token="t", addressed=True, sent_at=later
+        )
+        asked = await reception.desk.receive(command)
+        assert anew is not None
+        assert anew.arrival.request is not None
+        assert asked is not None
+        assert asked.arrival.request is not None
+        assert asked.arrival.request.session_id == anew.arrival.request.session_id
+
     async def test_a_private_command_is_a_conversation_of_its_own(
         self, reception: Reception
     ) -> None:
