@@ -29,11 +29,13 @@ def configure_logging(level: str) -> None:
     handler = _CurrentStderr()
     if level != "DEBUG":
         handler.setFormatter(_WithoutTraceback())
-    logging.basicConfig(level=level if level in _ALSO_OF_OTHERS else "WARNING", handlers=[handler])
-    for package in _OURS:
-        logging.getLogger(package).setLevel(level)
+        handler.addFilter(_is_for_operators)
+    logging.basicConfig(level=level, handlers=[handler])
 
 
-_OURS = ("bot", "adapters", "core", "migrations")
-_ALSO_OF_OTHERS = frozenset({"DEBUG", "ERROR"})
-"""Levels that hold for libraries as well."""
+def _is_for_operators(record: logging.LogRecord) -> bool:
+    """Return whether a record is of our own, or serious."""
+    return record.levelno >= logging.WARNING or record.name.partition(".")[0] in _OURS
+
+
+_OURS = frozenset({"bot", "adapters", "core", "migrations"})
