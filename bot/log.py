@@ -1,18 +1,56 @@
-"""Sets up logging once: plain lines on stderr, tracebacks for those who ask for DEBUG."""
+"""Sets up logging once: lines for people or for machines, on stderr."""
 
+import json
 import logging
 import sys
-from typing import TextIO
+from datetime import UTC, datetime
+from textwrap import indent
+from typing import Any, TextIO
+
+from bot.settings import LogFormat
+from core.log_context import REQUEST
 
 
-class _WithoutTraceback(logging.Formatter):
-    """Names the exception in the line instead of printing where it came from."""
+class _Lines(logging.Formatter):
+    """One line a record; with the traceback of what nobody foresaw, if that is wanted."""
+
+    def __init__(self, *, with_tracebacks: bool) -> None:
+        super().__init__()
+        self._with_tracebacks = with_tracebacks
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as one line."""
+        """Return the record as text."""
         error = record.exc_info[1] if record.exc_info else None
+        about = REQUEST.get()
         line = f"{record.levelname} {record.name}: {record.getMessage()}"
-        return f"{line} ({type(error).__name__}: {error})" if error else line
+        if about is not None and about not in line:
+            line += f" [{about}]"
+        if error is not None:
+            line += f" ({type(error).__name__}: {error})"
+        line = _on_one_line(line)
+        if record.exc_info and self._with_tracebacks:
+            # Further lines are indented: no text in them passes for a record of its own.
+            line += f"\n{indent(self.formatException(record.exc_info), '    ')}"
+        return line
+
+
+class _JsonLines(logging.Formatter):
+    """One JSON object a record, on one line whatever the record holds."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as JSON."""
+        moment = datetime.fromtimestamp(record.created, UTC)
+        line: dict[str, Any] = {
+            "time": moment.isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if (about := REQUEST.get()) is not None:
+            line["request"] = about
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line)
 
 
 class _CurrentStderr(logging.StreamHandler[TextIO]):
@@ -24,13 +62,28 @@ class _CurrentStderr(logging.StreamHandler[TextIO]):
         super().emit(record)
 
 
-def configure_logging(level: str) -> None:
-    """Send everything from `level` up to stderr; of other libraries, warnings at least."""
+def configure_logging(
+    level: str, written_as: LogFormat = "text", *, with_tracebacks: bool = False
+) -> None:
+    """Send everything from `level` up to stderr; of other libraries, warnings at least.
+
+    Args:
+        with_tracebacks: Also in text; JSON, and DEBUG, always have them.
+    """
     handler = _CurrentStderr()
+    if written_as == "json":
+        handler.setFormatter(_JsonLines())
+    else:
+        with_tracebacks = with_tracebacks or level == "DEBUG"
+        handler.setFormatter(_Lines(with_tracebacks=with_tracebacks))
     if level != "DEBUG":
-        handler.setFormatter(_WithoutTraceback())
         handler.addFilter(_is_for_operators)
     logging.basicConfig(level=level, handlers=[handler])
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text whose line breaks and control characters are written out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _is_for_operators(record: logging.LogRecord) -> bool:

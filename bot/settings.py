@@ -34,6 +34,8 @@ _NOT_SENT = "none"
 
 GeneratorName = Literal["gemini", "extractive"]
 """Who may write answers."""
+LogFormat = Literal["text", "json"]
+"""How a line of the log is written."""
 EmbeddingProvider = Literal["local", "gemini"]
 """Whose embedding model a course may be ingested with."""
 
@@ -173,6 +175,21 @@ class InboxSettings(_Group):
     """Seconds after which a question is not answered any more, but apologised for."""
 
 
+class MonitoringSettings(_Group):
+    """Where `/healthz`, `/readyz` and `/metrics` of a running bot are answered."""
+
+    host: NonBlank = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] | None = None
+    """None: nowhere."""
+
+
+class RetentionSettings(_Group):
+    """How long conversations are kept."""
+
+    days: Annotated[int, Field(ge=0)] = 180
+    """0: until somebody deletes them."""
+
+
 class IngestSettings(_Group):
     """What may be fetched when a source is a URL."""
 
@@ -197,6 +214,8 @@ class Settings(BaseSettings):
     data_dir: Path = Path(".glossator")
     config: Path = Path("glossator.toml")
     """Describes the courses; may be missing unless it is named explicitly."""
+    stand_ins: Annotated[str, Field(pattern=r"^tests(\.[a-z_]+)+$")] | None = None
+    """A module of the source tree's tests that stands in for the models: not where people ask."""
     database: DatabaseSettings = DatabaseSettings()
     qdrant: QdrantSettings = QdrantSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -208,12 +227,15 @@ class Settings(BaseSettings):
     discord: DiscordSettings = DiscordSettings()
     slack: SlackSettings = SlackSettings()
     inbox: InboxSettings = InboxSettings()
+    retention: RetentionSettings = RetentionSettings()
+    monitoring: MonitoringSettings = MonitoringSettings()
     encryption_key: SecretStr | None = None
     """Seals tokens at rest; several are separated by commas, the newest first. None: one is
     made in the data dir."""
     pseudonym_key: SecretStr | None = None
     """Key of the hash that replaces user names; none: one is made in the data dir."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
+    log_format: LogFormat = "text"
 
     @property
     def database_url(self) -> str:
@@ -269,8 +291,9 @@ def _with_foreign_key(settings: Settings, in_file: Mapping[str, str | None]) -> 
 
 
 def _unknown(name: str, known: set[str]) -> str:
-    nearest = difflib.get_close_matches(name.upper(), sorted(known), 1, 0.6)
-    hint = f" Did you mean {nearest[0]}?" if nearest else ""
+    names = sorted(other.removeprefix(PREFIX) for other in known)
+    nearest = difflib.get_close_matches(name.upper().removeprefix(PREFIX), names, 1, 0.6)
+    hint = f" Did you mean {PREFIX}{nearest[0]}?" if nearest else ""
     return f"{name} is not a setting.{hint}"
 
 

@@ -18,7 +18,7 @@ from core.models import Course
 async def services() -> AsyncIterator[Services]:
     """Open what the environment's settings name; slow work is told on stderr."""
     settings = load_settings()
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
     async with open_services(settings, announce=tell) as opened:
         yield opened
 

@@ -12,6 +12,7 @@ async def run() -> int:
 
     settings = load_settings()
     said = "log_level" in settings.model_fields_set
-    configure_logging(settings.log_level if said else "INFO")
+    level = settings.log_level if said else "INFO"
+    configure_logging(level, settings.log_format, with_tracebacks=True)
     await run_bot(settings, tell)
     return Exit.OK

@@ -1,10 +1,88 @@
 """What reaches the log of a running bot."""
 
+import json
 import logging
+from collections.abc import Iterator
 
 import pytest
 
-from bot.log import _is_for_operators
+from bot.log import _is_for_operators, configure_logging
+from bot.settings import LogFormat
+from core.log_context import REQUEST
+
+
+class Log:
+    """What a process writes to stderr once its logging is configured."""
+
+    def __init__(self, captured: pytest.CaptureFixture[str]) -> None:
+        self._captured = captured
+
+    def configure(self, level: str, written_as: LogFormat = "text", **options: bool) -> None:
+        logging.getLogger().handlers = []  # the test runner's own would be kept instead
+        configure_logging(level, written_as, **options)
+
+    @property
+    def lines(self) -> list[str]:
+        return self._captured.readouterr().err.splitlines()
+
+
+@pytest.fixture
+def log(capsys: pytest.CaptureFixture[str]) -> Iterator[Log]:
+    root = logging.getLogger()
+    handlers, level = root.handlers, root.level
+    yield Log(capsys)
+    root.handlers = handlers
+    root.setLevel(level)
+
+
+@pytest.fixture
+def request_key() -> Iterator[str]:
+    token = REQUEST.set("slack:T1:C1:1.0")
+    yield "slack:T1:C1:1.0"
+    REQUEST.reset(token)
+
+
+def _fail_with(text: str) -> None:
+    try:
+        raise ValueError(text)
+    except ValueError:
+        logging.getLogger("core.agent").exception("that failed")
+
+
+def test_a_json_line_tells_what_it_is_about(log: Log, request_key: str) -> None:
+    log.configure("INFO", "json")
+    logging.getLogger("core.agent").info("said\nINFO bot: forged")
+    _fail_with("no\u2028good")
+    said, failed = map(json.loads, log.lines)
+    assert said["message"] == "said\nINFO bot: forged"
+    assert (said["level"], said["logger"]) == ("INFO", "core.agent")
+    assert said["request"] == request_key
+    assert said["time"].endswith("+00:00")
+    assert "traceback" not in said
+    assert "ValueError: no\u2028good" in failed["traceback"]
+
+
+def test_a_text_line_cannot_be_forged(log: Log) -> None:
+    log.configure("INFO", with_tracebacks=True)
+    logging.getLogger("core.agent").info("said\nERROR bot: forged\x1b[31m\u2028")
+    _fail_with("bad\nERROR bot: forged")
+    first, second, *rest = log.lines
+    assert first == r"INFO core.agent: said\nERROR bot: forged\x1b[31m\u2028"
+    assert second == r"ERROR core.agent: that failed (ValueError: bad\nERROR bot: forged)"
+    assert rest
+    assert all(line.startswith("    ") for line in rest)
+
+
+def test_a_text_line_names_its_request_once(log: Log, request_key: str) -> None:
+    log.configure("INFO")
+    logging.getLogger("core.agent").info("answered")
+    logging.getLogger("adapters.worker").info("%s is done", request_key)
+    _fail_with("bad")
+    assert log.lines == [
+        "INFO core.agent: answered [slack:T1:C1:1.0]",
+        "INFO adapters.worker: slack:T1:C1:1.0 is done",
+        "ERROR core.agent: that failed [slack:T1:C1:1.0] (ValueError: bad)",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,97 @@
+"""Tells over HTTP whether the bot lives, whether it is ready, and what it has counted."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from core.errors import BotError, ConfigurationError
+
+logger = logging.getLogger(__name__)
+
+_TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8"
+_PATIENCE = 3.0
+"""Seconds that one check may take: an orchestrator waits no longer either."""
+
+Check = Callable[[], Awaitable[None]]
+"""Returns when all is well; else raises a BotError whose words are for operators."""
+
+
+class Monitoring:
+    """Answers `/healthz`, `/readyz` and `/metrics`.
+
+    `/healthz` says that the process answers at all: restarting helps when it does not.
+    `/readyz` says that what it needs is there: restarting would not help when it is not.
+    Neither shows more than names, so that nothing is told to whom it does not concern.
+    """
+
+    def __init__(
+        self, checks: Mapping[str, Check], exposition: Callable[[], Awaitable[bytes]]
+    ) -> None:
+        """Prepare to answer.
+
+        Args:
+            checks: By the name of what is looked at.
+            exposition: Returns the metrics in Prometheus's text format.
+        """
+        self._checks = checks
+        self._exposition = exposition
+
+    def application(self) -> web.Application:
+        """Return the three pages as an application."""
+        app = web.Application()
+        app.router.add_get("/healthz", self._healthz)
+        app.router.add_get("/readyz", self._readyz)
+        app.router.add_get("/metrics", self._metrics)
+        return app
+
+    async def _healthz(self, _: web.Request) -> web.Response:
+        return web.json_response({"status": "ok"})
+
+    async def _readyz(self, _: web.Request) -> web.Response:
+        names = [*self._checks]
+        results = await asyncio.gather(*(self._passes(name) for name in names))
+        states = {name: "ok" if ok else "failing" for name, ok in zip(names, results, strict=True)}
+        is_ready = all(results)
+        body = {"status": "ok" if is_ready else "failing", "checks": states}
+        return web.json_response(body, status=200 if is_ready else 503)
+
+    async def _passes(self, name: str) -> bool:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                await self._checks[name]()
+        except (BotError, TimeoutError) as error:
+            logger.info("not ready: %s: %s", name, error or "no answer in time")
+            return False
+        return True
+
+    async def _metrics(self, _: web.Request) -> web.Response:
+        return web.Response(body=await self._exposition(), headers={"Content-Type": _TEXT_FORMAT})
+
+
+@asynccontextmanager
+async def serving(monitoring: Monitoring, host: str, port: int) -> AsyncIterator[int]:
+    """Answer at an address while the block lasts, and give the port.
+
+    Args:
+        port: 0 for any that is free.
+
+    Raises:
+        ConfigurationError: when the address cannot be used.
+    """
+    runner = web.AppRunner(monitoring.application(), access_log=None)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise ConfigurationError(
+                f"Nothing can be served at {host}:{port} ({error.strerror}): "
+                "set GLOSSATOR_MONITORING__HOST and GLOSSATOR_MONITORING__PORT."
+            ) from error
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()

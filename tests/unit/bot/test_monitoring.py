@@ -1,0 +1,105 @@
+"""What orchestrators and Prometheus are told over HTTP."""
+
+import asyncio
+from collections.abc import Mapping
+
+import aiohttp
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from bot.metrics import PrometheusMeter
+from bot.monitoring import Check, Monitoring, serving
+from core.errors import ConfigurationError, StoreError
+from core.metering import ACCEPTED, ACCEPTING, COUNTED, TIMED
+
+
+async def _fine() -> None:
+    pass
+
+
+async def _broken() -> None:
+    raise StoreError("the password secret-4711 is wrong")
+
+
+async def _pages(checks: Mapping[str, Check], meter: PrometheusMeter, *paths: str) -> list[object]:
+    """Return the status and body of pages."""
+
+    async def exposition() -> bytes:
+        return meter.exposition()
+
+    pages = list[object]()
+    async with (
+        serving(Monitoring(checks, exposition), "127.0.0.1", 0) as port,
+        aiohttp.ClientSession() as session,
+    ):
+        for path in paths:
+            async with session.get(f"http://127.0.0.1:{port}{path}") as response:
+                pages.append((response.status, await response.text()))
+    return pages
+
+
+async def test_a_bot_that_has_what_it_needs_is_ready() -> None:
+    pages = await _pages({"database": _fine}, PrometheusMeter(), "/healthz", "/readyz")
+    assert pages == [
+        (200, '{"status": "ok"}'),
+        (200, '{"status": "ok", "checks": {"database": "ok"}}'),
+    ]
+
+
+async def test_a_bot_without_its_database_lives_and_is_not_ready() -> None:
+    checks = {"database": _broken, "index": _fine}
+    pages = await _pages(checks, PrometheusMeter(), "/healthz", "/readyz")
+    assert pages == [
+        (200, '{"status": "ok"}'),
+        (503, '{"status": "failing", "checks": {"database": "failing", "index": "ok"}}'),
+    ]
+
+
+async def test_a_check_that_does_not_end_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.monitoring._PATIENCE", 0.05)
+    [(status, _)] = await _pages({"index": lambda: asyncio.sleep(60)}, PrometheusMeter(), "/readyz")
+    assert status == 503
+
+
+async def test_every_measure_is_told_in_the_format_of_prometheus() -> None:
+    meter = PrometheusMeter()
+    for measure in COUNTED:
+        meter.count(measure, *("x" for _ in measure.labels), amount=3)
+    for measure in TIMED:
+        meter.time(measure, *("x" for _ in measure.labels), seconds=0.03)
+    meter.levels.queued.set(7)
+    [(status, text)] = await _pages({}, meter, "/metrics")
+    assert status == 200
+    samples = {
+        sample.name: sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if not sample.name.endswith("_created")
+    }
+    assert all(samples[f"glossator_{measure.name}_total"] == 3 for measure in COUNTED)
+    assert all(samples[f"glossator_{measure.name}_sum"] == 0.03 for measure in TIMED)
+    assert samples["glossator_queued_events"] == 7
+    assert samples["process_resident_memory_bytes"] > 1_000_000
+
+
+def test_labels_are_told_apart() -> None:
+    meter = PrometheusMeter()
+    meter.count(ACCEPTED, "discord", "new")
+    meter.count(ACCEPTED, "slack", "known", amount=2)
+    meter.time(ACCEPTING, "slack", seconds=0.2)
+    text = meter.exposition().decode()
+    assert 'glossator_events_accepted_total{outcome="new",platform="discord"} 1.0' in text
+    assert 'glossator_events_accepted_total{outcome="known",platform="slack"} 2.0' in text
+    assert 'glossator_accepting_seconds_bucket{le="0.1",platform="slack"} 0.0' in text
+    assert 'glossator_accepting_seconds_bucket{le="0.25",platform="slack"} 1.0' in text
+
+
+async def test_an_address_that_is_taken_is_told() -> None:
+    async def nothing() -> bytes:
+        return b""
+
+    monitoring = Monitoring({}, nothing)
+    async with serving(monitoring, "127.0.0.1", 0) as port:
+        with pytest.raises(ConfigurationError, match="GLOSSATOR_MONITORING__PORT"):
+            async with serving(monitoring, "127.0.0.1", port):
+                pass
