@@ -21,13 +21,15 @@ async def _broken() -> None:
     raise StoreError("the password secret-4711 is wrong")
 
 
-async def _pages(checks: Mapping[str, Check], meter: PrometheusMeter, *paths: str) -> list[object]:
+async def _pages(
+    checks: Mapping[str, Check], meter: PrometheusMeter, *paths: str
+) -> list[tuple[int, str]]:
     """Return the status and body of pages."""
 
     async def exposition() -> bytes:
         return meter.exposition()
 
-    pages = list[object]()
+    pages = list[tuple[int, str]]()
     async with (
         serving(Monitoring(checks, exposition), "127.0.0.1", 0) as port,
         aiohttp.ClientSession() as session,
