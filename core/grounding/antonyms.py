@@ -16,7 +16,7 @@ _OPPOSITES = (
         "smallest reduce reduction downward downwards down below beneath underneath diminish slow "
         "decelerate dwindle slump plunge plummet lessen curtail small tiny narrow shorten weaken "
         "depreciate cut descend downturn few shorter shortest slower slowest weaker younger "
-        "shallower lighter narrower",
+        "shallower lighter narrower halve halved",
     ),
     ("supply supplier suppliers", "demand demander demanders"),
     ("buy buyer purchase purchaser buying", "sell seller sale selling"),

@@ -17,6 +17,7 @@ class Flaw(StrEnum):
     DIRECTION = "direction"
     STRENGTH = "strength"
     ROLES = "roles"
+    WORD = "word"
     MEANING = "meaning"
     OUT_OF_PLACE = "out of place"
 
@@ -60,7 +61,11 @@ _REASONS = {
     ),
     Flaw.ROLES: (
         "The sentence exchanges who does something and whom or what it is done to: keep the "
-        "roles of the quoted words."
+        "roles of the quoted words, and what belongs together."
+    ),
+    Flaw.WORD: (
+        "The sentence has another word than the quoted ones in the same place, which means "
+        "something else: keep theirs."
     ),
     Flaw.MEANING: (
         "The quoted words do not say what the sentence says: stay closer to them, or quote the "

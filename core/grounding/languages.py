@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 _FUNCTION_WORDS = {
     "en": "the of and to in is that for it as with was are by this be on from or which an have "
@@ -55,6 +56,7 @@ def language_of(*texts: str) -> str | None:
     return next((found for text in texts if (found := _language(text)) is not None), None)
 
 
+@lru_cache(maxsize=1 << 9)
 def _language(text: str) -> str | None:
     words = _WORD.findall(text.casefold())
     if (script := _script(words)) is not None:
@@ -76,10 +78,10 @@ def _leader(hits: "Counter[str]", words: Sequence[str]) -> str | None:
 
 def _script(words: Sequence[str]) -> str | None:
     """Return the script of most letters, none for the Latin one."""
-    letters = Counter(_script_of(letter) for word in words for letter in word)
-    if not letters:
+    text = "".join(words)
+    if text.isascii():
         return None
-    name, _ = letters.most_common(1)[0]
+    name, _ = Counter(map(_script_of, text)).most_common(1)[0]
     return name if name in _OWN_SCRIPTS else None
 
 

@@ -24,7 +24,12 @@ _FUNCTION_WORDS = frozenset(
     "import include install open start stop build check compare choose find keep remove replace "
     "select store try type convert increase multiply divide subtract calculate compute draw read "
     "apply avoid ensure remember do don't change move look click enter place hold turn wrap mark "
-    "need want".split()
+    "need want "
+    # Adjectives that many sentences begin with.
+    "big large small high low good bad new old young poor rich strong weak long short early late "
+    "free open full dry wet hot cold warm cool dark bright hard soft fast slow deep wide thick "
+    "thin main major minor whole raw pure true false common simple complex modern ancient "
+    "human".split()
 )
 _COMMON_ENDINGS = (
     "s", "ing", "ed", "ly", "tion", "sion", "ment", "ness", "ity", "ance", "ence", "ship",
@@ -32,6 +37,9 @@ _COMMON_ENDINGS = (
     "cy", "ry", "al", "ic",
 )  # fmt: skip
 _NEVER_OF_NAMES = ("ous", "ly", "ing")
+_ENDINGS_OF_LONG = ("ate", "ent", "ant")
+_LONG = 8
+"""Letters; `Grant` and `Kate` are shorter, `Important` and `Immediate` are not."""
 _NAMES_LIKE_WORDS = frozenset(
     "sicily italy hungary nepal senegal portugal florence paris texas kansas arkansas athens "
     "cyprus honduras laos naples brussels illinois massachusetts carthage lausanne calgary "
@@ -129,7 +137,8 @@ def _is_initial_name(
         return is_next and not word.lower.endswith(_NEVER_OF_NAMES)
     if word.lower in common:
         return False
-    if word.lower in named or not word.lower.endswith(_COMMON_ENDINGS):
+    is_long = len(word.lower) >= _LONG and word.lower.endswith(_ENDINGS_OF_LONG)
+    if word.lower in named or not (is_long or word.lower.endswith(_COMMON_ENDINGS)):
         return True
     if word.lower.endswith("ly"):
         return after is not None and after.lower in _ONE_OR_MANY

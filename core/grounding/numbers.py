@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 
 from core.grounding.units import OF_DEGREES, POWERS, UNITS, Unit, rate_of, spelled_out
 
@@ -54,7 +55,7 @@ _MULTIPLES = {
 _MAY_BE_LEFT_OUT = frozenset({"year", "day", "degree"})
 """Units that a faithful sentence drops: `at 65 years of age`, `at 65`."""
 _ONE_OF = re.compile(r"\b(?:an?|each|every|per|single) ([a-z]+)\b")
-_YEARS = range(1400, 2200)
+_FIRST_YEAR, _LAST_YEAR = 1400, 2199
 _PIECE = re.compile(
     r"(?P<currency>us\$|[$€£¥₹])?(?P<minus>(?<![\w)\]])[-−])?"
     r"(?P<digits>\d(?:[\d]|[.,'\u00a0\u202f](?=\d))*)"
@@ -63,6 +64,13 @@ _PIECE = re.compile(
     r"|(?P<word>[^\W\d_]+|°[cf]?\b|[%¢°$€£¥])"
     r"|(?P<other>\S)"
 )
+_NUMBER_WORDS = frozenset({*_SMALL, *_TENS, *_ORDINALS, *_FRACTIONS, *_MULTIPLES, *_SCALES}) - {
+    "k",
+    "m",
+    "b",
+}
+_DIGIT = re.compile(r"[\d¼½¾⅓⅔⅕⅛]")
+_WORD = re.compile(r"[^\W\d_]+")
 _JOINS = frozenset({"and", "to", "or", "through", "versus", "vs", "-", "–", "—", ",", "/"})
 _ARTICLES = frozenset({"a", "an"})
 
@@ -101,17 +109,25 @@ class Quantity:
     @property
     def is_year(self) -> bool:
         """Whether it reads like a year, which has no unit to share with its neighbours."""
-        return len(self.values) == 1 and min(self.values) in _YEARS
+        return (
+            len(self.values) == 1
+            and _FIRST_YEAR <= min(self.values) <= _LAST_YEAR
+            and all(value == value.to_integral_value() for value in self.values)
+        )
 
 
-def quantities(text: str) -> list[Quantity]:
+@lru_cache(maxsize=1 << 10)
+def quantities(text: str) -> tuple[Quantity, ...]:
     """Return the numbers of `text` in order, each with the unit that it shares in a list.
 
     Digits of every script, number words of English, fractions, ordinals from `third` on,
     multiples, and scales (`1.5 million`) are read; `one`, `first` and `second` are not
     numbers on their own, for they mostly stand for something else.
     """
-    pieces = list(_PIECE.finditer(_plain(text)))
+    plain = _plain(text)
+    if _DIGIT.search(plain) is None and _NUMBER_WORDS.isdisjoint(_WORD.findall(plain)):
+        return ()
+    pieces = list(_PIECE.finditer(plain))
     found: list[Quantity] = []
     waiting: list[int] = []  # bare numbers that wait for the unit of "5 or 6 percent"
     place = 0
@@ -124,7 +140,7 @@ def quantities(text: str) -> list[Quantity]:
             _share_unit(found, waiting, quantity)
             found.append(quantity)
         place = after
-    return found
+    return tuple(found)
 
 
 def is_of_quantity(word: str) -> bool:

@@ -1,7 +1,7 @@
 """Compares which numbers go together, and in what order: 45 of 60, from 5 to 10, 7 in 1990."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from core.grounding.numbers import Quantity, quantities
@@ -53,6 +53,6 @@ def _pairs(text: str) -> Iterator[_Pair]:
             yield from _pairs(match["end"])
 
 
-def _pair(kind: str, firsts: list[Quantity], seconds: list[Quantity]) -> Iterator[_Pair]:
+def _pair(kind: str, firsts: Sequence[Quantity], seconds: Sequence[Quantity]) -> Iterator[_Pair]:
     if firsts and seconds:
         yield kind, firsts[0].amounts, seconds[0].amounts

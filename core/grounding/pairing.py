@@ -14,6 +14,7 @@ _BEGINS_SUBJECT = frozenset(
     "a an the this that these those its their his her our your my some any each every no".split()
 )
 _STANDS_FOR_SUBJECT = frozenset({"it", "they", "he", "she"})
+_STANDS_FOR_THING = frozenset({"one", "ones"})
 _MARGIN = 1
 """Shared words by which a rival has to win that stands beside its own word by right, too."""
 
@@ -32,38 +33,44 @@ class _Clause:
     """The base form of each of its words, with its stem."""
 
 
-def is_mispaired(claim: Reading, quotes: Reading) -> bool:
+class Clauses:
+    """The clauses of a claim and of its quotes."""
+
+    def __init__(self, claim: Reading, quotes: Reading) -> None:
+        self.ours = tuple(_clauses(claim))
+        self.theirs = tuple(_clauses(quotes, shared=True))
+
+
+def is_mispaired(clauses: Clauses) -> bool:
     """Return whether a number or a name of the claim belongs to something else in the quotes.
 
     A clause of the claim is compared with that clause of the quotes which it resembles most: if
     that one has another number (or name) in the place of the claim's, whose own stands only in
     clauses that resemble less, the two were exchanged.
     """
-    theirs = list(_clauses(quotes, shared=True))
     return any(
-        _is_exchanged(mark, ours, theirs, kind)
-        for ours in _clauses(claim)
+        _is_exchanged(mark, ours, clauses.theirs, kind)
+        for ours in clauses.ours
         for kind in _KINDS
         for mark in getattr(ours, kind)
     )
 
 
-def is_turned(claim: Reading, quotes: Reading, sides: Mapping[str, frozenset[Side]]) -> bool:
+def is_turned(clauses: Clauses, sides: Mapping[str, frozenset[Side]]) -> bool:
     """Return whether a direction word of the claim belongs to something else in the quotes.
 
     Told like a number or name, with a word of the opposite direction as its rival.
     """
-    theirs = list(_clauses(quotes, shared=True))
     return any(
-        _has_turned(form, ours, theirs, sides)
-        for ours in _clauses(claim)
+        _has_turned(form, ours, clauses.theirs, sides)
+        for ours in clauses.ours
         for form in ours.forms
         if form in sides
     )
 
 
 def _has_turned(
-    form: str, ours: _Clause, theirs: list[_Clause], sides: Mapping[str, frozenset[Side]]
+    form: str, ours: _Clause, theirs: Sequence[_Clause], sides: Mapping[str, frozenset[Side]]
 ) -> bool:
     own = {side for side in sides[form] if side[0] != GENERAL}
     opposite = {(axis, not is_positive) for axis, is_positive in own}
@@ -78,7 +85,7 @@ def _has_turned(
     return bool(with_it and rivals) and max(rivals) > max(with_it) + _MARGIN
 
 
-def _is_exchanged(mark: str, ours: _Clause, theirs: list[_Clause], kind: str) -> bool:
+def _is_exchanged(mark: str, ours: _Clause, theirs: Sequence[_Clause], kind: str) -> bool:
     about = ours.stems - {mark}
     where = "words" if kind == "names" else kind
     with_it = [len(about & c.stems) for c in theirs if mark in getattr(c, where)]
@@ -129,6 +136,8 @@ def _leans_on_previous(words: Sequence[Word]) -> bool:
     """Return whether a clause leaves out what it is about, as in `and to Peru in 1990`."""
     if any(word.lower in _STANDS_FOR_SUBJECT for word in words):
         return True
+    if any(after.lower in _STANDS_FOR_THING and word.is_content for word, after in pairwise(words)):
+        return True  # `a closed one`
     return words[0].lower in _JOINS and all(w.lower not in _BEGINS_SUBJECT for w in words[1:2])
 
 

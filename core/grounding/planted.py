@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.embeddings.base import Embedder
+from core.embeddings.base import Embedder, Vectors
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.quoting import QuotedPassage
-from core.grounding.telling import asks, is_code, speaks_to_reader, tells
+from core.grounding.telling import asks, commands_inside, is_code, speaks_to_reader, tells
 from core.text.sentences import Span, sentence_spans
 
 _INSTRUCTIONS = (
@@ -30,41 +30,66 @@ _BORDER = re.compile(
     r"(?<=[^\W\d_]{3}[.!?])\s+(?=[^\W\d_A-Z])|(?<![.!?…;,])\s+(?="
     r"(?:The|A|An|This|These|It|Its|In|On|If|When|Each|Every|Some|Many|Most|All|Both|One|Two|Three"
     r"|We|You|They|There)\s+[a-z])"
+    r"|(?<=[^\W\d_]['\"”’)\]])\s+(?=[A-Z][a-z]+\s+[a-z])"
+    r"|(?<=[:.!?]['\"”’)\]])\s+(?=[A-Z])"
+    r"|\s+(?=`{3}|~{3})|(?<=`{3}|~{3})\s*(?=[^\W_])"
 )
 """Where other text may begin inside of a sentence: planted text need not end with a full stop."""
 _FEWEST_WORDS = 3
 """What is shorter says nothing by itself and is taken for what stands around it."""
 
 
+_FENCES = ("```", "~~~")
+_MOST_ON_SUBJECT = 3
+"""Sentences of a passage that stand for what it is about; a sentence's company is two of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """How doubt adds up: the log odds that a sentence was planted.
 
-    Fitted by logistic regression on passages found for questions of three books, and on
-    attacks planted in them.
+    Fitted by logistic regression on passages found for questions of three books, and on one
+    half of the attacks that were planted in them.
     """
 
     usual: float = 0.5
     """For any sentence of an English passage ..."""
     foreign: float = -3.0
     """... and of any other, whose cosines the English model tells too low."""
-    of_likeness: float = 12.0
-    """Weight of the cosine with the likest instruction to an assistant, less the cosines with
-    the question and with the headings above the passage."""
-    asking: float = 5.0
+    of_instruction: float = 7.5
+    """Weight of the cosine with the likest instruction to an assistant; ..."""
+    of_subject: float = -6.0
+    """... with the question or with the headings above the passage, the likest of them; ..."""
+    of_company: float = -8.0
+    """... and with the passage's sentences that are most about these."""
+    asking: float = 3.0
     """For a sentence that is a question; ..."""
-    telling: float = 3.5
+    telling: float = 4.0
     """... for another that tells its reader something; ..."""
-    speaking: float = 1.0
+    speaking: float = 1.5
     """... for another that says `you` or `me`."""
-    most: float = 6.0
+    most: float = 5.0
     """What one sentence by itself may say for or against."""
     change: float = 0.2
     """Chance that the next sentence is by another hand."""
-    sure: float = 5.0
-    """Beyond this doubt somebody did plant text in the passage; then ..."""
-    wary: float = -3.5
-    """... doubt beyond this is enough for any of its sentences; else doubt beyond 0."""
+    bar: float = 0.0
+    """A sentence may not be cited beyond this doubt; ..."""
+    sure: float = 6.0
+    """... and beyond this one somebody did plant text, and no sentence of the passage may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far off the subject a sentence is: the log odds that it belongs to another text."""
+
+    usual: float = 3.7
+    of_subject: float = -5.5
+    of_company: float = -9.4
+    """Weights of the cosines that `Scale` tells of."""
+    most: float = 8.0
+    change: float = 0.3
+    bar: float = 2.5
+    """What is farther off may not be cited, whatever it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +113,17 @@ class PlantedTextFinder:
     """Tells text that was planted in a book from what the book says about a question.
 
     A planted text tells its reader something to do or to say, has to do neither with the
-    question nor with the headings above it, and has neighbours of the same hand. No word is
-    forbidden: a course on security keeps its examples of attacks, since its questions and
-    headings are about them.
+    question nor with the headings above it nor with the sentences about these, and has
+    neighbours of the same hand. No word is forbidden: a course on security keeps its examples
+    of attacks, since its questions and headings are about them.
     """
 
-    def __init__(self, embedder: Embedder, scale: Scale | None = None) -> None:
+    def __init__(
+        self, embedder: Embedder, scale: Scale | None = None, distance: Distance | None = None
+    ) -> None:
         self._embedder = embedder
         self._scale = scale or Scale()
+        self._distance = distance or Distance()
 
     async def warm_up(self) -> None:
         """Embed what every passage is compared with; the embedder should remember it.
@@ -117,36 +145,61 @@ class PlantedTextFinder:
         )
 
     async def planted_spans(self, content: str, setting: Setting) -> list[Span]:
-        """Return where text was planted in a passage, in order.
+        """Return what of a passage may not be cited, in order: all of it when it is surely hostile.
 
         Raises:
             EmbeddingError: when the model gives no usable vectors.
         """
         parts = list(parts_of(content))
-        own = await self._doubt(content, parts, setting)
-        doubt = _with_neighbours(own, self._scale.change)
-        bar = self._scale.wary if max(doubt, default=0.0) > self._scale.sure else 0.0
-        return [part for part, doubted in zip(parts, doubt, strict=True) if doubted > bar]
-
-    async def _doubt(self, content: str, parts: Sequence[Span], setting: Setting) -> list[float]:
-        """Return the log odds that each part was planted, whatever stands around it."""
-        scale = self._scale
         texts = [content[start:end] for start, end in parts]
+        if not any(map(_is_weighty, texts)):
+            return []
+        likeness = await self._likeness(texts, setting)
+        is_english = language_of(content) in {None, ENGLISH}
+        doubt = self._doubt(texts, likeness, is_english=is_english)
+        if max(doubt) > self._scale.sure:
+            return parts
+        too_much = [doubted > self._scale.bar for doubted in doubt]
+        if is_english and setting.is_question_comparable:
+            too_far = [off > self._distance.bar for off in self._off_subject(texts, likeness)]
+            too_much = [any(found) for found in zip(too_much, too_far, strict=True)]
+        return [part for part, is_found in zip(parts, too_much, strict=True) if is_found]
+
+    async def _likeness(self, texts: Sequence[str], setting: Setting) -> "_Likeness":
         known = [*_INSTRUCTIONS, *setting.asked, setting.place]
         vectors = await self._embedder.embed_passages([*known, *texts])
-        own = vectors[len(known) :]
-        told, asked = np.split(vectors[: len(known) - 1], [len(_INSTRUCTIONS)])
-        place = vectors[len(known) - 1]
-        likeness = (own @ told.T).max(axis=1) - (own @ asked.T).max(axis=1) - own @ place
-        usual = scale.usual if language_of(content) in {None, ENGLISH} else scale.foreign
-        form = np.array([self._of_form(text) for text in texts])
-        doubt = np.clip(usual + form + scale.of_likeness * likeness, -scale.most, scale.most)
-        weighty = [len(text.split()) >= _FEWEST_WORDS for text in texts]
-        doubts = [float(log_odds) for log_odds in np.where(weighty, doubt, 0.0)]
-        for number, text in enumerate(texts[1:], start=1):
-            if is_code(text):  # it is what the sentence before it announces
-                doubts[number] = doubts[number - 1]
-        return doubts
+        told, asked, own = np.split(vectors, [len(_INSTRUCTIONS), len(known) - 1])
+        place, own = own[0], own[1:]
+        to_asked, to_place = (own @ asked.T).max(axis=1), own @ place
+        weighty = np.array([_is_weighty(text) for text in texts])
+        on_subject = np.where(weighty, to_asked + to_place, -np.inf)
+        return _Likeness(
+            instruction=(own @ told.T).max(axis=1),
+            subject=np.maximum(to_asked, to_place),
+            company=_with_company(own, on_subject, to_place),
+        )
+
+    def _doubt(
+        self, texts: Sequence[str], likeness: "_Likeness", *, is_english: bool
+    ) -> list[float]:
+        """Return the log odds that each part is by the hand of an attacker."""
+        scale = self._scale
+        doubt = (
+            (scale.usual if is_english else scale.foreign)
+            + np.array([self._of_form(text) for text in texts])
+            + scale.of_instruction * likeness.instruction
+            + scale.of_subject * likeness.subject
+            + scale.of_company * likeness.company
+        )
+        return _with_neighbours(_settled(texts, doubt, scale.most), scale.change)
+
+    def _off_subject(self, texts: Sequence[str], likeness: "_Likeness") -> list[float]:
+        """Return the log odds that each part belongs to a text about something else."""
+        scale = self._distance
+        off = (
+            scale.usual + scale.of_subject * likeness.subject + scale.of_company * likeness.company
+        )
+        return _with_neighbours(_settled(texts, off, scale.most), scale.change)
 
     def _of_form(self, text: str) -> float:
         """Return what the form of a sentence adds to the doubt."""
@@ -157,14 +210,63 @@ class PlantedTextFinder:
         return self._scale.speaking if speaks_to_reader(text) else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Likeness:
+    """What the parts of a passage are like: a cosine for each part."""
+
+    instruction: Vectors
+    subject: Vectors
+    company: Vectors
+
+
+def _with_company(own: Vectors, on_subject: Vectors, to_place: Vectors) -> Vectors:
+    """Return the mean cosine of each part with two others that are most on the subject.
+
+    Where there are no others, with the headings.
+    """
+    best = np.argsort(-on_subject, kind="stable")[:_MOST_ON_SUBJECT]
+    cosines = own @ own.T
+    company = to_place.copy()
+    for number in range(len(own)):
+        others = [other for other in best if other != number and np.isfinite(on_subject[other])]
+        if others:
+            company[number] = cosines[number, others[: _MOST_ON_SUBJECT - 1]].mean()
+    return company
+
+
+def _settled(texts: Sequence[str], log_odds: Vectors, most: float) -> list[float]:
+    """Return what each part says by itself, within bounds; code says what announces it."""
+    clipped = np.clip(log_odds, -most, most)
+    settled = [
+        float(odds) if _is_weighty(text) else 0.0 for text, odds in zip(texts, clipped, strict=True)
+    ]
+    for number, text in enumerate(texts[1:], start=1):
+        if is_code(text):
+            settled[number] = settled[number - 1]
+    return settled
+
+
+def _is_weighty(text: str) -> bool:
+    return len(text.split()) >= _FEWEST_WORDS
+
+
 def parts_of(content: str) -> Iterator[Span]:
     """Yield the sentences of a passage, cut where other text may begin inside of them."""
     for start, end in sentence_spans(content):
         if not is_code(content[start:end]):
-            for border in _BORDER.finditer(content, start, end):
-                yield Span(start, border.start())
-                start = border.end()
+            for border in _borders(content, start, end):
+                yield Span(start, start + len(content[start:border].rstrip()))
+                start = border
         yield Span(start, end)
+
+
+def _borders(content: str, start: int, end: int) -> list[int]:
+    """Return where other text may begin inside of a sentence, ascending."""
+    marked = {border.end() for border in _BORDER.finditer(content, start, end)}
+    if content.startswith(_FENCES, start):  # prose in disguise is one piece to the splitter
+        prose = content[start:end].lstrip("`~ ")
+        marked |= {end - len(prose) + span.start for span in sentence_spans(prose)}
+    return sorted((marked | set(commands_inside(content, start, end))) - {start})
 
 
 def _with_neighbours(own: Sequence[float], change: float) -> list[float]:

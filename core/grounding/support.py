@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import islice
 
 from core.embeddings.base import Embedder
 from core.embeddings.remembering import RememberingEmbedder
-from core.grounding.antonyms import sides_by_form
+from core.grounding.antonyms import GENERAL, sides_by_form
 from core.grounding.bounds import bound_differs
 from core.grounding.copied import (
     adds_link,
@@ -17,20 +19,24 @@ from core.grounding.copied import (
     without_false_code,
 )
 from core.grounding.directions import direction_differs
+from core.grounding.exchanges import is_exchanged
 from core.grounding.flaws import Flaw
 from core.grounding.foreign import denies_otherwise, has_unknown_name, quantities_in
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.names import unproved_names
 from core.grounding.numbers import Quantity, is_of_quantity, quantities, unproved
 from core.grounding.ordering import order_differs
-from core.grounding.pairing import is_mispaired, is_turned
+from core.grounding.pairing import Clauses, is_mispaired, is_turned
+from core.grounding.places import Alignments
 from core.grounding.planted import PlantedTextFinder, Setting, parts_of
 from core.grounding.polarity import polarity_differs
 from core.grounding.quoting import QuotedPassage
+from core.grounding.replacements import replacements
 from core.grounding.roles import roles_differ
 from core.grounding.strength import strength_differs
 from core.grounding.units import rates_differ
-from core.grounding.words import Reading, alike
+from core.grounding.words import alike, read
+from core.text.sentences import sentences
 
 _NAMED = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+")
 _LOWER_CASE = re.compile(r"\b[^\W\d_A-Z][^\W\d_]*")
@@ -42,6 +48,8 @@ _PREPARED_AT_ONCE = 4
 """Sentences; they take about 15 ms on two old cores."""
 _MOST_PREPARED = 64
 """Sentences: a quarter of a second, which a model keeps silent before it writes."""
+_MOST_REPLACED = 8
+"""Words of a claim whose meaning is compared one by one."""
 _LONGEST_CLAIM = 800
 """Characters; no sentence is longer, and what is would take long to compare."""
 
@@ -89,6 +97,9 @@ class SupportChecker:
         self._embedder = RememberingEmbedder(embedder)
         self._scale = scale or Scale()
         self._sides = sides_by_form()
+        self._more_or_less = {
+            form for form, sides in self._sides.items() if any(axis == GENERAL for axis, _ in sides)
+        }
         self._finder = PlantedTextFinder(self._embedder)
 
     async def prepare(self, passages: Iterable[QuotedPassage], *questions: str) -> None:
@@ -119,7 +130,7 @@ class SupportChecker:
         Raises:
             EmbeddingError: when the model gives no usable vectors.
         """
-        await self._embedder.embed_passages([Reading(sentence).prose])
+        await self._embedder.embed_passages([read(sentence).prose])
 
     async def flaw_of(
         self, sentence: str, quotes: Sequence[QuotedPassage], *questions: str
@@ -151,6 +162,8 @@ class SupportChecker:
         flaw = self._flaw_in_words(pair)
         if flaw is None and not pair.is_verbatim and pair.is_english:
             flaw = await self._flaw_in_meaning(pair)
+            if flaw is None and await self._replaces_words(pair):
+                flaw = Flaw.WORD
         if flaw is None and await self._is_out_of_place(pair, questions):
             flaw = Flaw.OUT_OF_PLACE
         return Support(flaw, pair.is_cross_language)
@@ -176,7 +189,7 @@ class SupportChecker:
         texts = (pair.claim.prose, pair.proof.prose)
         if pair.has_unproved_name or adds_quotation(pair.sentence, pair.quoted):
             return Flaw.NAME
-        if is_mispaired(pair.claim, pair.proof):
+        if is_mispaired(pair.clauses):
             return Flaw.NUMBER
         if bound_differs(*texts) or order_differs(*texts):
             return Flaw.NUMBER
@@ -186,11 +199,13 @@ class SupportChecker:
             return Flaw.NEGATION
         if direction_differs(pair.claim, pair.proof, self._sides):
             return Flaw.DIRECTION
-        if is_turned(pair.claim, pair.proof, self._sides):
+        if is_turned(pair.clauses, self._sides):
             return Flaw.DIRECTION
         if strength_differs(pair.claim, pair.proof):
             return Flaw.STRENGTH
-        if roles_differ(pair.claim, pair.proof):
+        if roles_differ(pair.claim, pair.proof) or is_exchanged(
+            pair.alignments, self._more_or_less
+        ):
             return Flaw.ROLES
         return None
 
@@ -214,8 +229,25 @@ class SupportChecker:
             cosine_needed = max(cosine_needed, scale.cosine_of_few)
         if cosine_needed <= 0:
             return None
-        own, theirs = await self._embedder.embed_passages([pair.claim.prose, pair.proof.prose])
-        return None if float(own @ theirs) >= cosine_needed else Flaw.MEANING
+        cosine = await self._cosine(pair.claim.prose, [pair.proof.prose])
+        if cosine < cosine_needed and len(pair.sentences) > 1:
+            cosine = await self._cosine(pair.claim.prose, pair.sentences)
+        return None if cosine >= cosine_needed else Flaw.MEANING
+
+    async def _cosine(self, claim: str, texts: Sequence[str]) -> float:
+        """Return the cosine with the likest of the texts."""
+        own, *theirs = await self._embedder.embed_passages([claim, *texts])
+        return max(float(own @ vector) for vector in theirs)
+
+    async def _replaces_words(self, pair: "_Pair") -> bool:
+        """Return whether a word stands in the place of another one that says something else."""
+        found = list(islice(replacements(pair.claim, pair.alignments), _MOST_REPLACED))
+        if not found:
+            return False
+        await self._embedder.embed_passages([text for one in found for text in one.restored])
+        return any(
+            [await self._cosine(pair.claim.prose, one.restored) < one.least_cosine for one in found]
+        )
 
 
 class _Pair:
@@ -229,10 +261,10 @@ class _Pair:
         self.sentence = sentence
         self.quoted = texts
         self.place = _place_of(quotes[0])
-        self.proof = Reading("\n\n".join(texts))
-        self.code = Reading(sentence).code
-        self.claim = Reading(without_false_code(sentence, self.proof.code))
-        self._titles = Reading("\n\n".join(title for q in quotes for title in q.headings))
+        self.proof = read("\n\n".join(texts))
+        self.code = read(sentence).code
+        self.claim = read(without_false_code(sentence, self.proof.code))
+        self._titles = read("\n\n".join(title for q in quotes for title in q.headings))
         self.is_verbatim = stands_in(sentence, texts)
         own = language_of(self.claim.prose)
         asked = language_of(*questions)
@@ -240,6 +272,11 @@ class _Pair:
         # Where in doubt it is the book's language, which is compared more closely.
         self.language = asked if asked and own == asked else self.quoted_language
         self.is_in_another_language = own not in {None, asked, self.quoted_language} and bool(asked)
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """The quotes' sentences, one by one."""
+        return [part for text in self.quoted for part in sentences(text)]
 
     @property
     def is_cross_language(self) -> bool:
@@ -250,6 +287,16 @@ class _Pair:
     def is_english(self) -> bool:
         """Whether both are in English."""
         return self.language == self.quoted_language == ENGLISH
+
+    @cached_property
+    def alignments(self) -> Alignments:
+        """Both as lines of words that can be compared place by place."""
+        return Alignments(self.claim, self.proof)
+
+    @cached_property
+    def clauses(self) -> Clauses:
+        """Both as clauses with their numbers and names."""
+        return Clauses(self.claim, self.proof)
 
     @property
     def has_unproved_number(self) -> bool:
@@ -263,15 +310,15 @@ class _Pair:
         return bool(unproved(claimed, proof, self.proof.prose.casefold()))
 
     @staticmethod
-    def _quantities_in(text: str, language: str) -> list[Quantity]:
+    def _quantities_in(text: str, language: str) -> Sequence[Quantity]:
         return quantities(text) if language == ENGLISH else quantities_in(text, language)
 
     @property
     def has_unproved_name(self) -> bool:
         """Whether a name of the sentence is neither in the quotes nor in their headings."""
-        contents = [quote.content for quote in self.quotes]
-        common = _found(_LOWER_CASE, contents)
-        named = frozenset(word.lower() for word in _found(_NAMED, contents)) - common
+        found = [_capitals_in(quote.content) for quote in self.quotes]
+        common = frozenset().union(*(lower for lower, _ in found))
+        named = frozenset().union(*(names for _, names in found)) - common
         return bool(unproved_names(self.claim, self.proof, self._titles, common, named))
 
     @property
@@ -284,8 +331,11 @@ class _Pair:
         return sum(any(alike(root, other) for other in theirs) for root in own) / len(own)
 
 
-def _found(words: re.Pattern[str], texts: Sequence[str]) -> frozenset[str]:
-    return frozenset(word for text in texts for word in words.findall(text))
+@lru_cache(maxsize=128)
+def _capitals_in(content: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words that a chunk writes in lower case, and those it also has with a capital."""
+    named = frozenset(word.lower() for word in _NAMED.findall(content))
+    return frozenset(_LOWER_CASE.findall(content)), named
 
 
 def _place_of(quote: QuotedPassage) -> str:

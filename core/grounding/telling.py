@@ -1,6 +1,7 @@
 """Recognises by its form a sentence that asks its reader something, or tells him what to do."""
 
 import re
+from collections.abc import Iterator
 
 _IMPERATIVES = (
     "act add answer append apply assume augment begin break change check choose classify click "
@@ -28,9 +29,13 @@ _TELLS = re.compile(
     rf"[?？\u037e؟]|\byours?\b|^\W*(?:{_COMMAND}|{_QUESTION})|[,:;.)\]}}>]\s+{_COMMAND}",
     re.IGNORECASE,
 )
+_COMMAND_INSIDE = re.compile(
+    rf"(?:\b[a-z]+|['\"”’)\]>])\s+(?=[A-Z][a-z]+\s+[a-z])(?=(?i:{_COMMAND}|{_QUESTION}))"
+)
 _SPEAKS_TO_READER = re.compile(r"\b(?:you|me|my)\b", re.IGNORECASE)
 _ENDS_ASKING = re.compile(r"[?？\u037e؟]\W*$")
-_FENCES = ("```", "~~~")
+_CODE = re.compile(r"(?:`{3,}|~{3,})[^\S\n]*\S*[^\S\n]*\n")
+"""A fence with one word at most; what goes on behind it is prose in disguise."""
 
 
 def asks(text: str) -> bool:
@@ -43,6 +48,11 @@ def tells(text: str) -> bool:
     return _TELLS.search(text) is not None and not is_code(text)
 
 
+def commands_inside(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield where a command or a question begins that no full stop parts from what it follows."""
+    return (match.end() for match in _COMMAND_INSIDE.finditer(text, start, end))
+
+
 def speaks_to_reader(text: str) -> bool:
     """Return whether a sentence says `you` or `me`."""
     return _SPEAKS_TO_READER.search(text) is not None
@@ -50,4 +60,4 @@ def speaks_to_reader(text: str) -> bool:
 
 def is_code(text: str) -> bool:
     """Return whether a "sentence" is a block of code or a table."""
-    return text.startswith("|") or (text.startswith(_FENCES) and "\n" in text)
+    return text.startswith("|") or _CODE.match(text) is not None

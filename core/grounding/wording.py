@@ -1,12 +1,14 @@
 """The sentences that are ours and not the book's, in one place."""
 
 from collections.abc import Sequence
+from textwrap import shorten
 
 from core.models import QuoteStatus
 from core.text.links import without_links
 
 SEARCHING = "Searching the book …"
 QUOTE_CUT = "Your quote was longer than 8,000 characters; I read it up to the last whole sentence."
+THREAD_PARTLY_SEEN = "I saw only a part of what was said in this thread before."
 QUOTE_TOO_SHORT = "The quoted passage is too short to be found in the book."
 QUOTE_NOT_FOUND = "The quoted passage is not from this book."
 NOT_STORED = "This answer could not be stored: a follow-up will not know of it."
@@ -21,6 +23,14 @@ TOO_DEAR = "This question is too long for the language model: these are the book
 NOT_COUNTED = "The language model cannot be used now: these are the book's own sentences."
 NOT_SURE = "I am not sure that this answers your question; it is the closest the book comes."
 
+_LONGEST_HEADING = 80
+"""Characters of a heading that are shown while its section is read."""
+
+
+def reading(headings: Sequence[str]) -> str:
+    """Return what is shown while the sections that were found are read."""
+    return f"Reading {', '.join(f'“{_shortened(h)}”' for h in headings)} …"
+
 
 def not_covered(nearest_sections: Sequence[str]) -> str:
     """Return the answer to a question that the book does not cover."""
@@ -30,6 +40,10 @@ def not_covered(nearest_sections: Sequence[str]) -> str:
 def not_carried(nearest_sections: Sequence[str]) -> str:
     """Return the answer when nothing that was written is carried by the book."""
     return f"I found no answer that the book's words carry.{_sections(nearest_sections)}"
+
+
+def _shortened(heading: str) -> str:
+    return shorten(without_links(heading), _LONGEST_HEADING, placeholder=" …")
 
 
 def _sections(names: Sequence[str]) -> str:

@@ -43,7 +43,7 @@ _IRREGULAR = {
     "thought": "think", "taught": "teach", "began": "begin", "begun": "begin", "wrote": "write",
     "written": "write", "drew": "draw", "drawn": "draw", "drove": "drive", "driven": "drive",
     "ran": "run", "sent": "send", "lent": "lend", "shown": "show", "knew": "know", "saw": "see",
-    "seen": "see", "met": "meet", "broke": "break", "broken": "break",
+    "seen": "see", "met": "meet", "broke": "break", "broken": "break", "lit": "light",
     "shrank": "shrink", "shrunk": "shrink", "sank": "sink", "sunk": "sink", "spoke": "speak",
     "spoken": "speak", "stood": "stand", "understood": "understand", "children": "child",
     "men": "man", "women": "woman", "people": "person", "persons": "person", "feet": "foot",
@@ -84,11 +84,8 @@ class Word:
     """Number of its clause: words between commas, stops and conjunctions share it."""
     opens: bool
     """Whether it is the first word behind a full stop, colon or bracket."""
-
-    @property
-    def is_content(self) -> bool:
-        """Whether it says something by itself, as `price` does and `the` does not."""
-        return self.lower not in _STOPWORDS and self.written[0].isalnum()
+    is_content: bool
+    """Whether it says something by itself, as `price` does and `the` does not."""
 
 
 class Reading:
@@ -120,6 +117,12 @@ class Reading:
     def content_stems(self) -> frozenset[str]:
         """What the text is about."""
         return frozenset(word.stem for word in self.content)
+
+
+@lru_cache(maxsize=1 << 8)
+def read(text: str) -> Reading:
+    """Return the reading of a text that may come up again: what is quoted twice, a title."""
+    return Reading(text)
 
 
 @lru_cache(maxsize=1 << 13)
@@ -207,7 +210,9 @@ def _words(text: str) -> "list[Word]":
         if lower in _OPENS_CLAUSE:
             clause += 1
         for part in _parts(lower):
-            words.append(Word(written, part, stem(part), match.start(), clause, opens))
+            is_content = part not in _STOPWORDS and written[0].isalnum()
+            word = Word(written, part, stem(part), match.start(), clause, opens, is_content)
+            words.append(word)
             opens = False
     return words
 

@@ -6,6 +6,7 @@ import random
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
 from tests.bench.books import Book, parsed_chunks
 from tests.bench.figures import machine
+from tests.bench.hand_claims import HALVES, HandClaim, hand_claims
 from tests.bench.scripted_claims import FAITHFUL, ScriptedClaim, Writer, books_claims
 from tests.bench.turned_claims import KINDS, Turner, turned_claims
 
@@ -96,14 +98,14 @@ def _print_wrong(verdicts: Sequence[Verdict]) -> None:
             print("\n".join(f"  > {quote}" for _, quote in claim.quotes))
 
 
-async def main(corpora: Path, books: Sequence[str], seed: int, *, wrong: bool) -> None:
-    """Judge the claims about each book and print the figures."""
-    print(f"{machine()}, seed {seed}")
+async def main(corpora: Path, books: Sequence[str], seeds: Sequence[int], *, wrong: bool) -> None:
+    """Judge the claims about each book, then those written by hand, and print the figures."""
+    print(f"{machine()}, seeds {', '.join(map(str, seeds))}")
     with tempfile.TemporaryDirectory(prefix="glossator-bench-") as folder:
         embedder = LocalEmbedder(installed_model(), Path(folder))
         for name in books:
             chunks = await parsed_chunks(Book(name, corpora / name / "book"))
-            verdicts = await _judge_book(embedder, name, chunks, seed)
+            verdicts = await _judge_book(embedder, name, chunks, seeds)
             print(f"\n{name}: {len(verdicts)} claims")
             print_table(verdicts)
             times = sorted(v.milliseconds for v in verdicts)
@@ -111,27 +113,53 @@ async def main(corpora: Path, books: Sequence[str], seed: int, *, wrong: bool) -
             print(f"{'milliseconds a claim':<44}median {median:.1f}, 95 % {late:.1f}")
             if wrong:
                 _print_wrong(verdicts)
+        await _judge_by_hand(embedder)
 
 
 async def _judge_book(
-    embedder: LocalEmbedder, name: str, chunks: Sequence[Chunk], seed: int
+    embedder: LocalEmbedder, name: str, chunks: Sequence[Chunk], seeds: Sequence[int]
 ) -> list[Verdict]:
+    """Return the verdicts on all seeds' claims, each seed's halves in their places."""
     vectors = await embedder.embed_passages([chunk.content_text for chunk in chunks])
-    writer = Writer(chunks, random.Random(seed), by_hand=name == _LEARNT_ON)
-    turner = Turner(chunks, random.Random(seed), by_hand=False)
     checker = SupportChecker(embedder)
-    claims = [*books_claims(writer, vectors), *turned_claims(turner, _TURNED)]
-    return [await judged(checker, claim) for claim in claims]
+    verdicts: list[Verdict] = []
+    for seed in seeds:
+        writer = Writer(chunks, random.Random(seed), by_hand=name == _LEARNT_ON)
+        turner = Turner(chunks, random.Random(seed), by_hand=False)
+        claims = [*books_claims(writer, vectors), *turned_claims(turner, _TURNED)]
+        verdicts += [await judged(checker, claim) for claim in claims]
+    return verdicts
+
+
+async def _judge_by_hand(embedder: LocalEmbedder) -> None:
+    """Print how many claims written by hand are judged wrongly, of each half."""
+    checker = SupportChecker(embedder)
+    wrong: Counter[tuple[str, bool]] = Counter()
+    number: Counter[tuple[str, bool]] = Counter()
+    for claim in hand_claims():
+        key = (claim.half, claim.is_true)
+        number[key] += 1
+        wrong[key] += (await _passes(checker, claim)) != claim.is_true
+    print("\nwritten by hand")
+    for is_true, title in ((False, "false claims that pass"), (True, "true claims dropped")):
+        for half in HALVES:
+            missed, of = wrong[half, is_true], number[half, is_true]
+            print(f"{f'{title}, {half}':<44}{missed:>4}/{of:<4}{missed / of:>6.1%}")
+
+
+async def _passes(checker: SupportChecker, claim: HandClaim) -> bool:
+    quote = QuotedPassage(claim.quote, 0, len(claim.quote), (claim.heading,))
+    return await checker.flaw_of(claim.text, [quote], claim.question) is None
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpora", type=Path, default=Path("../shared/corpora"))
     parser.add_argument("--books", nargs="+", choices=_BOOKS, default=[_LEARNT_ON])
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, nargs="+", default=[1], dest="seeds", metavar="N")
     parser.add_argument("--wrong", action="store_true", help="print what was judged wrongly")
     options = parser.parse_args()
     missing = [name for name in options.books if not (options.corpora / name / "book").is_dir()]
     if missing:
         sys.exit(f"There is no folder {options.corpora / missing[0] / 'book'}.")
-    asyncio.run(main(options.corpora, options.books, options.seed, wrong=options.wrong))
+    asyncio.run(main(options.corpora, options.books, options.seeds, wrong=options.wrong))
