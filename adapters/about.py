@@ -5,6 +5,7 @@ from collections.abc import Callable
 from adapters.desk import FrontDesk
 from adapters.guide import Guide, Shelfmark
 from core.channels.rules import Rules
+from core.models import MAX_QUESTION
 from core.personal import Stored
 
 DELETED = "All of it is deleted."
@@ -88,13 +89,27 @@ class Facts:
         return lines
 
 
+def asked_here(question: str, platform: str) -> str:
+    """Return a question about the bot as one about the bot on this platform.
+
+    The handbook tells of several platforms and of the terminal, and whoever asks means here.
+    """
+    here = f"{platform}: {question}"
+    return question if platform.casefold() in question.casefold() else here[:MAX_QUESTION]
+
+
 def in_words(stored: Stored, platform: str) -> str:
     """Return what is stored about somebody, for them."""
     if not stored.anything:
         return "Nothing is stored about you."
     return (
-        f"Stored about you, under a pseudonym: {stored.questions} questions with their answers, "
-        f"{stored.waiting} records of where they were asked, {stored.votes} votes. Your name is "
-        f"stored nowhere. What you delete here is gone for good; your messages in {platform} stay "
-        "yours to delete."
+        f"Stored about you, under a pseudonym: {_counted(stored.questions, 'question')} with "
+        f"{'its answer' if stored.questions == 1 else 'their answers'}, "
+        f"{_counted(stored.waiting, 'record')} of where you asked, "
+        f"{_counted(stored.votes, 'vote')}. Your name is stored nowhere. What you delete here is "
+        f"gone for good; your messages in {platform} stay yours to delete."
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 from uuid import UUID
 
 from adapters.guide import Guide
-from adapters.heard import Heard
+from adapters.heard import DIRECT_THREAD, Heard
 from core.channels.rules import Askers, FollowUps, Rules, in_force
 from core.channels.store import ChannelRules, Conversation, Conversations, Place
 from core.errors import RequestError
-from core.inbox.base import Accepted, Arrival, Kind, lane_for, request_id_for
+from core.inbox.base import Accepted, Arrival, Kind, request_id_for
 from core.inbox.store import Inbox
 from core.models import (
     EXPLAIN_QUOTE,
@@ -33,8 +33,6 @@ WHICH_COURSE = (
     "I know several courses and cannot tell here which of them you mean. Please ask in a channel "
     "of your course; an answer that is private is shown to you alone."
 )
-DIRECT_THREAD = "dm"
-"""Stands for the thread in a direct message, which has none."""
 
 
 class Pseudonymous(Protocol):
@@ -93,6 +91,8 @@ class FrontDesk:
         What cannot be answered, as in a channel without a course, is accepted with its
         `refusal`, provided that the bot was addressed. `rules` come from who knows them already.
         """
+        if await self._was_passed_over(heard):
+            return None
         rules = rules or await self.rules(heard)
         if heard.outsider and not rules.outsiders:
             return None
@@ -107,7 +107,7 @@ class FrontDesk:
     async def redo(self, heard: Heard, original: str) -> Received | None:
         """Have an edited question answered anew; None when it never was one."""
         known = await self._inbox.of_key(original)
-        if known is None or known.kind is not Kind.ASK:
+        if not _is_answered(known):
             return None
         heard = await self._in_its_conversation(heard)
         # It is as old as its acceptance, whenever the message was sent.
@@ -120,7 +120,7 @@ class FrontDesk:
     async def forget(self, original: str, key: str, position: int) -> Received | None:
         """Have a deleted question's turn and answer removed; None when it never was one."""
         known = await self._inbox.of_key(original)
-        if known is None or known.kind is not Kind.ASK:
+        if not _is_answered(known):
             return None
         arrival = replace(
             known,
@@ -166,6 +166,13 @@ class FrontDesk:
         stored = await self._rules.get(platform, workspace, places)
         return in_force(places, stored, self._described(platform))
 
+    async def knows_section(self, heard: Heard) -> bool:
+        """Return whether the course that is asked has the section that is asked for, if any."""
+        course_id = await self.course_of(await self.rules(heard)) or heard.course
+        if heard.section is None or course_id is None:
+            return True
+        return await self._guide.has_section(course_id, heard.section)
+
     async def course_of(self, rules: Rules) -> str | None:
         """Return the course that is asked where these rules hold; None: no course is set."""
         known = await self._guide.courses()
@@ -198,7 +205,7 @@ class FrontDesk:
             return False
         if heard.direct or heard.command:
             return True
-        place = _place(heard)
+        place = heard.place
         if heard.addressed:
             if place is not None:
                 await self._wake(place)
@@ -215,6 +222,21 @@ class FrontDesk:
         wanted = rules.follow_ups is FollowUps.UNTIL_PEOPLE_TALK
         return listening and wanted and not heard.may_be_small_talk
 
+    async def _was_passed_over(self, heard: Heard) -> bool:
+        """Return whether a message from the history was heard when it was said.
+
+        Rules and conversations change by what is heard. When one has changed behind the message,
+        and before the bot began to listen again, then it was decided by the older ones.
+        """
+        if heard.listening_since is None or heard.sent_at is None:
+            return False
+        here = (heard.platform, heard.workspace, heard.places)
+        changes = [await self._rules.changed_at(*here)]
+        place = heard.place
+        if place is not None and not heard.addressed:
+            changes.append(await self._conversations.changed_at(place))
+        return any(c is not None and heard.sent_at < c < heard.listening_since for c in changes)
+
     async def _wake(self, place: Place) -> None:
         conversation: Conversation | None = await self._conversations.get(place)
         if conversation is not None and not conversation.listening:
@@ -223,7 +245,7 @@ class FrontDesk:
     async def _takes_part(self, heard: Heard) -> bool:
         """Return whether the bot has answered, or is about to answer, in this thread."""
         assert heard.thread is not None
-        if await self._inbox.has_lane(_lane(heard)):
+        if await self._inbox.has_lane(heard.lane):
             return True
         session = session_id_for(heard.platform, heard.workspace, heard.channel, heard.thread)
         return await self._sessions.get(session) is not None
@@ -234,7 +256,7 @@ class FrontDesk:
             platform=heard.platform,
             workspace=heard.workspace,
             channel=heard.channel,
-            lane=_lane(heard),
+            lane=heard.lane,
             position=heard.position,
             user_id=self.user_id(heard),
             address=heard.address,
@@ -286,7 +308,7 @@ class FrontDesk:
                 platform=heard.platform,
                 workspace=heard.workspace,
                 channel=heard.channel,
-                thread=_thread(heard),
+                thread=heard.conversation,
                 message_ids=(heard.message,) if heard.message else (),
                 locale=heard.locale,
                 role="staff" if heard.staff else "student",
@@ -296,7 +318,7 @@ class FrontDesk:
 
     async def _session(self, heard: Heard) -> UUID | None:
         """Return the conversation's session; None while its thread is not known yet."""
-        thread = _thread(heard)
+        thread = heard.conversation
         if thread is None:
             return None
         part = 0
@@ -304,6 +326,11 @@ class FrontDesk:
             place = Place(heard.platform, heard.workspace, heard.channel)
             part = await self._conversations.direct_message(place, heard.sent_at)
         return session_id_for(heard.platform, heard.workspace, heard.channel, thread, part=part)
+
+
+def _is_answered(known: Arrival | None) -> TypeGuard[Arrival]:
+    """Return whether an event asked a question, by somebody who is not forgotten since."""
+    return known is not None and known.kind is Kind.ASK and bool(known.address)
 
 
 def _stored_request(private: Arrival, turn: ConversationTurn) -> AgentRequest:
@@ -320,25 +347,3 @@ def _stored_request(private: Arrival, turn: ConversationTurn) -> AgentRequest:
             platform=private.platform, workspace=private.workspace, channel=private.channel
         ),
     )
-
-
-def _thread(heard: Heard) -> str | None:
-    """Return the thread that a question belongs to, as far as it is known."""
-    if heard.thread is not None:
-        return heard.thread
-    if heard.private:
-        return heard.key  # nobody else sees it: a conversation of its own
-    if heard.direct:
-        return DIRECT_THREAD
-    return heard.message
-
-
-def _lane(heard: Heard) -> str:
-    thread = _thread(heard)
-    return lane_for(heard.platform, heard.workspace, heard.channel, thread or heard.key)
-
-
-def _place(heard: Heard) -> Place | None:
-    if heard.thread is None:
-        return None
-    return Place(heard.platform, heard.workspace, heard.thread)

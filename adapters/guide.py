@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from core.catalogue import Catalogue, Edition, SectionRecord
+from core.errors import UnknownSection
 from core.models import Course
+from core.retrieval.sections import resolve_section
 
 _FRESH = 5.0
 """Seconds for which a list of courses is good enough; autocompletion asks with every letter."""
@@ -57,6 +59,15 @@ class Guide:
             typed, names, scorer=fuzz.WRatio, processor=utils.default_process, limit=limit
         )
         return [name for name, score, _ in found if score > 0]
+
+    async def has_section(self, course_id: str, name: str) -> bool:
+        """Return whether `section_filter` understands a name; true while nobody can tell."""
+        mark = (await self.courses()).get(course_id)
+        sections = await self._catalogue.sections(mark.edition.generation) if mark else ()
+        try:
+            return not sections or bool(resolve_section(name, sections))
+        except UnknownSection:
+            return False
 
     async def titles(self, course_id: str) -> list[str]:
         """Return the titles of a course's documents in reading order."""

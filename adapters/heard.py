@@ -6,8 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from core.channels.store import Place
+from core.inbox.base import lane_for
+
 _QUOTED = re.compile(r"^ {0,3}>(?:>>)? ?(.*)$")
 _FEWEST_WORDS = 3
+DIRECT_THREAD = "dm"
+"""Stands for the thread in a direct message, which has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,9 @@ class Heard:
     """Whether somebody of another organisation, or another app, said it."""
     locale: str | None = None
     sent_at: datetime | None = None
+    listening_since: datetime | None = None
+    """Of what was found in the history: since when the bot listens again; None: it was heard
+    when it was said."""
     token: str | None = None
     token_expires_at: datetime | None = None
 
@@ -60,6 +68,28 @@ class Heard:
     def command(self) -> bool:
         """Whether the platform waits for a response of ours."""
         return self.token is not None
+
+    @property
+    def conversation(self) -> str | None:
+        """The thread that it belongs to, as far as it is known."""
+        if self.thread is not None:
+            return self.thread
+        if self.private:
+            return self.key  # nobody else sees it: a conversation of its own
+        return DIRECT_THREAD if self.direct else self.message
+
+    @property
+    def lane(self) -> str:
+        """As `Arrival.lane`."""
+        thread = self.conversation or self.key
+        return lane_for(self.platform, self.workspace, self.channel, thread)
+
+    @property
+    def place(self) -> Place | None:
+        """Where people may talk to each other; none outside of threads."""
+        if self.thread is None:
+            return None
+        return Place(self.platform, self.workspace, self.thread)
 
     @property
     def may_be_small_talk(self) -> bool:

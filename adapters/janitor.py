@@ -1,9 +1,9 @@
-"""Removes what a crash may have left on a platform, and what the inbox need not keep."""
+"""Removes what a crash may have left on a platform, and what is kept no longer."""
 
 import asyncio
 import logging
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from adapters.base import ChatAdapter
 from adapters.keeping import Reached, nothing
@@ -11,6 +11,7 @@ from core.errors import DeliveryError, StoreError
 from core.inbox.base import Job
 from core.inbox.store import Inbox
 from core.models import now
+from core.retention import Retention
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +23,8 @@ _LOOKING = 0.8
 _LOOK_AGAIN_IN = timedelta(minutes=1)
 _LOOKED_FOR = timedelta(days=1)
 """How long a platform may fail before its messages are not looked for any more."""
-_PRUNED_EVERY = timedelta(hours=1)
+_PRUNED_EVERY = 3_600.0
+"""Seconds after which it is looked again for what is too old."""
 
 
 class Janitor:
@@ -33,7 +35,7 @@ class Janitor:
         *,
         inbox: Inbox,
         adapters: Mapping[str, ChatAdapter],
-        kept_for: timedelta = timedelta(days=180),
+        retention: Retention | None = None,
         every: float = 5.0,
         lease: float = 15.0,
         reached: Reached = nothing,
@@ -42,18 +44,18 @@ class Janitor:
 
         Args:
             adapters: By platform; events of other platforms are left to others.
-            kept_for: How long an event's key and messages are known after it came.
+            retention: Deletes what is too old; None: nothing is deleted.
             every: Seconds between two looks.
             lease: Seconds that one look may take, and after which another janitor tries.
             reached: Is told each of STEPS.
         """
         self._inbox = inbox
         self._adapters = adapters
-        self._kept_for = kept_for
+        self._retention = retention
         self._every = every
         self._lease = lease
         self._reached = reached
-        self._pruned_at: datetime | None = None
+        self._pruned_at = -_PRUNED_EVERY
 
     async def run(self) -> None:
         """Look again and again, until cancelled."""
@@ -63,7 +65,7 @@ class Janitor:
                     pass
                 await self._prune()
             except StoreError as error:
-                logger.warning("the janitor cannot read the inbox: %s", error)
+                logger.warning("the janitor cannot use the database: %s", error)
             await asyncio.sleep(self._every)
 
     async def heal_one(self) -> bool:
@@ -101,11 +103,15 @@ class Janitor:
         return None
 
     async def _prune(self) -> None:
-        if self._pruned_at is None or now() - self._pruned_at >= _PRUNED_EVERY:
-            self._pruned_at = now()
-            count = await self._inbox.prune(now() - self._kept_for)
-            if count:
-                logger.info("%d old events were deleted", count)
+        """Delete a little of what is too old; when there is no more, look again in an hour."""
+        moment = asyncio.get_running_loop().time()
+        if self._retention is None or moment - self._pruned_at < _PRUNED_EVERY:
+            return
+        count = await self._retention.delete_some()
+        if count:
+            logger.info("%d old rows were deleted", count)
+        else:
+            self._pruned_at = moment
 
     async def _reach(self, step: str) -> None:
         if (waiting := self._reached(step)) is not None:

@@ -53,10 +53,13 @@ async def give_up(inbox: Inbox, holding: Holding) -> None:
 
 
 async def lost(inbox: Inbox, sessions: SessionStore, job: Job) -> None:
-    """Have the janitor look for what we posted unseen; keep no turn of a forgotten user."""
+    """Have the janitor look for what we posted unseen; keep no turn of who is forgotten."""
     try:
         if await inbox.doubt(job) and job.arrival.request is not None:
             await sessions.forget_turn(job.arrival.request.request_id)
+            await sessions.forget_place(job.arrival.request.request_id)
+        if await inbox.of_key(job.arrival.key) is None:  # its workspace took the bot out
+            await sessions.forget_user(job.arrival.user_id)
     except StoreError as error:
         logger.warning("%s may have left a message: %s", job.arrival.key, error)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -43,9 +44,13 @@ _POLL = 1.0
 """Seconds until the inbox is looked into again, whoever says nothing."""
 _GIVES_WAY = 0.25
 """Seconds at most that an answer is begun later because events are being accepted."""
+_SLOW_TURN = 0.01
+"""Seconds that the event loop may take for one turn before no more answers are begun."""
 _UNFORESEEN_TRIES = 5
 _ABANDONED_TRIES = 20
-"""How many processes an event may take with it before it is suspected."""
+"""How many processes an event may take with it before its asker is told that it is too late."""
+_LAST_TRIES = 5
+"""How often that is tried before the event is given up."""
 
 
 class Worker:
@@ -156,10 +161,15 @@ class Worker:
         return True
 
     async def _give_way(self) -> None:
-        """Let events be accepted first, while there are any: their askers wait for a sign."""
+        """Let events be accepted first, while there are any: their askers wait for a sign.
+
+        They wait too when the answers under way leave the event loop little time.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(_GIVES_WAY):
                 await self._inbox.quiet()
+                while await _turn_of_loop() > _SLOW_TURN:
+                    await self._inbox.quiet()
 
     def _worked(self, task: asyncio.Task[None]) -> None:
         self._working.discard(task)
@@ -194,7 +204,8 @@ class Worker:
     async def _deliver(self, holding: Holding) -> None:
         job = holding.job
         key, arrival = job.arrival.key, job.arrival
-        if job.fence - job.attempts > _ABANDONED_TRIES:
+        abandoned = job.fence - job.attempts
+        if abandoned > _ABANDONED_TRIES + _LAST_TRIES:
             logger.error("%s was begun %d times and never ended", key, job.fence)
             await settling.give_up(self._inbox, holding)
             return
@@ -206,7 +217,8 @@ class Worker:
         )
         self._deliveries.add(delivery)
         try:
-            await holding.hold_during(self._in_time(delivery), delivery.stop)
+            stale_after = timedelta() if abandoned > _ABANDONED_TRIES else self._stale_after
+            await holding.hold_during(self._in_time(delivery, stale_after), delivery.stop)
         except LeaseLost:
             raise
         except DeliveryError as error:
@@ -220,6 +232,13 @@ class Worker:
         finally:
             self._deliveries.discard(delivery)
 
-    async def _in_time(self, delivery: Delivery) -> None:
+    async def _in_time(self, delivery: Delivery, stale_after: timedelta) -> None:
         async with asyncio.timeout(_LONGEST_JOB):
-            await delivery.run(self._stale_after)
+            await delivery.run(stale_after)
+
+
+async def _turn_of_loop() -> float:
+    """Return the seconds that the event loop takes to come back to where it was."""
+    begin = time.monotonic()
+    await asyncio.sleep(0)
+    return time.monotonic() - begin

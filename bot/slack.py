@@ -1,14 +1,24 @@
 """Builds the Slack adapter from the settings."""
 
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
+from uuid import UUID
 
+from adapters.heard_up_to import HeardUpTo
 from bot.chats import ChatServices
 from bot.secrets import Sealer
 from bot.settings import SlackSettings
 from bot.wiring import sealing_keys
 from core.channels.beside import Panels
 from core.errors import ConfigurationError
+from core.inbox.places import InboxPlaces
+from core.inbox.store import Inbox
 from core.installations.store import InstallationStore, InstallStates
+from core.sessions.store import SessionStore
+from core.workspaces import WorkspaceData
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -46,8 +56,12 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
         ConfigurationError: when a setting is missing.
     """
     from adapters.intake import Intake
-    from adapters.slack.adapter import SlackAdapter
+    from adapters.slack.adapter import SlackAdapter, Transport
+    from adapters.slack.catch_up import CatchUp
+    from adapters.slack.first_contact import FirstContact
     from adapters.slack.installations import InstalledClients, OneInstallation, slack_client
+    from adapters.slack.lookups import Lookups
+    from adapters.slack.permalinks import Permalinks
     from adapters.slack.workspaces import Workspaces
 
     settings = chats.opened.settings.slack
@@ -60,15 +74,31 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     installations = one or many
     assert installations is not None
     workspaces = Workspaces(InstalledClients(installations, settings.api_url))
-    intake = Intake(chats.wake)
+    intake, lookups = Intake(chats.wake), Lookups(workspaces)
     listeners = _listeners(chats, installations, workspaces, intake)
+    transports = list[Transport]()
+    catch_up = CatchUp(
+        workspaces=workspaces,
+        installations=installations,
+        events=listeners.events,
+        cursors=SlackCursors(chats.inbox, chats.places()),
+        is_listening=partial(_are_listening, transports),
+    )
+    transports += _transports(chats, listeners, (one, many), catch_up.begin)
     return SlackAdapter(
         workspaces=workspaces,
         events=listeners.events,
         intake=intake,
-        transports=_transports(chats, listeners, one, many),
+        transports=transports,
         one=one,
+        permalinks=Permalinks(lookups),
+        catch_up=catch_up,
+        first_contact=FirstContact(lookups, partial(_is_known, chats.opened.sessions)),
     )
+
+
+async def _is_known(sessions: SessionStore, session_id: UUID) -> bool:
+    return await sessions.get(session_id) is not None
 
 
 def check(settings: SlackSettings) -> None:
@@ -85,14 +115,14 @@ def check(settings: SlackSettings) -> None:
 
 def _many(chats: ChatServices) -> "ManyInstallations":
     from adapters.slack.inbound import PLATFORM
-    from adapters.slack.installations import ManyInstallations, slack_client
+    from adapters.slack.installations import ManyInstallations
 
     settings = chats.opened.settings.slack
     sealer = Sealer(sealing_keys(chats.opened.settings))
     store = InstallationStore(chats.opened.engine, PLATFORM, seal=sealer.seal, unseal=sealer.unseal)
     return ManyInstallations(
         store,
-        slack_client(settings.api_url),
+        settings.api_url,
         client_id=settings.client_id or "",
         client_secret=_word(settings.client_secret),
     )
@@ -110,6 +140,7 @@ def _listeners(
     from adapters.slack.assistant import Assistant
     from adapters.slack.clicks import Clicks
     from adapters.slack.commands import Commands
+    from adapters.slack.departures import Departures
     from adapters.slack.events import Events
     from adapters.slack.home import Home
     from adapters.slack.people import People
@@ -133,8 +164,7 @@ def _listeners(
         questions=questions,
         assistant=Assistant(desk, chats.guide, Panels(chats.opened.engine)),
         home=home,
-        installations=installations,
-        forget=workspaces.forget,
+        departures=Departures(installations, WorkspaceData(chats.opened.engine), workspaces.forget),
     )
     names = {
         "auto_answer": "new messages are answered without a mention",
@@ -155,8 +185,8 @@ def _listeners(
 def _transports(
     chats: ChatServices,
     listeners: "Listeners",
-    one: "OneInstallation | None",
-    many: "ManyInstallations | None",
+    one_or_many: "tuple[OneInstallation | None, ManyInstallations | None]",
+    begun: Callable[[], None],
 ) -> "list[Transport]":
     """Return the ways by which Slack, and people who install the app, come to us."""
     from adapters.slack.app import bolt_app
@@ -167,6 +197,7 @@ def _transports(
     from adapters.slack.sockets import Sockets
 
     settings = chats.opened.settings.slack
+    one, many = one_or_many
     installations = one or many
     assert installations is not None
     app = bolt_app(listeners, installations, settings.api_url)
@@ -181,10 +212,35 @@ def _transports(
         )
     if settings.transport == "http":
         signatures = Signatures(_word(settings.signing_secret))
-        return [Server(settings.port, app=app, signatures=signatures, flow=flow)]
-    sockets = Sockets(app, _word(settings.app_token), settings.api_url)
+        return [Server(settings.port, app=app, signatures=signatures, flow=flow, begun=begun)]
+    sockets = Sockets(app, _word(settings.app_token), settings.api_url, begun)
     return [sockets] if flow is None else [sockets, Server(settings.port, flow=flow)]
 
 
 def _word(secret: "SecretStr | None") -> str:
     return secret.get_secret_value() if secret is not None else ""
+
+
+class SlackCursors(HeardUpTo):
+    """Keeps how far Slack was heard, and where something may have been said since."""
+
+    def __init__(self, inbox: Inbox, places: InboxPlaces) -> None:
+        super().__init__(inbox, _PLATFORM)
+        self._places = places
+
+    async def positions(self) -> Mapping[str, int]:
+        """Return the position of the latest question by channel."""
+        return await self._inbox.cursors(_PLATFORM)
+
+    async def threads(self, workspace: str, since: datetime) -> Sequence[tuple[str, str]]:
+        """Return the channel and first message of the threads somebody asked in since then."""
+        found = await self._places.threads(_PLATFORM, workspace, since)
+        return [(channel, thread) for channel, thread in found if _TS.fullmatch(thread)]
+
+
+_PLATFORM = "slack"
+_TS = re.compile(r"\d+\.\d+")
+
+
+async def _are_listening(transports: "Sequence[Transport]") -> bool:
+    return all([await transport.is_listening() for transport in transports])

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from bot.courses import CourseFile, read_course_file
 from bot.database import is_current, upgrade
-from bot.embedders import Embedders, open_local
+from bot.embedders import Embedders, OfflineEmbedder, open_local
 from bot.gemini import HOW_TO_SET_A_KEY, Gemini, prices
 from bot.secrets import Pseudonyms, kept_key
 from bot.settings import GeneratorName, Settings
+from bot.stand_ins import load_stand_ins
 from core.agent import Agent
 from core.budgets.store import Limits, TokenBudgets
 from core.catalogue import Catalogue
 from core.database import create_engine
-from core.embeddings.local import LocalEmbedder
 from core.errors import ConfigurationError
 from core.grounding.support import SupportChecker
 from core.index.base import VectorIndex
@@ -51,7 +51,7 @@ class Services:
     gemini: Gemini
 
     @property
-    def local(self) -> LocalEmbedder:
+    def local(self) -> OfflineEmbedder:
         """The offline embedding model."""
         return self.embedders.local
 
@@ -78,6 +78,8 @@ class Services:
         Raises:
             ConfigurationError: when it is Gemini and there is no key.
         """
+        if self.settings.stand_ins is not None:
+            return load_stand_ins(self.settings.stand_ins).open_generator()
         if chosen_generator(self.settings, name) == "gemini":
             return self.gemini.generator
         return self.extractive

@@ -4,18 +4,14 @@ import asyncio
 import json
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import (
-    AbstractAsyncContextManager,
-    asynccontextmanager,
-    contextmanager,
-    nullcontext,
-)
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sqlalchemy import Connection, DateTime, Dialect, FromClause, MetaData, TypeDecorator, event
+from sqlalchemy import create_engine as create_sync_engine
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
@@ -26,7 +22,7 @@ from core.errors import ConfigurationError, StoreError
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
-    from core.sqlite import WriterQueue
+    from core.sqlite import Writer
 
 Result = TypeVar("Result")
 Synchronous = Literal["FULL", "NORMAL"]
@@ -50,6 +46,7 @@ _SNAPSHOT: dict[str, dict[str, Any]] = {
 }
 _POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode"})
 _to_json = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_COMMON: dict[str, Any] = {"hide_parameters": True, "json_serializer": _to_json}
 
 
 class Base(DeclarativeBase):
@@ -114,11 +111,9 @@ def create_engine(
     if address.drivername in _SQLITE:
         connect: dict[str, Any] = {"timeout": BUSY_TIMEOUT, "async_creator_fn": _connect_sqlite}
         engine = _create(_sqlite_url(address), **pool, connect_args=connect)
-        _prepare_sqlite(engine, synchronous, enforce_foreign_keys)
-        from core.sqlite import WriterQueue
-
-        # SQLite has one writer and lets the others poll for their turn; a queue is fair.
-        return engine.execution_options(writers=WriterQueue())
+        pragmas = _pragmas(synchronous, enforce_foreign_keys)
+        _prepare_sqlite(engine, pragmas)
+        return engine.execution_options(writer=_writer_beside(engine, pragmas))
     connect = {
         "timeout": CONNECT_TIMEOUT,
         "command_timeout": statement_timeout,
@@ -132,7 +127,7 @@ def create_engine(
 
 
 def _create(url: URL, **options: Any) -> AsyncEngine:
-    return create_async_engine(url, hide_parameters=True, json_serializer=_to_json, **options)
+    return create_async_engine(url, **_COMMON, **options)
 
 
 def _parse(url: str) -> URL:
@@ -186,21 +181,17 @@ async def _connect_sqlite(*address: Any, **options: Any) -> Any:
         raise
 
 
-def _prepare_sqlite(engine: AsyncEngine, synchronous: Synchronous, foreign_keys: bool) -> None:
-    pragmas = (
+def _pragmas(synchronous: Synchronous, foreign_keys: bool) -> Sequence[str]:
+    return (
         f"PRAGMA busy_timeout={BUSY_TIMEOUT * 1000:.0f}",
         "PRAGMA journal_mode=WAL",
         f"PRAGMA synchronous={synchronous}",
         f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}",
     )
 
-    @event.listens_for(engine.sync_engine, "connect")
-    def configure(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # the driver begins no transaction of its own
-        cursor = connection.cursor()
-        for pragma in pragmas:
-            _execute_patiently(cursor, pragma)
-        cursor.close()
+
+def _prepare_sqlite(engine: AsyncEngine, pragmas: Sequence[str]) -> None:
+    event.listen(engine.sync_engine, "connect", partial(_configure, pragmas))
 
     @event.listens_for(engine.sync_engine, "begin")
     def begin(connection: Connection) -> None:
@@ -209,6 +200,36 @@ def _prepare_sqlite(engine: AsyncEngine, synchronous: Synchronous, foreign_keys:
         reads = connection.get_execution_options().get("read_only", False)
         driver: Any = connection.connection.driver_connection
         driver.begin_with_next("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+def _writer_beside(engine: AsyncEngine, pragmas: Sequence[str]) -> "Writer":
+    """Return what writes to the same file, until the engine is disposed of."""
+    from core.sqlite import Writer
+
+    writing = create_sync_engine(
+        engine.url.set(drivername="sqlite"),
+        **_COMMON,
+        pool_size=1,
+        max_overflow=0,
+        connect_args={"timeout": BUSY_TIMEOUT, "check_same_thread": False},
+    )
+    event.listen(writing, "connect", partial(_configure, pragmas))
+
+    @event.listens_for(writing, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    writer = Writer(writing)
+    event.listen(engine.sync_engine, "engine_disposed", lambda _: writer.close())
+    return writer
+
+
+def _configure(pragmas: Sequence[str], connection: Any, _: object) -> None:
+    connection.isolation_level = None  # the driver begins no transaction of its own
+    cursor = connection.cursor()
+    for pragma in pragmas:
+        _execute_patiently(cursor, pragma)
+    cursor.close()
 
 
 def _execute_patiently(cursor: Any, pragma: str) -> None:
@@ -255,41 +276,46 @@ async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncSession]:
 async def writing(engine: AsyncEngine) -> AsyncIterator[AsyncSession]:
     """Open a transaction that is committed at the end, or rolled back by an exception.
 
+    On SQLite nobody else writes before its end, however long the event loop takes to come
+    back to it between two statements: where questions are answered, `write` is the way.
+
     Raises:
         StoreError: when the database fails; then nothing was written.
     """
+    writer = _writer_of(engine)
     with store_errors():
         async with (
-            _turn(engine, urgent=False),
+            nullcontext() if writer is None else writer.turn(),
             AsyncSession(engine, expire_on_commit=False) as db,
             db.begin(),
         ):
             yield db
 
 
-async def write_at_once(engine: AsyncEngine, work: Callable[[Connection], Result]) -> Result:
-    """Do work for which somebody waits in a transaction of its own, and return its result.
+async def write(
+    engine: AsyncEngine, work: Callable[[Connection], Result], *, urgent: bool = False
+) -> Result:
+    """Do work in a transaction of its own, in one go, and return its result.
 
-    On SQLite, which takes one writer at a time, it comes before what `writing` waits for, and
-    is done in one go in the connection's thread: between two statements it waits for nobody.
+    Args:
+        urgent: Somebody waits for it: on SQLite, which takes one writer at a time, it comes
+            before what is not urgent.
 
     Raises:
         StoreError: when the database fails; then nothing was written.
     """
+    writer = _writer_of(engine)
     with store_errors():
-        async with _turn(engine, urgent=True), engine.connect() as connection:
-            if engine.dialect.name == "sqlite":
-                raw = await connection.get_raw_connection()
-                driver: Any = raw.driver_connection
-                done: Result = await driver.transact(work, _to_json)
-                return done
-            async with connection.begin():
-                return await connection.run_sync(work)
+        if writer is not None:
+            return await writer.write(work, urgent=urgent)
+        async with engine.begin() as connection:
+            return await connection.run_sync(work)
 
 
-def _turn(engine: AsyncEngine, *, urgent: bool) -> AbstractAsyncContextManager[None]:
-    writers: WriterQueue | None = engine.get_execution_options().get("writers")
-    return nullcontext() if writers is None else writers.turn(urgent=urgent)
+def _writer_of(engine: AsyncEngine) -> "Writer | None":
+    """Return what writes to a SQLite file."""
+    writer: Writer | None = engine.get_execution_options().get("writer")
+    return writer
 
 
 def insert_into(

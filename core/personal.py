@@ -1,10 +1,13 @@
 """What is stored about a person, over all stores: shown to them, and deleted for them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.budgets.store import TokenBudgets
+from core.channels.beside import Panels
+from core.channels.store import Conversations, Place
 from core.feedback.store import Feedback
+from core.inbox.places import Channel, InboxPlaces
 from core.inbox.store import Inbox
 from core.sessions.store import SessionStore
 
@@ -44,13 +47,23 @@ class PersonalData:
         *,
         sessions: SessionStore,
         inbox: Inbox,
+        places: InboxPlaces,
+        conversations: Conversations,
+        panels: Panels,
         feedback: Feedback,
         budgets: TokenBudgets,
     ) -> None:
         self._sessions = sessions
         self._inbox = inbox
+        self._places = places
+        self._conversations = conversations
+        self._panels = panels
         self._feedback = feedback
         self._budgets = budgets
+
+    async def workspaces(self, platform: str) -> frozenset[str]:
+        """Return the workspaces of a platform that something is kept of, left ones included."""
+        return await self._places.workspaces(platform)
 
     async def stored(self, user_ids: Sequence[str]) -> Stored:
         """Return how much there is."""
@@ -65,6 +78,8 @@ class PersonalData:
 
     async def forget(self, user_ids: Sequence[str]) -> Stored:
         """Delete it all, answers under way included, and return how much it was."""
+        direct = await self._places.direct_channels(user_ids)
+        await self._forget_direct(direct)  # first: a second try would not know them any more
         total = Stored()
         for user_id in user_ids:
             waiting = await self._inbox.forget_user(user_id)  # first: nothing new is written
@@ -74,4 +89,12 @@ class PersonalData:
                 await self._feedback.forget_user(user_id),
             )
             await self._budgets.forget_user(user_id)
+        await self._forget_direct(direct)  # what came meanwhile
         return total
+
+    async def _forget_direct(self, channels: Iterable[Channel]) -> None:
+        for direct in channels:
+            place = Place(direct.platform, direct.workspace, direct.channel)
+            await self._conversations.forget(place)
+            await self._panels.forget_in(place)
+            await self._places.forget_direct(direct)

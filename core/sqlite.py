@@ -1,17 +1,23 @@
-"""SQLite connections that take few trips to their thread, and the queue of their writers."""
+"""SQLite connections that take few trips to their thread, and the thread that writes."""
 
 import asyncio
+import itertools
 import sqlite3
-from collections import deque
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Any, Self
+from queue import PriorityQueue
+from typing import Any, Self, TypeVar
 
 import aiosqlite
 import sqlalchemy
-from sqlalchemy.pool import StaticPool
 
+Result = TypeVar("Result")
 Rows = list[Any]
+
+_Turn = tuple[bool, int, Callable[[], Any], "Future[Any]"]
+"""Whether it is patient, its number, what is to be done, and what comes of it."""
 
 
 class Cursor:
@@ -76,8 +82,6 @@ class Connection(aiosqlite.Connection):
 
     _begin: str | None = None
     """What the next statement has to execute before itself."""
-    _engine: sqlalchemy.Engine | None = None
-    """Speaks to this one connection, from its own thread."""
     _may_be_open = False
     """Whether a transaction may be open, or be opened by what the thread was given to do."""
 
@@ -107,38 +111,6 @@ class Connection(aiosqlite.Connection):
             await super().rollback()
             self._may_be_open = False
 
-    async def transact(
-        self, work: Callable[[sqlalchemy.Connection], Any], to_json: Callable[[Any], str]
-    ) -> Any:
-        """Do work in a transaction of its own, all of it in one trip, and return its result.
-
-        Args:
-            to_json: As the engine's `json_serializer`.
-        """
-        outcome = list[Any]()
-        await self.in_thread(lambda raw: outcome.append(self._transacted(raw, work, to_json)))
-        return outcome[0]
-
-    def _transacted(
-        self,
-        raw: sqlite3.Connection,
-        work: Callable[[sqlalchemy.Connection], Any],
-        to_json: Callable[[Any], str],
-    ) -> Any:
-        if self._engine is None:
-            self._engine = sqlalchemy.create_engine(
-                "sqlite://",
-                creator=lambda: raw,
-                poolclass=StaticPool,
-                hide_parameters=True,
-                json_serializer=to_json,
-            )
-        with self._engine.connect() as connection:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-            result = work(connection)
-            connection.commit()
-            return result
-
     async def in_thread(self, work: Callable[[sqlite3.Connection], None]) -> None:
         """Work with the raw connection in the thread that it belongs to."""
         await self._execute(work, self._conn)  # type: ignore[no-untyped-call]
@@ -148,44 +120,86 @@ class Connection(aiosqlite.Connection):
         return self._may_be_open or self.in_transaction
 
 
-class WriterQueue:
-    """Gives one writer after the other its turn, those in a hurry first."""
+class Writer:
+    """Does one transaction after the other in a thread of its own, those in a hurry first.
 
-    def __init__(self) -> None:
-        self._is_taken = False
-        self._urgent = deque[asyncio.Future[None]]()
-        self._patient = deque[asyncio.Future[None]]()
+    SQLite has one writer at a time and lets the others poll for their turn; a queue is fair.
+    Between two statements, and between two transactions, it waits for no event loop.
+    """
 
-    @asynccontextmanager
-    async def turn(self, *, urgent: bool) -> AsyncIterator[None]:
-        """Wait for a turn, which lasts until the block is left."""
-        await self._wait(self._urgent if urgent else self._patient)
+    def __init__(self, engine: sqlalchemy.Engine) -> None:
+        """Prepare to write; nothing is opened before the first turn."""
+        self._engine = engine
+        self._turns = PriorityQueue[_Turn]()
+        self._numbers = itertools.count()
+        self._thread: ThreadPoolExecutor | None = None
+
+    async def write(
+        self, work: Callable[[sqlalchemy.Connection], Result], *, urgent: bool
+    ) -> Result:
+        """Do work in a transaction of its own, and return its result.
+
+        Cancelled before its commit, it leaves nothing behind.
+        """
+        is_given_up = threading.Event()
+        written = self._enqueue(lambda: self._transact(work, is_given_up), urgent=urgent)
         try:
-            yield
-        finally:
-            self._pass_on()
-
-    async def _wait(self, queue: deque[asyncio.Future[None]]) -> None:
-        if not self._is_taken:
-            self._is_taken = True
-            return
-        turn = asyncio.get_running_loop().create_future()
-        queue.append(turn)
-        try:
-            await turn
+            return await asyncio.wrap_future(written)
         except asyncio.CancelledError:
-            if not turn.cancelled():  # it had been given the turn already
-                self._pass_on()
+            is_given_up.set()
             raise
 
-    def _pass_on(self) -> None:
-        for queue in (self._urgent, self._patient):
-            while queue:
-                turn = queue.popleft()
-                if not turn.done():
-                    turn.set_result(None)
-                    return
-        self._is_taken = False
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Let another connection write until the block is left; nothing else is written then."""
+        loop = asyncio.get_running_loop()
+        granted, is_left = asyncio.Event(), threading.Event()
+
+        def lend() -> None:
+            loop.call_soon_threadsafe(granted.set)
+            is_left.wait()
+
+        lent = self._enqueue(lend, urgent=False)
+        try:
+            await granted.wait()
+            yield
+        finally:
+            is_left.set()
+            lent.cancel()  # when it had not come to its turn
+
+    def close(self) -> None:
+        """End the thread when it has done what waits, and close its connection."""
+        if self._thread is not None:
+            self._thread.shutdown()
+            self._thread = None
+        self._engine.dispose()
+
+    def _enqueue(self, work: Callable[[], Result], *, urgent: bool) -> "Future[Result]":
+        outcome = Future[Result]()
+        self._turns.put((not urgent, next(self._numbers), work, outcome))
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sqlite-writer")
+        self._thread.submit(self._take_turn)
+        return outcome
+
+    def _take_turn(self) -> None:
+        """Do what comes first, unless nobody waits for it any more."""
+        _, _, work, outcome = self._turns.get()
+        if not outcome.set_running_or_notify_cancel():
+            return
+        try:
+            outcome.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            outcome.set_exception(error)
+
+    def _transact(
+        self, work: Callable[[sqlalchemy.Connection], Result], is_given_up: threading.Event
+    ) -> Result:
+        with self._engine.connect() as connection, connection.begin() as transaction:
+            result = work(connection)
+            if is_given_up.is_set():
+                transaction.rollback()
+            return result
 
 
 def connection(database: str, **options: Any) -> Any:

@@ -8,7 +8,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from adapters.about import Facts, in_words
+from adapters.about import Facts, asked_here, in_words
 from adapters.desk import FrontDesk
 from adapters.discord.clicks import ForgetMe, pseudonyms
 from adapters.discord.inbound import heard_command
@@ -17,7 +17,7 @@ from adapters.discord.telling import Interaction, in_time, tell
 from core.channels.rules import Rules
 from core.errors import BotError
 from core.models import MAX_QUESTION, MIN_QUESTION
-from core.personal import PersonalData
+from core.personal import PersonalData, Stored
 
 HOW_TO_ASK = """\
 **How to ask**
@@ -54,7 +54,8 @@ class About(commands.Cog):
         if question is None:
             await tell(interaction, HOW_TO_ASK)
             return
-        heard = replace(heard_command(interaction, question), course=self._facts.handbook)
+        heard = heard_command(interaction, asked_here(question, "Discord"))
+        heard = replace(heard, course=self._facts.handbook)
         await self._questions.take(interaction, heard, private=True)
 
     @app_commands.command(description="List what I have read")
@@ -70,9 +71,13 @@ class About(commands.Cog):
     @app_commands.command(name="forget-me", description="See and delete what is stored about you")
     async def forget_me(self, interaction: Interaction) -> None:
         """Show what is stored about the asker, with a button that deletes it."""
+
+        async def counted() -> Stored:
+            theirs = await pseudonyms(self._desk, self._personal, interaction)
+            return await self._personal.stored(theirs)
+
         try:
-            counting = self._personal.stored(pseudonyms(self._desk, interaction))
-            stored = await in_time(interaction, counting)
+            stored = await in_time(interaction, counted())
         except BotError as error:
             await tell(interaction, error.user_message)
             return

@@ -4,6 +4,9 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain, repeat
 from typing import cast
 
@@ -12,19 +15,23 @@ import discord
 
 from adapters.base import PlatformReply, PostKeeper
 from adapters.desk import FrontDesk, Received
-from adapters.discord import catch_up
+from adapters.discord import catch_up, threads
 from adapters.discord.about import About
+from adapters.discord.changed import Change, Deleted, GoneChannel, changed
 from adapters.discord.clicks import AnswerButton, Clicks, ForgetMe
 from adapters.discord.client import Client, connect, patiently, point_at
 from adapters.discord.inbound import PLATFORM, heard_message, message_key, position_of
 from adapters.discord.questions import Questions
 from adapters.discord.reply import DiscordReply, retract, tidy
+from adapters.discord.rest import Rest
 from adapters.discord.staff import CourseCommands
 from adapters.discord.syncing import sync_changed
+from adapters.gone import GonePlaces
 from adapters.heard import Heard
 from adapters.intake import Intake
 from core.errors import StoreError
 from core.inbox.base import Job
+from core.models import AgentRequest
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +39,8 @@ _PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 """Seconds between two looks for what was missed, when they fail."""
 _ABSENT_FOR = 60.0
 """Seconds after which it is looked whether a server that was hidden is gone for good."""
+_LATE_MENTION = timedelta(minutes=10)
+"""How long an edit may take to reach us by which a message becomes a question."""
 _ALIVE_EVERY = 15.0
 """Seconds between two notes of how far Discord was heard."""
 
@@ -48,6 +57,7 @@ class DiscordAdapter:
         api_url: str | None,
         message_content: bool,
         desk: FrontDesk,
+        gone: GonePlaces,
         cursors: catch_up.Cursors,
         clicks: Clicks,
         cogs: tuple[Questions, CourseCommands, About],
@@ -65,6 +75,7 @@ class DiscordAdapter:
             point_at(api_url)
         self._token = token
         self._desk = desk
+        self._gone = gone
         self._cursors = cursors
         self._clicks = clicks
         self._cogs = cogs
@@ -91,11 +102,18 @@ class DiscordAdapter:
 
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""
-        return await DiscordReply.open(self._client, job, keeper)
+        reply = await DiscordReply.open(self._client, job, keeper)
+        await threads.rename(self._client, Rest(self._client, keeper.check), job)
+        return reply
+
+    async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:
+        """Return the request: Discord's events tell all of it."""
+        return request
 
     async def retract(self, job: Job) -> None:
-        """Remove what was posted for a job."""
+        """Remove what was posted for a job, and its question from its thread's name."""
         await retract(self._client, job)
+        await threads.close(self._client, Rest(self._client, lambda: None), job)
 
     async def tidy(self, job: Job) -> None:
         """Remove messages of ours that answer a job's question and that nobody knows of."""
@@ -105,7 +123,7 @@ class DiscordAdapter:
 
     async def message(self, message: discord.Message) -> None:
         """Take a question in; others are passed over."""
-        await self._intake.begin(message.channel.id, lambda: self._message(message))
+        await self._intake.begin(message.channel.id, lambda: self._message(message, None))
 
     async def edited(self, message: discord.Message) -> None:
         """Have an edited question answered anew."""
@@ -114,10 +132,16 @@ class DiscordAdapter:
     async def deleted(self, channel_id: int, message_id: int) -> None:
         """Have a deleted question and its answer forgotten."""
         key = message_key(self._me.id, message_id)
-        moment = position_of(int(discord.utils.utcnow().timestamp() * 1_000))
+        moment = _position_now()
         await self._intake.begin(
             channel_id,
             lambda: self._desk.forget(key, key=f"{key}:delete", position=moment),
+        )
+
+    async def gone(self, channel_id: int) -> None:
+        """Have all that was asked in a deleted channel or thread forgotten."""
+        await self._intake.begin(
+            channel_id, lambda: self._gone.forget(PLATFORM, str(channel_id), _position_now())
         )
 
     async def disconnected(self, shard_id: int) -> None:
@@ -171,9 +195,13 @@ class DiscordAdapter:
         except discord.DiscordException as error:
             logger.error("Discord does not take the commands: %s", error)
 
-    async def _message(self, message: discord.Message) -> Received | None:
+    async def _message(
+        self, message: discord.Message, listening_since: datetime | None
+    ) -> Received | None:
         heard = await self._heard(message)
-        return None if heard is None else await self._desk.receive(heard)
+        if heard is None:
+            return None
+        return await self._desk.receive(replace(heard, listening_since=listening_since))
 
     async def _edited(self, message: discord.Message) -> Received | None:
         heard = await self._heard(message)
@@ -181,13 +209,18 @@ class DiscordAdapter:
             return None
         edited_ms = int(message.edited_at.timestamp() * 1_000)
         again = heard.as_edit(str(edited_ms), position_of(edited_ms))
-        return await self._desk.redo(again, original=heard.key)
+        redone = await self._desk.redo(again, original=heard.key)
+        is_new = discord.utils.utcnow() - message.edited_at < _LATE_MENTION
+        if redone is None and heard.addressed and is_new:
+            # It has become a question by the edit; one that was known is not taken in again.
+            return await self._desk.receive(replace(heard, sent_at=message.edited_at))
+        return redone
 
     async def _heard(self, message: discord.Message) -> Heard | None:
         if message.author.bot:
             return None
         await self._with_its_channel(message)
-        return heard_message(message, self._me)
+        return heard_message(message, self._me, await self._unknown_parent(message.channel))
 
     async def _with_its_channel(self, message: discord.Message) -> None:
         """Replace a channel that is not known, as a thread's whose first message came early."""
@@ -201,11 +234,23 @@ class DiscordAdapter:
         if isinstance(fetched, discord.abc.Messageable):
             message.channel = cast("discord.abc.MessageableChannel", fetched)
 
+    async def _unknown_parent(self, channel: object) -> discord.abc.GuildChannel | None:
+        """Return the channel that a thread stands in, when discord.py does not know it."""
+        if not isinstance(channel, discord.Thread) or channel.parent is not None:
+            return None
+        try:
+            parent = await self._client.fetch_channel(channel.parent_id)
+        except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
+            logger.warning("a thread's channel cannot be read: %s", error)
+            return None
+        return parent if isinstance(parent, discord.abc.GuildChannel) else None
+
     async def _catch_up(self, shard_id: int) -> None:
         """Take in what a shard missed, also from servers that Discord cannot tell of at once."""
+        listening_since = discord.utils.utcnow()
         while True:
             absent = self._absent(shard_id)
-            await self._take_in_missed(shard_id)
+            await self._take_in_missed(shard_id, listening_since)
             while absent and self._absent(shard_id) == absent:
                 with suppress(TimeoutError):
                     await self._client.wait_for("guild_available", timeout=_ABSENT_FOR)
@@ -217,14 +262,37 @@ class DiscordAdapter:
         ours = (guild for guild in self._client.guilds if guild.shard_id == shard_id)
         return {guild.id for guild in ours if guild.unavailable}
 
-    async def _take_in_missed(self, shard_id: int) -> None:
+    async def _take_in_missed(self, shard_id: int, listening_since: datetime) -> None:
         """Take in what was missed and can be read, until that has succeeded."""
         for pause in chain(_PAUSES, repeat(_PAUSES[-1])):
             try:
-                async for message in catch_up.missed(self._client, self._cursors, shard_id):
-                    await self.message(message)
+                await self._take_in_once(shard_id, listening_since)
             except (StoreError, discord.DiscordException, aiohttp.ClientError, OSError) as error:
                 logger.warning("what was missed could not be looked for: %s", error)
                 await asyncio.sleep(pause)
             else:
                 return
+
+    async def _take_in_once(self, shard_id: int, listening_since: datetime) -> None:
+        since = await catch_up.missed_since(self._cursors)
+        if since is None:
+            return
+        async for message in catch_up.missed(self._client, self._cursors, shard_id, since):
+            await self._intake.begin(
+                message.channel.id, partial(self._message, message, listening_since)
+            )
+        async for change in changed(self._client, self._cursors, since):
+            await self._take_in_change(change)
+
+    async def _take_in_change(self, change: Change) -> None:
+        match change:
+            case Deleted(channel, message):
+                await self.deleted(channel, message)
+            case GoneChannel(channel):
+                await self.gone(channel)
+            case _:
+                await self.edited(change)
+
+
+def _position_now() -> int:
+    return position_of(int(discord.utils.utcnow().timestamp() * 1_000))

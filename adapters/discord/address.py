@@ -52,7 +52,9 @@ class Address:
         arrival, address = job.arrival, job.arrival.address
         of_interaction = address["route"] == "interaction"
         response = None
-        if of_interaction and arrival.token and arrival.token_expires_at:
+        # The response may be a notice for the asker alone, and the answer for everybody.
+        stands_apart = address.get("apart", False) and arrival.refusal is None
+        if of_interaction and not stands_apart and arrival.token and arrival.token_expires_at:
             response = Response(
                 address["application"],
                 address["interaction"],

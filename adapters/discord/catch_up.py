@@ -7,6 +7,8 @@ from typing import Protocol
 
 import discord
 
+from adapters.discord.changed import Asked
+
 logger = logging.getLogger(__name__)
 
 FURTHEST_BACK = timedelta(hours=24)
@@ -19,8 +21,8 @@ _Room = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | disc
 Readable = _Room | discord.DMChannel
 
 
-class Cursors(Protocol):
-    """Remembers how far Discord was heard."""
+class Cursors(Asked, Protocol):
+    """Remembers how far Discord was heard, and what was asked."""
 
     async def note(self, moment: datetime) -> None:
         """Keep the moment up to which nothing was missed."""
@@ -35,10 +37,22 @@ class Cursors(Protocol):
         ...
 
 
+async def missed_since(cursors: Cursors) -> datetime | None:
+    """Return from when on something may have been missed; None before the first connection.
+
+    Raises:
+        StoreError: when the database fails.
+    """
+    last = await cursors.last()
+    if last is None:
+        return None
+    return max(last - _MARGIN, discord.utils.utcnow() - FURTHEST_BACK)
+
+
 async def missed(
-    client: discord.AutoShardedClient, cursors: Cursors, shard_id: int
+    client: discord.AutoShardedClient, cursors: Cursors, shard_id: int, since: datetime
 ) -> AsyncIterator[discord.Message]:
-    """Yield the messages since everything was heard last, each channel's oldest first.
+    """Yield the messages since a moment, each channel's oldest first.
 
     Only channels with a newer message are read: Discord tells each channel's last message
     when it connects, so that a quiet server costs no request at all. Messages that were heard
@@ -47,10 +61,6 @@ async def missed(
     Raises:
         discord.DiscordException: when Discord does not let a channel be read now.
     """
-    last = await cursors.last()
-    if last is None:
-        return
-    since = max(last - _MARGIN, discord.utils.utcnow() - FURTHEST_BACK)
     channels: list[Readable] = [*_with_news(client, since, shard_id)]
     if shard_id == _SHARD_OF_DIRECT_MESSAGES:
         channels += await _direct(client, cursors)

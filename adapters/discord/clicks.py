@@ -71,8 +71,12 @@ class Clicks:
 
     async def forget(self, interaction: Interaction) -> None:
         """Delete what is stored about the clicker, in all servers that we share."""
+
+        async def forgotten() -> None:
+            await self._personal.forget(await pseudonyms(self._desk, self._personal, interaction))
+
         try:
-            await in_time(interaction, self._personal.forget(pseudonyms(self._desk, interaction)))
+            await in_time(interaction, forgotten())
         except BotError as error:
             await tell(interaction, error.user_message)
             return
@@ -234,11 +238,17 @@ def _values(components: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         yield from _values([*component.get("components", ()), *([inner] if inner else [])])
 
 
-def pseudonyms(desk: FrontDesk, interaction: Interaction) -> list[str]:
-    """Return the pseudonyms a person may have: one a server, and one for direct messages."""
-    workspaces = [DIRECT, *(str(guild.id) for guild in interaction.client.guilds)]
+async def pseudonyms(
+    desk: FrontDesk, personal: PersonalData, interaction: Interaction
+) -> list[str]:
+    """Return the pseudonyms a person may have: one a server, and one for direct messages.
+
+    Servers that the bot has left are among them; raises StoreError when the database fails.
+    """
+    known = await personal.workspaces(PLATFORM)
+    workspaces = {DIRECT, *known, *(str(guild.id) for guild in interaction.client.guilds)}
     user = str(interaction.user.id)
-    return [desk.pseudonym(PLATFORM, workspace, user) for workspace in workspaces]
+    return [desk.pseudonym(PLATFORM, workspace, user) for workspace in sorted(workspaces)]
 
 
 def _is_ephemeral(interaction: Interaction) -> bool:

@@ -58,6 +58,10 @@ class Listener(Protocol):
         """A message is gone."""
         ...
 
+    async def gone(self, channel_id: int) -> None:
+        """A channel or thread is gone."""
+        ...
+
     async def disconnected(self, shard_id: int) -> None:
         """A connection broke: what happens now is not heard, or heard later."""
         ...
@@ -152,6 +156,14 @@ class Client(commands.AutoShardedBot):
         """Hand the deletion of many on."""
         for message_id in payload.message_ids:
             await self._listener.deleted(payload.channel_id, message_id)
+
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        """Hand the deletion of a thread on."""
+        await self._listener.gone(payload.thread_id)
+
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        """Hand the deletion of a channel on; that of its threads is included in it."""
+        await self._listener.gone(channel.id)
 
     async def on_interaction(self, interaction: Interaction) -> None:
         """Take in what was typed into a modal; discord.py knows no modal of before a restart."""

@@ -16,8 +16,10 @@ TOKEN_LIFE = timedelta(minutes=15)
 
 _USER = re.compile(r"<@!?(\d+)>")
 _ROLE = re.compile(r"<@&(\d+)>")
-_EMOJI = re.compile(r"<a?:(\w+):\d+>")
-_CHANNEL = re.compile(r"<#(\d+)>")
+_DECORATION = re.compile(
+    r"[ \t]*(?:<a?:\w+:\d+>|<#\d+>|<t:-?\d+(?::[a-zA-Z])?>|<id:\w+>|</[^<>:]+:\d+>)"
+)
+"""Custom emoji, channels, times and commands: Discord's codes for what is no text."""
 _NAMED = (discord.MessageType.default, discord.MessageType.reply)
 _EPOCH = discord.utils.DISCORD_EPOCH
 
@@ -36,29 +38,53 @@ class Where:
     in_forum: bool = False
 
 
-def where(channel: "Channel | None", guild_id: int | None, channel_id: int) -> Where:
-    """Return where a channel lies; of one that is not known, what its ids tell."""
+def where(
+    channel: "Channel | None",
+    guild_id: int | None,
+    channel_id: int,
+    unknown_parent: discord.abc.GuildChannel | None = None,
+) -> Where:
+    """Return where a channel lies; of one that is not known, what its ids tell.
+
+    Args:
+        unknown_parent: The channel that a thread stands in, when discord.py does not know it.
+    """
     workspace = str(guild_id) if guild_id is not None else DIRECT
     if isinstance(channel, discord.Thread):
-        parent = channel.parent
-        narrow = [channel.id, channel.parent_id, channel.category_id if parent else None]
+        parent = channel.parent or unknown_parent
+        narrow = [channel.id, channel.parent_id, parent.category_id if parent else None]
         places = _ids(*narrow, guild_id)
         forum = isinstance(parent, discord.ForumChannel)
         return Where(workspace, str(channel.parent_id), str(channel.id), places, forum)
-    category = getattr(channel, "category_id", None)
+    category = category_of(channel)
     return Where(workspace, str(channel_id), None, _ids(channel_id, category, guild_id))
 
 
-def heard_message(message: discord.Message, me: discord.ClientUser) -> Heard | None:
+def category_of(channel: object) -> int | None:
+    """Return the category that a channel, or a thread's channel, is in; None: in none known."""
+    if isinstance(channel, discord.Thread):
+        channel = channel.parent  # discord.py raises for a thread whose parent it does not know
+    category: int | None = getattr(channel, "category_id", None)
+    return category
+
+
+def heard_message(
+    message: discord.Message,
+    me: discord.ClientUser,
+    unknown_parent: discord.abc.GuildChannel | None = None,
+) -> Heard | None:
     """Return what a message says; None for what cannot be a question.
 
     That is what bots, webhooks and Discord itself say. The text of a message that this one
     replies to with a mention, or forwards, is its quote, as are its own `>` lines.
+
+    Args:
+        unknown_parent: As of `where`.
     """
     if message.author.bot or message.webhook_id is not None or message.type not in _NAMED:
         return None
     guild_id = message.guild.id if message.guild else None
-    place = where(message.channel, guild_id, message.channel.id)
+    place = where(message.channel, guild_id, message.channel.id, unknown_parent)
     replied = _replied_to(message)
     answers = replied if replied is not None and replied.author.id == me.id else None
     mentioned = me in message.mentions or _own_role(message) in message.role_mentions
@@ -85,7 +111,7 @@ def heard_message(message: discord.Message, me: discord.ClientUser) -> Heard | N
         to_others=_mentions_others(message, me) or (speaks_to_other and not mentioned),
         direct=guild_id is None,
         begins=place.in_forum and message.id == message.channel.id,
-        staff=_is_staff(message.author, message.channel),
+        staff=_is_staff(message.author, unknown_parent or message.channel),
         sent_at=message.created_at,
     )
 
@@ -119,6 +145,7 @@ def heard_command(
             "guild": interaction.guild_id,
             "asker": interaction.user.id,
             "ephemeral": private,
+            "dm": interaction.guild_id is None,
             "open_thread": not private and may_open_thread(interaction),
         },
         thread=place.thread,
@@ -169,8 +196,7 @@ def _plain(text: str) -> str:
     """Return a message's text without Discord's codes, and nobody's name in it."""
     text = _USER.sub("@someone", text)
     text = _ROLE.sub("@some-group", text)
-    text = _CHANNEL.sub("#channel", text)
-    return _EMOJI.sub(r":\1:", text).strip()
+    return _DECORATION.sub("", text).strip()
 
 
 def _replied_to(message: discord.Message) -> discord.Message | None:
@@ -216,10 +242,15 @@ def _opens_thread(message: discord.Message, place: Where, answers: discord.Messa
     return channel.permissions_for(message.guild.me).create_public_threads
 
 
-def _is_staff(author: discord.User | discord.Member, channel: "Channel") -> bool:
-    if not isinstance(author, discord.Member) or isinstance(channel, discord.PartialMessageable):
+def _is_staff(
+    author: discord.User | discord.Member, channel: "Channel | discord.abc.GuildChannel"
+) -> bool:
+    if not isinstance(author, discord.Member):
         return False
-    assert not isinstance(channel, discord.DMChannel | discord.GroupChannel)
+    if isinstance(channel, discord.Thread) and channel.parent is None:
+        return False  # what somebody may do in a thread is said by the channel around it
+    if not isinstance(channel, discord.Thread | discord.abc.GuildChannel):
+        return False
     return channel.permissions_for(author).manage_messages
 
 

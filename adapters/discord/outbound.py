@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from adapters.buttons import Button
+from adapters.buttons import Button, buttons_under
 from adapters.markdown.discord import footnote_lines, to_discord
 from adapters.markdown.discord_text import disarm, escape
-from adapters.markdown.footnotes import confidence_in_words, footnotes, place_in_book
+from adapters.markdown.footnotes import footnotes, place_in_book, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.splitting import pack, split, utf16_length
 from core.grounding import wording
-from core.models import EXPLAIN_QUOTE, AgentRequest, AgentResponse, Citation, Outcome
+from core.models import EXPLAIN_QUOTE, AgentRequest, AgentResponse, Citation
 
 LONGEST_MESSAGE = 2_000
 LONGEST_GROWING = 4_000
@@ -27,7 +27,6 @@ _NOTHING = "…"
 """Stands where a text is of characters that nobody can see."""
 _LEFT_OUT = "-# The rest does not fit here. Ask for a shorter answer, or about a part of it."
 _NO_EVIDENCE = "This answer cites no passage of the book."
-_SAYS_HOW_SURE = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +50,22 @@ class Post:
     pictures: tuple[Picture, ...] = ()
 
 
-def placeholder(request_id: UUID) -> Post:
-    """Return what is shown until there is text."""
-    return Post(wording.SEARCHING, (Button.STOP,), request_id)
+def placeholder(request_id: UUID, headings: Sequence[str] = ()) -> Post:
+    """Return what is shown until there is text: what is read, or that it is looked for."""
+    status = escape(wording.reading(headings)) if headings else wording.SEARCHING
+    return Post(status, (Button.STOP,), request_id)
 
 
-def growing(text: str, request_id: UUID, *, asked: str | None = None) -> Post:
+def growing(
+    text: str, request_id: UUID, *, asked: str | None = None, headings: Sequence[str] = ()
+) -> Post:
     """Return the beginning of an answer that is being written; the placeholder without text.
 
     What comes behind LONGEST_GROWING characters changes nothing any more.
     """
     written = _body(text[:LONGEST_GROWING])
     if not written.strip():
-        return placeholder(request_id)
+        return placeholder(request_id, headings)
     room = LONGEST_MESSAGE - len(_GOES_ON)
     parts = split(_below_question(asked, written), room, count=utf16_length)
     return Post(parts[0] + _GOES_ON, (Button.STOP,), request_id)
@@ -96,7 +98,7 @@ def answer(
     text = _below_question(asked, _body(response.response_text).strip() or _NOTHING)
     most = 1 + _EMBEDS_IN_ALL if one_message else _LONGEST_ANSWER
     parts = _packed(text, _below(response), most)
-    buttons = tuple(_buttons(response, quoted=quoted, private=private))
+    buttons = tuple(buttons_under(response, quoted=quoted, private=private))
     if one_message:
         whole = Post(parts[0], buttons, response.query_id, embeds=tuple(parts[1:]))
         return [replace(whole, pictures=tuple(pictures))]
@@ -130,6 +132,8 @@ def thread_name(request: AgentRequest) -> str:
     return split(name, room, count=utf16_length)[0].rstrip() + _GOES_ON
 
 
+_RULE_OF_TABLE = frozenset("|:- ")
+"""What the line below a table's header is made of."""
 _MARKS = str.maketrans("", "", "*_~`|#")
 """Marks of Markdown, which a thread's name shows as they are."""
 
@@ -158,33 +162,12 @@ def _packed(text: str, notes: str, most: int) -> list[str]:
 
 def _below(response: AgentResponse) -> str:
     """Return the small print: where it is from, how sure it is, and what else is to be known."""
-    lines = [footnote_lines(footnotes(response)), *map(_small, _remarks(response))]
+    lines = [footnote_lines(footnotes(response)), *map(_small, remarks(response))]
     return "\n".join(line for line in lines if line)
-
-
-def _remarks(response: AgentResponse) -> Iterator[str]:
-    sure = confidence_in_words(response)
-    is_said = wording.NOT_SURE in response.notices
-    if response.outcome in _SAYS_HOW_SURE and sure != "sure" and not is_said:
-        yield f"{sure.capitalize()}: please check the passages."
-    yield from response.notices
 
 
 def _small(text: str) -> str:
     return f"-# {escape(' '.join(text.split()))}"
-
-
-def _buttons(response: AgentResponse, *, quoted: bool, private: bool) -> Iterator[Button]:
-    if response.outcome is Outcome.ERROR:
-        return
-    yield Button.HELPFUL
-    yield Button.NOT_HELPFUL
-    if response.citations:
-        yield Button.EVIDENCE
-    if quoted:
-        yield Button.WITHOUT_QUOTE
-    if private:
-        yield Button.SHARE
 
 
 def _passages(response: AgentResponse) -> Iterator[str]:
@@ -195,4 +178,9 @@ def _passages(response: AgentResponse) -> Iterator[str]:
 
 
 def _quoted(citation: Citation) -> str:
-    return "\n".join(f"> {escape(line)}" for line in citation.quote.strip().splitlines())
+    """Return the words that are cited, letter by letter; a table is drawn."""
+    lines = citation.quote.strip().splitlines()
+    has_header = len(lines) > 1 and {*lines[1]} <= _RULE_OF_TABLE
+    if has_header and all(line.lstrip().startswith("|") for line in lines):
+        return to_discord("\n".join(lines))
+    return "\n".join(f"> {escape(line)}" for line in lines)

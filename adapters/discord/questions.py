@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import discord
 from discord import app_commands
@@ -12,7 +12,7 @@ from discord.ext import commands
 from adapters.about import NOTHING_TO_EXPLAIN
 from adapters.desk import FrontDesk, Received
 from adapters.discord.inbound import heard_command, text_of
-from adapters.discord.telling import Interaction, respond, tell
+from adapters.discord.telling import Interaction, respond, tell, tell_instead
 from adapters.guide import Guide
 from adapters.heard import Heard
 from adapters.intake import PATIENCE, SLOW, waiting_sentence
@@ -84,24 +84,27 @@ class Questions(commands.Cog):
         Discord waits three seconds for that. When the database takes longer, the asker is
         told, and the answer follows as soon as the question is stored.
         """
-        accepting = asyncio.create_task(self._accepted(heard, private))
+        asking = _Asking(heard, private)
+        accepting = asyncio.create_task(self._accepted(asking))
         await asyncio.wait({accepting}, timeout=PATIENCE)
         if not accepting.done():
-            await tell(interaction, SLOW)
+            hidden = asking.private is not False
+            asking.is_notice_hidden = hidden
+            await respond(lambda: interaction.response.send_message(SLOW, ephemeral=hidden))
         try:
             received = await accepting
         except StoreError as error:
             logger.error("a question could not be accepted: %s", error)
-            await tell(interaction, error.user_message)
+            await tell_instead(interaction, error.user_message)
             return
         self._wake()
         await acknowledge(interaction, received)
 
-    async def _accepted(self, heard: Heard, private: bool | None) -> Received:
-        rules = await self._desk.rules(heard)
-        if private is None:
-            private = bool(rules.private)
-        received = await self._desk.receive(_shown_to(heard, private=private), rules)
+    async def _accepted(self, asking: "_Asking") -> Received:
+        rules = await self._desk.rules(asking.heard)
+        if asking.private is None:
+            asking.private = bool(rules.private)
+        received = await self._desk.receive(asking.shown, rules)
         assert received is not None  # a command always is for us
         return received
 
@@ -122,10 +125,23 @@ async def acknowledge(interaction: Interaction, received: Received) -> None:
         await respond(lambda: response.defer(ephemeral=hidden, thinking=True))
 
 
-def _shown_to(heard: Heard, *, private: bool) -> Heard:
-    """Return what was heard, with who is to see the answer."""
-    if not private:
+@dataclass(slots=True)
+class _Asking:
+    """A command's question on its way into the inbox."""
+
+    heard: Heard
+    private: bool | None
+    """Who is to see the answer; None: the channel's rules say it, and are not known yet."""
+    is_notice_hidden: bool = False
+    """Whether the asker alone was told, before that was known, that it takes long."""
+
+    @property
+    def shown(self) -> Heard:
+        """What was heard, with who is to see the answer."""
+        heard = self.heard
+        if self.private:
+            hidden = {"ephemeral": True, "open_thread": False}
+            return replace(heard, private=True, address={**heard.address, **hidden})
+        if self.is_notice_hidden:
+            return replace(heard, address={**heard.address, "apart": True})
         return heard
-    return replace(
-        heard, private=True, address={**heard.address, "ephemeral": True, "open_thread": False}
-    )

@@ -1,8 +1,7 @@
 """One answer on its way to a reader on Discord."""
 
 import asyncio
-import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Self
 
 import discord
@@ -13,27 +12,23 @@ from adapters.discord.address import Address
 from adapters.discord.outbound import Picture, Post
 from adapters.discord.rest import Rest
 from adapters.discord.shown import Shown
+from adapters.growing import GrowingReply, Unfinished
 from adapters.markdown.formula_images import render_png
-from adapters.pacing import Pacing
-from core.errors import BotError, DeliveryError
-from core.inbox.base import Job, Kind, Posted
+from core.errors import BotError
+from core.inbox.base import Job, Kind
 from core.models import AgentResponse
-
-logger = logging.getLogger(__name__)
 
 EDIT_INTERVAL = 1.2
 """Seconds between two edits of a growing answer: Discord takes five in five seconds."""
 
 
-class DiscordReply:
+class DiscordReply(GrowingReply[Post]):
     """Shows an answer while it grows, then as it is: in one message or several."""
 
     def __init__(self, job: Job, messages: Shown, *, interval: float = EDIT_INTERVAL) -> None:
-        self._job = job
+        super().__init__(job, messages, longest=outbound.LONGEST_GROWING, interval=interval)
         self._shown = messages
         self._address = Address.of(job)
-        self._text = ""
-        self._pacing = Pacing(self._grow, interval=interval)
 
     @classmethod
     async def open(
@@ -60,31 +55,6 @@ class DiscordReply:
         return cls(job, messages, interval=interval)
 
     @property
-    def posted(self) -> Posted:
-        """What Discord has of the answer so far."""
-        return self._shown.posted
-
-    async def update(self, delta: str) -> None:
-        """Show some more of the answer, soon."""
-        is_full = len(self._text) > outbound.LONGEST_GROWING
-        self._text += delta
-        if not is_full:
-            await self._pacing.show(self._text)
-
-    async def withdraw(self) -> None:
-        """Show the placeholder again, and what follows from the beginning."""
-        self._text = ""
-        await self._pacing.show("")
-
-    async def finish(self, response: AgentResponse) -> None:
-        """Show the finished answer, in as many messages as it needs."""
-        await self._show_all(await asyncio.to_thread(self._posts, response))
-
-    async def fail(self, error: BotError) -> None:
-        """Show the error's sentence in place of all that was shown."""
-        await self._show_all([outbound.sentence(error.user_message)])
-
-    @property
     def _asked(self) -> str | None:
         """The question, unless readers see it anyway: it is above, or the reader's own."""
         request = self._job.arrival.request
@@ -92,8 +62,7 @@ class DiscordReply:
             return None
         return request.query_text
 
-    def _posts(self, response: AgentResponse) -> list[Post]:
-        """Return the messages of an answer; takes some hundredths of a second of computing."""
+    def _answer(self, response: AgentResponse) -> Sequence[Post]:
         request = self._job.arrival.request
         return outbound.answer(
             response,
@@ -104,25 +73,20 @@ class DiscordReply:
             pictures=_drawn(outbound.formulas(response)),
         )
 
-    async def _show_all(self, posts: list[Post]) -> None:
-        await self._pacing.stop()
-        for part, post in enumerate(posts):
-            await self._shown.show(part, post)
-        await self._shown.cut(len(posts))
+    def _sentence(self, text: str) -> Post:
+        return outbound.sentence(text)
 
-    async def _grow(self, text: str) -> None:
-        """Show unfinished text; what Discord does not take now, a later edit makes good."""
+    async def _grow(self, unfinished: Unfinished) -> None:
         request = self._job.arrival.request
         assert request is not None, "only an answer to a request grows"
         post = await asyncio.to_thread(
-            outbound.growing, text, request.request_id, asked=self._asked
+            outbound.growing,
+            unfinished.text,
+            request.request_id,
+            asked=self._asked,
+            headings=unfinished.headings,
         )
-        try:
-            await self._shown.show(0, post)
-        except DeliveryError as error:
-            if error.permanent:
-                raise
-            logger.debug("an edit of a growing answer was left out: %s", error)
+        await self._shown.show(0, post)
 
 
 async def retract(client: discord.Client, job: Job) -> None:

@@ -97,8 +97,12 @@ class Rest:
 
     async def unarchive(self, thread: int) -> None:
         """Make a thread writable again."""
+        await self.change_thread(thread, archived=False)
+
+    async def change_thread(self, thread: int, **changes: Any) -> None:
+        """Change a thread's settings, such as its `name`."""
         route = Route("PATCH", "/channels/{channel_id}", channel_id=thread)
-        await self._request(route, json={"archived": False})
+        await self._request(route, json=changes)
 
     async def direct_channel(self, user: int) -> int:
         """Return the channel of direct messages with a user."""

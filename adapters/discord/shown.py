@@ -112,6 +112,9 @@ class Shown:
                 del self._ids[part]
                 await self._keeper.keep(self.posted)
 
+    def close(self) -> None:
+        """Give nothing back: no calls are kept for an answer."""
+
     # --- one message --------------------------------------------------------------------
 
     async def _put(self, part: int, post: Post) -> None:

@@ -8,7 +8,7 @@ from discord import app_commands
 from discord.ext import commands
 
 from adapters.channel_settings import NOTHING_TO_SET, ChannelSettings
-from adapters.discord.inbound import PLATFORM, where
+from adapters.discord.inbound import PLATFORM, category_of, where
 from adapters.discord.telling import Interaction, in_time, tell
 from adapters.guide import Guide
 from core.channels.rules import Askers, FollowUps, Rules
@@ -85,7 +85,7 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
         askers="Who is answered",
         length="How long answers are",
         private="Whether /ask shows its answer to the asker alone",
-        forum_posts="Whether new posts of this forum are answered without a mention",
+        auto_answer="Whether new posts of this forum are answered without a mention",
         extent="Where it holds",
     )
     @app_commands.choices(
@@ -99,7 +99,7 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
         askers: str | None = None,
         length: str | None = None,
         private: bool | None = None,
-        forum_posts: bool | None = None,
+        auto_answer: bool | None = None,
         extent: Extent = "this channel",
     ) -> None:
         """Change what is given, and leave the rest as it is."""
@@ -108,7 +108,7 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
             askers=Askers(askers) if askers else None,
             answer_length=AnswerLength(length) if length else None,
             private=private,
-            auto_answer=forum_posts,
+            auto_answer=auto_answer,
         ).said()
         if not asked:
             await tell(interaction, NOTHING_TO_SET)
@@ -150,7 +150,7 @@ def _place(interaction: Interaction, extent: Extent) -> Place | None:
     if extent == "this server":
         return Place(PLATFORM, workspace, workspace)
     if extent == "this category":
-        category = getattr(channel, "category_id", None)
+        category = category_of(channel)
         return None if category is None else Place(PLATFORM, workspace, str(category))
     if isinstance(channel, discord.Thread):
         return Place(PLATFORM, workspace, str(channel.parent_id))
@@ -163,7 +163,8 @@ def _may_set(interaction: Interaction, extent: Extent) -> bool:
     assert isinstance(member, discord.Member), "the command is for servers only"
     if extent == "this server":
         return member.guild_permissions.manage_channels
-    category = getattr(channel, "category", None)
-    if extent == "this category" and category is not None:
-        return bool(category.permissions_for(member).manage_channels)
+    category_id = category_of(channel)
+    if extent == "this category" and category_id is not None:
+        category = member.guild.get_channel(category_id)
+        return category is not None and category.permissions_for(member).manage_channels
     return True

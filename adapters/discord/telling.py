@@ -86,3 +86,12 @@ async def tell(
             allowed_mentions=nobody,
         )
     )
+
+
+async def tell_instead(interaction: Interaction, text: str) -> None:
+    """Tell the user something in place of what was told before, if anything was."""
+    if not interaction.response.is_done():
+        await tell(interaction, text)
+        return
+    nobody = discord.AllowedMentions.none()
+    await respond(lambda: interaction.edit_original_response(content=text, allowed_mentions=nobody))

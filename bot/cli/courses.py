@@ -7,6 +7,7 @@ from pydantic_core import to_jsonable_python
 from adapters.console import printable
 from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import choose_course, live_edition, services
+from bot.handbook import COURSE
 
 
 async def list_courses(*, as_json: bool) -> int:
@@ -23,6 +24,8 @@ async def list_courses(*, as_json: bool) -> int:
         if edition:
             state = f"{edition.documents} documents, {edition.chunks} chunks, "
             state += f"edition of {edition.created_at.astimezone():%Y-%m-%d %H:%M}"
+        if course.course_id == COURSE.course_id:
+            state = f"built in, about Glossator itself: {state}"
         print(printable(f"{course.course_id}  {course.title}  ({state})"))
     for course_id in sorted(described):
         print(f"{course_id}  (not ingested yet: run 'glossator ingest --course {course_id}')")

@@ -12,7 +12,9 @@ from bot.courses import CourseFile, read_course_file
 from bot.database import SchemaState
 from bot.database import check as check_schema
 from bot.embedders import gemini_model, meant_model, open_local
+from bot.handbook import COURSE
 from bot.settings import Settings, load_settings
+from bot.stand_ins import LOUDLY
 from bot.wiring import make_data_dir, open_index
 from core.catalogue import Catalogue, Edition
 from core.database import create_engine
@@ -41,6 +43,7 @@ async def _findings() -> AsyncIterator[Finding]:
         return
     described = len(course_file.tables)
     yield Finding("settings", f"data in {settings.data_dir}; {described} courses in the file")
+    yield Finding("data", _kept(settings.retention.days))
     state, database = await _check_database(settings)
     yield database
     yield await _check_model(settings)
@@ -57,6 +60,13 @@ async def _findings() -> AsyncIterator[Finding]:
             yield finding
     elif state is SchemaState.BEHIND:
         yield Finding("course", "none yet: run 'glossator ingest SOURCE'")
+
+
+def _kept(days: int) -> str:
+    """Return how long conversations are kept."""
+    if not days:
+        return "conversations are kept until somebody deletes them"
+    return f"conversations are kept for {days} days, then deleted while the bot runs"
 
 
 async def _check_database(settings: Settings) -> tuple[SchemaState | None, Finding]:
@@ -85,7 +95,10 @@ async def _check_model(settings: Settings) -> Finding:
             embedder.close()
     except BotError as error:
         return failed("model", error)
-    return Finding("model", f"{embedder.name} answers with {embedder.dimensions} dimensions")
+    text = f"{embedder.name} answers with {embedder.dimensions} dimensions"
+    if settings.stand_ins is not None:
+        return warning("model", f"{text}: {LOUDLY % settings.stand_ins}")
+    return Finding("model", text)
 
 
 async def _check_index(settings: Settings) -> tuple[frozenset[str] | None, Finding]:
@@ -114,6 +127,10 @@ async def _check_courses(
         return
     finally:
         await engine.dispose()
+    try:
+        course_file.check_channels({COURSE.course_id, *(course.course_id for course, _ in known)})
+    except ConfigurationError as error:
+        yield failed("channels", error)
     for course, edition in known:
         again = f"run 'glossator ingest' for the course {course.course_id}"
         if edition is None:

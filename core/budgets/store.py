@@ -6,11 +6,21 @@ from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sqlalchemy import BigInteger, ColumnElement, Text, and_, delete, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Text,
+    and_,
+    delete,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core.database import Base, insert_into, reading, writing
+from core.database import Base, insert_into, reading, write
 from core.models import now
 
 if TYPE_CHECKING:
@@ -124,10 +134,13 @@ class TokenBudgets:
             {"day": day, "scope": scope, "subject": subject, **used}
             for scope, subject in _subjects(user_id, course_id).items()
         ]
-        async with writing(self._engine) as db:
-            await (await db.connection()).execute(self._adding, rows)
+
+        def count(db: Connection) -> None:
+            db.execute(self._adding, rows)
             if self._tidied != day:
-                await db.execute(delete(TokenUsageRow).where(_of_users(), _expired(day)))
+                db.execute(delete(TokenUsageRow).where(_of_users(), _expired(day)))
+
+        await write(self._engine, count)
         self._tidied = day
 
     async def used(self, day: date, until: date | None = None) -> list[Usage]:
@@ -149,9 +162,12 @@ class TokenBudgets:
         nothing else of that day: not how often the user asked. Courses and totals name nobody.
         """
         day, own = _day(moment), and_(_of_users(), TokenUsageRow.subject == user_id)
-        async with writing(self._engine) as db:
-            await db.execute(delete(TokenUsageRow).where(own, TokenUsageRow.day < day))
-            await db.execute(update(TokenUsageRow).where(own).values(calls=0))
+
+        def forget(db: Connection) -> None:
+            db.execute(delete(TokenUsageRow).where(own, TokenUsageRow.day < day))
+            db.execute(update(TokenUsageRow).where(own).values(calls=0))
+
+        await write(self._engine, forget)
 
 
 def _day(moment: datetime | None) -> date:

@@ -2,12 +2,12 @@
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Text, and_, delete
+from sqlalchemy import Connection, Text, and_, delete, or_
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core.channels.store import Place
-from core.database import Base, UtcDateTime, insert_into, reading, writing
+from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.models import now
 
 _KEPT = timedelta(days=30)
@@ -42,9 +42,12 @@ class Panels:
             platform=panel.platform, workspace=panel.workspace, place=panel.place, **values
         )
         key = ["platform", "workspace", "place"]
-        async with writing(self._engine) as db:
-            await db.execute(delete(row).where(row.seen_at < now() - _KEPT))
-            await db.execute(insert.on_conflict_do_update(index_elements=key, set_=values))
+
+        def keep(db: Connection) -> None:
+            db.execute(delete(row).where(row.seen_at < now() - _KEPT))
+            db.execute(insert.on_conflict_do_update(index_elements=key, set_=values))
+
+        await write(self._engine, keep, urgent=True)
 
     async def beside(self, panel: Place) -> str | None:
         """Return the channel that a conversation stands beside; None: none that is known."""
@@ -53,9 +56,10 @@ class Panels:
             row = await db.get(PanelRow, key)
         return row.beside or None if row is not None else None
 
-    async def forget(self, platform: str, workspace: str) -> None:
-        """Delete what is kept of a workspace."""
-        row = PanelRow
-        here = and_(row.platform == platform, row.workspace == workspace)
-        async with writing(self._engine) as db:
-            await db.execute(delete(row).where(here))
+    async def forget_in(self, direct: Place) -> None:
+        """Delete what is kept of the conversations in direct messages."""
+        row, place = PanelRow, direct.place
+        here = and_(row.platform == direct.platform, row.workspace == direct.workspace)
+        inside = or_(row.place == place, row.place.startswith(f"{place}:", autoescape=True))
+        gone = delete(row).where(here, inside)
+        await write(self._engine, lambda db: db.execute(gone).rowcount)

@@ -1,17 +1,21 @@
 """The SQL side of channels: what staff set for them, and the conversations in them."""
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Text, and_, bindparam, delete, select, update
+from sqlalchemy import JSON, Connection, Executable, Text, and_, bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core.channels.rules import Rules
-from core.database import Base, UtcDateTime, insert_into, reading, writing
+from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.models import is_silent, now
+
+_KNOWN_FOR = 2.0
+"""Seconds for which what was read is taken to hold, though another process may change it."""
 
 
 class ChannelRulesRow(Base):
@@ -58,9 +62,17 @@ class Conversation:
     """Whether messages are taken as questions without a mention."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    rules: Mapping[str, Rules]
+    until: float
+    """By the monotonic clock."""
+
+
 class ChannelRules:
     """What staff set, by place; safe for any number of processes at once.
 
+    What is set here holds here at once; other processes follow within two seconds.
     Every method raises StoreError when the database fails.
     """
 
@@ -69,28 +81,50 @@ class ChannelRules:
         row = ChannelRulesRow.__table__.c
         # Built once: it takes longer than it is executed.
         self._query = select(row.place, row.rules).where(
-            row.platform == bindparam("platform"),
-            row.workspace == bindparam("workspace"),
-            row.place.in_(bindparam("places", expanding=True)),
+            row.platform == bindparam("platform"), row.workspace == bindparam("workspace")
         )
+        self._known = dict[tuple[str, str], _Known]()
+        self._changes = 0
 
     async def get(self, platform: str, workspace: str, places: Iterable[str]) -> dict[str, Rules]:
         """Return what was set for each of these places; the others are left out."""
-        given = {"platform": platform, "workspace": workspace, "places": [*places]}
-        async with reading(self._engine) as db:
-            found = await db.execute(self._query, given)
-            return {place: _rules(rules) for place, rules in found}
+        rules = await self._of(platform, workspace)
+        return {place: rules[place] for place in places if place in rules}
 
     async def set(self, place: Place, rules: Rules) -> None:
         """Set what holds in a place; rules that say nothing remove what was set."""
         said = rules.said()
-        async with writing(self._engine) as db:
-            if not said:
-                await db.execute(delete(ChannelRulesRow).where(_at(ChannelRulesRow, place)))
-                return
-            values = {"rules": said, "set_at": now()}
-            insert = insert_into(self._engine, ChannelRulesRow).values(**asdict(place), **values)
-            await db.execute(insert.on_conflict_do_update(index_elements=_KEY, set_=values))
+        values = {"rules": said, "set_at": now()}
+        insert = insert_into(self._engine, ChannelRulesRow).values(**asdict(place), **values)
+        setting = insert.on_conflict_do_update(index_elements=_KEY, set_=values)
+        removing = delete(ChannelRulesRow).where(_at(ChannelRulesRow, place))
+        await _execute(self._engine, setting if said else removing)
+        self._changes += 1
+        self._known.clear()
+
+    async def changed_at(
+        self, platform: str, workspace: str, places: Iterable[str]
+    ) -> datetime | None:
+        """Return when something was set last for one of these places; None: nothing is set."""
+        row = ChannelRulesRow
+        here = (row.platform == platform, row.workspace == workspace, row.place.in_([*places]))
+        async with reading(self._engine) as db:
+            moments = await db.scalars(select(row.set_at).where(*here))
+            return max(moments, default=None)
+
+    async def _of(self, platform: str, workspace: str) -> Mapping[str, Rules]:
+        """Return all that is set in a workspace: it is asked for with every event."""
+        known = self._known.get((platform, workspace))
+        if known is not None and time.monotonic() < known.until:
+            return known.rules
+        until, changes = time.monotonic() + _KNOWN_FOR, self._changes
+        async with reading(self._engine) as db:
+            given = {"platform": platform, "workspace": workspace}
+            found = await db.execute(self._query, given)
+            rules = {place: _rules(said) for place, said in found}
+        if changes == self._changes:
+            self._known[platform, workspace] = _Known(rules, until)
+        return rules
 
 
 class Conversations:
@@ -116,8 +150,8 @@ class Conversations:
         values = {"part": 0, "listening": listening, "last_activity": moment}
         insert = insert_into(self._engine, ConversationRow).values(**asdict(place), **values)
         changed = {"listening": listening, "last_activity": moment}
-        async with writing(self._engine) as db:
-            await db.execute(insert.on_conflict_do_update(index_elements=_KEY, set_=changed))
+        listening_on = insert.on_conflict_do_update(index_elements=_KEY, set_=changed)
+        await _execute(self._engine, listening_on)
 
     async def direct_message(self, place: Place, sent_at: datetime) -> int:
         """Return which part of a direct message an event of that time belongs to.
@@ -126,24 +160,39 @@ class Conversations:
         """
         values = {"part": 0, "listening": True, "last_activity": sent_at}
         insert = insert_into(self._engine, ConversationRow).values(**asdict(place), **values)
-        here = _at(ConversationRow, place)
-        async with writing(self._engine) as db:
-            await db.execute(insert.on_conflict_do_nothing(index_elements=_KEY))
-            row = (await db.scalars(select(ConversationRow).where(here).with_for_update())).one()
-            part = row.part + is_silent(row.last_activity, sent_at)
-            latest = max(row.last_activity, sent_at)
-            await db.execute(
-                update(ConversationRow).where(here).values(part=part, last_activity=latest)
-            )
+        row, here = ConversationRow, _at(ConversationRow, place)
+        stored = select(row.part, row.last_activity).where(here).with_for_update()
+
+        def go_on(db: Connection) -> int:
+            db.execute(insert.on_conflict_do_nothing(index_elements=_KEY))
+            before, last_activity = db.execute(stored).one()
+            part: int = before + is_silent(last_activity, sent_at)
+            latest = max(last_activity, sent_at)
+            db.execute(update(row).where(here).values(part=part, last_activity=latest))
             return part
+
+        return await write(self._engine, go_on, urgent=True)
 
     async def forget(self, place: Place) -> None:
         """Forget that there was a conversation, as when its channel was deleted."""
-        async with writing(self._engine) as db:
-            await db.execute(delete(ConversationRow).where(_at(ConversationRow, place)))
+        await _execute(self._engine, delete(ConversationRow).where(_at(ConversationRow, place)))
+
+    async def changed_at(self, place: Place) -> datetime | None:
+        """Return when a conversation fell silent or came back last; None: never."""
+        row = ConversationRow
+        async with reading(self._engine) as db:
+            moment: datetime | None = await db.scalar(
+                select(row.last_activity).where(_at(row, place))
+            )
+            return moment
 
 
 _KEY = ["platform", "workspace", "place"]
+
+
+async def _execute(engine: AsyncEngine, statement: Executable) -> None:
+    """Execute a statement for which somebody waits."""
+    await write(engine, lambda db: db.execute(statement), urgent=True)
 
 
 def _at(row: type[ChannelRulesRow] | type[ConversationRow], place: Place) -> Any:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Text, delete, func, select
+from sqlalchemy import Connection, Text, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core.database import Base, UtcDateTime, insert_into, reading, writing
+from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.models import now
 
 LONGEST_REASON = 1_000
@@ -73,15 +73,19 @@ class Feedback:
         insert = insert_into(self._engine, row).values(
             request_id=vote.request_id, user_id=vote.user_id, **given
         )
-        async with writing(self._engine) as db:
-            same = (row.request_id == vote.request_id, row.user_id == vote.user_id)
-            before = await db.scalar(select(row).where(*same).with_for_update())
+        same = (row.request_id == vote.request_id, row.user_id == vote.user_id)
+        earlier = select(row.helpful, row.voted_at).where(*same).with_for_update()
+
+        def replace(db: Connection) -> None:
+            before = db.execute(earlier).one_or_none()
             if before is not None and before.voted_at > moment:
                 return
             if before is not None and before.helpful == vote.helpful and not vote.reason:
                 return
             key = ["request_id", "user_id"]
-            await db.execute(insert.on_conflict_do_update(index_elements=key, set_=given))
+            db.execute(insert.on_conflict_do_update(index_elements=key, set_=given))
+
+        await write(self._engine, replace, urgent=True)
 
     async def of(self, request_id: UUID, user_id: str) -> Vote | None:
         """Return what a person said of an answer, or None."""
@@ -106,6 +110,5 @@ class Feedback:
 
     async def forget_user(self, user_id: str) -> int:
         """Delete a person's votes, and return how many there were."""
-        async with writing(self._engine) as db:
-            gone = delete(VoteRow).where(VoteRow.user_id == user_id)
-            return len((await db.scalars(gone.returning(VoteRow.request_id))).all())
+        gone = delete(VoteRow).where(VoteRow.user_id == user_id).returning(VoteRow.request_id)
+        return await write(self._engine, lambda db: len(db.scalars(gone).all()))

@@ -1,13 +1,16 @@
 """Finds the event whose turn it is, and takes it."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
+    Connection,
     Row,
     Select,
     bindparam,
@@ -17,7 +20,6 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from core.database import UtcDateTime
@@ -29,8 +31,20 @@ from core.models import now
 
 logger = logging.getLogger(__name__)
 
+_CLAIM_TRIES = 64
+"""How often a claim may find that another process was quicker."""
 MOMENT = bindparam("moment", type_=UtcDateTime())
 _PLATFORMS: BindParameter[Any] = bindparam("platforms", expanding=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What the database has of an event that was taken."""
+
+    row: Row[Any]
+    """Of InboxRow."""
+    posted: Posted
+    earlier_requests: tuple[UUID, ...]
 
 
 def candidate(limits: Limits) -> Select[str, int, str]:
@@ -86,9 +100,44 @@ def in_flight(moment: Any) -> Select[str, str, str, str, int]:
     return select(*columns).where(row.lease_until > moment)
 
 
-async def take(
-    db: AsyncSession, found: Row[str, int, str], moment: datetime, lease: timedelta
-) -> InboxRow | None:
+def take(
+    db: Connection,
+    query: Select[str, int, str],
+    platforms: Sequence[str],
+    moment: datetime,
+    lease: timedelta,
+) -> Taken | None:
+    """Take the event that a query finds; None: it finds none, or others are always quicker."""
+    given = {"moment": moment, "platforms": [*platforms]}
+    for _ in range(_CLAIM_TRIES):
+        found = db.execute(query, given).one_or_none()
+        if found is None:
+            return None
+        row = _take(db, found, moment, lease)
+        if row is not None:
+            posted = Posted(_messages_of(db, row), _thread_of(db, row))
+            return Taken(row, posted, _earlier_requests(db, row))
+    return None
+
+
+def job_from(taken: Taken, unseal: Callable[[bytes], str]) -> Job:
+    """Return the job of an event that was taken, with all that its holder needs."""
+    row = taken.row
+    return Job(
+        arrival=arrival_from(row, _token(row, unseal)),
+        fence=row.fence,
+        lease_until=row.lease_until,
+        accepted_at=row.accepted_at,
+        attempts=row.attempts,
+        posted=taken.posted,
+        earlier_requests=taken.earlier_requests,
+        stopped=row.stopped,
+    )
+
+
+def _take(
+    db: Connection, found: Row[str, int, str], moment: datetime, lease: timedelta
+) -> Row[Any] | None:
     """Take an event that is still as it was found; None when somebody else was quicker."""
     key, fence, state = found
     row = InboxRow
@@ -99,25 +148,10 @@ async def take(
         .values(fence=InboxRow.fence + 1, lease_until=moment + lease)
         .returning(InboxRow)
     )
-    return await db.scalar(claim)
+    return db.execute(claim).one_or_none()
 
 
-async def job_from(db: AsyncSession, row: InboxRow, unseal: Callable[[bytes], str]) -> Job:
-    """Return the job of an event that was taken, with all that its holder needs."""
-    assert row.lease_until is not None
-    return Job(
-        arrival=arrival_from(row, _token(row, unseal)),
-        fence=row.fence,
-        lease_until=row.lease_until,
-        accepted_at=row.accepted_at,
-        attempts=row.attempts,
-        posted=Posted(await _messages_of(db, row), await _thread_of(db, row)),
-        earlier_requests=await _earlier_requests(db, row),
-        stopped=row.stopped,
-    )
-
-
-def _token(row: InboxRow, unseal: Callable[[bytes], str]) -> str | None:
+def _token(row: Row[Any], unseal: Callable[[bytes], str]) -> str | None:
     """Return an event's token; None when it has none that still answers anything."""
     if row.token is None or (row.token_expires_at is not None and row.token_expires_at <= now()):
         return None
@@ -128,20 +162,21 @@ def _token(row: InboxRow, unseal: Callable[[bytes], str]) -> str | None:
         return None
 
 
-async def _messages_of(db: AsyncSession, row: InboxRow) -> tuple[str, ...]:
+def _messages_of(db: Connection, row: Row[Any]) -> tuple[str, ...]:
     """Return the messages that show the answer to an event's question, in order."""
     query = select(PostRow.message_id).where(PostRow.key == root_of(row)).order_by(PostRow.part)
-    return tuple(await db.scalars(query))
+    return tuple(db.scalars(query))
 
 
-async def _thread_of(db: AsyncSession, row: InboxRow) -> str | None:
+def _thread_of(db: Connection, row: Row[Any]) -> str | None:
     """Return the thread in which an event's question is answered, if it is known."""
     if row.thread is not None or row.about is None:
-        return row.thread
-    return await db.scalar(select(InboxRow.thread).where(InboxRow.key == row.about))
+        thread: str | None = row.thread
+        return thread
+    return db.scalar(select(InboxRow.thread).where(InboxRow.key == row.about))
 
 
-async def _earlier_requests(db: AsyncSession, row: InboxRow) -> tuple[Any, ...]:
+def _earlier_requests(db: Connection, row: Row[Any]) -> tuple[UUID, ...]:
     """Return the requests whose turns an edit or a deletion makes forgotten, oldest first."""
     if row.kind == Kind.ASK:
         return ()
@@ -149,7 +184,7 @@ async def _earlier_requests(db: AsyncSession, row: InboxRow) -> tuple[Any, ...]:
     query = select(InboxRow.request_id).where(or_(InboxRow.key == root, InboxRow.about == root))
     if row.kind == Kind.REDO:
         query = query.where(InboxRow.key != row.key)
-    return tuple(await db.scalars(query.order_by(InboxRow.accepted_at)))
+    return tuple(db.scalars(query.order_by(InboxRow.accepted_at)))
 
 
 def _is_free(row: Any) -> ColumnElement[bool]:

@@ -1,10 +1,8 @@
 """Removes what the inbox knows of a user, and what it need not know any more."""
 
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy import Connection, delete, func, select, update
 
 from core.inbox.accepting import CLOSED
 from core.inbox.base import Kind
@@ -25,26 +23,18 @@ _TO_BE_FORGOTTEN = (InboxRow.user_id == FORGOTTEN_USER) & InboxRow.about.is_not(
 _BLANK: dict[str, Any] = {"user_id": FORGOTTEN_USER, "address": {}, "session_id": None}
 
 
-async def forget_user(db: AsyncSession, user_id: str) -> int:
+def forget_user(db: Connection, user_id: str) -> int:
     """Blank all events of a user, save for the orders to remove what is being posted."""
     own = InboxRow.user_id == user_id
     # Always oldest first, as a holder's writes are: so no two wait for each other.
     keys = select(InboxRow.key).where(own).order_by(InboxRow.accepted_at)
-    count = len((await db.scalars(keys.with_for_update())).all())
+    count = len(db.scalars(keys.with_for_update()).all())
     begun = (own, is_waiting(), InboxRow.fence > 0)
-    await db.execute(update(InboxRow).where(*begun).values(**_FORGETTING))
+    db.execute(update(InboxRow).where(*begun).values(**_FORGETTING))
     ended = select(InboxRow.key).where(own)
     under_way = select(InboxRow.about).where(_TO_BE_FORGOTTEN, is_waiting())
     gone = (PostRow.key.in_(ended), PostRow.key.not_in(under_way))
-    await db.execute(delete(PostRow).where(*gone))
-    await db.execute(update(InboxRow).where(own).values(**CLOSED, **_BLANK))
-    await db.execute(delete(CountRow).where(CountRow.subject == user_subject(user_id)))
+    db.execute(delete(PostRow).where(*gone))
+    db.execute(update(InboxRow).where(own).values(**CLOSED, **_BLANK))
+    db.execute(delete(CountRow).where(CountRow.subject == user_subject(user_id)))
     return count
-
-
-async def prune(db: AsyncSession, before: datetime) -> int:
-    """Delete what ended and was accepted before a moment, and return how many that were."""
-    old = (InboxRow.accepted_at < before, ~is_waiting())
-    await db.execute(delete(CountRow).where(CountRow.minute < before))
-    gone = await db.scalars(delete(InboxRow).where(*old).returning(InboxRow.key))
-    return len(gone.all())

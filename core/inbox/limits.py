@@ -93,6 +93,11 @@ def user_subject(user_id: str) -> str:
     return f"user:{user_id}"
 
 
+def channel_subject(platform: str, workspace: str, channel: str) -> str:
+    """Return under which subject a channel's questions are counted."""
+    return f"channel:{platform}:{workspace}:{channel}"
+
+
 def minute_of(moment: datetime) -> datetime:
     """Return the beginning of a moment's minute."""
     return moment.astimezone(UTC).replace(second=0, microsecond=0)
@@ -111,7 +116,7 @@ class _ChannelBusy(RequestError):
 
 
 def _place(arrival: Arrival) -> str:
-    return f"channel:{arrival.platform}:{arrival.workspace}:{arrival.channel}"
+    return channel_subject(arrival.platform, arrival.workspace, arrival.channel)
 
 
 def _one_more(engine: AsyncEngine) -> Any:

@@ -14,6 +14,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     LargeBinary,
+    Row,
     Text,
     literal,
     text,
@@ -145,7 +146,7 @@ def values_of(arrival: Arrival) -> dict[str, Any]:
     }
 
 
-def arrival_from(row: InboxRow, token: str | None = None) -> Arrival:
+def arrival_from(row: InboxRow | Row[Any], token: str | None = None) -> Arrival:
     """Return the arrival that a row holds; what cannot be read any more is refused."""
     request, refusal = _request(row), row.refusal
     if request is None and row.request is not None:
@@ -190,9 +191,10 @@ def moved_to(arrival: Arrival, thread: str | None) -> dict[str, Any]:
     return {"thread": thread, "lane": lane_for(*place), "session_id": session_id_for(*place)}
 
 
-def root_of(row: InboxRow) -> str:
+def root_of(row: InboxRow | Row[Any]) -> str:
     """Return the key of the event that asked the question."""
-    return row.about or row.key
+    root: str = row.about or row.key
+    return root
 
 
 def posts_of(key: str, platform: str, messages: Sequence[str]) -> list[dict[str, Any]]:
@@ -203,7 +205,7 @@ def posts_of(key: str, platform: str, messages: Sequence[str]) -> list[dict[str,
     ]
 
 
-def _request(row: InboxRow) -> AgentRequest | None:
+def _request(row: InboxRow | Row[Any]) -> AgentRequest | None:
     if row.request is None:
         return None
     try:

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, exists, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
+from sqlalchemy import Connection, delete, exists, func, insert, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import reading, write_at_once, writing
+from core.database import reading, write
 from core.inbox import claiming, forgetting
 from core.inbox.accepting import CLOSED, Accepting
 from core.inbox.base import (
@@ -35,14 +35,10 @@ from core.inbox.rows import (
     is_waiting,
     moved_to,
     posts_of,
-    root_of,
 )
 from core.models import now
 
 logger = logging.getLogger(__name__)
-
-_CLAIM_TRIES = 64
-"""How often a claim may find that another process was quicker."""
 
 
 class Inbox:
@@ -90,9 +86,10 @@ class Inbox:
         self._being_accepted += 1
         self._quiet.clear()
         try:
-            return await write_at_once(
+            return await write(
                 self._engine,
                 lambda db: self._accepting.accept(db, arrival, token, moment or now()),
+                urgent=True,
             )
         finally:
             self._being_accepted -= 1
@@ -132,18 +129,7 @@ class Inbox:
 
         With a thread, the event and all changes of it move to the thread's lane.
         """
-        arrival = job.arrival
-        root = arrival.about or arrival.key
-        async with writing(self._engine) as db:
-            await _write(db, job, InboxRow.key, **moved_to(arrival, posted.thread))
-            if posted.thread is not None:
-                changes = (InboxRow.about == root, is_waiting())
-                lane = moved_to(arrival, posted.thread)["lane"]
-                await db.execute(update(InboxRow).where(*changes).values(lane=lane))
-            await db.execute(delete(PostRow).where(PostRow.key == root))
-            if posted.messages:
-                posts = posts_of(root, arrival.platform, posted.messages)
-                db.add_all(PostRow(**post) for post in posts)
+        await write(self._engine, lambda db: _keep(db, job, posted))
 
     async def finish(
         self, job: Job, *, doubtful: bool = False, moment: datetime | None = None
@@ -186,12 +172,15 @@ class Inbox:
         """End a healing, or put the next one off for a while."""
         heal_at = None if again_in is None else (moment or now()) + again_in
         own = (InboxRow.key == job.arrival.key, InboxRow.fence == job.fence)
-        async with writing(self._engine) as db:
+
+        def heal(db: Connection) -> None:
             ended = update(InboxRow).where(*own).values(heal_at=heal_at, lease_until=None)
-            await db.execute(ended)
+            db.execute(ended)
             if heal_at is None:
                 forgotten = (*own, InboxRow.user_id == FORGOTTEN_USER)
-                await db.execute(update(InboxRow).where(*forgotten).values(address={}))
+                db.execute(update(InboxRow).where(*forgotten).values(address={}))
+
+        await write(self._engine, heal)
 
     async def doubt(self, job: Job, moment: datetime | None = None) -> bool:
         """Have the janitor look for messages of a job that was lost, held or not.
@@ -200,14 +189,14 @@ class Inbox:
         """
         look = update(InboxRow).where(InboxRow.key == job.arrival.key)
         look = look.values(heal_at=(moment or now()) + self._healed_after)
-        async with writing(self._engine) as db:
-            return await db.scalar(look.returning(InboxRow.user_id)) == FORGOTTEN_USER
+        asker = look.returning(InboxRow.user_id)
+        return await write(self._engine, lambda db: db.scalar(asker)) == FORGOTTEN_USER
 
     async def stop(self, key: str) -> bool:
         """Mark an event as not wanted any more; return whether it was still waiting."""
         stop = update(InboxRow).where(InboxRow.key == key, is_waiting()).values(stopped=True)
-        async with writing(self._engine) as db:
-            return await db.scalar(stop.returning(InboxRow.key)) is not None
+        stopped = stop.returning(InboxRow.key)
+        return await write(self._engine, lambda db: db.scalar(stopped), urgent=True) is not None
 
     async def of_key(self, key: str) -> Arrival | None:
         """Return an event as it arrived, without its token, and once ended without its text."""
@@ -266,7 +255,7 @@ class Inbox:
 
     async def saw(self, platform: str, channel: str, position: int) -> None:
         """Move a channel's cursor to what was looked at without a question in it."""
-        await write_at_once(
+        await write(
             self._engine, lambda db: self._accepting.advance(db, platform, channel, position)
         )
 
@@ -293,28 +282,15 @@ class Inbox:
         Their keys stay, so that none of them is answered when it is delivered again. What is
         under way is taken from its holder, and becomes the order to remove what was posted.
         """
-        async with writing(self._engine) as db:
-            return await forgetting.forget_user(db, user_id)
-
-    async def prune(self, before: datetime) -> int:
-        """Delete events that ended and were accepted before a moment; return how many."""
-        async with writing(self._engine) as db:
-            return await forgetting.prune(db, before)
+        return await write(self._engine, lambda db: forgetting.forget_user(db, user_id))
 
     async def _claim(
         self, query: Any, lease: timedelta, platforms: Sequence[str], moment: datetime
     ) -> Job | None:
-        given = {"moment": moment, "platforms": [*platforms]}
-        for _ in range(_CLAIM_TRIES):
-            async with reading(self._engine) as db:
-                found = (await db.execute(query, given)).one_or_none()
-            if found is None:
-                return None
-            async with writing(self._engine) as db:
-                row = await claiming.take(db, found, moment, lease)
-                if row is not None:
-                    return await claiming.job_from(db, row, self._unseal)
-        return None
+        taken = await write(
+            self._engine, lambda db: claiming.take(db, query, platforms, moment, lease)
+        )
+        return None if taken is None else claiming.job_from(taken, self._unseal)
 
     async def _end(self, job: Job, state: State, doubtful: bool, moment: datetime) -> None:
         """End a job; one that changed hands has always to be looked at again."""
@@ -324,21 +300,39 @@ class Inbox:
             "state": state.value,
             "heal_at": moment + self._healed_after if look else None,
         }
-        async with writing(self._engine) as db:
-            row = await _write(db, job, InboxRow, **ended)
-            if row.kind == Kind.FORGET:
-                await db.execute(delete(PostRow).where(PostRow.key == root_of(row)))
+
+        def end(db: Connection) -> None:
+            if _write(db, job, InboxRow.kind, **ended) == Kind.FORGET:
+                db.execute(delete(PostRow).where(PostRow.key == _root(job)))
+
+        await write(self._engine, end)
 
     async def _write(self, job: Job, returned: Any, **values: Any) -> Any:
-        async with writing(self._engine) as db:
-            return await _write(db, job, returned, **values)
+        return await write(self._engine, lambda db: _write(db, job, returned, **values))
 
 
-async def _write(db: AsyncSession, job: Job, returned: Any, **values: Any) -> Any:
+def _keep(db: Connection, job: Job, posted: Posted) -> None:
+    """Keep what was posted for a job in place of what was known, and move it to its thread."""
+    root, arrival = _root(job), job.arrival
+    moved = moved_to(arrival, posted.thread)
+    _write(db, job, InboxRow.key, **moved)
+    if posted.thread is not None:
+        changes = (InboxRow.about == root, is_waiting())
+        db.execute(update(InboxRow).where(*changes).values(lane=moved["lane"]))
+    db.execute(delete(PostRow).where(PostRow.key == root))
+    if posted.messages:
+        db.execute(insert(PostRow), posts_of(root, arrival.platform, posted.messages))
+
+
+def _root(job: Job) -> str:
+    """Return the key of the event that asked the question."""
+    return job.arrival.about or job.arrival.key
+
+
+def _write(db: Connection, job: Job, returned: Any, **values: Any) -> Any:
     """Change a job's event as its holder, and return what was asked for."""
     held = (InboxRow.key == job.arrival.key, InboxRow.fence == job.fence, is_waiting())
-    result = await db.execute(update(InboxRow).where(*held).values(**values).returning(returned))
-    found = result.one_or_none()
+    found = db.execute(update(InboxRow).where(*held).values(**values).returning(returned)).first()
     if found is None:
         raise LeaseLost(f"{job.arrival.key} is not held with fence {job.fence} any more")
     return found[0]

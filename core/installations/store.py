@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import LargeBinary, Text, delete, select
+from sqlalchemy import LargeBinary, Text, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -101,6 +101,26 @@ class InstallationStore:
         key = ["platform", "place"]
         async with writing(self._engine) as db:
             await db.execute(insert.on_conflict_do_update(index_elements=key, set_=values))
+
+    async def renew(self, before: Installed, after: Installed) -> bool:
+        """Keep the tokens that were given for older ones; return whether these were still kept.
+
+        They are not when the bot was taken out meanwhile, or another process was quicker.
+        """
+        row, refresh = InstallationRow, after.refresh_token
+        unchanged = (
+            row.platform == self._platform,
+            row.place == before.place,
+            row.expires_at == before.expires_at,
+        )
+        renewed = update(row).where(*unchanged).returning(row.place)
+        tokens = {
+            "token": self._seal(after.token),
+            "refresh_token": self._seal(refresh) if refresh else None,
+            "expires_at": after.expires_at,
+        }
+        async with writing(self._engine) as db:
+            return await db.scalar(renewed.values(**tokens)) is not None
 
     async def find(self, place: str) -> Installed | None:
         """Return the installation in a place; None: there is none."""

@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from sqlalchemy import Select, case, delete, func, select, update
+from sqlalchemy import Connection, Select, case, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
+from sqlalchemy.orm import Session
 from sqlalchemy.sql.selectable import TypedReturnsRows
 
-from core.database import insert_into, reading, writing
+from core.database import insert_into, reading, write
 from core.errors import RequestError
 from core.models import AgentRequest, AgentResponse, AgentSession, ConversationTurn, now
 from core.sessions.rows import (
@@ -83,29 +84,43 @@ class SessionStore:
             "message_count": _MESSAGES_A_TURN,
             "details": dict(metadata or {}),
         }
-        async with writing(self._engine) as db:
-            connection = await db.connection()
-            counted = (await connection.execute(self._begin_or_count, session)).one()
-            _check_course(session_id, counted.course_id, request.course_id)
-            fields = {
-                "turn_number": counted.current_turn,
-                "request_id": request.request_id,
-                "user_id": request.user_id,
-                "outcome": response.outcome,
-                "timestamp": moment,
-            }
-            content = content_of(request.query_text, request.selected_text, response)
-            row = {"session_id": session_id, "content": content, **fields}
-            if await connection.scalar(self._insert_once, row) is not None:
-                return turn_with(
-                    response,
-                    user_input=request.query_text,
-                    selected_text=request.selected_text,
-                    **fields,
-                )
-            turn = await _known(db, request)
-            await db.rollback()  # it was counted in vain
-            return turn
+        fields = {
+            "request_id": request.request_id,
+            "user_id": request.user_id,
+            "outcome": response.outcome,
+            "timestamp": moment,
+        }
+        content = content_of(request.query_text, request.selected_text, response)
+        row = {"session_id": session_id, "content": content, **fields}
+        stored = await write(self._engine, lambda db: self._add(db, request, session, row))
+        if isinstance(stored, ConversationTurn):
+            return stored
+        return turn_with(
+            response,
+            turn_number=stored,
+            user_input=request.query_text,
+            selected_text=request.selected_text,
+            **fields,
+        )
+
+    def _add(
+        self,
+        db: Connection,
+        request: AgentRequest,
+        session: Mapping[str, Any],
+        turn: Mapping[str, Any],
+    ) -> int | ConversationTurn:
+        """Add a turn to its session, and return its number, or the turn that is there already."""
+        counting = db.begin_nested()
+        counted = db.execute(self._begin_or_count, session).one()
+        _check_course(session["session_id"], counted.course_id, request.course_id)
+        row = {**turn, "turn_number": counted.current_turn}
+        number: int | None = db.scalar(self._insert_once, row)
+        if number is not None:
+            return number
+        known = _known(db, request)
+        counting.rollback()  # it was counted in vain
+        return known
 
     async def turn_of(self, request_id: UUID) -> ConversationTurn | None:
         """Return the turn that answered a request, or None."""
@@ -180,9 +195,9 @@ class SessionStore:
 
     async def forget(self, session_id: UUID) -> bool:
         """Delete a session with all its turns; return whether there was one."""
-        async with writing(self._engine) as db:
-            gone = delete(SessionRow).where(SessionRow.session_id == session_id)
-            return await db.scalar(gone.returning(SessionRow.session_id)) is not None
+        gone = delete(SessionRow).where(SessionRow.session_id == session_id)
+        deleted = gone.returning(SessionRow.session_id)
+        return await write(self._engine, lambda db: db.scalar(deleted)) is not None
 
     async def forget_turn(self, request_id: UUID) -> bool:
         """Blank the turn that answered a request; return whether there was one.
@@ -190,9 +205,8 @@ class SessionStore:
         It keeps its number, and its session goes on without it.
         """
         turn = update(TurnRow).where(TurnRow.request_id == request_id)
-        blank = turn.values(user_id=FORGOTTEN_USER, content=None)
-        async with writing(self._engine) as db:
-            return await db.scalar(blank.returning(TurnRow.request_id)) is not None
+        blank = turn.values(user_id=FORGOTTEN_USER, content=None).returning(TurnRow.request_id)
+        return await write(self._engine, lambda db: db.scalar(blank)) is not None
 
     async def turns_of_user(self, user_id: str) -> int:
         """Return how many questions of a user are stored."""
@@ -207,25 +221,20 @@ class SessionStore:
         user's turns lose text, answer and name but keep their number, and the others'
         turns stay as they are.
         """
-        async with writing(self._engine) as db:
-            own = select(SessionRow.session_id).where(SessionRow.user_id == user_id)
-            await db.execute(own.with_for_update())  # no turn may join while we decide
-            blanked = await db.scalars(
-                update(TurnRow)
-                .where(TurnRow.user_id == user_id)
-                .values(user_id=FORGOTTEN_USER, content=None)
-                .returning(TurnRow.request_id)
-            )
-            count = len(blanked.all())
-            opened = SessionRow.user_id == user_id
-            shared = (
-                select(TurnRow.session_id)
-                .where(TurnRow.session_id == SessionRow.session_id, TurnRow.content.is_not(None))
-                .exists()
-            )
-            await db.execute(delete(SessionRow).where(opened, ~shared))
-            await db.execute(update(SessionRow).where(opened).values(user_id=FORGOTTEN_USER))
-            return count
+        return await write(self._engine, lambda db: _forget_user(db, user_id))
+
+    async def forget_place(self, request_id: UUID) -> None:
+        """Forget whose, and where, the session of a forgotten turn was, when all of it is.
+
+        The turn itself stays blank, so that nobody who is late stores it again.
+        """
+        row = SessionRow
+        its_session = select(TurnRow.session_id).where(TurnRow.request_id == request_id)
+        said = (TurnRow.session_id == row.session_id, TurnRow.content.is_not(None))
+        alone = ~select(TurnRow.request_id).where(*said).exists()
+        blank = update(row).where(row.session_id.in_(its_session), alone)
+        blank = blank.values(user_id=FORGOTTEN_USER, details={})
+        await write(self._engine, lambda db: db.execute(blank).rowcount)
 
 
 def _begin_or_count(insert: "sqlite.Insert | postgresql.Insert") -> TypedReturnsRows[str, int]:
@@ -243,20 +252,42 @@ def _begin_or_count(insert: "sqlite.Insert | postgresql.Insert") -> TypedReturns
     return upsert.returning(SessionRow.course_id, SessionRow.current_turn)
 
 
-async def _known(db: AsyncSession, request: AgentRequest) -> ConversationTurn:
+def _forget_user(db: Connection, user_id: str) -> int:
+    own = select(SessionRow.session_id).where(SessionRow.user_id == user_id)
+    db.execute(own.with_for_update())  # no turn may join while we decide
+    blanked = db.scalars(
+        update(TurnRow)
+        .where(TurnRow.user_id == user_id)
+        .values(user_id=FORGOTTEN_USER, content=None)
+        .returning(TurnRow.request_id)
+    )
+    count = len(blanked.all())
+    opened = SessionRow.user_id == user_id
+    shared = (
+        select(TurnRow.session_id)
+        .where(TurnRow.session_id == SessionRow.session_id, TurnRow.content.is_not(None))
+        .exists()
+    )
+    db.execute(delete(SessionRow).where(opened, ~shared))
+    db.execute(update(SessionRow).where(opened).values(user_id=FORGOTTEN_USER))
+    return count
+
+
+def _known(db: Connection, request: AgentRequest) -> ConversationTurn:
     """Return the turn that a request has already.
 
     Raises:
         RequestError: when it was deleted just now, or is of another course.
     """
-    row = await db.scalar(_of_request(request.request_id))
-    if row is None:
-        raise RequestError(
-            f"the turn of request {request.request_id} is gone",
-            user_message="This conversation was deleted. Please ask again in a new one.",
-        )
-    _check_course(row.session_id, row.session.course_id, request.course_id)
-    return turn_from(row)
+    with Session(db) as session:
+        row = session.scalar(_of_request(request.request_id))
+        if row is None:
+            raise RequestError(
+                f"the turn of request {request.request_id} is gone",
+                user_message="This conversation was deleted. Please ask again in a new one.",
+            )
+        _check_course(row.session_id, row.session.course_id, request.course_id)
+        return turn_from(row)
 
 
 def _check_course(session_id: UUID, course_id: str, asked: str) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.database import upgrade
 from core.database import create_engine
-from tests.contracts.postgres import postgres_server
+from tests.postgres import postgres_server
 
 _DIALECTS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)]
 
@@ -23,8 +23,8 @@ def postgres() -> Iterator[str]:
     """The URL of a server that has a migrated database `template`, ending in `/`."""
     try:
         with postgres_server() as server:
-            asyncio.run(_make_template(server))
-            yield server
+            asyncio.run(_make_template(server.url))
+            yield server.url
     except RuntimeError as reason:
         pytest.skip(str(reason))
 

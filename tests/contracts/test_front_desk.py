@@ -19,7 +19,7 @@ from core.channels.store import ChannelRules, Conversations, Place
 from core.inbox.base import Acceptance, Kind, Posted, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
-from core.models import EXPLAIN_QUOTE, AnswerLength, ContextMode, Course, session_id_for
+from core.models import EXPLAIN_QUOTE, AnswerLength, ContextMode, Course, now, session_id_for
 from core.sessions.store import SessionStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -382,3 +382,52 @@ class TestChanges:
 
 async def test_the_catalogue_is_the_guides_own(engine: AsyncEngine) -> None:
     assert await Guide(Catalogue(engine)).courses() == {}
+
+
+class TestTheHistory:
+    """What is found later, and was perhaps heard when it was said."""
+
+    async def test_what_was_passed_over_under_earlier_rules_stays_so(
+        self, reception: Reception
+    ) -> None:
+        said = now() - timedelta(seconds=30)
+        await reception.rules.set(CHANNEL, Rules(excluded=False))
+        later = now() + timedelta(seconds=30)
+        late = heard(sent_at=said, listening_since=later)
+        assert await reception.desk.receive(late) is None
+        assert await reception.desk.receive(replace(late, listening_since=None)) is not None
+
+    async def test_rules_that_are_set_while_the_bot_looks_back_lose_no_question(
+        self, reception: Reception
+    ) -> None:
+        since = now()
+        await reception.rules.set(CHANNEL, Rules(private=True))
+        late = heard(sent_at=since - timedelta(seconds=30), listening_since=since)
+        assert await reception.desk.receive(late) is not None
+
+    async def test_what_was_missed_behind_a_change_of_rules_is_taken_in(
+        self, reception: Reception
+    ) -> None:
+        await reception.rules.set(CHANNEL, Rules(private=True))
+        late = heard(sent_at=now(), listening_since=now() + timedelta(seconds=30))
+        assert await reception.desk.receive(late) is not None
+
+    async def test_what_people_said_to_each_other_stays_theirs(self, reception: Reception) -> None:
+        await reception.desk.receive(heard(thread="thread"))
+        said = now() - timedelta(seconds=30)
+        await reception.conversations.listen(Place("discord", "guild", "thread"))
+        later = now() + timedelta(seconds=30)
+        late = in_thread(2, sent_at=said, listening_since=later)
+        assert await reception.desk.receive(late) is None
+        mention = in_thread(3, sent_at=said, listening_since=later, addressed=True)
+        assert await reception.desk.receive(mention) is not None
+
+    async def test_a_question_of_somebody_forgotten_is_not_changed_any_more(
+        self, reception: Reception
+    ) -> None:
+        received = await reception.desk.receive(heard())
+        assert received is not None
+        await reception.inbox.forget_user(received.arrival.user_id)
+        edited = heard(text="What is a leaf?").as_edit("2", 2)
+        assert await reception.desk.redo(edited, original="discord:bot:1") is None
+        assert await reception.desk.forget("discord:bot:1", "discord:bot:1:delete", 3) is None

@@ -437,11 +437,3 @@ class TestLooking:
         assert known is not None
         assert known.request is None
         assert await inbox.of_key("test:2") is None
-
-    async def test_old_events_are_pruned_with_their_messages(self, inbox: Inbox) -> None:
-        await accepted(inbox, event(1), event(2))
-        await answered(inbox, "m1")
-        assert await inbox.prune(NOON) == 0
-        assert await inbox.prune(NOON + timedelta(seconds=1)) == 1
-        assert await inbox.by_message("test", "m1") is None
-        assert (await inbox.backlog(NOON)).waiting == 1

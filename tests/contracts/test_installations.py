@@ -76,6 +76,3 @@ async def test_a_panel_is_beside_the_channel_that_was_looked_at_last(engine: Asy
     assert await panels.beside(replace(here, workspace="T2")) is None
     await panels.note(here, None)
     assert await panels.beside(here) is None
-    await panels.note(here, "C1")
-    await panels.forget("slack", "T1")
-    assert await panels.beside(here) is None

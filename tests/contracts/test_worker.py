@@ -8,16 +8,17 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.delivering import TOO_OLD
 from adapters.janitor import Janitor
 from adapters.worker import STEPS
-from core.database import reading
+from core.database import reading, write
 from core.errors import Stopped
 from core.inbox.base import Acceptance, State
 from core.inbox.rows import InboxRow
-from core.models import ConversationTurn, now, session_id_for
+from core.models import AgentResponse, ConversationTurn, now, session_id_for
 from core.sessions.store import FORGOTTEN_TEXT, SessionStore
 from tests.inbox import (
     PLATFORMS,
@@ -379,3 +380,35 @@ async def test_what_nobody_foresaw_is_tried_again(
         await house.done()
     assert house.answer(1) == right(1)
     assert "nobody foresaw" in caplog.text
+
+
+@pytest.mark.parametrize(("claims", "shown"), [(20, [TOO_OLD]), (26, [])])
+async def test_an_event_that_many_processes_began_and_none_ended_is_apologised_for(
+    engine: AsyncEngine, claims: int, shown: list[str]
+) -> None:
+    platform = Platform()
+    house = House(engine, platform)
+    await house.accept(event(1))
+    begun = update(InboxRow).where(InboxRow.key == "test:1").values(fence=claims + 1)
+    await write(engine, lambda db: db.execute(begun))
+    async with house.open():
+        await house.done()
+    assert platform.visible("q1") == shown
+    assert house.agent.asked == []
+
+
+async def test_an_answer_that_is_stored_is_shown_however_many_began_to(
+    engine: AsyncEngine,
+) -> None:
+    platform = Platform()
+    house = House(engine, platform)
+    asked = event(1)
+    await house.accept(asked)
+    assert asked.request is not None
+    answered = [answer async for answer in house.agent.stream(asked.request)][-1]
+    begun = update(InboxRow).where(InboxRow.key == "test:1").values(fence=21)
+    await write(engine, lambda db: db.execute(begun))
+    async with house.open():
+        await house.done()
+    assert isinstance(answered, AgentResponse)
+    assert platform.visible("q1") == [answered.response_text]

@@ -210,6 +210,16 @@ async def test_the_terminal_shows_the_answer_while_it_grows_and_prints_it_once()
     assert not terminal.hides_cursor
 
 
+async def test_the_terminal_tells_what_is_read_until_there_is_text() -> None:
+    terminal = Terminal()
+    with TerminalReply(terminal.console) as reply:
+        await reply.reading(("3.2 Owner\x1bship", "Borrowing"))
+        assert any("Reading “3.2 Ownership”, “Borrowing” …" in line for line in terminal.screen)
+        await reply.update("A heap")
+        assert not any("Reading" in line for line in terminal.screen)
+        await reply.finish(citing("A heap [1].", cited()))
+
+
 async def test_withdrawn_text_disappears_from_the_terminal() -> None:
     terminal, answer = Terminal(), citing("A tree [1].", cited())
     with TerminalReply(terminal.console) as reply:

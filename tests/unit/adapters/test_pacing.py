@@ -117,3 +117,44 @@ async def test_stopping_leaves_out_what_was_not_shown() -> None:
     await pacing.stop()
     await rest()
     assert screen.shown == [(0.0, "a")]
+
+
+async def test_what_is_held_back_shows_when_its_time_has_come_and_holds_nothing_up() -> None:
+    screen = Screen()
+    pacing = screen.pacing()
+    await pacing.show("reading", after=0.4)
+    await rest()
+    assert screen.shown == [(0.4, "reading")]
+    await pacing.show("text")
+    await rest()
+    assert screen.shown == [(0.4, "reading"), (0.4, "text")]
+
+
+async def test_what_is_held_back_is_left_out_when_something_newer_comes() -> None:
+    screen = Screen()
+    pacing = screen.pacing()
+    await pacing.show("reading", after=0.4)
+    await pacing.show("text")
+    await rest()
+    assert screen.shown == [(0.0, "text")]
+
+
+async def test_what_is_held_back_is_left_out_at_the_end() -> None:
+    screen = Screen()
+    pacing = screen.pacing()
+    await pacing.show("reading", after=0.4)
+    await asyncio.sleep(0)
+    await pacing.finish("end")
+    await rest()
+    assert [content for _, content in screen.shown] == ["end"]
+
+
+async def test_after_a_refusal_of_what_was_held_back_there_is_a_pause() -> None:
+    screen = Screen()
+    screen.failures = [DeliveryError("429", retry_after=3.0)]
+    pacing = screen.pacing()
+    await pacing.show("reading", after=0.4)
+    await rest()
+    await pacing.show("text")
+    await rest()
+    assert screen.shown == [(4.6, "text")]

@@ -7,7 +7,7 @@ import pytest
 
 from adapters.turn import take_turn
 from core.agent import Agent, AgentEvent
-from core.composition import TextDelta, TextWithdrawn
+from core.composition import SectionsFound, TextDelta, TextWithdrawn
 from core.errors import BotError, ConfigurationError, DeliveryError, QuestionTooLong, StoreError
 from core.inbox.base import LeaseLost
 from core.models import AgentRequest, AgentResponse
@@ -39,10 +39,14 @@ class Recorder:
 
     def __init__(self, refusal: BotError | None = None) -> None:
         self.text = ""
+        self.read: list[tuple[str, ...]] = []
         self.withdrawn: list[str] = []
         self.finished: list[AgentResponse] = []
         self.failed: list[BotError] = []
         self._refusal = refusal
+
+    async def reading(self, headings: Sequence[str]) -> None:
+        self.read.append(tuple(headings))
 
     async def update(self, delta: str) -> None:
         if self._refusal is not None:
@@ -82,6 +86,12 @@ async def test_withdrawn_text_is_taken_back_before_what_follows() -> None:
     reply = await taken(ScriptedAgent(events), Recorder())
     assert (reply.withdrawn, reply.text) == (["A wrong word"], "A")
     assert (reply.finished, reply.failed) == ([answer], [])
+
+
+async def test_what_is_read_is_told_before_there_is_text() -> None:
+    events: list[AgentEvent] = [SectionsFound(("Heaps", "Sorting")), TextDelta("A"), response()]
+    reply = await taken(ScriptedAgent(events), Recorder())
+    assert (reply.read, reply.text) == ([("Heaps", "Sorting")], "A")
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,26 @@ def test_a_healthy_installation_gets_a_line_for_each_thing(lighthouse: CommandLi
     done = lighthouse.run("doctor")
     assert done.code == 0
     found = findings(done)
-    assert list(found) == ["settings", "database", "model", "generator", "index", "course"]
+    assert list(found) == ["settings", "data", "database", "model", "generator", "index", "course"]
     assert all(text.startswith("ok ") for text in found.values())
     assert "lighthouse" in found["course"]
     assert "all-MiniLM-L6-v2" in found["course"]
     assert found["generator"] == "ok extractive"
+    assert found["data"].startswith("ok conversations are kept for 180 days")
+    kept = lighthouse.setting(RETENTION__DAYS="0").here("doctor")
+    assert "until somebody deletes them" in findings(kept)["data"]
+
+
+def test_a_channel_that_is_bound_to_no_course_is_named(glossator: CommandLine) -> None:
+    write_files(glossator.folder / "arden", LIGHTHOUSE)
+    glossator.here("ingest", "arden")
+    channel = '[discord.channels."118000000000000001"]\ncourse = "ardenn"\n'
+    (glossator.folder / "glossator.toml").write_text(channel)
+    done = glossator.here("doctor")
+    assert done.code == 78
+    told = findings(done)["channels"]
+    assert told.startswith("FAIL In the course file, discord.channels.118000000000000001.course")
+    assert told.endswith("did you mean arden?")
 
 
 def test_a_fresh_installation_is_healthy_and_told_what_is_next(glossator: CommandLine) -> None:

@@ -173,7 +173,11 @@ def test_a_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
         ('[courses.x.answers]\nmodel_name = "m"\n', "courses.x.answers.model_name", "model"),
         ('[courses.x]\nembeding = "local"\n', "courses.x.embeding", "embedding"),
         ("[discord.channel.1]\n", "discord.channel", "channels"),
-        ('[discord.channels.1]\ncourses = "x"\n', "discord.channels.1.courses", "course"),
+        (
+            '[discord.channels.118000000000000001]\ncourses = "x"\n',
+            "discord.channels.118000000000000001.courses",
+            "course",
+        ),
     ],
 )
 def test_a_misspelt_key_is_refused_naming_the_nearest(
@@ -214,8 +218,43 @@ def test_a_misspelt_key_is_refused_naming_the_nearest(
         ),
         ('[courses.x]\nembedding = "cloud"\n', "courses.x.embedding"),
         ("courses = 1\n", "courses"),
+        ('[discord.channels."abc"]\ncourse = "x"\n', "discord.channels.abc: this is no id of a"),
+        ('[discord.channels."C0123456789"]\n', "discord.channels.C0123456789: this is no id"),
+        ('[slack.channels."general"]\n', "slack.channels.general: this is no id of a Slack"),
+        ("[slack.channels.118000000000000001]\n", "slack.channels.118000000000000001: this is"),
     ],
 )
 def test_a_bad_value_is_refused_naming_its_place(text: str, place: str, tmp_path: Path) -> None:
     path = written(tmp_path, text)
     assert refusal_of(path).startswith(f"{path}: {place}")
+
+
+# --- channels ---------------------------------------------------------------------------
+
+BOUND = """\
+[courses.algebra]
+[discord.channels."118000000000000001"]
+course = "{0}"
+[slack.channels.T0123456789]
+course = "algebra"
+"""
+
+
+@pytest.mark.parametrize("course", ["algebra", "botany"])
+def test_a_channel_is_bound_to_a_course_of_the_file_or_of_the_catalogue(
+    course: str, tmp_path: Path
+) -> None:
+    read_course_file(written(tmp_path, BOUND.format(course))).check_channels(["botany"])
+
+
+def test_a_channel_that_is_bound_to_no_course_is_refused_naming_its_key(tmp_path: Path) -> None:
+    file = read_course_file(written(tmp_path, BOUND.format("algbra")))
+    with pytest.raises(ConfigurationError) as refused:
+        file.check_channels([])
+    assert str(refused.value) == (
+        "In the course file, discord.channels.118000000000000001.course names 'algbra', and there "
+        "is no such course; did you mean algebra?"
+    )
+    file = read_course_file(written(tmp_path, BOUND.format("zzz")))
+    with pytest.raises(ConfigurationError, match=r"'zzz', .* known: algebra\.$"):
+        file.check_channels([])

@@ -16,7 +16,7 @@ from core.agent import Agent
 from core.budgets.pricing import Prices
 from core.budgets.store import Limits, TokenBudgets
 from core.catalogue import Catalogue
-from core.composition import TextDelta, TextWithdrawn
+from core.composition import SectionsFound, TextDelta, TextWithdrawn
 from core.database import create_engine
 from core.embeddings.base import Vectors
 from core.errors import (
@@ -54,6 +54,7 @@ from core.models import (
     QueryType,
     ResponseState,
     RetrievalToolInput,
+    ThreadMessage,
     UserContext,
 )
 from core.retrieval.retriever import Retriever
@@ -223,11 +224,27 @@ async def test_a_question_is_answered_cited_and_remembered(house: House) -> None
 
 async def test_the_stream_is_the_answer_in_pieces_and_then_whole(house: House) -> None:
     async with aclosing(house.agent().stream(asking())) as events:
-        *deltas, answer = [event async for event in events]
+        found, *deltas, answer = [event async for event in events]
+    assert isinstance(found, SectionsFound)
     assert isinstance(answer, AgentResponse)
     texts = [delta.text for delta in deltas if isinstance(delta, TextDelta)]
     assert len(texts) == len(deltas) > 0
     assert "".join(texts) == answer.response_text
+
+
+async def test_before_the_first_text_it_tells_what_is_read(house: House) -> None:
+    async with aclosing(house.agent().stream(asking())) as events:
+        found, first, *_ = [event async for event in events]
+    assert isinstance(found, SectionsFound)
+    assert found.headings[0] == "Trimming the wick"
+    assert isinstance(first, TextDelta)
+
+
+async def test_what_was_answered_before_is_not_read_again(house: House) -> None:
+    asked = asking()
+    await house.agent().answer(asked)
+    async with aclosing(house.agent().stream(asked)) as events:
+        assert [type(event) for event in [one async for one in events]] == [AgentResponse]
 
 
 async def test_its_times_add_up(house: House) -> None:
@@ -256,6 +273,20 @@ async def test_a_follow_up_is_given_the_turns_before(house: House) -> None:
     assert [turn.user_input for turn in generator.tasks[1].history] == [COVERED]
     assert answer.conversation_id == session
     assert any("wick" in chunk.content_text for chunk in answer.retrieved_chunks)
+
+
+async def test_what_was_said_in_a_thread_before_tells_what_a_question_is_about(
+    house: House,
+) -> None:
+    generator = ScriptedGenerator(first_words)
+    thread = (ThreadMessage(text=COVERED), ThreadMessage(text="I wonder, too.", by_asker=True))
+    asked = asking("And why does that matter?", thread_messages=thread, thread_partly_seen=True)
+    answer = await house.agent(generator).answer(asked)
+    assert generator.tasks[0].thread == thread
+    assert any("wick" in chunk.content_text for chunk in answer.retrieved_chunks)
+    assert wording.THREAD_PARTLY_SEEN in answer.notices
+    alone = await house.agent(generator).answer(asking())
+    assert wording.THREAD_PARTLY_SEEN not in alone.notices
 
 
 async def test_no_more_turns_than_allowed_are_recalled(house: House) -> None:
@@ -378,7 +409,7 @@ async def test_what_was_streamed_before_a_service_failed_is_withdrawn(house: Hou
 
     house.local = Forgetful()
     async with aclosing(house.agent(ScriptedGenerator(claims)).stream(asking())) as events:
-        first, withdrawal, answer = [event async for event in events]
+        _, first, withdrawal, answer = [event async for event in events]
     assert isinstance(first, TextDelta)
     assert isinstance(withdrawal, TextWithdrawn)
     assert isinstance(answer, AgentResponse)

@@ -3,7 +3,9 @@
 One file although it is long, so that it can be read beside the page that it proves.
 """
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
@@ -36,6 +38,7 @@ from core.models import (
     RetrievalToolInput,
     RetrievalToolOutput,
     RetrievedChunk,
+    ThreadMessage,
     UserContext,
     cut_selected_text,
     is_on_site,
@@ -147,7 +150,7 @@ def unfinished(**changes: Any) -> AgentResponse:
     return AgentResponse(**{**fields, **changes})
 
 
-BUILDERS = {
+BUILDERS: dict[type[BaseModel], Callable[..., BaseModel]] = {
     AgentRequest: request,
     AgentResponse: response,
     RetrievedChunk: chunk,
@@ -155,6 +158,7 @@ BUILDERS = {
     RetrievalToolOutput: search_output,
     RetrievalContext: search_context,
     Citation: cited,
+    ThreadMessage: partial(ThreadMessage, text="A heap is a tree."),
     QuoteLocation: quote_location,
     AgentToolCall: tool_call,
     ConversationTurn: turn,
@@ -171,6 +175,12 @@ FIELDS: list[tuple[type[BaseModel], str, tuple[list[Any], list[Any]]]] = [
     ),
     (AgentRequest, "section_filter", ([None, "Heaps", "Chapter 3"], ["", "  "])),
     (AgentRequest, "selected_text", ([None, "A heap", "x" * 8_000], ["", " \n"])),
+    (
+        AgentRequest,
+        "thread_messages",
+        ([(), 15 * (ThreadMessage(text="A"),)], [16 * (ThreadMessage(text="A"),), "A"]),
+    ),
+    (ThreadMessage, "text", (["A heap", "x" * 2_000], ["", " ", "x" * 2_001])),
     (AgentRequest, "session_id", ([None, *UUIDS[0]], UUIDS[1])),
     (AgentRequest, "user_id", (["3f9c"], ["", " ", None])),
     (AgentRequest, "temperature", ([None, *UNIT_INTERVAL[0]], UNIT_INTERVAL[1])),

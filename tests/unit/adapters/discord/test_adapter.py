@@ -9,6 +9,7 @@ import pytest
 
 from adapters.discord import adapter as module
 from adapters.discord.adapter import DiscordAdapter
+from core.inbox.places import Question
 
 
 class Notes:
@@ -26,6 +27,9 @@ class Notes:
     async def direct_channels(self, since: datetime) -> list[int]:
         raise AssertionError("nothing was missed before the first connection")
 
+    async def questions(self, since: datetime) -> list[Question]:
+        raise AssertionError("nothing was asked before the first connection")
+
 
 @pytest.fixture
 def notes() -> Notes:
@@ -40,6 +44,7 @@ def adapter(notes: Notes) -> DiscordAdapter:
         api_url=None,
         message_content=True,
         desk=unused,
+        gone=unused,
         cursors=notes,
         clicks=unused,
         cogs=unused,

@@ -84,7 +84,7 @@ def test_unreadable_formulas_stay_as_code_and_are_told() -> None:
 @given(st.text(r"\{}^_$&abc12+-=()[] '", max_size=60) | st.text(max_size=40))
 def test_any_text_is_read_without_failing(latex: str) -> None:
     readable(latex)
-    with_readable_formulas(f"${latex}$")
+    assert isinstance(with_readable_formulas(f"${latex}$").text, str)
 
 
 def test_a_matrix_is_drawn() -> None:

@@ -55,7 +55,8 @@ def test_an_answer_has_its_source_below_and_offers_the_buttons() -> None:
     (post,) = answer(response(), quoted=False)
     assert post.markdown == "A complete binary tree [1]."
     assert post.notes.startswith(f"[1] <{URL}|Heaps › Definition>")
-    assert post.buttons == (Button.HELPFUL, Button.NOT_HELPFUL, Button.EVIDENCE)
+    buttons = (Button.HELPFUL, Button.NOT_HELPFUL, Button.EVIDENCE, Button.DELETE)
+    assert post.buttons == buttons
     assert [one["type"] for one in blocks(post)] == [
         "markdown",
         "context",

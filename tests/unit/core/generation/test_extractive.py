@@ -26,6 +26,7 @@ from core.models import (
     QuoteStatus,
     ResponseState,
     RetrievedChunk,
+    ThreadMessage,
     now,
 )
 from tests.embedding import HashingEmbedder
@@ -95,6 +96,12 @@ def chunk_numbers(claims: Sequence[Claim]) -> list[int]:
 
 async def texts(question: str, *evidence: RetrievedChunk | str, **options: Any) -> list[str]:
     return [claim.text for claim in await answer(question, *evidence, **options)]
+
+
+async def test_a_question_that_needs_its_thread_is_answered_for_it() -> None:
+    thread = (ThreadMessage(text="Why do tides happen?"), ThreadMessage(text="No idea."))
+    [found] = await texts("Can you answer that?", TIDES, thread=thread, max_sentences=1)
+    assert "the moon pulls" in found
 
 
 def turn(question: str, source: RetrievedChunk, quote: str) -> ConversationTurn:

@@ -15,6 +15,8 @@ from core.generation.draft import DraftParser
 from core.generation.escaping import escape, escape_attribute, unescape
 from core.generation.history import reckon_tokens
 from core.generation.prompt import (
+    REMINDER,
+    SAID_BEFORE,
     Prompt,
     render_found,
     render_prompt,
@@ -34,6 +36,7 @@ from core.models import (
     ResponseState,
     RetrievalToolInput,
     RetrievedChunk,
+    ThreadMessage,
 )
 from tests import samples
 
@@ -285,6 +288,27 @@ def test_a_turns_quote_is_told_and_our_sentences_about_it_are_not() -> None:
     assert blocks(prompt.messages[0].text, "quote") == ["Zitat"]
     assert EXPLAIN_QUOTE not in prompt.messages[0].text
     assert prompt.messages[1].text == "Ein Baum."
+
+
+def test_what_was_said_in_the_thread_is_material_before_the_question() -> None:
+    thread = (ThreadMessage(text="What is a heap?", by_asker=True), ThreadMessage(text=HOSTILE))
+    prompt = render(task("A.", question="Can you answer that?", thread=thread))
+    text = last(prompt)
+    assert blocks(text, "message") == ["What is a heap?", escape(HOSTILE)]
+    assert text.index(SAID_BEFORE) < text.index(REMINDER) < text.index("Can you answer that?")
+    assert 'by="asker"' in text
+    assert "What is a heap?" not in prompt.context, "it is not stored with the asker's turn"
+    assert "message" in prompt.system
+    assert SAID_BEFORE not in last(render(task("A.")))
+
+
+def test_the_oldest_messages_of_a_thread_go_when_there_is_no_room() -> None:
+    thread = tuple(ThreadMessage(text=f"Message {n}. {'word ' * 300}") for n in range(15))
+    prompt = render(task("A.", thread=thread, context_window=6_000))
+    told = [text.partition(".")[0] for text in blocks(last(prompt), "message")]
+    assert 1 < len(told) < 15
+    assert told == [f"Message {n}" for n in range(15 - len(told), 15)]
+    assert prompt.tokens <= 6_000
 
 
 def test_an_abstention_is_told_in_the_models_own_form() -> None:

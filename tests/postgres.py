@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own: started once a run, on a free loopback port."""
+"""A PostgreSQL server of the tests' own, on a free loopback port, which may crash on demand."""
 
 import contextlib
 import os
@@ -13,29 +13,58 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 
+class PostgresServer:
+    """A server over a folder, under an account without privileges."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make its files; it does not run yet.
+
+        Raises:
+            RuntimeError: when this machine can run none; its text says why.
+        """
+        programs, data = _programs(), folder / "data"
+        self.port = _free_port()
+        self._account = _unprivileged_account(folder)
+        self._control = (programs / "pg_ctl", "-D", data, "-w", "-s")
+        self._log = folder / "log"
+        files = ("-D", data, "-U", "bot", "-A", "trust", "-E", "UTF8", "-N")
+        _run(self._account, programs / "initdb", *files)
+
+    @property
+    def url(self) -> str:
+        """Its address without a database name, ending in `/`."""
+        return f"postgresql://bot@127.0.0.1:{self.port}/"
+
+    def start(self) -> None:
+        """Start it, after a crash too, and wait until it answers.
+
+        Raises:
+            RuntimeError: when it does not start.
+        """
+        options = (
+            f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
+        )
+        _run(self._account, *self._control, "-o", options, "-l", self._log, "start")
+
+    def crash(self) -> None:
+        """End it as a crash would: no checkpoint, no farewell; what was committed is kept."""
+        _run(self._account, *self._control, "-m", "immediate", "stop")
+
+
 @contextlib.contextmanager
-def postgres_server() -> Iterator[str]:
-    """Start a server and yield its URL without a database name, ending in `/`.
+def postgres_server() -> Iterator[PostgresServer]:
+    """Start a server and yield it; it is gone with the block.
 
     Raises:
         RuntimeError: when this machine can run none; its text says why.
     """
-    programs = _programs()
     with TemporaryDirectory(prefix="glossator-pg-") as folder:
-        account = _unprivileged_account(Path(folder))
-        data, port = Path(folder) / "data", _free_port()
-        options = (
-            f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
-        )
-        _run(
-            account, programs / "initdb", "-D", data, "-U", "bot", "-A", "trust", "-E", "UTF8", "-N"
-        )
-        control = (programs / "pg_ctl", "-D", data, "-w", "-s")
-        _run(account, *control, "-o", options, "-l", f"{folder}/log", "start")
+        server = PostgresServer(Path(folder))
+        server.start()
         try:
-            yield f"postgresql://bot@127.0.0.1:{port}/"
+            yield server
         finally:
-            _run(account, *control, "-m", "immediate", "stop")
+            server.crash()
 
 
 def _programs() -> Path:

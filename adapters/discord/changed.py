@@ -1,0 +1,92 @@
+"""Finds questions that were edited or deleted while the bot was not connected."""
+
+import logging
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
+from typing import Protocol, cast
+
+import discord
+
+from core.inbox.places import Question
+
+logger = logging.getLogger(__name__)
+
+LOOKED_BACK = timedelta(hours=1)
+"""How long before the pause a question may have been asked whose change in it is noticed."""
+_MOST_A_CHANNEL = 500
+
+
+class Asked(Protocol):
+    """Knows what was asked."""
+
+    async def questions(self, since: datetime) -> list[Question]:
+        """Return the latest questions in messages since a moment, oldest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A question whose message is gone."""
+
+    channel: int
+    message: int
+
+
+@dataclass(frozen=True, slots=True)
+class GoneChannel:
+    """A channel or thread that is gone, with all questions in it."""
+
+    channel: int
+
+
+Change = discord.Message | Deleted | GoneChannel
+"""A message is an edited question, as it is now."""
+
+
+async def changed(client: discord.Client, asked: Asked, since: datetime) -> AsyncIterator[Change]:
+    """Yield what happened after a moment to questions from the hour before it, and since.
+
+    Every channel with such a question is read. What is closed to us tells nothing, and an edit
+    that was heard already may be among them.
+
+    Raises:
+        discord.DiscordException: when Discord does not let a channel be read now.
+    """
+    questions = sorted(await asked.questions(since - LOOKED_BACK), key=attrgetter("channel"))
+    for channel_id, group in groupby(questions, key=attrgetter("channel")):
+        try:
+            channel = client.get_channel(channel_id) or await client.fetch_channel(channel_id)
+            found = await _messages(cast("discord.abc.Messageable", channel), group, since)
+        except discord.Forbidden as error:
+            logger.info("channel %s cannot be read: %s", channel_id, error.code)
+        except discord.NotFound:
+            yield GoneChannel(channel_id)
+        else:
+            for change in found:
+                yield change
+
+
+async def _messages(
+    channel: discord.abc.Messageable, questions: Iterable[Question], since: datetime
+) -> list[Change]:
+    ids = sorted(int(question.message) for question in questions)
+    before_first = discord.Object(ids[0] - 1)
+    history = channel.history(after=before_first, oldest_first=True, limit=_MOST_A_CHANNEL)
+    there = {message.id: message async for message in history}
+    read_to_the_end = len(there) < _MOST_A_CHANNEL
+    furthest = max(there, default=0)
+    changes = list[Change]()
+    for message_id in ids:
+        message = there.get(message_id)
+        if message is None and (read_to_the_end or message_id < furthest):
+            changes.append(Deleted(_id_of(channel), message_id))
+        elif message is not None and message.edited_at and message.edited_at > since:
+            changes.append(message)
+    return changes
+
+
+def _id_of(channel: discord.abc.Messageable) -> int:
+    return cast("discord.abc.Snowflake", channel).id

@@ -1,0 +1,128 @@
+"""Events by where they came from: looked up, and taken out of direct messages, by place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core.database import reading, write
+from core.inbox.base import Kind
+from core.inbox.limits import CountRow, channel_subject
+from core.inbox.rows import FORGOTTEN_USER, CursorRow, InboxRow
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A channel, by the platform's ids."""
+
+    platform: str
+    workspace: str
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question in a message, and where that message stands."""
+
+    key: str
+    channel: int | str
+    """The channel or thread of the message, as its address names it."""
+    message: int | str
+    asked_at: datetime
+
+
+class InboxPlaces:
+    """What the inbox knows of places; every method raises StoreError when the database fails."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+
+    async def workspaces(self, platform: str) -> frozenset[str]:
+        """Return the workspaces of a platform that events are kept of."""
+        query = select(InboxRow.workspace).where(InboxRow.platform == platform)
+        async with reading(self._engine) as db:
+            return frozenset(await db.scalars(query.distinct()))
+
+    async def direct_channels(self, user_ids: Sequence[str]) -> frozenset[Channel]:
+        """Return the direct messages that a person asked in, by their pseudonyms."""
+        row = InboxRow
+        query = select(row.platform, row.workspace, row.channel, row.address)
+        async with reading(self._engine) as db:
+            rows = await db.execute(query.where(row.user_id.in_(user_ids), row.channel != ""))
+            return frozenset(Channel(*where) for *where, address in rows if address.get("dm"))
+
+    async def forget_direct(self, direct: Channel) -> None:
+        """Remove the id of direct messages from all events, counters and cursors.
+
+        The events keep their keys, so that none is answered when it is delivered again.
+        """
+        await write(self._engine, lambda db: _forget_direct(db, direct))
+
+    async def asked_in(self, platform: str, place: str) -> list[tuple[str, str]]:
+        """Return workspace and key of the questions that were asked in a channel, or a thread."""
+        row = InboxRow
+        here = or_(row.channel == place, row.thread == place, row.asked_in == place)
+        asked = (row.kind == Kind.ASK.value, row.user_id != FORGOTTEN_USER)
+        query = select(row.workspace, row.key).where(row.platform == platform, here, *asked)
+        async with reading(self._engine) as db:
+            return [*(await db.execute(query.order_by(row.accepted_at))).tuples()]
+
+    async def asked_since(self, platform: str, moment: datetime, limit: int) -> list[Question]:
+        """Return the latest questions in messages that came since a moment, oldest first.
+
+        Those that were deleted, or whose user is forgotten, are left out.
+        """
+        row, deletion = InboxRow, InboxRow.__table__.alias()
+        is_deleted = (
+            select(deletion.c.key)
+            .where(deletion.c.about == row.key, deletion.c.kind == Kind.FORGET.value)
+            .exists()
+        )
+        query = select(row.key, row.address, row.accepted_at).where(
+            row.platform == platform,
+            row.accepted_at >= moment,
+            row.kind == Kind.ASK.value,
+            row.user_id != FORGOTTEN_USER,
+            ~is_deleted,
+        )
+        async with reading(self._engine) as db:
+            rows = await db.execute(query.order_by(row.accepted_at.desc()).limit(limit))
+            found = [
+                Question(key, address["channel"], address["message"], accepted_at)
+                for key, address, accepted_at in rows
+                if address.get("message")
+            ]
+        return found[::-1]
+
+    async def threads(
+        self, platform: str, workspace: str, since: datetime
+    ) -> list[tuple[str, str]]:
+        """Return the channel and thread of all conversations somebody asked in since a moment."""
+        row = InboxRow
+        thread = func.coalesce(row.thread, row.asked_in)
+        query = select(row.channel, thread).where(
+            row.platform == platform,
+            row.workspace == workspace,
+            row.accepted_at >= since,
+            row.channel != "",
+            thread.is_not(None),
+        )
+        async with reading(self._engine) as db:
+            return [(channel, found) for channel, found in await db.execute(query.distinct())]
+
+
+def _forget_direct(db: Connection, direct: Channel) -> None:
+    row, channel = InboxRow, direct.channel
+    here = (
+        row.platform == direct.platform,
+        row.workspace == direct.workspace,
+        row.channel == channel,
+    )
+    blank = {"channel": "", "lane": row.key, "thread": None, "asked_in": None}
+    db.execute(update(row).where(*here).values(**blank))
+    subject = channel_subject(direct.platform, direct.workspace, channel)
+    db.execute(delete(CountRow).where(CountRow.subject == subject))
+    cursor = (CursorRow.platform == direct.platform, CursorRow.channel == channel)
+    db.execute(delete(CursorRow).where(*cursor))

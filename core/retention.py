@@ -1,0 +1,114 @@
+"""Deletes what is older than conversations are kept, over all stores."""
+
+import logging
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection, delete, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core.channels.beside import PanelRow
+from core.channels.store import ConversationRow
+from core.database import write
+from core.feedback.store import VoteRow
+from core.inbox.limits import CountRow
+from core.inbox.rows import CursorRow, InboxRow, is_waiting
+from core.models import now
+from core.sessions.rows import FORGOTTEN_USER, SessionRow, TurnRow
+
+logger = logging.getLogger(__name__)
+
+_BATCH = 200
+"""Rows of a table that are deleted in one go, so that nobody waits long for the database."""
+_COUNTED_FOR = timedelta(hours=1)
+"""How long the questions of a minute are counted; limits are by the minute."""
+
+
+class Retention:
+    """Deletes conversations, votes and events that nobody needs any more."""
+
+    def __init__(self, engine: AsyncEngine, *, kept_for: timedelta | None) -> None:
+        """Prepare to delete.
+
+        Args:
+            kept_for: How old what is kept may become; None: of any age.
+        """
+        self._engine = engine
+        self._kept_for = kept_for
+
+    async def delete_some(self, moment: datetime | None = None) -> int:
+        """Delete a batch of each table, and return how many rows that were; 0: there is no more.
+
+        Raises:
+            StoreError: when the database fails; what was deleted by then stays deleted.
+        """
+        moment = moment or now()
+        steps = [(_counts, moment - _COUNTED_FOR)]
+        if self._kept_for is not None:
+            expired = (_sessions, _turns, _votes, _conversations, _panels, _events)
+            steps += [(step, moment - self._kept_for) for step in expired]
+        deleted = 0
+        for step, before in steps:
+            deleted += await write(self._engine, partial(step, before=before))
+        return deleted
+
+
+def _sessions(db: Connection, before: datetime) -> int:
+    """Delete conversations in which nothing was said since, with their turns."""
+    old = select(SessionRow.session_id).where(SessionRow.last_activity < before).limit(_BATCH)
+    return _count(db, delete(SessionRow).where(SessionRow.session_id.in_(old)))
+
+
+def _turns(db: Connection, before: datetime) -> int:
+    """Blank the old turns of conversations that go on; they keep their numbers."""
+    row = TurnRow
+    old = select(row.request_id).where(row.timestamp < before, row.content.is_not(None))
+    blank = update(row).where(row.request_id.in_(old.limit(_BATCH)))
+    return _count(db, blank.values(user_id=FORGOTTEN_USER, content=None))
+
+
+def _votes(db: Connection, before: datetime) -> int:
+    row = VoteRow
+    key = tuple_(row.request_id, row.user_id)
+    old = select(row.request_id, row.user_id).where(row.voted_at < before).limit(_BATCH)
+    return _count(db, delete(row).where(key.in_(old)))
+
+
+def _conversations(db: Connection, before: datetime) -> int:
+    row = ConversationRow
+    key = tuple_(row.platform, row.workspace, row.place)
+    old = select(row.platform, row.workspace, row.place).where(row.last_activity < before)
+    return _count(db, delete(row).where(key.in_(old.limit(_BATCH))))
+
+
+def _panels(db: Connection, before: datetime) -> int:
+    row = PanelRow
+    key = tuple_(row.platform, row.workspace, row.place)
+    old = select(row.platform, row.workspace, row.place).where(row.seen_at < before)
+    return _count(db, delete(row).where(key.in_(old.limit(_BATCH))))
+
+
+def _events(db: Connection, before: datetime) -> int:
+    """Delete events that have ended, and the cursors of direct messages that had no other."""
+    row = InboxRow
+    old = select(row.key).where(row.accepted_at < before, ~is_waiting()).limit(_BATCH)
+    gone = delete(row).where(row.key.in_(old)).returning(row.platform, row.channel, row.address)
+    deleted = db.execute(gone).all()
+    for platform, channel, address in deleted:
+        if address.get("dm"):
+            others = select(row.key).where(row.platform == platform, row.channel == channel)
+            cursor = (CursorRow.platform == platform, CursorRow.channel == channel)
+            db.execute(delete(CursorRow).where(*cursor, ~others.exists()))
+    return len(deleted)
+
+
+def _counts(db: Connection, before: datetime) -> int:
+    row = CountRow
+    key = tuple_(row.subject, row.minute)
+    old = select(row.subject, row.minute).where(row.minute < before).limit(_BATCH)
+    return _count(db, delete(row).where(key.in_(old)))
+
+
+def _count(db: Connection, statement: Any) -> int:
+    return db.execute(statement).rowcount

@@ -1,0 +1,86 @@
+"""`make chaos`: asks thousands of questions while things break, and prints what came of it."""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.chaos.figures import is_clean, table
+from tests.chaos.part import Outcome, Part, run_part
+from tests.chaos.templates import BUOYS, Templates, make_models
+from tests.postgres import PostgresServer, postgres_server
+
+_REAL = 500
+"""Questions of each run that real models answer."""
+_LARGEST = 250
+"""Questions of one part."""
+_PLACES = ((1, True), (2, True), (3, True), (1, False))
+"""Replicas, and whether the database is PostgreSQL."""
+
+
+def parts(questions: int, seed: int) -> Iterator[Part]:
+    """Yield the parts of a run: all places in turn, real models in every fourth question."""
+    real = min(_REAL, questions // 4)
+    for stand_ins, left in ((True, questions - real), (False, real)):
+        rounds = -(-left // (_LARGEST * len(_PLACES)))
+        share = -(-left // (len(_PLACES) * max(1, rounds)))
+        number = 0
+        while left > 0:
+            replicas, on_postgres = _PLACES[number % len(_PLACES)]
+            count, number = min(share, left), number + 1
+            yield Part(
+                seed=seed * 1_000 + number + (0 if stand_ins else 500),
+                replicas=replicas,
+                on_postgres=on_postgres,
+                stand_ins=stand_ins,
+                questions=count,
+            )
+            left -= count
+
+
+async def run(todo: list[Part], state: Path) -> list[Outcome]:
+    """Carry out all parts that the state's folder has no outcome of; return all outcomes."""
+    models = await make_models(state / "models")
+    with TemporaryDirectory(prefix="glossator-chaos-") as name, postgres_server() as server:
+        folder = Path(name)
+        templates = Templates(folder, models, server)
+        return [await _one(part, state, folder, templates, server) for part in todo]
+
+
+async def _one(
+    part: Part, state: Path, folder: Path, templates: Templates, server: PostgresServer
+) -> Outcome:
+    kept = state / f"{part.seed}-{part.questions}.json"
+    if not kept.exists():
+        outcome = await run_part(part, folder / f"part-{part.seed}", templates, server)
+        kept.write_text(json.dumps(outcome.as_json()), encoding="utf-8")
+        seconds, wrong = outcome.counts["seconds"], len(outcome.anomalies)
+        print(
+            f"{part.name}, seed {part.seed}: {part.questions} questions in {seconds:.0f} s, "
+            f"{wrong} anomalies",
+            file=sys.stderr,
+            flush=True,
+        )
+    return Outcome(**json.loads(kept.read_text(encoding="utf-8")))
+
+
+def main() -> int:
+    """Run what the command line asks for; 1 when something went wrong that must not."""
+    reader = argparse.ArgumentParser(prog="make chaos")
+    reader.add_argument("--questions", type=int, default=2_000)
+    reader.add_argument("--seed", type=int, default=1)
+    reader.add_argument("--state", type=Path, default=Path(".chaos"))
+    wanted = reader.parse_args()
+    assert _LARGEST <= BUOYS
+    todo = list(parts(wanted.questions, wanted.seed))
+    wanted.state.mkdir(parents=True, exist_ok=True)
+    outcomes = asyncio.run(run(todo, wanted.state.absolute()))
+    print(table(outcomes))
+    return 0 if is_clean(outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

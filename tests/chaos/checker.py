@@ -1,0 +1,172 @@
+"""Reads the history of a run and says what should not be in it."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations, pairwise
+
+from tests.chaos.book import names_in
+from tests.chaos.history import Asked, History, Post, Turn
+
+
+class Kind(StrEnum):
+    """What can be wrong."""
+
+    LOST = "accepted and lost"
+    UNHEARD = "never accepted"
+    DOUBLE = "visible duplicates"
+    ORPHAN = "orphan placeholders"
+    STRAY = "messages that answer nothing"
+    ALTERED = "shown text differs from the stored turn"
+    TORN = "order torn within a thread"
+    FOREIGN = "text of another session"
+    FORGETFUL = "turns that did not know the one before"
+    WENT_BACK = "final answers that went back"
+
+
+@dataclass(frozen=True)
+class Anomaly:
+    """Something wrong, and where."""
+
+    kind: Kind
+    key: str
+    detail: str
+
+
+def check(history: History) -> list[Anomaly]:
+    """Return everything that is wrong with a history."""
+    turns = {turn.key: turn for turn in history.turns if turn.key is not None}
+    posts = defaultdict[str | None, list[Post]](list)
+    for post in history.posts:
+        posts[post.key].append(post)
+    return [
+        *_unanswered(history, turns, posts),
+        *_too_much(posts),
+        *_altered(turns, posts),
+        *_torn(history, turns, posts),
+        *_foreign(history, turns, posts),
+        *(_forgetful(history) if history.tells_all else ()),
+    ]
+
+
+def apologies(history: History) -> int:
+    """Return how many questions were told, once, that there is no answer."""
+    stored = {turn.key for turn in history.turns}
+    told = {post.key for post in history.posts if not post.unfinished}
+    return len({one.key for one in history.asked} & (told - stored))
+
+
+def words(text: str) -> str:
+    """Return a text's letters and digits alone: every platform sets its own marks."""
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def _unanswered(
+    history: History, turns: Mapping[str, Turn], posts: Mapping[str | None, list[Post]]
+) -> Iterator[Anomaly]:
+    for one in history.asked:
+        accepted = one.acknowledged or one.seen_at is not None or one.key in turns
+        shown = [post for post in posts.get(one.key, ()) if not post.unfinished]
+        if not accepted and not shown:
+            yield Anomaly(Kind.UNHEARD, one.key, one.name)
+        elif one.key in history.waiting:
+            yield Anomaly(Kind.LOST, one.key, "still waits")
+        elif not shown:
+            stored = "stored" if one.key in turns else "not stored"
+            yield Anomaly(Kind.LOST, one.key, f"not shown, {stored}")
+
+
+def _too_much(posts: Mapping[str | None, list[Post]]) -> Iterator[Anomaly]:
+    for key, shown in posts.items():
+        for post in shown:
+            if post.unfinished:
+                yield Anomaly(Kind.ORPHAN, str(key), f"{post.place}: {post.text[:60]!r}")
+            elif key is None:
+                yield Anomaly(Kind.STRAY, post.place, post.text[:60])
+            yield from _went_back(post)
+        finished = [post for post in shown if not post.unfinished]
+        if key is not None and len(finished) > 1:
+            yield Anomaly(Kind.DOUBLE, key, f"{len(finished)} messages")
+
+
+def _went_back(post: Post) -> Iterator[Anomaly]:
+    """Yield what showed its last text before, and something else in between."""
+    shown = [words(text) for text in post.revisions]
+    if not post.unfinished and shown and shown[-1] in shown[:-1]:
+        first = shown.index(shown[-1])
+        if any(text != shown[-1] for text in shown[first:]):
+            yield Anomaly(Kind.WENT_BACK, str(post.key), f"{len(shown)} revisions")
+
+
+def _altered(
+    turns: Mapping[str, Turn], posts: Mapping[str | None, list[Post]]
+) -> Iterator[Anomaly]:
+    for key, turn in turns.items():
+        for post in posts.get(key, ()):
+            if not post.unfinished and words(turn.text) not in words(post.text):
+                yield Anomaly(Kind.ALTERED, key, f"{turn.text!r} is shown as {post.text!r}")
+
+
+def _torn(
+    history: History, turns: Mapping[str, Turn], posts: Mapping[str | None, list[Post]]
+) -> Iterator[Anomaly]:
+    """Yield pairs of which the later was answered first, though the earlier was there for sure."""
+    for together in _by_conversation(history).values():
+        for first, second in combinations(together, 2):
+            if first.seen_at is None or first.seen_at >= second.said_at:
+                continue
+            if _stored_before(turns.get(second.key), turns.get(first.key)):
+                yield Anomaly(Kind.TORN, second.key, "its turn is stored before")
+            one, other = posts.get(first.key), posts.get(second.key)
+            if one and other and _stands_before(other[0], one[0]):
+                yield Anomaly(Kind.TORN, second.key, "its answer stands before")
+
+
+def _stored_before(one: Turn | None, other: Turn | None) -> bool:
+    if one is None or other is None or one.session != other.session:
+        return False
+    return one.number < other.number
+
+
+def _stands_before(one: Post, other: Post) -> bool:
+    return one.place == other.place and one.position < other.position
+
+
+def _foreign(
+    history: History, turns: Mapping[str, Turn], posts: Mapping[str | None, list[Post]]
+) -> Iterator[Anomaly]:
+    """Yield what tells of a name that was not asked about in the same conversation."""
+    if not history.tells_all:
+        return
+    for together in _by_conversation(history).values():
+        for number, one in enumerate(together):
+            own = {other.name for other in together}
+            texts = [post.text for post in posts.get(one.key, ())]
+            texts += [turns[one.key].text] if one.key in turns else []
+            foreign = {name for text in texts for name in names_in(text)} - own
+            if foreign:
+                detail = f"question {number} of its thread tells of {sorted(foreign)}"
+                yield Anomaly(Kind.FOREIGN, one.key, detail)
+
+
+def _forgetful(history: History) -> Iterator[Anomaly]:
+    """Yield turns that do not tell of what the turn before them was asked."""
+    names = {one.key: one.name for one in history.asked}
+    sessions = defaultdict[object, list[Turn]](list)
+    for turn in history.turns:
+        sessions[turn.session].append(turn)
+    for turns in sessions.values():
+        ordered = sorted(turns, key=lambda turn: turn.number)
+        for before, after in pairwise(ordered):
+            known = names_in(before.text)
+            asked = names.get(before.key or "")
+            if after.whole and asked in known and asked not in names_in(after.text):
+                yield Anomaly(Kind.FORGETFUL, str(after.key), f"does not know of {asked}")
+
+
+def _by_conversation(history: History) -> Mapping[int, list[Asked]]:
+    found = defaultdict[int, list[Asked]](list)
+    for one in sorted(history.asked, key=lambda one: one.said_at):
+        found[one.conversation].append(one)
+    return found

@@ -1,0 +1,142 @@
+"""What is done to a run, and when: chosen by a seed, carried out one after the other."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from tests.chaos import toxics
+from tests.chaos.fleet import Fleet
+from tests.chaos.ground import LEASE, Ground
+from tests.chaos.toxics import Toxic
+from tests.postgres import PostgresServer
+
+KILLED_EVERY, STOPPED_EVERY, CRASHED_EVERY = 40, 160, 400
+"""Questions."""
+_POISONED_EVERY, _CUT_EVERY = 30, 60
+_DOWN = "down"
+TOXICS: tuple[Toxic | str, ...] = (
+    toxics.Latency(),
+    _DOWN,
+    toxics.Bandwidth(),
+    toxics.SlowClose(),
+    toxics.Timeout(),
+    toxics.Reset(),
+    toxics.Slicer(),
+    toxics.Limit(),
+)
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """Something that is done when so many questions were asked."""
+
+    after: int
+    name: str
+
+
+def planned(questions: int, seed: int, *, crashes: bool) -> list[Disturbance]:
+    """Return what is done in a run of so many questions, in order; each kind once at least."""
+    chance = random.Random(seed)
+    every = {
+        "kill": KILLED_EVERY,
+        "stop": STOPPED_EVERY,
+        "poison": _POISONED_EVERY,
+        "cut": _CUT_EVERY,
+    }
+    if crashes:
+        every["crash"] = CRASHED_EVERY
+    found = [
+        Disturbance(chance.randint(questions // 20, questions * 19 // 20), name)
+        for name, number in every.items()
+        for _ in range(max(1, round(questions / number)))
+    ]
+    return sorted(found, key=lambda one: (one.after, one.name))
+
+
+class Troublemaker:
+    """Carries disturbances out."""
+
+    def __init__(
+        self, ground: Ground, fleet: Fleet, postgres: PostgresServer | None, seed: int
+    ) -> None:
+        self.counts = Counter[str]()
+        self._ground = ground
+        self._fleet = fleet
+        self._postgres = postgres
+        self._random = random.Random(seed)
+        self._left = list[tuple[str, Toxic | str]]()
+        self._beside = set[asyncio.Task[None]]()
+
+    async def carry_out(self, plan: list[Disturbance], asked: Callable[[], int]) -> None:
+        """Do what is planned; `asked` tells how many questions were asked so far."""
+        for one in plan:
+            while asked() < one.after:  # noqa: ASYNC110 - counted by others
+                await asyncio.sleep(0.05)
+            match one.name:
+                case "kill":
+                    self._fleet.kill()
+                case "stop":
+                    seconds = LEASE * self._random.uniform(1.2, 2.5)
+                    self._meanwhile(self._fleet.stop_for(seconds))
+                case "crash":
+                    await self._crash()
+                case "poison":
+                    self._meanwhile(self._poison())
+                case "cut":
+                    with suppress(ConnectionError):  # it was ending already
+                        await self._cut()
+
+    async def ended(self) -> None:
+        """Wait until nothing is disturbed any more."""
+        if self._beside:
+            await asyncio.wait(self._beside)
+
+    def _meanwhile(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+
+    async def _crash(self) -> None:
+        """Crash the database and start it again a moment later."""
+        assert self._postgres is not None
+        self.counts["database crashes"] += 1
+        await asyncio.to_thread(self._postgres.crash)
+        await asyncio.sleep(self._random.uniform(0.3, 2.5))
+        await asyncio.to_thread(self._postgres.start)
+
+    async def _poison(self) -> None:
+        """Spoil one way with one toxic for some seconds; all pairs come in turn."""
+        if not self._left:
+            self._left = [(way, toxic) for way in self._ground.proxies for toxic in TOXICS]
+            self._random.shuffle(self._left)
+        name, toxic = self._left.pop()
+        proxy, seconds = self._ground.proxies[name], self._random.uniform(0.5, 3.0)
+        self.counts["network faults"] += 1
+        if isinstance(toxic, str):
+            await proxy.down()
+            await asyncio.sleep(seconds)
+            await proxy.up()
+            return
+        proxy.poison(toxic, share=self._random.choice((0.3, 0.6, 1.0)))
+        await asyncio.sleep(seconds)
+        proxy.heal()
+
+    async def _cut(self) -> None:
+        """End the connections by which a platform tells of events."""
+        self.counts["lost event streams"] += 1
+        gateway, sockets = self._ground.discord.gateway, self._ground.slack.sockets
+        match self._random.randrange(5):
+            case 0:
+                await gateway.reconnect()
+            case 1:
+                await gateway.close(4000)
+            case 2:
+                await gateway.invalidate(resumable=False)
+            case 3:
+                await sockets.close()
+            case 4:
+                await sockets.refresh()

@@ -1,0 +1,101 @@
+"""Adds up what came of the parts of a run, and prints it as a table."""
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from tests.chaos.checker import Kind
+from tests.chaos.part import Outcome
+
+MUST_BE_NONE = tuple(Kind)
+_SHOWN = (
+    "accepted",
+    "apologies",
+    "not found in the book",
+    "SIGKILL",
+    "SIGSTOP",
+    "exits of its own",
+    "ends without 0",
+    "database crashes",
+    "network faults",
+    "lost event streams",
+    "failed deliveries tried again",
+    "taken over",
+    "events sent",
+    "redeliveries by Slack",
+    "given up by Slack",
+    "calls",
+    "calls spoiled",
+    "calls answered 429",
+    "calls into a closed window",
+)
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """Return all figures of a run as lines of text."""
+    total = Counter[str]()
+    for one in outcomes:
+        total.update(one.counts)
+    return "\n".join(
+        [
+            *_parts(outcomes),
+            "",
+            *(f"{name:34} {total[name]:10,.0f}" for name in _SHOWN),
+            "",
+            *_acks([seconds for one in outcomes for seconds in one.acks]),
+            "",
+            *_anomalies(outcomes, round(total["questions"])),
+            "",
+            *_remarks(outcomes),
+        ]
+    )
+
+
+def is_clean(outcomes: Iterable[Outcome]) -> bool:
+    """Return whether nothing went wrong that must not."""
+    return not any(one.anomalies for one in outcomes)
+
+
+def _parts(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    questions, seconds = Counter[str](), Counter[str]()
+    wrong = Counter[str]()
+    for one in outcomes:
+        questions[one.name] += round(one.counts["questions"])
+        seconds[one.name] += round(one.counts["seconds"])
+        wrong[one.name] += len(one.anomalies)
+    yield f"{'part':40} {'questions':>10} {'seconds':>8} {'anomalies':>10}"
+    for name in questions:
+        yield f"{name:40} {questions[name]:10,} {seconds[name]:8,} {wrong[name]:10,}"
+
+
+def _acks(seconds: Sequence[float]) -> Iterator[str]:
+    if len(seconds) < 2:
+        return
+    quantiles = statistics.quantiles(seconds, n=1_000, method="inclusive")
+    figures = {
+        "p50": quantiles[499],
+        "p99": quantiles[989],
+        "max": max(seconds),
+    }
+    told = ", ".join(f"{name} {figure * 1_000:,.0f} ms" for name, figure in figures.items())
+    yield f"receipt to ack, faults included: {told} of {len(seconds):,}"
+
+
+def _anomalies(outcomes: Sequence[Outcome], questions: int) -> Iterator[str]:
+    found = Counter(anomaly["kind"] for one in outcomes for anomaly in one.anomalies)
+    for kind in MUST_BE_NONE:
+        yield f"{kind.value:42} {found[kind.value]:6}"
+    if questions:
+        yield (
+            f"a kind that was seen 0 times in {questions:,} questions happens in fewer than "
+            f"{3 / questions:.3%} of them (95 %: 3/n)"
+        )
+
+
+def _remarks(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    for one in outcomes:
+        for anomaly in one.anomalies:
+            yield f"! seed {one.seed}: {anomaly['kind']}: {anomaly['key']}: {anomaly['detail']}"
+    notes = Counter(note[:100] for one in outcomes for note in one.notes)
+    for note, times in notes.most_common(12):
+        yield f"said {times} times: {note}"

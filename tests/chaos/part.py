@@ -1,0 +1,185 @@
+"""One part of a run: so many questions against so many replicas, disturbed, then checked."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core.database import create_engine
+from tests.chaos.book import names_in
+from tests.chaos.checker import Anomaly, apologies, check
+from tests.chaos.disturbances import Troublemaker, planned
+from tests.chaos.fleet import Fleet, a_fleet
+from tests.chaos.ground import Ground, a_ground
+from tests.chaos.people import People, until
+from tests.chaos.reading import Watcher, read
+from tests.chaos.templates import STAND_INS, Templates
+from tests.postgres import PostgresServer
+
+ORPHANS_GONE_WITHIN = 60.0
+"""Seconds after the last answer, by which nothing may be left over."""
+_LAST_ANSWER_WITHIN = 240.0
+"""Seconds after the last disturbance; a busy machine takes its time."""
+_LOOKS_EVERY = 0.4
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is to be done."""
+
+    seed: int
+    replicas: int
+    on_postgres: bool
+    stand_ins: bool
+    questions: int
+    pace: float = 4.0
+
+    @property
+    def name(self) -> str:
+        """What it is called in the state's folder and in the table."""
+        database = "PostgreSQL" if self.on_postgres else "SQLite"
+        models = "stand-ins" if self.stand_ins else "real models"
+        return f"{database}, {self.replicas} replica{'s'[: self.replicas - 1]}, {models}"
+
+
+@dataclass
+class Outcome:
+    """What came of it; everything a table needs, as JSON."""
+
+    name: str
+    seed: int
+    counts: dict[str, float] = field(default_factory=dict)
+    acks: list[float] = field(default_factory=list)
+    """Seconds from each delivery of Slack's to its acknowledgement."""
+    anomalies: list[dict[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return asdict(self)
+
+
+async def run_part(
+    part: Part, folder: Path, templates: Templates, postgres: PostgresServer | None
+) -> Outcome:
+    """Carry a part out and return what came of it."""
+    server = postgres if part.on_postgres else None
+    template = await templates.get(on_postgres=part.on_postgres, stand_ins=part.stand_ins)
+    database = f"part_{part.seed}"
+    if template.database is not None:
+        await templates.copy_database(template.database, database)
+    began = time.monotonic()
+    async with a_ground(server, part.seed) as ground:
+        settings = ground.settings(database) | (STAND_INS if part.stand_ins else {})
+        async with a_fleet(template.data, folder, part.replicas, settings, part.seed) as fleet:
+            url = f"sqlite:///{fleet.bots[0].folder / 'data' / 'glossator.db'}"
+            async with _engine(f"{server.url}{database}" if server else url) as engine:
+                outcome = await _run(part, ground, fleet, server, engine)
+    outcome.counts["seconds"] = time.monotonic() - began
+    return outcome
+
+
+async def _run(
+    part: Part,
+    ground: Ground,
+    fleet: Fleet,
+    server: PostgresServer | None,
+    engine: AsyncEngine,
+) -> Outcome:
+    people = People(ground, part.seed, part.questions, part.pace)
+    watcher = Watcher(engine, people.asked)
+    watching = asyncio.create_task(_watch(watcher))
+    trouble = Troublemaker(ground, fleet, server, part.seed)
+    plan = planned(part.questions, part.seed, crashes=server is not None)
+    began = time.monotonic()
+    try:
+        ground.spoil(part.seed)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(trouble.carry_out(plan, lambda: len(people.asked)))
+            tasks.create_task(people.ask_all())
+        await trouble.ended()
+        ground.heal()
+        healed = time.monotonic()
+        asking = healed - began
+        with suppress(TimeoutError):
+            await until(lambda: not watcher.waiting and _all_done(people), _LAST_ANSWER_WITHIN)
+        with suppress(TimeoutError):
+            await until(lambda: watcher.is_quiet, ORPHANS_GONE_WITHIN)
+        settled = time.monotonic() - healed
+    finally:
+        watching.cancel()
+        await asyncio.wait({watching})
+    unpeaceful = await fleet.end()
+    history = await read(ground, watcher, engine)
+    history.tells_all = part.stand_ins
+    outcome = Outcome(part.name, part.seed, notes=[*fleet.exits, *fleet.alarms()][:40])
+    outcome.counts = {
+        "questions": len(history.asked),
+        "accepted": sum(one.seen_at is not None for one in history.asked),
+        "apologies": apologies(history),
+        "not found in the book": sum(not names_in(turn.text) for turn in history.turns),
+        **fleet.counts,
+        **trouble.counts,
+        "ends without 0": unpeaceful,
+        "failed deliveries tried again": watcher.attempts,
+        "taken over": watcher.taken_over,
+        "seconds of asking": asking,
+        "settled after": settled,
+        **platform_counts(ground),
+    }
+    outcome.acks = [d.seconds for d in _message_deliveries(ground) if d.seconds is not None]
+    outcome.anomalies = [_told(anomaly) for anomaly in check(history)]
+    return outcome
+
+
+async def _watch(watcher: Watcher) -> None:
+    while True:
+        await watcher.look()
+        await asyncio.sleep(_LOOKS_EVERY)
+
+
+def _all_done(people: People) -> bool:
+    return all(one.done_at is not None for one in people.asked)
+
+
+def platform_counts(ground: Ground) -> Counter[str]:
+    """Return what both platforms counted."""
+    there, here = ground.discord.world.history, ground.slack.world.history
+    deliveries = _message_deliveries(ground)
+    calls: list[Any] = [*there.calls, *here.calls]
+    return Counter(
+        {
+            "calls": len(calls),
+            "calls answered 429": sum(call.status == 429 for call in calls),
+            "calls into a closed window": len(there.early_requests) + len(here.early_requests),
+            "calls spoiled": sum(call.fault is not None for call in calls),
+            "events sent": len(deliveries)
+            + sum(sent.name == "MESSAGE_CREATE" for sent in there.dispatches),
+            "redeliveries by Slack": sum(delivery.attempt > 0 for delivery in deliveries),
+            "given up by Slack": len(here.lost),
+        }
+    )
+
+
+def _message_deliveries(ground: Ground) -> list[Any]:
+    history = ground.slack.world.history
+    return [d for d in history.deliveries if d.name in ("message", "app_mention")]
+
+
+def _told(anomaly: Anomaly) -> dict[str, str]:
+    return {"kind": anomaly.kind.value, "key": anomaly.key, "detail": anomaly.detail}
+
+
+@asynccontextmanager
+async def _engine(url: str) -> AsyncIterator[AsyncEngine]:
+    engine = create_engine(url)
+    try:
+        yield engine
+    finally:
+        await engine.dispose()

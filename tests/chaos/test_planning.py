@@ -1,0 +1,43 @@
+"""What a run consists of follows from its size and its seed."""
+
+import pytest
+
+from tests.chaos.__main__ import parts
+from tests.chaos.disturbances import planned
+from tests.chaos.templates import BUOYS
+
+
+@pytest.mark.parametrize("questions", [1, 40, 2_000, 20_000])
+def test_the_parts_of_a_run_have_all_its_questions(questions: int) -> None:
+    found = list(parts(questions, seed=1))
+    assert sum(part.questions for part in found) == questions
+    assert all(0 < part.questions <= BUOYS for part in found)
+    assert len({part.seed for part in found}) == len(found)
+
+
+def test_a_run_has_every_place_and_500_questions_to_real_models() -> None:
+    found = list(parts(20_000, seed=1))
+    places = {(part.replicas, part.on_postgres) for part in found}
+    assert places == {(1, True), (2, True), (3, True), (1, False)}
+    assert sum(part.questions for part in found if not part.stand_ins) == 500
+
+
+def test_a_seed_plans_the_same_again_and_another_something_else() -> None:
+    first = planned(250, 1, crashes=True)
+    assert first == planned(250, 1, crashes=True)
+    assert first != planned(250, 2, crashes=True)
+
+
+def test_20_000_questions_meet_as_many_disturbances_as_are_promised() -> None:
+    names = [
+        one.name
+        for part in parts(20_000, seed=1)
+        for one in planned(part.questions, part.seed, crashes=part.on_postgres)
+    ]
+    assert names.count("kill") >= 400
+    assert names.count("stop") >= 60
+    assert names.count("crash") >= 15
+
+
+def test_a_file_as_a_database_does_not_crash() -> None:
+    assert all(one.name != "crash" for one in planned(250, 1, crashes=False))

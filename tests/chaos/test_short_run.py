@@ -1,0 +1,37 @@
+"""A run of about a minute: two replicas are killed and stopped, the database crashes."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.checker import Kind
+from tests.chaos.figures import table
+from tests.chaos.part import Part, run_part
+from tests.chaos.templates import Templates
+from tests.postgres import postgres_server
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL"),
+    pytest.mark.xdist_group("chaos"),
+    pytest.mark.postgres,
+]
+
+QUESTIONS = 20
+
+
+async def test_each_question_is_answered_once_while_things_break(
+    models: Path, tmp_path: Path
+) -> None:
+    part = Part(seed=7, replicas=2, on_postgres=True, stand_ins=True, questions=QUESTIONS)
+    try:
+        with postgres_server() as server:
+            templates = Templates(tmp_path / "templates", models, server)
+            outcome = await run_part(part, tmp_path / "part", templates, server)
+    except RuntimeError as reason:
+        pytest.skip(str(reason))
+    wrong = [one for one in outcome.anomalies if one["kind"] != Kind.FORGETFUL]
+    assert wrong == [], table([outcome])  # what a search does not find is not told either
+    assert outcome.counts["questions"] == outcome.counts["accepted"] == QUESTIONS
+    for done in ("SIGKILL", "SIGSTOP", "database crashes", "network faults", "calls spoiled"):
+        assert outcome.counts[done] >= 1, table([outcome])

@@ -1,0 +1,131 @@
+"""What is deleted when it is older than conversations are kept, on every database."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core import retention as module
+from core.channels.beside import PanelRow, Panels
+from core.channels.rules import Rules
+from core.channels.store import ChannelRules, ChannelRulesRow, ConversationRow, Conversations, Place
+from core.database import Base, reading, write
+from core.feedback.store import Feedback, Vote, VoteRow
+from core.inbox.base import Posted
+from core.inbox.limits import CountRow
+from core.inbox.rows import CursorRow, InboxRow, PostRow
+from core.models import AgentRequest, now
+from core.retention import Retention
+from core.sessions.rows import SessionRow, TurnRow
+from core.sessions.store import SessionStore
+from tests.inbox import PLATFORMS, event, inbox_of
+from tests.samples import response_to
+
+DAY = timedelta(days=1)
+KEPT_FOR = timedelta(days=180)
+THREAD = Place("test", "w", "t1")
+EXPIRING = (SessionRow, TurnRow, VoteRow, ConversationRow, PanelRow, InboxRow, PostRow)
+
+
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BATCH", 2)
+
+
+async def fill(engine: AsyncEngine) -> None:
+    """Have five questions asked and answered, one of them in direct messages, and one wait."""
+    inbox, sessions, feedback = inbox_of(engine), SessionStore(engine), Feedback(engine)
+    for n in range(5):
+        where: dict[str, Any] = {"channel": f"c{n}"}
+        if n == 0:
+            where["address"] = {"dm": True, "channel": "c0"}
+        arrival = event(n, **where)
+        await inbox.accept(arrival)
+        job = await inbox.claim(timedelta(minutes=1), PLATFORMS)
+        assert job is not None
+        assert arrival.request is not None
+        await remember(sessions, arrival.request)
+        await inbox.keep(job, Posted((f"m{n}",)))
+        await inbox.finish(job)
+        await feedback.vote(Vote(arrival.request.request_id, f"reader-{n}", "algorithms", True))
+        await Conversations(engine).listen(Place("test", "w", f"t{n}"))
+    await Panels(engine).note(THREAD, "c1")
+    await ChannelRules(engine).set(THREAD, Rules(private=True))
+    await inbox.accept(event(9, channel="c9"))
+
+
+async def remember(sessions: SessionStore, asked: AgentRequest) -> None:
+    assert asked.session_id is not None
+    await sessions.remember(asked, response_to(asked, asked.session_id))
+
+
+async def counted(engine: AsyncEngine, *tables: type[Base]) -> list[int]:
+    async with reading(engine) as db:
+        return [await db.scalar(select(func.count()).select_from(t)) or 0 for t in tables]
+
+
+async def delete_all(engine: AsyncEngine, after: timedelta, kept_for: timedelta | None) -> int:
+    """Delete at a moment after now until there is no more, and return how often that was."""
+    retention, times = Retention(engine, kept_for=kept_for), 0
+    while await retention.delete_some(now() + after):
+        times += 1
+    return times
+
+
+async def test_what_is_old_is_deleted_in_small_batches(engine: AsyncEngine) -> None:
+    await fill(engine)
+    assert await delete_all(engine, KEPT_FOR + DAY, KEPT_FOR) >= 3
+    assert await counted(engine, *EXPIRING) == [0, 0, 0, 0, 0, 1, 0]
+    waiting = await inbox_of(engine).of_key("test:9")
+    assert waiting is not None
+    assert waiting.request is not None, "what waits for its answer is never too old"
+    assert await counted(engine, ChannelRulesRow) == [1], "what staff set stays"
+
+
+async def test_the_cursor_of_direct_messages_goes_with_their_last_event(
+    engine: AsyncEngine,
+) -> None:
+    await fill(engine)
+    await delete_all(engine, KEPT_FOR + DAY, KEPT_FOR)
+    async with reading(engine) as db:
+        channels = {*await db.scalars(select(CursorRow.channel))}
+    assert channels == {"c1", "c2", "c3", "c4", "c9"}
+
+
+async def test_what_is_younger_is_kept(engine: AsyncEngine) -> None:
+    await fill(engine)
+    before = await counted(engine, *EXPIRING)
+    await delete_all(engine, KEPT_FOR - DAY, KEPT_FOR)
+    assert await counted(engine, *EXPIRING) == before
+    assert await counted(engine, CountRow) == [0], "the counters of minutes are not needed"
+
+
+async def test_all_is_kept_where_nothing_is_to_be_deleted(engine: AsyncEngine) -> None:
+    await fill(engine)
+    before = await counted(engine, *EXPIRING)
+    await delete_all(engine, 100 * KEPT_FOR, None)
+    assert await counted(engine, *EXPIRING) == before
+
+
+async def test_of_a_conversation_that_goes_on_the_old_turns_are_blanked(
+    engine: AsyncEngine,
+) -> None:
+    sessions = SessionStore(engine)
+    old, new = (event(n, thread="same").request for n in (1, 2))
+    assert old is not None
+    assert new is not None
+    for asked in (old, new):
+        await remember(sessions, asked)
+    long_ago = update(TurnRow).where(TurnRow.request_id == old.request_id)
+    await write(
+        engine, lambda db: db.execute(long_ago.values(timestamp=now() - 2 * KEPT_FOR)).rowcount
+    )
+    await delete_all(engine, DAY, KEPT_FOR)
+    assert old.session_id is not None
+    session = await sessions.get(old.session_id, history=True)
+    assert session is not None
+    first, second = session.conversation_history
+    assert (first.user_input, first.user_id) == ("[deleted]", "forgotten")
+    assert second.user_input == new.query_text

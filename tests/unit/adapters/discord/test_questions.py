@@ -1,0 +1,113 @@
+"""Who sees the answer to a command whose rules come late."""
+
+import asyncio
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, cast
+
+import discord
+import pytest
+
+from adapters.desk import Received
+from adapters.discord import questions as module
+from adapters.discord.address import Address
+from adapters.discord.questions import Questions
+from adapters.heard import Heard
+from core.channels.rules import DEFAULTS, Rules
+from core.inbox.base import Acceptance, Accepted, Arrival, Job
+from core.models import now
+
+
+@dataclass
+class SlowDesk:
+    """A front desk whose database takes its time to tell the rules."""
+
+    rules_of_channel: Rules
+    opened: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def rules(self, heard: Heard) -> Rules:
+        await self.opened.wait()
+        return self.rules_of_channel
+
+    async def receive(self, heard: Heard, rules: Rules) -> Received:
+        self.arrival = Arrival(
+            key=heard.key,
+            platform=heard.platform,
+            workspace=heard.workspace,
+            channel=heard.channel,
+            lane=heard.lane,
+            position=heard.position,
+            user_id="user",
+            address=heard.address,
+            token="token",
+            token_expires_at=now().replace(year=now().year + 1),
+        )
+        return Received(self.arrival, Accepted(Acceptance.NEW))
+
+
+class Response:
+    """What an interaction is responded with first."""
+
+    def __init__(self, told: asyncio.Event) -> None:
+        self.ephemeral: bool | None = None
+        self._told = told
+
+    async def send_message(self, text: str, *, ephemeral: bool) -> None:
+        self.ephemeral = ephemeral
+        self._told.set()
+
+    async def defer(self, **_: Any) -> None:
+        raise discord.InteractionResponded(cast("Any", SimpleNamespace()))
+
+
+@pytest.mark.parametrize(
+    ("asked", "by_rule", "notice_is_hidden", "stands_apart"),
+    [
+        (None, False, True, True),
+        (None, True, True, False),
+        (False, True, False, False),
+        (True, False, True, False),
+    ],
+    ids=["public by rule", "private by rule", "asked publicly", "asked privately"],
+)
+async def test_an_answer_is_as_public_as_it_was_asked_however_slow_the_database(
+    monkeypatch: pytest.MonkeyPatch,
+    asked: bool | None,
+    by_rule: bool,
+    notice_is_hidden: bool,
+    stands_apart: bool,
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 0.01)
+    desk = SlowDesk(DEFAULTS.model_copy(update={"private": by_rule}))
+    response = Response(desk.opened)
+    interaction: Any = SimpleNamespace(response=response)
+    taking = Questions(cast("Any", desk), cast("Any", None), lambda: None)
+    await taking.take(interaction, heard(), asked)
+    assert response.ephemeral is notice_is_hidden
+    address = Address.of(Job(desk.arrival, 1, now(), now()))
+    assert address.ephemeral is (by_rule if asked is None else asked)
+    assert (address.response is None) is stands_apart
+
+
+def heard() -> Heard:
+    return Heard(
+        key="discord:i:1",
+        platform="discord",
+        workspace="g",
+        channel="c",
+        places=("c", "g"),
+        position=1,
+        user="u",
+        text="What is a heap?",
+        address={
+            "route": "interaction",
+            "application": 1,
+            "interaction": 1,
+            "channel": 2,
+            "asker": 3,
+            "ephemeral": False,
+            "open_thread": True,
+        },
+        token="token",
+        addressed=True,
+    )
