@@ -9,7 +9,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 PYTEST_WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo playground test test-slow failpoints bench check format lock clean
+.PHONY: help install demo playground test test-slow failpoints bench chaos check format lock clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,7 +41,7 @@ install: $(VENV)/runtime.done ## Install Glossator into .venv (the command is .v
 demo: $(VENV)/runtime.done ## Ingest the handbook and answer six questions from it, offline
 	@$(BIN)/python -m bot.demo
 
-playground: $(VENV)/runtime.done ## Try the Discord bot in your browser, without an account
+playground: $(VENV)/runtime.done ## Try the bot on Discord and Slack in your browser, without an account
 	@$(BIN)/python -m tests.wire.playground $(if $(PORT),--port $(PORT)) $(if $(OWN),--own-courses)
 
 test: $(VENV)/dev.done ## Run the test suite (about ten minutes on two cores)
@@ -55,6 +55,9 @@ failpoints: $(VENV)/dev.done ## Kill the bot 25 times at every step, on SQLite a
 
 bench: $(VENV)/dev.done ## Print the timings as ratios (BOOK=folder QUESTIONS=file to choose the course)
 	@$(BIN)/python -m tests.bench $(if $(BOOK),--book $(BOOK)) $(if $(QUESTIONS),--questions $(QUESTIONS))
+
+chaos: $(VENV)/dev.done ## Ask 2,000 questions while things break (N=20000 SEED=1 STATE=folder)
+	@$(BIN)/python -m tests.chaos --questions $(or $(N),2000) --seed $(or $(SEED),1) --state $(or $(STATE),.chaos)
 
 check: $(VENV)/dev.done ## Check format, lint, types and import contracts
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .

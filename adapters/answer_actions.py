@@ -24,6 +24,7 @@ NO_QUESTION = "There was no question beside the quote. Please ask one."
 SHARED = "Shared in this channel."
 SHARED_ALREADY = "It is shared already."
 STOPPING = "Stopping."
+DELETING = "It will be gone in a moment, and so is what I stored of it."
 FINISHED = "The answer is finished already."
 
 
@@ -134,3 +135,29 @@ class AnswerActions:
         if event.user_id != clicker and not await is_staff():
             raise Declined(NOT_YOURS)
         return STOPPING if await self._stop(event.key) else FINISHED
+
+    async def delete(
+        self,
+        message: tuple[str, str],
+        clicker: str,
+        position: int,
+        is_staff: Callable[[], Awaitable[bool]],
+    ) -> str:
+        """Have an answer removed with its turn, and return what the clicker is told.
+
+        A second time does nothing more.
+
+        Args:
+            message: The platform, and the id of a message of the answer.
+            position: As `Arrival.position`.
+        """
+        answered = await self._inbox.by_message(*message)
+        event = await self._inbox.of_key(answered.key) if answered is not None else None
+        if event is None:
+            raise Declined(GONE)
+        if event.user_id != clicker and not await is_staff():
+            raise Declined(NOT_YOURS)
+        original = event.about or event.key
+        await self._desk.forget(original, f"{original}:delete", position)
+        self._wake()
+        return DELETING

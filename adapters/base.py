@@ -1,14 +1,19 @@
 """The Protocols that every platform, and every way of answering, speaks."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from core.errors import BotError
 from core.inbox.base import Job, Posted
-from core.models import AgentResponse
+from core.models import AgentRequest, AgentResponse
 
 
 class Reply(Protocol):
     """One answer on its way to one reader."""
+
+    async def reading(self, headings: Sequence[str]) -> None:
+        """Show which sections are read, best first; called at most once, before any text."""
+        ...
 
     async def update(self, delta: str) -> None:
         """Show some more of the answer, right behind what was shown before."""
@@ -71,6 +76,11 @@ class ChatAdapter(Protocol):
         """The platform's name, as in `Arrival.platform`."""
         ...
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it is known who the bot is there; before, no event is worth a try."""
+        ...
+
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, its placeholder posted, or found from an earlier try.
 
@@ -80,6 +90,13 @@ class ChatAdapter(Protocol):
         Raises:
             DeliveryError: when the platform does not take it; `permanent` when it never will.
             LeaseLost: as `keeper` does.
+        """
+        ...
+
+    async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:
+        """Return a request with what its event did not tell: what was said before, a quote.
+
+        It takes a moment at most: what cannot be read by then is left out.
         """
         ...
 
@@ -105,6 +122,11 @@ class ChatAdapter(Protocol):
 
 class ChatPlatform(ChatAdapter, Protocol):
     """A chat adapter with its connection."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the platform could tell us something right now."""
+        ...
 
     async def run(self) -> None:
         """Stay connected and let events in, until `close`.

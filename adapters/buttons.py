@@ -1,8 +1,11 @@
 """The names of the buttons under an answer, which find their way back after a restart."""
 
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 from uuid import UUID
+
+from core.models import AgentResponse, Outcome
 
 _PREFIX = "gl"
 _UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
@@ -19,6 +22,7 @@ class Button(StrEnum):
     WITHOUT_QUOTE = "q"
     SHARE = "s"
     STOP = "x"
+    DELETE = "d"
 
     @property
     def label(self) -> str:
@@ -33,7 +37,27 @@ _LABELS = {
     Button.WITHOUT_QUOTE: "Ask again without the quote",
     Button.SHARE: "Share",
     Button.STOP: "Stop",
+    Button.DELETE: "Delete this answer",
 }
+
+
+def buttons_under(response: AgentResponse, *, quoted: bool, private: bool) -> Iterator[Button]:
+    """Yield the buttons that an answer has on every platform; an error has none.
+
+    Args:
+        quoted: Whether the question came with a passage.
+        private: Whether the asker alone sees the answer.
+    """
+    if response.outcome is Outcome.ERROR:
+        return
+    yield Button.HELPFUL
+    yield Button.NOT_HELPFUL
+    if response.citations:
+        yield Button.EVIDENCE
+    if quoted:
+        yield Button.WITHOUT_QUOTE
+    if private:
+        yield Button.SHARE
 
 
 def custom_id(button: Button, request_id: UUID) -> str:

@@ -18,8 +18,8 @@ _NAMES = {
     "private": "private by default",
 }
 
-_UNSAID = {"course_id": "the only course there is", "answer_length": "as the course says"}
-"""What holds where nobody set anything, and the defaults say nothing either."""
+_NO_COURSE = "none is chosen, and there are several"
+_AS_COURSE_SAYS = "as the course says"
 
 
 class ChannelSettings:
@@ -59,12 +59,22 @@ class ChannelSettings:
         for name, label in self._names.items():
             value = getattr(holds, name)
             default = getattr(DEFAULTS, name) == value
-            told = _UNSAID[name] if value is None else _shown(value)
+            told = await self._course(holds) if name == "course_id" else _shown(value)
             lines.append(f"**{label}**: {told}{' (default)' if default else ''}")
         return lines
 
+    async def _course(self, holds: Rules) -> str:
+        """Return which course answers, and why when it was not chosen."""
+        answering = await self._desk.course_of(holds)
+        if holds.course_id is not None:
+            gone = "" if answering else ", which there is not"
+            return f"{holds.course_id}{gone}"
+        return f"{answering}, the only one there is" if answering else _NO_COURSE
+
 
 def _shown(value: object) -> str:
+    if value is None:
+        return _AS_COURSE_SAYS
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)

@@ -2,11 +2,12 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Self
 
 from adapters.markdown.footnotes import Footnote, confidence_in_words, footnotes, place_in_book
 from core.errors import BotError
+from core.grounding import wording
 from core.models import AgentResponse, Outcome, RetrievedChunk
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ class JsonReply:
         self._out = out or sys.stdout
         self.error: BotError | None = None
         self.succeeded = False
+
+    async def reading(self, headings: Sequence[str]) -> None:
+        """Show nothing: what is read is told by the footnotes."""
 
     async def update(self, delta: str) -> None:
         """Show nothing: only the whole answer is valid JSON."""
@@ -69,10 +73,10 @@ class TerminalReply(JsonReply):
 
         super().__init__(console.file)
         self._console = console
-        self._searching = Spinner("dots", "Searching the book …", style="status.spinner")
+        self._status = Spinner("dots", wording.SEARCHING, style="status.spinner")
         self._growing = ""
         self._live = Live(
-            self._searching,
+            self._status,
             console=console,
             transient=True,
             redirect_stderr=sys.stderr.isatty(),
@@ -86,15 +90,22 @@ class TerminalReply(JsonReply):
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
+    async def reading(self, headings: Sequence[str]) -> None:
+        """Say what is read, in place of the search."""
+        from rich.text import Text
+
+        self._status.update(text=Text(printable(wording.reading(headings)), "status.spinner"))
+        self._live.refresh()
+
     async def update(self, delta: str) -> None:
         """Show some more of the answer; of a long one, as much as fits the terminal."""
         self._growing += delta
         self._live.update(_Tail(printable(self._growing)), refresh=True)
 
     async def withdraw(self) -> None:
-        """Make what was shown disappear, and search on."""
+        """Make what was shown disappear; other text may follow."""
         self._growing = ""
-        self._live.update(self._searching, refresh=True)
+        self._live.update(self._status, refresh=True)
 
     async def finish(self, response: AgentResponse) -> None:
         """Print the answer, its footnotes, its notices and how sure it is."""

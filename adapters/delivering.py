@@ -1,17 +1,19 @@
 """What is done for one job: an answer, a refusal, an answer anew, or its removal."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
-from adapters.base import ChatAdapter, PlatformReply
-from adapters.keeping import Holding
+from adapters.base import ChatAdapter, PlatformReply, Reply
+from adapters.keeping import Holding, noticed
 from adapters.turn import take_turn
 from core.agent import Agent
 from core.errors import BotError, DeliveryError, RequestError, Stopped, StoreError
 from core.inbox.base import Job, Kind, Posted
 from core.models import AgentRequest, AgentResponse, now, session_id_for
+from core.sessions.rows import FORGOTTEN_USER
 from core.sessions.store import SessionStore
 
 TOO_OLD = (
@@ -55,6 +57,9 @@ class Delivery:
             await holding.persist(partial(self._sessions.forget_turn, request_id))
         if job.earlier_requests:
             await holding.reach("turns forgotten")
+        if job.arrival.user_id == FORGOTTEN_USER:
+            for request_id in job.earlier_requests:
+                await holding.persist(partial(self._sessions.forget_place, request_id))
         if job.arrival.kind is Kind.FORGET:
             await self._adapter.retract(job)
             await holding.reach("retracted")
@@ -86,7 +91,8 @@ class Delivery:
         if self._is_stopped and not await self._is_stored(request):
             await watched.fail(Stopped())
             return
-        answering = asyncio.create_task(take_turn(self._agent, request, watched))
+        answering = asyncio.create_task(self._take_turn(request, watched))
+        answering.add_done_callback(noticed)
         self._answering = answering
         try:
             await asyncio.wait({answering})
@@ -99,6 +105,10 @@ class Delivery:
             await watched.fail(Stopped())
         else:
             answering.result()
+
+    async def _take_turn(self, request: AgentRequest, reply: Reply) -> None:
+        complete = await self._adapter.complete(self._holding.job, request)
+        await take_turn(self._agent, complete, reply)
 
     async def _is_stale(self, stale_after: timedelta) -> bool:
         """Return whether a question is too old to be answered, and was not before."""
@@ -122,22 +132,30 @@ class _WatchedReply:
         self._holding = holding
         self._is_streaming = False
 
+    async def reading(self, headings: Sequence[str]) -> None:
+        """Pass on what is read."""
+        await self._reply.reading(headings)
+
     async def update(self, delta: str) -> None:
+        """Pass text on, and note that there is some."""
         if not self._is_streaming:
             self._is_streaming = True
             await self._holding.reach("streaming")
         await self._reply.update(delta)
 
     async def withdraw(self) -> None:
+        """Pass on that nothing shown so far holds."""
         await self._reply.withdraw()
 
     async def finish(self, response: AgentResponse) -> None:
+        """Pass the answer on; from now on it cannot be stopped."""
         self._delivery.stored()
         await self._holding.reach("turn stored")
         await self._reply.finish(response)
         await self._holding.reach("answer shown")
 
     async def fail(self, error: BotError) -> None:
+        """Pass a failure on, unless another try may help."""
         if isinstance(error, StoreError) and self._holding.job.attempts < _STORE_TRIES:
             raise DeliveryError("the database failed during the turn") from error
         await self._reply.fail(error)

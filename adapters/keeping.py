@@ -17,8 +17,10 @@ Result = TypeVar("Result")
 Reached = Callable[[str], Awaitable[None] | None]
 """Is told the name of each step, when it is reached; tests end the process there."""
 
-_BEATS = 3
-"""How often a lease is renewed within its time."""
+_BEAT = 0.25
+"""The part of a lease after which it is renewed, and which a renewal may take."""
+_SHORTEST_BEAT = 0.02
+"""The part of a lease that lies between two tries at least, however little of it is left."""
 _MARGIN = 0.2
 """The part of a lease at whose end nothing new is begun: a call takes its time."""
 _RETRY_STORE = 0.5
@@ -33,6 +35,12 @@ def unstoppable_clock() -> float:
     """Return seconds that go by even while the process is stopped or the machine sleeps."""
     boottime = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if boottime is None else time.clock_gettime(boottime)
+
+
+def noticed(task: asyncio.Task[None]) -> None:
+    """Take note of a failure for which nobody waits any more, as the job was lost or cancelled."""
+    if not task.cancelled():
+        task.exception()
 
 
 class Holding:
@@ -121,9 +129,10 @@ class Holding:
             LeaseLost: when the lease was lost.
         """
         task = asyncio.create_task(work)
+        task.add_done_callback(noticed)
         try:
             while not task.done():
-                await asyncio.wait({task}, timeout=self._lease / _BEATS)
+                await asyncio.wait({task}, timeout=self._until_next_beat())
                 if not task.done() and await self._renew():
                     on_stop()
         finally:
@@ -133,15 +142,21 @@ class Holding:
                 await asyncio.wait({task})
         task.result()
 
+    def _until_next_beat(self) -> float:
+        """Return the seconds until the next renewal: a failed one leaves time for another."""
+        left = self._until - self._clock()
+        return max(min(self._lease * _BEAT, left / 2), self._lease * _SHORTEST_BEAT)
+
     async def _renew(self) -> bool:
         """Renew the lease, and return whether the asker stopped the job."""
         self.check()
         before = self._clock()
         try:
-            async with asyncio.timeout(self._lease / _BEATS):
+            async with asyncio.timeout(self._lease * _BEAT):
                 stopped = await self._inbox.renew(self.job, timedelta(seconds=self._lease))
         except (StoreError, TimeoutError) as error:
-            logger.warning("%s could not be renewed: %s", self.job.arrival.key, error)
+            reason = error or "no answer in time"
+            logger.warning("%s could not be renewed: %s", self.job.arrival.key, reason)
             return False
         self._until = before + self._lease * (1 - _MARGIN)
         return stopped

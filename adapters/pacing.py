@@ -40,12 +40,17 @@ class Pacing(Generic[Content]):
         self._edited_at = -float("inf")
         self._passing: asyncio.Task[None] | None = None
         self._is_waiting = False
+        self._is_held = False
         self._failure: BotError | None = None
 
-    async def show(self, content: Content) -> None:
+    async def show(self, content: Content, *, after: float = 0.0) -> None:
         """Show the content soon, unless a newer one comes before; waits for no edit.
 
         An edit that fails for now is left out: the next one shows more anyway.
+
+        Args:
+            after: Seconds for which the content is held back; what follows waits neither for
+                it nor for an interval behind it.
 
         Raises:
             BotError: what an edit failed with, when no later one can succeed either.
@@ -54,8 +59,12 @@ class Pacing(Generic[Content]):
             failure, self._failure = self._failure, None
             raise failure
         self._newest = [content]
-        if self._passing is None or self._passing.done():
-            self._passing = asyncio.create_task(self._pass_on())
+        if self._is_held and self._passing is not None:
+            self._passing.cancel()
+        elif self._passing is not None and not self._passing.done():
+            return
+        self._is_held = after > 0
+        self._passing = asyncio.create_task(self._pass_on(after))
 
     async def finish(self, content: Content) -> None:
         """Show the content at once, after the edit that is under way; nothing follows it.
@@ -76,25 +85,30 @@ class Pacing(Generic[Content]):
             passing.cancel()
         await asyncio.wait({passing})
 
-    async def _pass_on(self) -> None:
+    async def _pass_on(self, after: float) -> None:
+        await self._wait_until(self._clock() + after)
         while self._newest:
-            await self._wait()
+            await self._wait_until(self._edited_at + self._interval)
             if self._newest:
-                self._edited_at = self._clock()
-                try:
-                    await self._edit(self._newest.pop())
-                except DeliveryError as error:
-                    if error.permanent:
-                        self._failure = error
-                    self._edited_at += error.retry_after or 0.0
-                except BotError as error:  # for whoever shows the next content
-                    self._failure = error
+                await self._pass(self._newest.pop())
 
-    async def _wait(self) -> None:
-        """Wait until the interval since the last edit is over."""
+    async def _pass(self, content: Content) -> None:
+        started, was_held, self._is_held = self._clock(), self._is_held, False
+        if not was_held:
+            self._edited_at = started
+        try:
+            await self._edit(content)
+        except DeliveryError as error:
+            if error.permanent:
+                self._failure = error
+            self._edited_at = started + (error.retry_after or 0.0)
+        except BotError as error:  # for whoever shows the next content
+            self._failure = error
+
+    async def _wait_until(self, moment: float) -> None:
         self._is_waiting = True
         try:
-            while (wait := self._edited_at + self._interval - self._clock()) > 0:
+            while (wait := moment - self._clock()) > 0:
                 await self._sleep(wait)
         finally:
             self._is_waiting = False

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from adapters.base import Reply
 from core.agent import Agent
-from core.composition import TextDelta, TextWithdrawn
+from core.composition import SectionsFound, TextDelta, TextWithdrawn
 from core.errors import BotError, DeliveryError
 from core.inbox.base import LeaseLost
 from core.models import AgentRequest
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 async def take_turn(agent: Agent, request: AgentRequest, reply: Reply) -> None:
     """Answer `request` through `reply`; the reader is told whatever goes wrong.
 
-    1. Text is passed on as it comes, and so is the news that it no longer holds.
+    1. What is read is passed on, and text as it comes, and the news that it no longer holds.
     2. The finished answer, an error outcome included, ends the turn.
     3. A request that cannot be served is told by `reply.fail`.
     4. So is a failure that nobody foresaw: the log has it, the reader a safe sentence.
@@ -30,6 +30,8 @@ async def take_turn(agent: Agent, request: AgentRequest, reply: Reply) -> None:
         async with aclosing(agent.stream(request)) as events:
             async for event in events:
                 match event:
+                    case SectionsFound():
+                        await reply.reading(event.headings)
                     case TextDelta():
                         await reply.update(event.text)
                     case TextWithdrawn():

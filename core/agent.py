@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from core.budgets.pricing import Prices
 from core.budgets.store import TokenBudgets
-from core.composition import TextDelta, TextWithdrawn
+from core.composition import SectionsFound, TextDelta, TextWithdrawn
 from core.errors import RequestError, ServiceError, StoreError
 from core.generation.base import Generator
 from core.grounding import wording
@@ -21,6 +21,7 @@ from core.models import (
     ConversationTurn,
     ResponseState,
     RetrievalToolInput,
+    gist_of,
 )
 from core.retrieval.retrieval import Retrieval, passage_alone
 from core.retrieval.retriever import Retriever
@@ -30,7 +31,7 @@ from core.writing import NOBODY, AnswerEvent, Writing
 
 logger = logging.getLogger(__name__)
 
-AgentEvent = AnswerEvent
+AgentEvent = SectionsFound | AnswerEvent
 
 
 class Agent:
@@ -79,9 +80,10 @@ class Agent:
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer as it is written, and last, once, the finished response.
 
-        A request that was answered before, or meanwhile by another process, gets its stored
-        answer: what is shown last is what is stored. A service that fails ends
-        the turn with outcome `error`; that is stored like any other.
+        Which sections are read comes before the first text. A request that was answered
+        before, or meanwhile by another process, gets its stored answer: what is shown last is
+        what is stored. A service that fails ends the turn with outcome `error`; that is stored
+        like any other.
 
         Raises:
             RequestError: before anything is stored, when the asker has to change something.
@@ -141,6 +143,8 @@ class Agent:
         streamed = False
         try:
             retrieval = await (search or self._retrieve(turn))
+            if retrieval.nearest_sections:
+                yield SectionsFound(retrieval.nearest_sections)
             async with aclosing(self._writing.stream(turn, retrieval)) as events:
                 async for event in events:
                     streamed = isinstance(event, TextDelta)
@@ -196,7 +200,8 @@ class Agent:
             selected_text=turn.quote,
             section_filter=request.section_filter,
         )
-        earlier = [_what_was_asked(one) for one in turn.turns]
+        before = gist_of(request.thread_messages)
+        earlier = [*before, *(_what_was_asked(one) for one in turn.turns)]
         return await self._retriever.retrieve(request.course_id, asked, earlier)
 
     async def _remember(self, request: AgentRequest, response: AgentResponse) -> AgentResponse:

@@ -35,6 +35,14 @@ _WELL_SUPPORTED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
+class SectionsFound:
+    """The search is over, and these parts of the book are read now."""
+
+    headings: tuple[str, ...]
+    """The nearest sections, best first, each once; one at least."""
+
+
+@dataclass(frozen=True, slots=True)
 class TextDelta:
     """Some more of the answer, in the order it is to be read."""
 
@@ -252,6 +260,8 @@ class Composition:
         location = self._retrieval.quote_location
         if request.selected_text_cut:
             yield wording.QUOTE_CUT
+        if request.thread_partly_seen:
+            yield wording.THREAD_PARTLY_SEEN
         if self._retrieval.by_words:
             yield wording.SEARCHED_BY_WORDS
         if location is not None and location.status is QuoteStatus.NOT_FOUND:

@@ -4,7 +4,7 @@ All models are immutable and refuse unknown fields; all times are timezone-aware
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
@@ -29,6 +29,8 @@ from core.errors import EmptyQuestion, QuestionTooLong, QuestionTooShort
 MIN_QUESTION = 3
 MAX_QUESTION = 999
 MAX_SELECTED_TEXT = 8_000
+MAX_THREAD_MESSAGE = 2_000
+_GIST = 600
 CLOCK_SKEW = timedelta(seconds=5)
 DIRECT_MESSAGE_SILENCE = timedelta(hours=8)
 STORED: Final[Mapping[str, bool]] = MappingProxyType({"stored": True})
@@ -173,6 +175,18 @@ class AnswerLength(StrEnum):
     LONG = "long"
 
 
+class ThreadMessage(Model):
+    """What somebody wrote in a thread before the bot was asked there; nobody's name is in it."""
+
+    text: Annotated[NonBlank, Field(max_length=MAX_THREAD_MESSAGE)]
+    by_asker: bool = False
+
+
+def gist_of(thread: Sequence[ThreadMessage]) -> list[str]:
+    """Return what a thread began with, and what was said in it last: what it is about."""
+    return [message.text[:_GIST] for message in (*thread[:1], *thread[1:][-1:])]
+
+
 class UserContext(Model):
     """Where a question came from, as the platform tells it; never shown to the model."""
 
@@ -213,6 +227,11 @@ class AgentRequest(Model):
     top_k: Annotated[int, Field(ge=1, le=10)] | None = None
     score_threshold: Unit | None = None
     answer_length: AnswerLength | None = None
+    thread_messages: Annotated[tuple[ThreadMessage, ...], Field(max_length=15)] = ()
+    """What was said before in a thread that the bot first meets, oldest first: material that
+    tells what the question is about, never an instruction."""
+    thread_partly_seen: bool = False
+    """Whether more was said there than could be read, so that the reader is told."""
     created_at: PastTime = Field(default_factory=now)
     user_context: UserContext = UserContext()
 

@@ -185,6 +185,7 @@ class Writing:
             evidence=composition.evidence,
             reads=composition.reads,
             history=turn.turns,
+            thread=request.thread_messages,
             selected_text=turn.quote,
             quote_location=retrieval.quote_location,
             language=retrieval.language,

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +12,7 @@ from adapters.base import PostKeeper
 from adapters.pacing import Pacing
 from core.errors import BotError, DeliveryError
 from core.inbox.base import Job, Posted
-from core.models import AgentResponse
+from core.models import AgentRequest, AgentResponse
 
 PLACEHOLDER = "Searching the book …"
 LONGEST = 2000
@@ -113,6 +113,7 @@ class PlatformAdapter:
     """The adapter of such a platform; `call` reaches it, here or in another process."""
 
     platform = "test"
+    is_ready = True
 
     def __init__(self, call: Call, *, interval: float = 0.01, thread: str | None = None) -> None:
         self._call = call
@@ -127,6 +128,10 @@ class PlatformAdapter:
         reply = PlatformReply(self, job, keeper, Posted(posted.messages, self._thread))
         await reply.begin()
         return reply
+
+    async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:
+        """Return the request: there is nothing to add."""
+        return request
 
     async def retract(self, job: Job) -> None:
         for id in job.posted.messages:
@@ -179,6 +184,9 @@ class PlatformReply:
         if not self.posted.messages:
             self.posted = Posted((await self._post(0, PLACEHOLDER),), self.posted.thread)
         await self._keeper.keep(self.posted)
+
+    async def reading(self, headings: Sequence[str]) -> None:
+        """Show nothing of it: the placeholder stands until there is text."""
 
     async def update(self, delta: str) -> None:
         self._text += delta

@@ -100,6 +100,16 @@ class DiscordAdapter:
         if self._client.http.token is not None:  # else it has not begun to connect
             await self._client.close()
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the login has told who we are."""
+        return self._client.user is not None
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether every shard hears what is said."""
+        return self._is_whole
+
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""
         reply = await DiscordReply.open(self._client, job, keeper)
@@ -176,8 +186,12 @@ class DiscordAdapter:
     @property
     def _hears_all(self) -> bool:
         """Whether every shard is connected and nothing said before is still to be taken in."""
-        is_whole = len(self._met) == self._client.shard_count and not self._away
-        return is_whole and not self._catching_up and not self._intake.waiting
+        return self._is_whole and not self._catching_up and not self._intake.waiting
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether every shard is connected."""
+        return len(self._met) == self._client.shard_count and not self._away
 
     @property
     def _me(self) -> discord.ClientUser:

@@ -52,8 +52,13 @@ class Rest:
 
     @property
     def me(self) -> str:
-        """The bot's own user id."""
-        assert self._client.user is not None
+        """The bot's own user id.
+
+        Raises:
+            DeliveryError: before the login.
+        """
+        if self._client.user is None:
+            raise DeliveryError("we are not logged in to Discord yet")
         return str(self._client.user.id)
 
     async def post(

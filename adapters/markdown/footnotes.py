@@ -1,12 +1,14 @@
 """What stands below an answer on every platform: where it is from, and how sure it is."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from core.grounding import wording
 from core.models import AgentResponse, Citation, Outcome, RetrievedChunk
 from core.text.links import without_links
 
 _LONGEST_QUOTE = 240
+_SAYS_HOW_SURE = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
 _LOCATORS = {"page": "p.", "slide": "slide", "cell": "cell"}
 
 
@@ -70,6 +72,15 @@ def confidence_in_words(response: AgentResponse) -> str:
     if response.outcome is Outcome.PARTIAL:
         return "not sure"
     return "sure" if response.confidence >= 0.75 else "fairly sure"
+
+
+def remarks(response: AgentResponse) -> Iterator[str]:
+    """Yield what is to be known of an answer beside its footnotes: how sure it is, and notices."""
+    sure = confidence_in_words(response)
+    is_said = wording.NOT_SURE in response.notices
+    if response.outcome in _SAYS_HOW_SURE and sure != "sure" and not is_said:
+        yield f"{sure.capitalize()}: please check the passages."
+    yield from response.notices
 
 
 def _news(citation: Citation, answer: str) -> str:

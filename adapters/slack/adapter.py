@@ -8,13 +8,18 @@ from typing import Protocol
 
 from adapters.base import PlatformReply, PostKeeper
 from adapters.intake import Intake
+from adapters.slack.address import Address
+from adapters.slack.catch_up import CatchUp
 from adapters.slack.events import Events
+from adapters.slack.first_contact import FirstContact
 from adapters.slack.inbound import PLATFORM
 from adapters.slack.installations import OneInstallation
+from adapters.slack.permalinks import Permalinks
 from adapters.slack.reply import SlackReply, retract, tidy
 from adapters.slack.workspaces import Workspaces
 from core.errors import ConfigurationError, DeliveryError
 from core.inbox.base import Job
+from core.models import AgentRequest
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +42,10 @@ class Transport(Protocol):
         """Let nothing in any more."""
         ...
 
+    async def is_listening(self) -> bool:
+        """Return whether Slack could tell us something right now."""
+        ...
+
 
 class SlackAdapter:
     """One Slack app, in one workspace or many."""
@@ -51,6 +60,9 @@ class SlackAdapter:
         intake: Intake,
         transports: Sequence[Transport],
         one: OneInstallation | None,
+        catch_up: CatchUp,
+        permalinks: Permalinks,
+        first_contact: FirstContact,
     ) -> None:
         """Put the parts together; nothing is connected yet.
 
@@ -62,6 +74,9 @@ class SlackAdapter:
         self._intake = intake
         self._transports = transports
         self._one = one
+        self._catch_up = catch_up
+        self._permalinks = permalinks
+        self._first_contact = first_contact
 
     async def run(self) -> None:
         """Stay connected until `close`.
@@ -71,7 +86,8 @@ class SlackAdapter:
         """
         if self._one is not None:
             await _until_known(self._one)
-        await asyncio.gather(*(transport.run() for transport in self._transports))
+        transports = (transport.run() for transport in self._transports)
+        await asyncio.gather(*transports, self._catch_up.run())
 
     async def close(self) -> None:
         """Disconnect; what is being taken in is finished before."""
@@ -80,9 +96,20 @@ class SlackAdapter:
         for transport in self._transports:
             await transport.close()
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether Slack has told who we are; of many workspaces the database knows it."""
+        return self._one is None or self._one.is_known
+
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""
         return await SlackReply.open(self._workspaces, job, keeper)
+
+    async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:
+        """Return a request with the message that it links to, and its thread where that is new."""
+        address = Address.of(job)
+        quoted = await self._permalinks.complete(address, request)
+        return await self._first_contact.complete(address, quoted)
 
     async def retract(self, job: Job) -> None:
         """Remove what was posted for a job."""

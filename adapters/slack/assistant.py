@@ -51,10 +51,6 @@ class Assistant:
         """Return the channel that a thread stands beside; raises StoreError."""
         return await self._panels.beside(_place(team, channel, thread))
 
-    async def forget(self, team: str) -> None:
-        """Delete what is kept of a workspace; raises StoreError."""
-        await self._panels.forget(PLATFORM, team)
-
     async def greet(self, client: AsyncWebClient, team: str, thread: Mapping[str, Any]) -> None:
         """Say hello, and suggest what could be asked; what Slack refuses is left out."""
         channel, ts = str(thread["channel_id"]), str(thread["thread_ts"])

@@ -17,6 +17,8 @@ LONGEST_FALLBACK = 2_900
 VOTE = "gl:vote"
 """The action id of both votes; all others are `gl:` and the button's letter."""
 _VOTES = frozenset({Button.HELPFUL, Button.NOT_HELPFUL})
+_SMALL = _VOTES | {Button.DELETE}
+"""What is shown as a symbol; the others are buttons with words."""
 _LONGEST_TITLE = 300
 
 
@@ -43,11 +45,14 @@ def buttons(post: Post) -> list[Block]:
     """Return the blocks with a message's buttons."""
     if post.request_id is None or not post.buttons:
         return []
-    shown = list[Block]()
+    small, request_id = list[Block](), post.request_id
     if set(post.buttons) >= _VOTES:
-        shown.append({"type": "context_actions", "elements": [_votes(post.request_id)]})
-    others = [_button(one, post.request_id) for one in post.buttons if one not in _VOTES]
-    return [*shown, *([{"type": "actions", "elements": others}] if others else [])]
+        small.append(_votes(request_id))
+    if Button.DELETE in post.buttons:
+        small.append(_icon(Button.DELETE, request_id))
+    others = [_button(one, request_id) for one in post.buttons if one not in _SMALL]
+    rows = {"context_actions": small, "actions": others}
+    return [{"type": kind, "elements": elements} for kind, elements in rows.items() if elements]
 
 
 def pressed(action: Mapping[str, Any]) -> tuple[Button, UUID] | None:
@@ -85,6 +90,23 @@ def _button(button: Button, request_id: UUID) -> Block:
         "action_id": f"gl:{button.value}",
         "value": str(request_id),
         **style,
+    }
+
+
+def _icon(button: Button, request_id: UUID) -> Block:
+    """Return a bin, which asks once more."""
+    return {
+        "type": "icon_button",
+        "icon": "trash",
+        "text": _plain(button.label),
+        "action_id": f"gl:{button.value}",
+        "value": str(request_id),
+        "confirm": {
+            "title": _plain("Delete?"),
+            "text": _plain("The answer goes for everybody, with what is stored of it."),
+            "confirm": _plain("Delete"),
+            "deny": _plain("Cancel"),
+        },
     }
 
 

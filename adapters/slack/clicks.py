@@ -4,7 +4,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -31,6 +31,7 @@ from adapters.slack.inbound import (
 )
 from adapters.slack.installations import Installations
 from adapters.slack.people import People
+from adapters.slack.posting import message_id
 from adapters.slack.told import (
     WHY,
     open_modal,
@@ -76,6 +77,7 @@ class Clicks:
             Button.WITHOUT_QUOTE: self._without_quote,
             Button.SHARE: self._share,
             Button.STOP: self._stop,
+            Button.DELETE: self._delete,
         }
 
     async def clicked(
@@ -97,14 +99,14 @@ class Clicks:
             await respond_with(respond, told(sentence))
 
     async def reason_given(self, body: Json, ack: AsyncAck) -> None:
-        """Keep why an answer was not helpful."""
+        """Keep why an answer was not helpful, unless the vote was changed meanwhile."""
         view = body["view"]
         kept: Json = json.loads(view["private_metadata"])
         spot, request_id = Spot(**kept["spot"]), UUID(kept["request"])
         reason = typed(view, WHY).strip() or None
         try:
-            voter = self._pseudonym(spot)
-            await self._actions.vote(request_id, voter, helpful=False, reason=reason)
+            voter, at = self._pseudonym(spot), moment_of(kept["pressed"])
+            await self._actions.vote(request_id, voter, helpful=False, reason=reason, cast_at=at)
             sentence = REASON_KEPT
         except BotError as error:
             sentence = error.user_message
@@ -130,14 +132,15 @@ class Clicks:
 
     async def _helpful(self, body: Json, request_id: UUID, _: AsyncWebClient) -> str:
         voter = self._pseudonym(spot_of_interaction(body))
-        await self._actions.vote(request_id, voter, helpful=True, cast_at=_pressed_at(body))
+        pressed = moment_of(body["actions"][0]["action_ts"])
+        await self._actions.vote(request_id, voter, helpful=True, cast_at=pressed)
         return NOTED
 
     async def _not_helpful(self, body: Json, request_id: UUID, client: AsyncWebClient) -> None:
         spot = spot_of_interaction(body)
-        voter, at = self._pseudonym(spot), _pressed_at(body)
-        await self._actions.vote(request_id, voter, helpful=False, cast_at=at)
-        kept = json.dumps({"request": str(request_id), "spot": asdict(spot)})
+        voter, pressed = self._pseudonym(spot), str(body["actions"][0]["action_ts"])
+        await self._actions.vote(request_id, voter, helpful=False, cast_at=moment_of(pressed))
+        kept = json.dumps({"request": str(request_id), "spot": asdict(spot), "pressed": pressed})
         await open_modal(client, body["trigger_id"], reason_modal(kept))
 
     async def _evidence(self, body: Json, request_id: UUID, client: AsyncWebClient) -> str | None:
@@ -168,18 +171,21 @@ class Clicks:
 
     async def _stop(self, body: Json, request_id: UUID, _: AsyncWebClient) -> str:
         spot = spot_of_interaction(body)
-
-        async def is_staff() -> bool:
-            return await self._people.is_staff(spot.team, spot.enterprise, spot.user, spot.channel)
-
+        is_staff = partial(self._is_staff, spot)
         return await self._actions.stop(request_id, self._pseudonym(spot), is_staff)
+
+    async def _delete(self, body: Json, _: UUID, __: AsyncWebClient) -> str:
+        spot = spot_of_interaction(body)
+        message = (PLATFORM, message_id(spot.channel, str(body["container"]["message_ts"])))
+        position = position_of(body["actions"][0]["action_ts"])
+        clicker, is_staff = self._pseudonym(spot), partial(self._is_staff, spot)
+        return await self._actions.delete(message, clicker, position, is_staff)
+
+    async def _is_staff(self, spot: Spot) -> bool:
+        return await self._people.is_staff(spot.team, spot.enterprise, spot.user, spot.channel)
 
     def _pseudonym(self, spot: Spot) -> str:
         return self._desk.pseudonym(PLATFORM, spot.team, spot.user)
-
-
-def _pressed_at(body: Json) -> datetime:
-    return moment_of(body["actions"][0]["action_ts"])
 
 
 def _is_ephemeral(body: Json) -> bool:

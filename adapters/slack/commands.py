@@ -5,11 +5,11 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from adapters.about import Facts, in_words
+from adapters.about import Facts, asked_here, in_words
 from adapters.desk import FrontDesk
 from adapters.slack.clicks import Clicks
 from adapters.slack.inbound import PLATFORM, spot_of_command
-from adapters.slack.questions import Questions
+from adapters.slack.questions import Asked, Questions
 from adapters.slack.told import forget_button, told
 from core.channels.rules import Rules
 from core.errors import BotError
@@ -19,7 +19,8 @@ Json = dict[str, Any]
 
 HOW_TO_ASK = """\
 **How to ask**
-- `/ask` a question; `/ask private` shows the answer to you alone.
+- `/ask` a question; `/ask private` shows the answer to you alone, `/ask in "Chapter 3"` looks in \
+one section only.
 - Mention me in a channel, or write to me directly. In a thread that I opened you need no mention; \
 when you talk to each other there I fall silent until somebody mentions me.
 - **Explain a passage**: open a message's menu, *More message shortcuts*, *Explain this passage*. \
@@ -53,8 +54,8 @@ class Commands:
         """Tell how to ask, or answer from the handbook."""
         text = str(body.get("text") or "").strip()
         if text:
-            course = self._facts.handbook
-            await self._questions.take(body, ack, text, private=True, course=course)
+            asked = Asked(asked_here(text, "Slack"), private=True)
+            await self._questions.take(body, ack, asked, course=self._facts.handbook)
         else:
             await ack(told(HOW_TO_ASK))
 

@@ -4,6 +4,8 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp, AsyncAssistant
@@ -15,10 +17,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.desk import FrontDesk, Received
 from adapters.intake import Intake
 from adapters.slack.assistant import Assistant
+from adapters.slack.departures import Departures
 from adapters.slack.home import Home
 from adapters.slack.inbound import Origin, Spot, heard_message, message_key, position_of
-from adapters.slack.installations import Installations
 from adapters.slack.questions import Questions
+from core.inbox.base import Acceptance
 
 logger = logging.getLogger(__name__)
 
@@ -45,21 +48,14 @@ class Events:
         questions: Questions,
         assistant: Assistant,
         home: Home,
-        installations: Installations,
-        forget: Callable[[str, str | None], None],
+        departures: Departures,
     ) -> None:
-        """Put together what is needed.
-
-        Args:
-            forget: Drops what is known in memory about a workspace that took the app out.
-        """
         self._desk = desk
         self._intake = intake
         self._questions = questions
         self._assistant = assistant
         self._home = home
-        self._installations = installations
-        self._forget = forget
+        self._departures = departures
         self._side = set[asyncio.Task[None]]()
         self._taken_in = dict[Hashable, Accepting]()
 
@@ -147,15 +143,19 @@ class Events:
         return await self._desk.redo(again, original=heard.key)
 
     async def _take_in(self, origin: Origin, event: Json, accept: Accept) -> BoltResponse | None:
-        """Have the desk accept an event, behind what was said before in the same channel.
+        """Have the desk accept an event, behind what was said before in the same channel."""
+        place = (origin.team, event["channel"])
+        return await self._once((*place, event["ts"], event.get("subtype")), place, accept)
+
+    async def _once(self, name: Hashable, place: Hashable, accept: Accept) -> BoltResponse | None:
+        """Do what an event asks for, once, behind what was told before of the same place.
 
         When that takes too long, Slack is told nothing, and delivers the event again; what is
         accepted meanwhile is known then.
         """
-        name = (origin.team, event["channel"], event["ts"], event.get("subtype"))
         accepting = self._taken_in.get(name)
         if accepting is None:
-            accepting = self._intake.begin((origin.team, event["channel"]), accept)
+            accepting = self._intake.begin(place, accept)
             self._remember(name, accepting)
         await asyncio.wait({accepting}, timeout=_PATIENCE)
         if not accepting.done():
@@ -170,6 +170,35 @@ class Events:
         self._taken_in[name] = accepting
         if len(self._taken_in) > _MOST_RECENT:
             self._taken_in.pop(next(iter(self._taken_in)))
+
+    # --- what was missed ---------------------------------------------------------------------
+
+    async def missed(self, event: Json, origin: Origin, listening_since: datetime) -> None:
+        """Take in a message of the history, unless it was taken in when it was said.
+
+        One that was, and was edited since, is answered anew unless that has been done.
+        """
+        channel, thread = str(event["channel"]), event.get("thread_ts")
+        name = (origin.team, channel, event["ts"], event.get("subtype"))
+        edited_at = (event.get("edited") or {}).get("ts")
+        if name in self._taken_in and edited_at is None:
+            return
+
+        async def accept() -> Received | None:
+            beside = None
+            if channel.startswith("D") and thread is not None:
+                beside = await self._assistant.beside(origin.team, channel, str(thread))
+            heard = heard_message(event, origin, beside=beside)
+            if heard is None:
+                return None
+            heard = replace(heard, listening_since=listening_since)
+            received = await self._questions.receive(heard)
+            if edited_at is None or not _is_known(received):
+                return received
+            again = heard.as_edit(str(edited_at), position_of(str(edited_at)))
+            return await self._desk.redo(again, original=heard.key)
+
+        await asyncio.wait({self._intake.begin((origin.team, channel), accept)})
 
     # --- the app itself ----------------------------------------------------------------------
 
@@ -196,24 +225,30 @@ class Events:
             spot = Spot(origin.team, origin.enterprise, channel, user)
             self._aside(self._home.show(spot, client))
 
-    async def _revoked(self, body: Json) -> None:
+    async def _revoked(self, body: Json) -> BoltResponse | None:
         """Forget a workspace whose bot token is dead; tokens of people are none of ours."""
-        if (body["event"].get("tokens") or {}).get("bot"):
-            await self._uninstalled(body)
+        if not (body["event"].get("tokens") or {}).get("bot"):
+            return None
+        return await self._uninstalled(body)
 
-    async def _uninstalled(self, body: Json) -> None:
+    async def _uninstalled(self, body: Json) -> BoltResponse | None:
         """Forget a workspace that took the app out."""
         team, enterprise = body.get("team_id"), body.get("enterprise_id")
-        await self._installations.remove(team, enterprise)
-        if team:
-            await self._assistant.forget(str(team))
-            self._forget(str(team), enterprise)
+
+        async def forget() -> None:
+            await self._departures.take(team, enterprise)
+
+        return await self._once(body["event_id"], (team, enterprise), forget)
 
     def _aside(self, work: Any) -> None:
         """Do what nobody waits for, behind the acknowledgement."""
         task = asyncio.ensure_future(work)
         self._side.add(task)
         task.add_done_callback(self._side.discard)
+
+
+def _is_known(received: Received | None) -> bool:
+    return received is not None and received.accepted.acceptance is Acceptance.KNOWN
 
 
 async def _passed_over(ack: AsyncAck) -> None:

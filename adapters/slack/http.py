@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import parse_qs
 
 from aiohttp import web
@@ -34,6 +34,7 @@ class Server:
         app: AsyncApp | None = None,
         signatures: Signatures | None = None,
         flow: AsyncOAuthFlow | None = None,
+        begun: Callable[[], None] | None = None,
     ) -> None:
         """Prepare a server that does not listen yet.
 
@@ -42,11 +43,13 @@ class Server:
             app: Where events go; none: they come by a socket.
             signatures: Checks them.
             flow: Installs the app in workspaces; none: there is one workspace.
+            begun: Called when events can come.
         """
         self._port = port
         self._app = app
         self._signatures = signatures
         self._flow = flow
+        self._begun = begun
         self._ended = asyncio.Event()
         self._runner: web.AppRunner | None = None
 
@@ -65,7 +68,13 @@ class Server:
             reason = f"Port {self._port} cannot be listened on: {error.strerror}."
             raise ConfigurationError(f"{reason} Set GLOSSATOR_SLACK__PORT.") from error
         logger.info("listening for Slack on port %d", runner.addresses[0][1])
+        if self._begun is not None:
+            self._begun()
         await self._ended.wait()
+
+    async def is_listening(self) -> bool:
+        """Return whether requests are served."""
+        return self._runner is not None and bool(self._runner.addresses)
 
     async def close(self) -> None:
         """Listen no more; requests under way are answered before."""

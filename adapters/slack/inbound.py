@@ -119,6 +119,12 @@ def heard_message(event: Json, origin: Origin, *, beside: str | None = None) -> 
     )
 
 
+def is_spoken(message: Json) -> bool:
+    """Return whether a person wrote a message, and not an app or Slack itself."""
+    is_persons = bool(message.get("user")) and message.get("subtype") in _SPOKEN
+    return is_persons and not _is_from_app(message)
+
+
 def heard_command(
     spot: Spot,
     key: str,

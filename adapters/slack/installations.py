@@ -1,10 +1,13 @@
 """With which token the bot speaks where: one workspace's, or those of many by OAuth."""
 
+import asyncio
 import logging
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackTokenRotationError
@@ -24,6 +27,9 @@ _FRESH = 30.0
 """Seconds for which what was read about a workspace is good enough."""
 _MINUTES_LEFT = 120
 """A token that lives no longer is exchanged for a new one."""
+_LOOKS = 20
+_LOOKS_EVERY = 0.1
+"""Seconds between two looks for the token that another process is about to store."""
 
 
 class Installations(Protocol):
@@ -40,8 +46,11 @@ class Installations(Protocol):
         """
         ...
 
-    async def remove(self, team: str | None, enterprise: str | None) -> None:
-        """Forget a workspace that took the app out."""
+    async def remove(self, team: str | None, enterprise: str | None) -> bool:
+        """Forget a workspace that took the app out; without one, the organisation.
+
+        Return whether it is out: not when somebody has installed it anew by now.
+        """
         ...
 
     async def places(self) -> list[str]:
@@ -56,15 +65,23 @@ class OneInstallation:
         self._client = client
         self._known: Installed | None = None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether Slack has told who we are."""
+        return self._known is not None
+
     async def find(self, team: str | None = None, enterprise: str | None = None) -> Installed:
         """Return what the bot is in its workspace, whichever is asked for."""
         if self._known is None:
             self._known = await who_are_we(self._client)
         return self._known
 
-    async def remove(self, team: str | None, enterprise: str | None) -> None:
-        """Say that the token is dead; there is nothing else to forget."""
-        logger.error("Slack says that the app was taken out of its workspace %s", team)
+    async def remove(self, team: str | None, enterprise: str | None) -> bool:
+        """Return whether the token is dead, and say so; there is nothing else to forget."""
+        if await _is_good(self._client):
+            return False
+        logger.error("the app was taken out of its workspace %s", team)
+        return True
 
     async def places(self) -> list[str]:
         """Return the one workspace, once it is known."""
@@ -77,7 +94,7 @@ class ManyInstallations:
     def __init__(
         self,
         store: InstallationStore,
-        client: AsyncWebClient,
+        api_url: str | None,
         *,
         client_id: str,
         client_secret: str,
@@ -85,15 +102,18 @@ class ManyInstallations:
         """Prepare to use the store.
 
         Args:
-            client: Exchanges tokens; needs none itself.
+            api_url: Where tokens are exchanged; None: at Slack's own address.
             client_id: The app's.
             client_secret: The app's.
         """
         self._store = store
+        self._client = partial(slack_client, api_url)
         self._rotator = AsyncTokenRotator(
-            client_id=client_id, client_secret=client_secret, client=client
+            client_id=client_id, client_secret=client_secret, client=slack_client(api_url)
         )
         self._known: dict[str, tuple[float, Installed | None]] = {}
+        self._refused_at: dict[str, float] = {}
+        self._renewing = WeakValueDictionary[str, asyncio.Lock]()
 
     async def save(self, installed: Installed) -> None:
         """Keep an installation, in place of an earlier one of the same workspace."""
@@ -108,12 +128,18 @@ class ManyInstallations:
                 return await self._with_live_token(installed)
         return None
 
-    async def remove(self, team: str | None, enterprise: str | None) -> None:
-        """Forget a workspace; without one, the organisation."""
-        if place := team or enterprise:
-            await self._store.remove(place)
-            self._known.pop(place, None)
-            logger.info("the app was taken out of %s", place)
+    async def remove(self, team: str | None, enterprise: str | None) -> bool:
+        """Forget a workspace, unless its token is good; without one, the organisation."""
+        place = team or enterprise
+        if not place:
+            return False
+        self._known.pop(place, None)
+        installed = await self._at(place)
+        if installed is not None and await _is_good(self._client(installed.token)):
+            return False
+        await self._store.remove(place)
+        self._known.pop(place, None)
+        return True
 
     async def places(self) -> list[str]:
         """Return the ids of all workspaces and organisations."""
@@ -127,15 +153,31 @@ class ManyInstallations:
         return installed
 
     async def _with_live_token(self, installed: Installed) -> Installed | None:
-        """Return the installation with a token that lives on; None when it cannot be had."""
-        if installed.expires_at is None:
+        """Return the installation with a token that lives on; None when it cannot be had.
+
+        A refresh token is good once, so that one of all who ask exchanges it.
+        """
+        if not _ends_soon(installed):
             return installed
+        async with self._renewing.setdefault(installed.place, asyncio.Lock()):
+            current = await self._at(installed.place)
+            if current is None or not _ends_soon(current) or self._was_refused(current):
+                return current
+            return await self._renewed(current)
+
+    def _was_refused(self, installed: Installed) -> bool:
+        """Return whether a token that still lives could not be exchanged just now."""
+        refused_at = self._refused_at.get(installed.place, -_FRESH)
+        return time.monotonic() - refused_at < _FRESH and _lives(installed)
+
+    async def _renewed(self, installed: Installed) -> Installed | None:
         try:
             fresh = await self._rotator.perform_bot_token_rotation(
                 bot=_as_bot(installed), minutes_before_expiration=_MINUTES_LEFT
             )
-        except (SlackTokenRotationError, aiohttp.ClientError, OSError) as error:
+        except (SlackTokenRotationError, aiohttp.ClientError, OSError, TimeoutError) as error:
             logger.warning("the token of %s could not be renewed: %s", installed.place, error)
+            self._refused_at[installed.place] = time.monotonic()
             return await self._renewed_elsewhere(installed)
         if fresh is None:
             return installed
@@ -145,15 +187,23 @@ class ManyInstallations:
             refresh_token=fresh.bot_refresh_token,
             expires_at=moment_of(fresh.bot_token_expires_at),
         )
-        await self.save(renewed)
-        return renewed
+        kept = await self._store.renew(installed, renewed)
+        self._known.pop(installed.place, None)
+        return renewed if kept else await self._at(installed.place)
 
     async def _renewed_elsewhere(self, installed: Installed) -> Installed | None:
-        """Return what another process has renewed, or the old token while it lives."""
-        self._known.pop(installed.place, None)
-        stored = await self._at(installed.place)
-        alive = stored is not None and (stored.expires_at is None or stored.expires_at > now())
-        return stored if alive else None
+        """Return what another process has renewed, or is about to; else the old token.
+
+        While the old one lives nobody waits for that.
+        """
+        for look in range(_LOOKS):
+            self._known.pop(installed.place, None)
+            stored = await self._at(installed.place)
+            if stored is None or _lives(stored):
+                return stored
+            if look + 1 < _LOOKS:
+                await asyncio.sleep(_LOOKS_EVERY)
+        return None
 
 
 class InstalledClients:
@@ -206,9 +256,27 @@ async def who_are_we(client: AsyncWebClient) -> Installed:
     )
 
 
+async def _is_good(client: AsyncWebClient) -> bool:
+    """Return whether Slack takes a client's token."""
+    try:
+        await who_are_we(client)
+    except DeliveryError:
+        return False
+    return True
+
+
 def moment_of(seconds: int | None) -> datetime | None:
     """Return a moment from Slack's seconds."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _ends_soon(installed: Installed) -> bool:
+    left = timedelta(minutes=_MINUTES_LEFT)
+    return installed.expires_at is not None and installed.expires_at - now() <= left
+
+
+def _lives(installed: Installed) -> bool:
+    return installed.expires_at is None or installed.expires_at > now()
 
 
 def _as_bot(installed: Installed) -> Bot:

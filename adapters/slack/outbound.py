@@ -4,16 +4,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from adapters.buttons import Button
+from adapters.buttons import Button, buttons_under
 from adapters.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
-from adapters.markdown.footnotes import confidence_in_words, footnotes, place_in_book
+from adapters.markdown.footnotes import footnotes, place_in_book, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.slack import footnote_lines, to_slack
 from adapters.markdown.slack_text import controls_escaped, escape, escaped_length, words
 from adapters.markdown.splitting import split, utf16_length
 from adapters.markdown.visible import visible
 from core.grounding import wording
-from core.models import AgentResponse, Citation, Outcome
+from core.models import AgentResponse, Citation
 from core.text.links import without_links
 from core.text.sentences import sentence_spans
 
@@ -31,7 +31,6 @@ _GOES_ON = " …"
 _NOTHING = "…"
 """Stands where a text is of characters that nobody can see."""
 _LEFT_OUT = "The rest does not fit here. Ask for a shorter answer, or about a part of it."
-_SAYS_HOW_SURE = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,17 @@ class Post:
 
 
 @dataclass(frozen=True, slots=True)
+class Growing:
+    """An unfinished answer, for a message that is edited and for a stream."""
+
+    post: Post
+    settled: str
+    """What of the text will not change any more, its controls escaped."""
+    reads: str | None
+    """What is read, as the title of a task."""
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A passage that an answer rests on, as plain text."""
 
@@ -58,19 +68,27 @@ class Passage:
     words: str
 
 
-def placeholder(request_id: UUID) -> Post:
-    """Return what is shown until there is text."""
-    return Post(wording.SEARCHING, buttons=(Button.STOP,), request_id=request_id)
+def placeholder(request_id: UUID, headings: Sequence[str] = ()) -> Post:
+    """Return what is shown until there is text: what is read, or that it is looked for."""
+    status = escape(wording.reading(headings)) if headings else wording.SEARCHING
+    return Post(status, buttons=(Button.STOP,), request_id=request_id)
 
 
-def growing(text: str, request_id: UUID, *, asked: str | None = None) -> Post:
+def growing(
+    text: str, request_id: UUID, *, asked: str | None = None, headings: Sequence[str] = ()
+) -> Post:
     """Return the beginning of an answer that is being written; the placeholder without text."""
     written = _body(text[:LONGEST_GROWING])
     if not written.strip():
-        return placeholder(request_id)
+        return placeholder(request_id, headings)
     room = LONGEST_MARKDOWN - len(_GOES_ON)
     parts = split(_below_question(asked, written), room, count=escaped_length)
     return Post(parts[0] + _GOES_ON, buttons=(Button.STOP,), request_id=request_id)
+
+
+def task(title: str) -> str:
+    """Return the title of something that is being done, its controls escaped."""
+    return words(" ".join(title.split()))
 
 
 def settled(text: str, *, asked: str | None = None) -> str:
@@ -123,12 +141,14 @@ def answer(
     text = _below_question(asked, _body(response.response_text).strip() or _NOTHING)
     most = 1 if one_message else _LONGEST_ANSWER
     parts = split(text, LONGEST_MARKDOWN, count=escaped_length)
-    remarks = [*_remarks(response), *([_LEFT_OUT] if len(parts) > most else [])]
-    notes = _notes(response, remarks)
+    left_out = [_LEFT_OUT] if len(parts) > most else []
+    notes = _notes(response, [*remarks(response), *left_out])
     posts = [Post(part) for part in parts[:most]]
     posts[-1] = replace(posts[-1], notes=notes[0])
     posts += [] if one_message else [Post("", notes=more) for more in notes[1:]]
-    buttons = tuple(_buttons(response, quoted=quoted, private=private))
+    buttons = tuple(buttons_under(response, quoted=quoted, private=private))
+    if buttons and not private:
+        buttons += (Button.DELETE,)
     return [*posts[:-1], replace(posts[-1], buttons=buttons, request_id=response.query_id)]
 
 
@@ -151,13 +171,13 @@ def _whole_sentences(text: str) -> int:
     return spans[-1].start if len(spans) > 1 else 0
 
 
-def _notes(response: AgentResponse, remarks: Sequence[str]) -> list[str]:
+def _notes(response: AgentResponse, told: Sequence[str]) -> list[str]:
     """Return the small print, in as many texts as it needs; one at least, which may be empty.
 
-    Where it is long, quotes are left out, and the remarks come first.
+    Where it is long, quotes are left out, and what is told besides comes first.
     """
     places = footnotes(response)
-    below = [words(" ".join(remark.split())) for remark in remarks]
+    below = [words(" ".join(remark.split())) for remark in told]
     full = "\n".join([*footnote_lines(places), *below])
     if utf16_length(full) <= LONGEST_NOTES:
         return [full]
@@ -169,27 +189,6 @@ def _notes(response: AgentResponse, remarks: Sequence[str]) -> list[str]:
             longer = line
         packed[-1] = split(longer, LONGEST_NOTES, count=utf16_length)[0]
     return packed
-
-
-def _remarks(response: AgentResponse) -> Iterator[str]:
-    sure = confidence_in_words(response)
-    is_said = wording.NOT_SURE in response.notices
-    if response.outcome in _SAYS_HOW_SURE and sure != "sure" and not is_said:
-        yield f"{sure.capitalize()}: please check the passages."
-    yield from response.notices
-
-
-def _buttons(response: AgentResponse, *, quoted: bool, private: bool) -> Iterator[Button]:
-    if response.outcome is Outcome.ERROR:
-        return
-    yield Button.HELPFUL
-    yield Button.NOT_HELPFUL
-    if response.citations:
-        yield Button.EVIDENCE
-    if quoted:
-        yield Button.WITHOUT_QUOTE
-    if private:
-        yield Button.SHARE
 
 
 def _passages(response: AgentResponse) -> Iterator[Passage]:

@@ -3,8 +3,9 @@
 import asyncio
 import json
 import logging
+import re
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -27,7 +28,7 @@ from adapters.slack.inbound import (
     trigger_key,
 )
 from adapters.slack.people import People
-from adapters.slack.plain import all_of
+from adapters.slack.plain import all_of, from_mrkdwn
 from adapters.slack.told import (
     PRIVATE,
     PUBLIC,
@@ -48,6 +49,33 @@ logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
+_IN_SECTION = re.compile(
+    r"in\s+[\"“”„«](?P<name>[^\"“”„«»\n]{1,200})[\"“”»](?=\s|$)", re.IGNORECASE
+)
+"""As people write it, and as phones change their quotation marks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What stands behind `/ask`."""
+
+    question: str
+    private: bool | None = None
+    """Whether its asker alone sees the answer; None: as the channel says."""
+    section: str | None = None
+
+    @classmethod
+    def of(cls, text: str) -> "Asked":
+        """Return what was asked: `private in "Section" question`, all but the last optional."""
+        first, _, rest = text.strip().partition(" ")
+        private = {PRIVATE: True, PUBLIC: False}.get(first.lower())
+        question = text.strip() if private is None else rest.strip()
+        found = _IN_SECTION.match(question)
+        if found is None:
+            return cls(question, private)
+        section = from_mrkdwn(found["name"]).text.strip()
+        return cls(question[found.end() :].strip(), private, section or None)
+
 
 class Questions:
     """Takes questions and puts them into the inbox before it acknowledges them."""
@@ -59,36 +87,38 @@ class Questions:
 
     async def ask(self, body: Json, ack: AsyncAck) -> None:
         """Take a question by command; the answer comes when its turn has come."""
-        first, _, rest = str(body.get("text") or "").strip().partition(" ")
-        private = {PRIVATE: True, PUBLIC: False}.get(first.lower())
-        text = rest if private is not None else str(body.get("text") or "")
-        if not text.strip():
+        asked = Asked.of(str(body.get("text") or ""))
+        if not asked.question:
             await ack(told(HOW_TO_ASK))
             return
-        await self.take(body, ack, text, private=private)
+        await self.take(body, ack, asked)
 
     async def take(
         self,
         body: Json,
         ack: AsyncAck,
-        text: str,
+        asked: Asked,
         *,
-        private: bool | None,
         course: str | None = None,
     ) -> None:
         """Take what a command asks.
 
+        That a course has no such section is told to the asker alone.
+
         Args:
-            private: Whether its asker alone sees the answer; None: as the channel says.
             course: The course that is asked, whatever the channel says.
         """
         spot = spot_of_command(body)
         key, response = trigger_key(body["trigger_id"]), response_of(body, now())
 
+        def said(*, private: bool) -> Heard:
+            heard = heard_command(spot, key, asked.question, private=private, response=response)
+            return replace(heard, course=course, section=asked.section)
+
         async def heard() -> Heard:
-            hidden = await self._is_private(spot) if private is None else private
-            said = heard_command(spot, key, text, private=hidden, response=response)
-            return replace(said, course=course)
+            hidden = await self._is_private(spot) if asked.private is None else asked.private
+            is_known = hidden or await self._desk.knows_section(said(private=False))
+            return said(private=hidden or not is_known)
 
         slow, received = await self._accepted(key, heard, ack)
         if slow:

@@ -1,40 +1,37 @@
 """One answer on its way to a reader on Slack."""
 
 import asyncio
-import logging
+from collections.abc import Sequence
 from typing import Self
 
 from adapters.base import PostKeeper
-from adapters.pacing import Pacing
+from adapters.growing import GrowingReply, Unfinished
 from adapters.slack import outbound, removing
 from adapters.slack.address import Address
-from adapters.slack.outbound import Post
+from adapters.slack.outbound import Growing, Post
 from adapters.slack.refusals import CHANNEL_IS_CLOSED, Refused
 from adapters.slack.rest import Rest
 from adapters.slack.shown import Shown
 from adapters.slack.whispered import Whispered
 from adapters.slack.workspaces import Workspaces
-from core.errors import BotError, DeliveryError
-from core.inbox.base import Job, Kind, Posted
+from core.errors import BotError
+from core.grounding import wording
+from core.inbox.base import Job, Kind
 from core.models import AgentRequest, AgentResponse
-
-logger = logging.getLogger(__name__)
 
 INTERVAL = 1.0
 """Seconds between two looks at what there is to add to a growing answer."""
 
 
-class SlackReply:
+class SlackReply(GrowingReply[Post]):
     """Shows an answer while it grows, then as it is: in one message or several."""
 
     def __init__(
         self, job: Job, messages: Shown | Whispered, *, interval: float = INTERVAL
     ) -> None:
-        self._job = job
+        super().__init__(job, messages, longest=outbound.LONGEST_GROWING, interval=interval)
         self._shown = messages
         self._address = Address.of(job)
-        self._text = ""
-        self._pacing = Pacing(self._grow, interval=interval)
 
     @classmethod
     async def open(
@@ -63,31 +60,6 @@ class SlackReply:
         return cls(job, Whispered(rest, job, keeper), interval=interval)
 
     @property
-    def posted(self) -> Posted:
-        """What Slack has of the answer so far."""
-        return self._shown.posted
-
-    async def update(self, delta: str) -> None:
-        """Show some more of the answer, soon."""
-        is_full = len(self._text) > outbound.LONGEST_GROWING
-        self._text += delta
-        if not is_full:
-            await self._pacing.show(self._text)
-
-    async def withdraw(self) -> None:
-        """Show the placeholder again, and what follows from the beginning."""
-        self._text = ""
-        await self._pacing.show("")
-
-    async def finish(self, response: AgentResponse) -> None:
-        """Show the finished answer, in as many messages as it needs."""
-        await self._show_all(await asyncio.to_thread(self._posts, response))
-
-    async def fail(self, error: BotError) -> None:
-        """Show the error's sentence in place of all that was shown."""
-        await self._show_all([outbound.sentence(error.user_message)])
-
-    @property
     def _asked(self) -> str | None:
         """The question, unless readers see it anyway: it is above, or the reader's own."""
         request, address = self._job.arrival.request, self._address
@@ -98,8 +70,7 @@ class SlackReply:
     def _is_private(self) -> bool:
         return isinstance(self._shown, Whispered)
 
-    def _posts(self, response: AgentResponse) -> list[Post]:
-        """Return the messages of an answer; takes some hundredths of a second of computing."""
+    def _answer(self, response: AgentResponse) -> Sequence[Post]:
         request = self._job.arrival.request
         return outbound.answer(
             response,
@@ -109,24 +80,14 @@ class SlackReply:
             one_message=self._shown.is_one_message,
         )
 
-    async def _show_all(self, posts: list[Post]) -> None:
-        await self._pacing.stop()
-        for part, post in enumerate(posts):
-            await self._shown.show(part, post)
-        await self._shown.cut(len(posts))
-        self._shown.close()
+    def _sentence(self, text: str) -> Post:
+        return outbound.sentence(text)
 
-    async def _grow(self, text: str) -> None:
-        """Show unfinished text; what Slack does not take now, a later change makes good."""
+    async def _grow(self, unfinished: Unfinished) -> None:
         request = self._job.arrival.request
         assert request is not None, "only an answer to a request grows"
-        post, settled = await asyncio.to_thread(_unfinished, text, request, self._asked)
-        try:
-            await self._shown.grow(post, settled)
-        except DeliveryError as error:
-            if error.permanent:
-                raise
-            logger.debug("a change of a growing answer was left out: %s", error)
+        growing = await asyncio.to_thread(_growing, unfinished, request, self._asked)
+        await self._shown.grow(growing)
 
 
 async def retract(workspaces: Workspaces, job: Job) -> None:
@@ -159,6 +120,10 @@ def _placeholder(job: Job, request: AgentRequest | None) -> Post:
     return outbound.placeholder(request.request_id)
 
 
-def _unfinished(text: str, request: AgentRequest, asked: str | None) -> tuple[Post, str]:
-    post = outbound.growing(text, request.request_id, asked=asked)
-    return post, outbound.settled(text, asked=asked)
+def _growing(unfinished: Unfinished, request: AgentRequest, asked: str | None) -> Growing:
+    text, headings = unfinished.text, unfinished.headings
+    return Growing(
+        post=outbound.growing(text, request.request_id, asked=asked, headings=headings),
+        settled=outbound.settled(text, asked=asked),
+        reads=outbound.task(wording.reading(headings)) if headings else None,
+    )

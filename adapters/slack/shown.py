@@ -7,7 +7,7 @@ from collections import Counter
 from adapters.base import PostKeeper
 from adapters.slack import outbound
 from adapters.slack.address import Address
-from adapters.slack.outbound import Post
+from adapters.slack.outbound import Growing, Post
 from adapters.slack.posting import QUESTION_PART, message_id, metadata, parts_of, timestamp
 from adapters.slack.refusals import (
     ABOUT_ONE_ANSWER,
@@ -81,20 +81,19 @@ class Shown:
         elif post.request_id is None or not await self._begin_stream(post):
             await self.show(0, post)
 
-    async def grow(self, post: Post, settled: str) -> None:
+    async def grow(self, growing: Growing) -> None:
         """Show an unfinished answer, unless other answers need the call.
 
-        Args:
-            settled: What of it will not change any more, for a stream; empty: start anew.
+        A stream that shows text which was withdrawn meanwhile is ended.
         """
         stream = self._stream
-        if stream is not None and (settled or not stream.sent):
-            is_streamed = await self._is_streamed(stream, settled)
+        if stream is not None and (growing.settled or not stream.sent):
+            is_streamed = await self._is_streamed(stream, growing)
         else:
             is_streamed = False
         if not is_streamed:
             await self._end_stream()
-            await self._edit(post)
+            await self._edit(growing.post)
 
     async def show(self, part: int, post: Post) -> None:
         """Show the post as this part of the answer.
@@ -241,10 +240,10 @@ class Shown:
         await self._know(0, ts)
         return True
 
-    async def _is_streamed(self, stream: Stream, settled: str) -> bool:
+    async def _is_streamed(self, stream: Stream, growing: Growing) -> bool:
         """Let the stream grow; return whether it may go on growing."""
         try:
-            await stream.show(settled)
+            await stream.show(growing)
         except Refused as refusal:
             self._note(refusal)
             return isinstance(refusal, TooMany)

@@ -2,7 +2,10 @@
 
 import asyncio
 import itertools
+import json
 import logging
+import time
+from collections.abc import Callable
 
 import aiohttp
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
@@ -21,6 +24,11 @@ NO_SOCKET = (
 )
 _PING_EVERY = 5.0
 """Seconds; a connection that died in silence is replaced after four times as long."""
+_ANNOUNCED = frozenset({"refresh_requested", "warning"})
+_REPLACED_WITHIN = 10.0
+"""Seconds in which the next socket is open where Slack announces that one ends."""
+_LONGEST_NEWS = 2_000
+"""Bytes of what Slack says of a socket; events are longer, and none of ours here."""
 _PAUSES = (1, 2, 5, 10, 30, 60)
 """Seconds between two tries to reach Slack when we start."""
 
@@ -31,8 +39,18 @@ class Sockets:
     Other processes of the same app have theirs, ten at most.
     """
 
-    def __init__(self, app: AsyncApp, app_token: str, api_url: str | None) -> None:
+    def __init__(
+        self, app: AsyncApp, app_token: str, api_url: str | None, begun: Callable[[], None]
+    ) -> None:
+        """Prepare a socket that is not opened yet.
+
+        Args:
+            begun: Called when a socket is open, unless Slack had announced that the one before
+                it would end: then none of its events were lost.
+        """
         self._app = app
+        self._begun = begun
+        self._announced_at = -_REPLACED_WITHIN
         self._app_token = app_token
         self._api_url = api_url
         self._handler: AsyncSocketModeHandler | None = None
@@ -55,6 +73,7 @@ class Sockets:
             ping_interval=_PING_EVERY,
         )
         handler.client.wss_uri = url
+        handler.client.on_message_listeners.append(self._told)
         self._handler = handler
         await handler.connect_async()  # type: ignore[no-untyped-call]
         logger.info("connected to Slack by a socket")
@@ -65,6 +84,22 @@ class Sockets:
         self._ended.set()
         if self._handler is not None:
             await self._handler.close_async()  # type: ignore[no-untyped-call]
+
+    async def is_listening(self) -> bool:
+        """Return whether the socket is open."""
+        return self._handler is not None and await self._handler.client.is_connected()
+
+    async def _told(self, message: aiohttp.WSMessage) -> None:
+        """Take note of what Slack says of the socket itself."""
+        if len(message.data) > _LONGEST_NEWS:
+            return
+        news = json.loads(message.data)
+        if news.get("type") == "disconnect" and news.get("reason") in _ANNOUNCED:
+            self._announced_at = time.monotonic()
+        elif news.get("type") == "hello":
+            if time.monotonic() - self._announced_at >= _REPLACED_WITHIN:
+                self._begun()
+            self._announced_at = -_REPLACED_WITHIN
 
     async def _first_address(self) -> str:
         """Return where the first socket is to be opened, when Slack can be reached."""

@@ -1,34 +1,37 @@
 """One message that Slack shows while it is being written."""
 
+from collections.abc import Iterator
+
 from adapters.slack.blocks import Block, buttons
-from adapters.slack.outbound import Post
+from adapters.slack.outbound import Growing, Post
 from adapters.slack.rest import Rest
 from core.grounding import wording
 
 BUFFER = 256
 """Characters that are gathered before they are sent, as the SDK does."""
-_SEARCHING = "search"
-_WRITING = "write"
-_WRITES = "Writing, each sentence checked against the book …"
+_SEARCHES = ("search", wording.SEARCHING)
+_READING = "read"
+_WRITES = ("write", "Writing, each sentence checked against the book …")
 
 
 def beginning(post: Post) -> list[Block]:
     """Return what a stream begins with: the placeholder's button, and what is being done."""
     shown: Block = {"type": "blocks", "blocks": buttons(post)}
-    return [shown, _task(_SEARCHING, wording.SEARCHING, "in_progress")]
+    return [shown, _task(_SEARCHES, "in_progress")]
 
 
 class Stream:
-    """The text that a stream shows so far; it can only grow."""
+    """What a stream shows so far: text, which can only grow, and what is being done."""
 
     def __init__(self, rest: Rest, channel: str, ts: str) -> None:
         self._rest = rest
         self._channel = channel
         self._ts = ts
+        self._doing = _SEARCHES
         self.sent = ""
 
-    async def show(self, text: str) -> None:
-        """Send what is new in a longer text, once it is enough.
+    async def show(self, growing: Growing) -> None:
+        """Send what is new in a longer text, once it is enough; before there is any, what is read.
 
         A text that does not go on from the one before is left to the end of the answer.
 
@@ -36,16 +39,17 @@ class Stream:
             Refused: when Slack does not take it.
             Unclear: when it may show the new text, or not: nothing must be added any more.
         """
+        text = growing.settled
+        if not text:
+            await self._show_task(growing.reads)
+            return
         new = text[len(self.sent) :]
         is_enough = len(new) >= BUFFER or (new and not self.sent)
         if not is_enough or not text.startswith(self.sent):
             return
-        chunks = [{"type": "markdown_text", "text": new}]
-        if not self.sent:
-            done = _task(_SEARCHING, wording.SEARCHING, "complete")
-            chunks = [done, _task(_WRITING, _WRITES, "in_progress"), *chunks]
+        chunks = [*self._next(_WRITES), {"type": "markdown_text", "text": new}]
         if await self._rest.append_if_spare(self._channel, self._ts, chunks):
-            self.sent = text
+            self.sent, self._doing = text, _WRITES
 
     async def end(self, metadata: Block) -> None:
         """End it, also where it has ended by itself.
@@ -53,10 +57,23 @@ class Stream:
         Raises:
             Refused: when the message is gone, or ended before.
         """
-        name, title = (_WRITING, _WRITES) if self.sent else (_SEARCHING, wording.SEARCHING)
-        done = [_task(name, title, "complete")]
+        done = [_task(self._doing, "complete")]
         await self._rest.end_stream(self._channel, self._ts, metadata, done)
 
+    async def _show_task(self, title: str | None) -> None:
+        if title is None or self._doing != _SEARCHES:
+            return
+        reads = (_READING, title)
+        if await self._rest.append_if_spare(self._channel, self._ts, [*self._next(reads)]):
+            self._doing = reads
 
-def _task(name: str, title: str, status: str) -> Block:
+    def _next(self, task: tuple[str, str]) -> Iterator[Block]:
+        """Yield that what was being done is done, and something else begun."""
+        if task != self._doing:
+            yield _task(self._doing, "complete")
+            yield _task(task, "in_progress")
+
+
+def _task(task: tuple[str, str], status: str) -> Block:
+    name, title = task
     return {"type": "task_update", "id": name, "title": title, "status": status}

@@ -4,7 +4,7 @@ import logging
 
 from adapters.base import PostKeeper
 from adapters.slack.address import Address
-from adapters.slack.outbound import Post
+from adapters.slack.outbound import Growing, Post
 from adapters.slack.refusals import Refused
 from adapters.slack.rest import Rest
 from core.inbox.base import Job, Posted
@@ -35,7 +35,7 @@ class Whispered:
     async def open(self, post: Post, *, renew: bool) -> None:
         """Show nothing: the acknowledgement of the command says that it is being worked on."""
 
-    async def grow(self, post: Post, settled: str) -> None:
+    async def grow(self, growing: Growing) -> None:
         """Show nothing until the answer is finished: the address may be used five times."""
 
     async def show(self, part: int, post: Post) -> None:

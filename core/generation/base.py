@@ -11,6 +11,7 @@ from core.models import (
     QuoteLocation,
     RetrievalToolInput,
     RetrievedChunk,
+    ThreadMessage,
 )
 
 
@@ -63,6 +64,8 @@ class GenerationTask:
     """For each chunk the part of its text that a writer reads and may quote; empty: all of it."""
     history: Sequence[ConversationTurn] = ()
     """The latest turns of the session, oldest first."""
+    thread: Sequence[ThreadMessage] = ()
+    """What people said in the question's thread before the session began, oldest first."""
     selected_text: str | None = None
     quote_location: QuoteLocation | None = None
     language: str = "en"

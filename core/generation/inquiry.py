@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from core.generation.base import GenerationTask
 from core.generation.cues import Cue, cues_of, defined_term
 from core.index.terms import TermStatistics
-from core.models import ConversationTurn
+from core.models import ConversationTurn, gist_of
 from core.text.sentences import sentences
 
 EncodeTerms = Callable[[str], Sequence[int]]
@@ -74,6 +74,8 @@ def read_inquiry(task: GenerationTask, encode_terms: EncodeTerms) -> Inquiry:
         inquiry = _about_quote(task, task.selected_text, own, encode_terms)
     elif task.history and continues(task.question, own):
         inquiry = _about_turn(task, task.history[-1], own, encode_terms)
+    elif task.thread and continues(task.question, own):
+        inquiry = _about_thread(task, own, encode_terms)
     else:
         terms = own or encode_terms(task.question)
         weights = _weigh([(terms, 1.0)], task.statistics)
@@ -112,6 +114,17 @@ def _about_turn(
         _weigh(parts, task.statistics),
         (task.question, with_context),
         given=tuple(frozenset(one) for one in said),
+    )
+
+
+def _about_thread(task: GenerationTask, own: Sequence[int], encode_terms: EncodeTerms) -> Inquiry:
+    """Mix the question with what people said before it in its thread."""
+    said = gist_of(task.thread)
+    before = [(own_terms(one, encode_terms), PREVIOUS_QUESTION) for one in said]
+    return Inquiry(
+        task.question,
+        _weigh([(own, 1.0), *before], task.statistics),
+        (task.question, " ".join([*said, task.question])),
     )
 
 

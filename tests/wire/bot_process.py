@@ -25,6 +25,8 @@ class BotProcess:
             ready: What it says when it is connected.
         """
         self.folder = folder
+        self.module = "bot"
+        """What `python -m` runs: the bot, or the bot with something to watch it."""
         self._settings = settings
         self._ready = ready
         self._process: Process | None = None
@@ -47,7 +49,7 @@ class BotProcess:
         line = CommandLine(self.folder).setting(**variables)
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "bot", "run"),
+                *(sys.executable, "-m", self.module, "run"),
                 cwd=self.folder,
                 env=line.environment(),
                 stdin=asyncio.subprocess.DEVNULL,

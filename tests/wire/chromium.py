@@ -42,6 +42,10 @@ class Tab:
         self._socket = socket
         self._sent = 0
         self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._contexts: dict[str, int] = {}
+        """Where scripts of a frame run, by the frame's id."""
+        self._frame: dict[str, int] = {}
+        self._offset = (0.0, 0.0)
         self._listening = asyncio.create_task(self._listen())
 
     async def call(self, method: str, **params: Any) -> Any:
@@ -50,7 +54,7 @@ class Tab:
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[self._sent] = answer
         await self._socket.send_json({"id": self._sent, "method": method, "params": params})
-        return await asyncio.wait_for(answer, 20)
+        return await asyncio.wait_for(answer, 60)
 
     async def look(self, width: int, height: int, *, dark: bool = False) -> None:
         """Set the size of the window and the colours that the reader prefers."""
@@ -64,15 +68,41 @@ class Tab:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         await self.call("Emulation.setEmulatedMedia", features=[scheme])
 
+    @asynccontextmanager
+    async def within(self, name: str) -> AsyncIterator[None]:
+        """Look and click inside a frame, by its element's id."""
+        frame, left, top = await self.until(
+            f"""(() => {{
+                const frame = document.getElementById({json.dumps(name)});
+                if (!frame?.contentDocument) return null;
+                const box = frame.getBoundingClientRect();
+                const href = frame.contentWindow.location.href;
+                const there = frame.contentDocument.readyState === "complete";
+                return there && href !== "about:blank" && [href, box.left, box.top];
+            }})()"""
+        )
+        tree = await self.call("Page.getFrameTree")
+        children = [child["frame"] for child in tree["frameTree"]["childFrames"]]
+        [frame_id] = [child["id"] for child in children if child["url"] == frame]
+        self._frame, self._offset = {"contextId": self._contexts[frame_id]}, (left, top)
+        try:
+            yield
+        finally:
+            self._frame, self._offset = {}, (0.0, 0.0)
+
     async def value(self, expression: str) -> Any:
         """Return what a JavaScript expression is, awaited."""
         answer = await self.call(
-            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
+            "Runtime.evaluate",
+            expression=expression,
+            awaitPromise=True,
+            returnByValue=True,
+            **self._frame,
         )
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    async def until(self, expression: str, seconds: float = 15.0) -> Any:
+    async def until(self, expression: str, seconds: float = 40.0) -> Any:
         """Wait until an expression is true and return its value."""
         try:
             async with asyncio.timeout(seconds):
@@ -109,7 +139,8 @@ class Tab:
                 return [box.left + box.width / 2, box.top + box.height / 2];
             }})()"""
         )
-        where = {"x": middle[0], "y": middle[1], "button": "left", "clickCount": 1}
+        x, y = (at + off for at, off in zip(middle, self._offset, strict=True))
+        where = {"x": x, "y": y, "button": "left", "clickCount": 1}
         await self.call("Input.dispatchMouseEvent", type="mousePressed", **where)
         await self.call("Input.dispatchMouseEvent", type="mouseReleased", **where)
 
@@ -132,6 +163,9 @@ class Tab:
                     answer.set_exception(AssertionError(said["error"]))
                 else:
                     answer.set_result(said["result"])
+            elif said["method"] == "Runtime.executionContextCreated":
+                context = said["params"]["context"]
+                self._contexts[context["auxData"]["frameId"]] = context["id"]
             elif said["method"] in ("Runtime.exceptionThrown", "Log.entryAdded"):
                 self.problems.append(json.dumps(said["params"]))
 

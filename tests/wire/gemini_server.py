@@ -8,7 +8,7 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -205,3 +205,19 @@ def _check_model(version: str, model: str, method: str) -> None:
             404,
             "NOT_FOUND",
         )
+
+
+async def _serve() -> None:
+    """Serve an honest model until somebody presses Ctrl-C."""
+    from tests.wire.scripted_models import honest
+
+    async with GeminiServer() as server:
+        server.answer_with(honest)
+        print(f"GLOSSATOR_GEMINI__BASE_URL={server.url}")
+        print(f"GLOSSATOR_GEMINI__API_KEY={server.api_key}", flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_serve())

@@ -173,10 +173,12 @@ async def a_trial(
     settings: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     by_oauth: bool = False,
+    module: str = "bot",
 ) -> AsyncIterator[Trial]:
     """Let a bot run over a copy of a data folder; what it may never do fails the test.
 
     Args:
+        module: What is run as the bot.
         by_oauth: Give the bot no token: workspaces have to install the app.
     """
     copied(template, folder)
@@ -189,6 +191,7 @@ async def a_trial(
             given |= {"SLACK__BOT_TOKEN": "", "SLACK__CLIENT_ID": app.client_id}
             given |= {"SLACK__CLIENT_SECRET": app.client_secret}
         trial = Trial(server, BotProcess(folder, server, given, transport))
+        trial.bot.module = module
         try:
             await trial.bot.start()
             if transport == "http":

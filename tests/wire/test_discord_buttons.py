@@ -1,10 +1,9 @@
 """What the buttons under an answer do, also while it is being written and after a restart."""
 
-import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,10 +14,8 @@ from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Duplicate, Interaction, Message, User
 from tests.wire.discord.interactions import Callback
 from tests.wire.discord_bot import Trial, a_trial, button, is_finished, is_growing, labels
-from tests.wire.gemini_calls import GeminiCall
-from tests.wire.gemini_replies import Reply
 from tests.wire.gemini_server import GeminiServer
-from tests.wire.scripted_models import honest
+from tests.wire.pen import Pen, settings_for
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -26,27 +23,6 @@ pytestmark = [
 ]
 
 NOT_YOURS = "Only who asked, or staff, can do that."
-
-
-@dataclass
-class Pen:
-    """An honest model that writes on only when it is told to."""
-
-    free: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def __post_init__(self) -> None:
-        self.free.set()
-
-    def __call__(self, call: GeminiCall) -> AsyncIterator[str]:
-        answer = honest(call)
-        assert isinstance(answer, Reply)
-        return self._written(answer.text)
-
-    async def _written(self, text: str) -> AsyncIterator[str]:
-        sentence_end = text.index("</cite>") + len("</cite>")
-        yield text[:sentence_end] + "\n\n"
-        await self.free.wait()
-        yield text[sentence_end:]
 
 
 @dataclass
@@ -62,15 +38,8 @@ async def desk(one_course: Path, tmp_path_factory: pytest.TempPathFactory) -> As
     async with GeminiServer() as gemini:
         pen = Pen()
         gemini.answer_with(pen)
-        settings = {
-            "GEMINI__API_KEY": gemini.api_key,
-            "GEMINI__BASE_URL": gemini.url,
-            "GEMINI__SILENCE_TIMEOUT": str(PATIENCE),
-            "GEMINI__FIRST_TOKEN_TIMEOUT": str(PATIENCE),
-        }
-        async with a_trial(
-            one_course, tmp_path_factory.mktemp("buttons"), settings=settings
-        ) as trial:
+        folder = tmp_path_factory.mktemp("buttons")
+        async with a_trial(one_course, folder, settings=settings_for(gemini)) as trial:
             yield Desk(trial, pen)
 
 
@@ -103,6 +72,16 @@ async def half_written(trial: Trial, question: Message) -> Message:
         return next(filter(is_growing, trial.from_bot(question.thread or question.channel)), None)
 
     return await trial.until(growing, "half an answer")
+
+
+async def told_what_is_read(trial: Trial, question: Message) -> None:
+    """Wait until the bot tells that it reads the section that the question is about."""
+
+    def is_told() -> bool | None:
+        shown = trial.from_bot(question.thread or question.channel)
+        return any(one.content.startswith("Reading “Trimming the wick”") for one in shown) or None
+
+    await trial.until(is_told, "what is read")
 
 
 def votes(trial: Trial) -> list[tuple[bool, str | None]]:
@@ -167,9 +146,11 @@ async def test_an_answer_grows_in_place_and_is_stopped_by_its_asker_or_staff(
     world, channel = trial.world, trial.channel()
     for who in ("asker", "staff"):
         ann, bob = trial.user(), trial.user()
-        desk.pen.free.clear()
+        desk.pen.hold()
         try:
             question = await world.say(ann, channel, f"{trial.mention} {COVERED}")
+            await told_what_is_read(trial, question)
+            desk.pen.begins.set()
             growing = await half_written(trial, question)
             assert growing.revisions[0] == "Searching the book …"
             assert labels(growing) == ["Stop"]
@@ -179,7 +160,7 @@ async def test_an_answer_grows_in_place_and_is_stopped_by_its_asker_or_staff(
             assert await trial.answer_to(question) is growing
             assert growing.content == "Stopped. Ask again whenever you like."
         finally:
-            desk.pen.free.set()
+            desk.pen.release()
     later = await trial.ask(trial.user(), channel, COVERED)
     assert COVERED_FACT in later.content
 

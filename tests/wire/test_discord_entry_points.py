@@ -288,7 +288,7 @@ async def test_a_forum_is_answered_only_where_it_is_set_so(trial: Trial) -> None
     asked = await world.say(ann, before, f"{trial.mention} {BELL}")
     assert BELL_FACT in (await trial.answer_to(asked)).content
     done = await world.slash(
-        world.owner, before, "course set", forum_posts=True, where="this channel"
+        world.owner, before, "course set", auto_answer=True, where="this channel"
     )
     await done.response()
     post = await world.open_post(ann, forum, "The wick", COVERED)

@@ -99,6 +99,7 @@ async def test_the_narrowest_place_decides_and_no_course_tells_of_another(trial:
     assert FOREIGN_FACT in await answered(trial, inside, VAULT)
     choices = await world.autocomplete(owner, inside, "course bind", "course", course="ard")
     assert [choice["value"] for choice in choices] == ["arden"]
+    assert "**course**: none is chosen" in await used(trial, owner, trial.channel(), "course show")
     assert "no such course" in await used(trial, owner, inside, "course bind", course="cooking")
 
 
@@ -199,6 +200,8 @@ async def test_help_tells_how_to_ask_and_answers_from_the_handbook(trial: Trial)
     assert asked.ephemeral
     assert "no internet connection" in answer.content
     assert "Glossator" in answer.content
+    asked = await trial.world.slash(ann, channel, "help", question="How do I ask a question?")
+    assert "To ask a question on Discord" in (await trial.result_of(asked)).content
 
 
 async def test_sources_and_about_tell_what_answers_here(trial: Trial) -> None:
@@ -228,8 +231,8 @@ async def test_forget_me_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     shown = await world.slash(ann, channel, "forget-me")
     await shown.response(PATIENCE)
     assert shown.original is not None
-    assert "1 questions with their answers" in shown.original.content
-    assert "1 votes" in shown.original.content
+    told = shown.original.content
+    assert "1 question with its answer, 1 record of where you asked, 1 vote." in told
     deleted = await world.click(ann, shown.original, button(shown.original, "Delete all of it"))
     await deleted.response(PATIENCE)
     assert shown.original.content == "All of it is deleted."

@@ -127,8 +127,9 @@ async def test_a_reader_who_goes_away_ends_the_call(house: House) -> None:
     house.server.answer_with(lambda _: Reply(f"{cite(WICK, 1, WICK)}\n\n" * 3, every=0.2))
     before = await _calls_counted(house)
     async with aclosing(house.agent.stream(asking(COVERED))) as events:
-        async for _ in events:
-            break
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
     await asyncio.sleep(0.1)
     assert len(house.server.requests) == 1
     assert await _calls_counted(house) == before + 1

@@ -2,20 +2,24 @@
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 import pytest_asyncio
 
+from adapters.answer_actions import DELETING, NOT_YOURS
+from core.sessions.rows import FORGOTTEN_USER
 from tests.books import COVERED, COVERED_FACT, VERBATIM
-from tests.wire.slack import Channel, Message, User
+from tests.wire.slack import Behind, Channel, Message, User
 from tests.wire.slack_bot import Trial, a_trial, elements, labels
+from tests.wire.stored import rows_of
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_buttons"),
 ]
 
-VOTE, EVIDENCE, WITHOUT_QUOTE, SHARE, STOP = "gl:vote", "gl:e", "gl:q", "gl:s", "gl:x"
+VOTE, EVIDENCE, WITHOUT_QUOTE, SHARE, DELETE = "gl:vote", "gl:e", "gl:q", "gl:s", "gl:d"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -37,6 +41,10 @@ def trial(running: Trial) -> Iterator[Trial]:
     running.check_manners()
 
 
+_VOTES = "SELECT helpful, reason FROM votes ORDER BY voted_at"
+_TURN = "SELECT user_id, content FROM turns WHERE request_id = ?"
+
+
 async def told(trial: Trial, user: User, channel: Channel, command: str, text: str = "") -> str:
     """Give a command, and return what its user alone is told."""
     answer = await trial.result_of(await trial.world.slash(user, channel, command, text))
@@ -48,6 +56,14 @@ def vote(answer: Message, side: str) -> str:
     """Return the value of a vote: `positive` or `negative`."""
     [buttons] = [e for e in elements(answer) if e["action_id"] == VOTE]
     return str(buttons[f"{side}_button"]["value"])
+
+
+def votes(trial: Trial) -> list[tuple[bool, str | None]]:
+    """Return all votes that are stored, whether they are good and why not."""
+    found = rows_of(
+        trial.bot.folder / "data", "SELECT helpful, reason FROM votes ORDER BY voted_at"
+    )
+    return [(bool(helpful), None if reason is None else str(reason)) for helpful, reason in found]
 
 
 async def test_a_vote_is_noted_and_may_be_repeated(trial: Trial) -> None:
@@ -66,6 +82,55 @@ async def test_not_helpful_asks_why(trial: Trial) -> None:
     [view] = click.opened
     await (await trial.world.submit_view(ann, view, why="It is about another lamp.")).ack()
     assert "this helps the people who run the course" in str(view.body)
+
+
+async def test_a_reason_says_nothing_of_an_answer_that_was_found_helpful_since(
+    trial: Trial,
+) -> None:
+    ann = trial.user()
+    answer = await trial.ask(ann, trial.channel(ann), COVERED)
+    click = await trial.world.click(ann, answer, VOTE, vote(answer, "negative"))
+    await click.ack()
+    [view] = click.opened
+    good = await trial.world.click(ann, answer, VOTE, vote(answer, "positive"))
+    await trial.result_of(good)
+    await (await trial.world.submit_view(ann, view, why="It is about another lamp.")).ack()
+    assert votes(trial)[-1] == (True, None)
+
+
+async def test_a_click_that_is_delivered_again_later_does_not_undo_a_newer_vote(
+    trial: Trial,
+) -> None:
+    ann = trial.user()
+    answer = await trial.ask(ann, trial.channel(ann), COVERED)
+    trial.server.faults.delivery(Behind("never", seconds=120.0), "block_actions")
+    late = await trial.world.click(ann, answer, VOTE, vote(answer, "positive"))
+    newer = await trial.world.click(ann, answer, VOTE, vote(answer, "negative"))
+    await newer.ack()
+    trial.world.clock.advance(120.0)
+    await trial.result_of(late)
+    assert votes(trial)[-1] == (False, None)
+
+
+@pytest.mark.parametrize("who", ["asker", "staff"])
+async def test_the_bin_deletes_an_answer_and_its_turn_for_its_asker_and_for_staff(
+    trial: Trial, who: str
+) -> None:
+    ann, ben = trial.user(), trial.user()
+    channel = trial.channel(ann, ben)
+    await (await trial.world.slash(ann, channel, "/ask", COVERED)).ack()
+    question = await trial.until(lambda: next(iter(trial.from_bot(channel)), None))
+    answer = await trial.answer_to(question)
+    [asked] = [UUID(e["value"]) for e in elements(answer) if e["action_id"] == DELETE]
+    other = await trial.world.click(ben, answer, DELETE)
+    assert (await trial.result_of(other)).shown == NOT_YOURS
+    clicker = ann if who == "asker" else trial.world.owner
+    twice = [await trial.world.click(clicker, answer, DELETE) for _ in range(2)]
+    told = [(await trial.result_of(click)).shown for click in twice]
+    assert told == [DELETING] * 2
+    await trial.until(lambda: not trial.from_bot(channel) or None, "nothing of the answer")
+    assert answer.deleted
+    assert rows_of(trial.bot.folder / "data", _TURN, asked.hex) == [(FORGOTTEN_USER, None)]
 
 
 async def test_evidence_shows_the_passages_to_the_clicker(trial: Trial) -> None:

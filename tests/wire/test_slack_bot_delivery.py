@@ -1,6 +1,7 @@
 """Slack delivers what it likes, as often as it likes: one answer comes of it."""
 
-from collections.abc import AsyncIterator, Iterator
+import itertools
+from collections.abc import AsyncIterator, Iterator, Sequence, Set
 from functools import partial
 from pathlib import Path
 
@@ -8,7 +9,10 @@ import pytest
 import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.bot_process import PATIENCE
+from tests.wire.pace import COUNT, Report, delays, paced
 from tests.wire.slack import Duplicate, Echo, NoAck
+from tests.wire.slack.history import Delivery
 from tests.wire.slack.sockets import Sockets
 from tests.wire.slack_bot import Transport, Trial, a_trial
 
@@ -78,3 +82,54 @@ async def test_a_socket_that_breaks_is_replaced_and_nothing_is_lost(trial: Trial
         assert COVERED_FACT in (await trial.ask(ann, channel, COVERED)).shown
     await trial.quiet()
     assert len(trial.from_bot(channel)) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["socket", "http"])
+async def test_fifty_questions_a_second_are_acknowledged_at_once(
+    one_course: Path, tmp_path: Path, transport: Transport, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Measure how soon a question is safe, while the bot answers those before it.
+
+    From the moment at which a delivery is handed to the connection until the acknowledgement
+    is read, which the bot sends after the commit. Every mention is delivered twice, as the
+    events `message` and `app_mention`, and both count. How late the event loop of the local
+    server is adds to that, and is told beside.
+    """
+    async with a_trial(one_course, tmp_path, transport=transport) as trial:
+        world, report = trial.world, Report()
+        places = itertools.cycle([trial.channel() for _ in range(100)])
+        deliveries = world.history.deliveries
+        seconds = list[float]()
+        for how in ("commands", "mentions"):
+            askers = set[str]()
+            with delays() as late:
+                async for _ in paced():
+                    ann, channel = trial.user(), next(places)
+                    channel.members[ann.id] = ann
+                    askers.add(ann.id)
+                    if how == "commands":
+                        await world.slash(ann, channel, "/ask", COVERED)
+                    else:
+                        await world.say(ann, channel, f"{trial.mention} {COVERED}")
+                wanted = COUNT * (1 if how == "commands" else 2)
+                taken = await world.until(partial(_taken, deliveries, askers, wanted), PATIENCE)
+            report.add(f"{how} by {transport}, until acknowledged", taken)
+            report.beside("the local server's loop meanwhile", late)
+            seconds += taken
+        with capsys.disabled():
+            report.check()
+        assert max(seconds) < 3
+
+
+def _taken(deliveries: Sequence[Delivery], askers: Set[str], wanted: int) -> Sequence[float] | None:
+    """Return how long each delivery of what people asked took, once all are acknowledged."""
+    asked = [d for d in deliveries if _asker(d) in askers]
+    taken = [d.seconds for d in asked if d.seconds is not None]
+    return taken if len(taken) == len(asked) == wanted else None
+
+
+def _asker(delivery: Delivery) -> str:
+    """Return whose command or message was delivered."""
+    payload = delivery.payload
+    return str(payload.get("user_id") or payload.get("event", {}).get("user"))

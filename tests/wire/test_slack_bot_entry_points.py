@@ -64,6 +64,30 @@ async def test_ask_private_shows_the_answer_to_the_asker_alone(trial: Trial) -> 
     assert not trial.from_bot(channel)
 
 
+async def test_ask_can_look_in_one_section_only(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    text = f"private in “trimming the wick” {COVERED}"
+    answer = await trial.result_of(await trial.world.slash(ann, channel, "/ask", text))
+    assert COVERED_FACT in answer.shown
+    asked = 'in "Trimming the wick" How much does the fog bell of Arden weigh?'
+    await (await trial.world.slash(ann, channel, "/ask", asked)).ack()
+    question = await trial.until(lambda: next(iter(trial.from_bot(channel)), None))
+    assert question.shown == "> How much does the fog bell of Arden weigh?"
+    assert "half a ton" not in (await trial.answer_to(question)).shown
+
+
+async def test_of_a_section_that_is_not_there_the_asker_alone_is_told(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    command = await trial.world.slash(ann, channel, "/ask", f'in "Keeping bees" {COVERED}')
+    told = await trial.result_of(command)
+    assert told.visible_to == ann.id
+    assert "no section called “Keeping bees”. The nearest are: " in told.shown
+    assert "Duties of the keeper" in told.shown
+    assert not trial.from_bot(channel)
+
+
 async def test_ask_without_a_question_is_told_how(trial: Trial) -> None:
     ann = trial.user()
     command = await trial.world.slash(ann, trial.channel(ann), "/ask", "private")

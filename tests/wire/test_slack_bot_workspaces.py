@@ -6,20 +6,17 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
 
-import aiohttp
 import pytest
 import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT
-from tests.wire.slack import Workspace
 from tests.wire.slack_bot import Transport, Trial, a_trial
+from tests.wire.slack_installs import Browser, install
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_workspaces"),
 ]
-
-_LINK = re.compile(r'<a href="([^"]+)"')
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["socket", "http"])
@@ -38,40 +35,6 @@ async def running(
 def trial(running: Trial) -> Iterator[Trial]:
     yield running
     running.check_manners()
-
-
-class Browser:
-    """Somebody who installs the app, with the cookies they were given."""
-
-    def __init__(self, trial: Trial, cookie: str = "") -> None:
-        self._trial = trial
-        self.cookie = cookie
-
-    async def get(self, path: str) -> tuple[int, str]:
-        """Open a page of the bot's, and return its status and text."""
-        headers = {"Cookie": self.cookie}
-        async with (
-            aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session,
-            session.get(f"{self._trial.bot.url}{path}", headers=headers) as response,
-        ):
-            given = response.headers.get("Set-Cookie", "")
-            self.cookie = given.partition(";")[0] or self.cookie
-            return response.status, await response.text()
-
-    async def allow(self, workspace: Workspace) -> str:
-        """Let the app into a workspace; return the path that Slack sends the browser to."""
-        _, page = await self.get("/slack/install")
-        found = _LINK.search(page)
-        assert found is not None
-        url = found[1].replace("&amp;", "&")
-        back = await self._trial.world.allow(url, workspace)
-        return back.removeprefix("http://127.0.0.1")
-
-
-async def install(trial: Trial, workspace: Workspace) -> None:
-    browser = Browser(trial)
-    status, _ = await browser.get(await browser.allow(workspace))
-    assert status == 200
 
 
 def tokens(trial: Trial) -> dict[str, bytes]:

@@ -29,7 +29,7 @@ from the platform's own description (`world.history.validated` counts the compar
 `python -m tests.wire.discord --port 0` serves a world by itself and prints its addresses.
 """
 
-from tests.wire.discord.clock import Clock
+from tests.wire.clock import Clock
 from tests.wire.discord.entities import (
     Application,
     Channel,

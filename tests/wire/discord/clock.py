@@ -1,30 +1,10 @@
-"""Time that tests can hurry along, and Discord's ids, which tell the time."""
+"""Discord's ids, which tell the time, and how it writes a moment."""
 
-import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+
+from tests.wire.clock import Clock
 
 _EPOCH_MS = 1_420_070_400_000
-
-
-class Clock:
-    """The server's only source of time."""
-
-    def __init__(self) -> None:
-        self._started = datetime.now(UTC)
-        self._zero = time.monotonic()
-        self._skipped = 0.0
-
-    def now(self) -> float:
-        """Return seconds since the clock was made; never goes back."""
-        return time.monotonic() - self._zero + self._skipped
-
-    def wall(self) -> datetime:
-        """Return the date that goes with `now`."""
-        return self._started + timedelta(seconds=self.now())
-
-    def advance(self, seconds: float) -> None:
-        """Let time pass at once: tokens, limits and windows age by `seconds`."""
-        self._skipped += seconds
 
 
 class Snowflakes:

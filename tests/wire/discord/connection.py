@@ -162,6 +162,9 @@ class Connection:
                     await self._socket.send_bytes(self._compress(text.encode()))
             except ConnectionError:
                 return
+            if self.session is not None and frame["s"] is not None:
+                world, event = self._gateway.world, (self.session.id, frame["s"])
+                world.history.written.setdefault(event, world.clock.now())
 
 
 def _compressor(wanted: str | None) -> Any:

@@ -59,6 +59,8 @@ class History:
 
     calls: list[Call] = field(default_factory=list)
     dispatches: list[Dispatch] = field(default_factory=list)
+    written: dict[tuple[str, int], float] = field(default_factory=dict)
+    """When a session's event, by its sequence, was written to the connection."""
     commands: list[Command] = field(default_factory=list)
     early_requests: list[Call] = field(default_factory=list)
     """Calls into a bucket that the caller had been told was closed."""

@@ -5,7 +5,7 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 
-from tests.wire.discord.clock import Clock
+from tests.wire.clock import Clock
 from tests.wire.discord.limits import Limits
 
 _MAJOR = ("channel_id", "guild_id", "webhook_id", "webhook_token")

@@ -11,6 +11,7 @@ from tests.wire.discord.entities import (
     Tag,
     User,
 )
+from tests.wire.discord.payloads import channel_payload
 from tests.wire.discord.permissions import EVERYONE, NONE, Permission
 from tests.wire.discord.state import Event, State
 
@@ -97,6 +98,13 @@ class Setup(State):
         self.channels[channel.id] = channel
         self.emit(Event("CHANNEL_CREATE", {}, guild, channel))
         return channel
+
+    def remove_channel(self, channel: Channel) -> None:
+        """Delete a channel with all that is in it, as a moderator would."""
+        for thread in self.threads_of(channel):
+            del self.channels[thread.id]
+        del self.channels[channel.id]
+        self.emit(Event("CHANNEL_DELETE", channel_payload(channel), channel.guild, channel))
 
     def restrict(
         self,

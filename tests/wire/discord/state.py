@@ -5,7 +5,8 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.wire.discord.clock import Clock, Snowflakes
+from tests.wire.clock import Clock
+from tests.wire.discord.clock import Snowflakes
 from tests.wire.discord.entities import (
     Application,
     Attachment,

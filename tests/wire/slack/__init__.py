@@ -32,7 +32,7 @@ acknowledgement held what Slack refuses. `world.feed()` yields every visible cha
 front end. `python -m tests.wire.slack --port 0` serves a world by itself and prints its tokens.
 """
 
-from tests.wire.slack.clock import Clock
+from tests.wire.clock import Clock
 from tests.wire.slack.entities import (
     App,
     AssistantThread,

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import secrets
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,12 +20,23 @@ _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
 
 
+@dataclass(frozen=True)
+class Sent:
+    """A request as it was signed and sent."""
+
+    url: str
+    body: str
+    headers: dict[str, str]
+
+
 class Callbacks:
     """Posts to apps and reads their answers."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._session: aiohttp.ClientSession | None = None
+        self.sent: list[Sent] = []
+        """Every request, in order, so that a test can send it again."""
 
     async def start(self) -> None:
         """Make ready to send."""
@@ -76,6 +88,7 @@ class Callbacks:
             "User-Agent": "Slackbot 1.0 (+https://api.slack.com/robots)",
             **signed(app.signing_secret, body, stamp),
         }
+        self.sent.append(Sent(url, body, headers))
         timeout = aiohttp.ClientTimeout(total=self._world.limits.ack)
         try:
             async with self._session.post(

@@ -2,9 +2,7 @@
 
 import asyncio
 
-from tests.wire.discord.clock import Clock
-
-__all__ = ["Clock", "Timestamps", "pause"]
+from tests.wire.clock import Clock
 
 
 class Timestamps:

@@ -224,6 +224,9 @@ class View:
     """The state of the inputs, by block id and action id."""
 
 
+_UNSEEN = frozenset({"style", "confirm"})
+
+
 def written(node: object) -> list[str]:
     """Return the texts that blocks show, in order."""
     if isinstance(node, list):
@@ -233,7 +236,9 @@ def written(node: object) -> list[str]:
     own = [node["text"]] if isinstance(node.get("text"), str) and node["text"] else []
     if node.get("type") == "link" and not own:
         own = [str(node.get("url", ""))]
-    return own + [text for key, item in node.items() if key != "style" for text in written(item)]
+    return own + [
+        text for key, item in node.items() if key not in _UNSEEN for text in written(item)
+    ]
 
 
 def _attached(attachments: list[Json]) -> list[str]:

@@ -1,10 +1,8 @@
-"""What can go wrong on the way, on purpose: for the next calls, or by a seeded chance."""
+"""What can go wrong on the way to Slack, on purpose."""
 
-import random
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.wire.discord.faults import Behind, Drop, Duplicate, Lose, ServerError, Slow
+from tests.wire.faults import ArmedFaults, Behind, Drop, Duplicate, Lose, ServerError, Slow
 
 __all__ = [
     "ApiFault",
@@ -54,24 +52,8 @@ ApiFault = RateLimited | ServerError | Drop | Slow | Refused
 DeliveryFault = Duplicate | Echo | Lose | Behind | NoAck
 
 
-@dataclass
-class _Armed:
-    fault: ApiFault | DeliveryFault
-    pattern: str
-    times: int | None
-    probability: float
-
-
-class Faults:
+class Faults(ArmedFaults[ApiFault | DeliveryFault]):
     """Faults that are armed; each strikes what its pattern names."""
-
-    def __init__(self, seed: int = 0) -> None:
-        self._random = random.Random(seed)
-        self._armed: list[_Armed] = []
-
-    def seed(self, seed: int) -> None:
-        """Choose another course of chance."""
-        self._random.seed(seed)
 
     def api(
         self,
@@ -82,7 +64,7 @@ class Faults:
         probability: float = 1.0,
     ) -> None:
         """Let calls of a method meet a fault; `response_url` is one; `times` None: until `heal`."""
-        self._armed.append(_Armed(fault, method, times, probability))
+        self._arm(fault, method, times, probability)
 
     def delivery(
         self,
@@ -93,15 +75,11 @@ class Faults:
         probability: float = 1.0,
     ) -> None:
         """Let deliveries meet a fault; named by event type, command, or interaction type."""
-        self._armed.append(_Armed(fault, name, times, probability))
-
-    def heal(self) -> None:
-        """Forget all faults."""
-        self._armed.clear()
+        self._arm(fault, name, times, probability)
 
     def next_api(self, method: str) -> ApiFault | None:
         """Return the fault that a call meets."""
-        fault = self._next(lambda a: isinstance(a.fault, ApiFault) and a.pattern in ("", method))
+        fault = self._next(lambda one, name: isinstance(one, ApiFault) and name in ("", method))
         return fault if isinstance(fault, ApiFault) else None
 
     def next_delivery(self, name: str) -> DeliveryFault | None:
@@ -114,21 +92,10 @@ class Faults:
 
     def _next_delivery(self, name: str, *, ack: bool) -> DeliveryFault | None:
         fault = self._next(
-            lambda a: (
-                isinstance(a.fault, DeliveryFault)
-                and isinstance(a.fault, NoAck) is ack
-                and a.pattern in ("", name)
+            lambda one, pattern: (
+                isinstance(one, DeliveryFault)
+                and isinstance(one, NoAck) is ack
+                and pattern in ("", name)
             )
         )
         return fault if isinstance(fault, DeliveryFault) else None
-
-    def _next(self, matches: Callable[[_Armed], bool]) -> ApiFault | DeliveryFault | None:
-        for armed in self._armed:
-            if not matches(armed) or self._random.random() >= armed.probability:
-                continue
-            if armed.times is not None:
-                armed.times -= 1
-                if armed.times <= 0:
-                    self._armed.remove(armed)
-            return armed.fault
-        return None

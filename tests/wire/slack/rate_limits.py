@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
-from tests.wire.slack.clock import Clock
+from tests.wire.clock import Clock
 from tests.wire.slack.entities import Installation
 from tests.wire.slack.limits import Limits, Window
 

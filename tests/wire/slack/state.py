@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from tests.wire.slack.clock import Clock, Timestamps
+from tests.wire.clock import Clock
+from tests.wire.slack.clock import Timestamps
 from tests.wire.slack.entities import (
     App,
     AssistantThread,
@@ -122,15 +123,20 @@ class State:
         for watcher in list(self._watchers):
             watcher(Change(name, subject, text))
 
+    def watch(self, watcher: Callable[[Change], None]) -> Callable[[], None]:
+        """Call `watcher` with every visible change; return what ends that."""
+        self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher)
+
     async def feed(self) -> AsyncGenerator[Change, None]:
         """Yield every visible change from now on."""
         queue: asyncio.Queue[Change] = asyncio.Queue()
-        self._watchers.append(queue.put_nowait)
+        unwatch = self.watch(queue.put_nowait)
         try:
             while True:
                 yield await queue.get()
         finally:
-            self._watchers.remove(queue.put_nowait)
+            unwatch()
 
     def installation_of(self, app: App, workspace: Workspace) -> Installation | None:
         """Return where an app is installed and active in a workspace."""

@@ -4,41 +4,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import uuid4
 
 import discord
 
 from adapters.discord.reply import DiscordReply
-from core.inbox.base import Arrival, Job, Kind, LeaseLost, Posted
-from core.models import AgentRequest, AgentResponse, now
-from tests.samples import request, response_to
+from core.inbox.base import Job
+from core.models import AgentRequest, now
 from tests.wire.discord import Channel, DiscordServer, Interaction, Message, User, World
 from tests.wire.discord.interactions import InteractionType
-
-QUESTION = "What is a heap?"
-PARAGRAPH = "A heap is a complete binary tree. " * 20
-
-
-class Kept:
-    """The keeper of one job: what it was told, until its lease is lost."""
-
-    def __init__(self, posted: Posted | None = None) -> None:
-        self.posted = posted or Posted()
-        self.is_lost = False
-        self.is_lost_before_keeping = False
-        self.is_in_doubt = False
-
-    async def keep(self, posted: Posted) -> None:
-        self.is_lost = self.is_lost or self.is_lost_before_keeping
-        self.check()
-        self.posted = posted
-
-    def doubt(self) -> None:
-        self.is_in_doubt = True
-
-    def check(self) -> None:
-        if self.is_lost:
-            raise LeaseLost
+from tests.wire.replies.jobs import Kept, finished, job_of
 
 
 @asynccontextmanager
@@ -69,7 +43,7 @@ def about_message(
         "dm": question.channel.guild is None,
     }
     key = changes.pop("key", f"discord:1:{question.id}")
-    return _job(key, question.id, question.channel, address, asked, **changes)
+    return job_of("discord", key, address, asked, **_where(question.channel), **changes)
 
 
 def deferred(
@@ -116,21 +90,16 @@ def about_interaction(
         "ephemeral": ephemeral,
         "open_thread": open_thread and not ephemeral,
     }
-    return _job(
+    return job_of(
+        "discord",
         f"discord:i:{interaction.id}",
-        interaction.id,
-        interaction.channel,
         address,
         asked,
         token=interaction.token,
         token_expires_at=expires_at or now() + timedelta(minutes=15),
+        **_where(interaction.channel),
         **changes,
     )
-
-
-def again(job: Job, kept: Kept) -> Job:
-    """Return the job as the next worker claims it."""
-    return Job(job.arrival, job.fence + 1, job.lease_until, job.accepted_at, posted=kept.posted)
 
 
 async def opened(client: discord.Client, job: Job, kept: Kept | None = None) -> DiscordReply:
@@ -146,17 +115,6 @@ async def answered(
     await reply.update("A tree")
     await reply.finish(finished(job, text))
     return reply
-
-
-def finished(job: Job, text: str = "A tree [1].", **changes: Any) -> AgentResponse:
-    """Return the answer to a job's question."""
-    assert job.arrival.request is not None
-    return response_to(job.arrival.request, uuid4(), response_text=text, **changes)
-
-
-def long_text(paragraphs: int) -> str:
-    """Return an answer with a cited end; a message holds two of its paragraphs."""
-    return "\n\n".join(f"{number}. {PARAGRAPH}" for number in range(paragraphs)) + " [1]"
 
 
 def by_bot(world: World, channel: Channel, reader: User | None = None) -> list[Message]:
@@ -175,33 +133,5 @@ def thread_of(world: World, message: Message) -> Channel:
     return world.channels[message.id]
 
 
-def _job(
-    key: str,
-    position: int,
-    channel: Channel,
-    address: dict[str, Any],
-    asked: AgentRequest | None,
-    *,
-    fence: int = 1,
-    posted: Posted | None = None,
-    kind: Kind = Kind.ASK,
-    refusal: str | None = None,
-    **fields: Any,
-) -> Job:
-    if asked is None and refusal is None:
-        asked = request(query_text=QUESTION)
-    arrival = Arrival(
-        key=key,
-        platform="discord",
-        workspace=str(channel.guild.id) if channel.guild else "@me",
-        channel=str(channel.id),
-        lane=key,
-        position=position,
-        user_id="reader-1",
-        address=address,
-        kind=kind,
-        request=asked,
-        refusal=refusal,
-        **fields,
-    )
-    return Job(arrival, fence, now() + timedelta(seconds=15), now(), posted=posted or Posted())
+def _where(channel: Channel) -> dict[str, Any]:
+    return {"workspace": str(channel.guild.id) if channel.guild else "@me"}

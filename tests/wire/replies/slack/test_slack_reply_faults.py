@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import pytest
@@ -11,6 +10,19 @@ from adapters.slack.reply import tidy
 from adapters.slack.workspaces import Workspaces
 from core.errors import DeliveryError
 from core.inbox.base import LeaseLost, Posted
+from tests.wire.replies.jobs import QUESTION, Kept, again, finished, long_text
+from tests.wire.replies.slack.jobs import (
+    about_command,
+    about_message,
+    about_whisper,
+    answered,
+    body,
+    by_bot,
+    ids,
+    labels,
+    opened,
+    workspaces_of,
+)
 from tests.wire.slack import (
     Drop,
     Faults,
@@ -24,23 +36,6 @@ from tests.wire.slack import (
     World,
 )
 from tests.wire.slack.faults import ApiFault
-from tests.wire.slack_replies import (
-    QUESTION,
-    Kept,
-    about_command,
-    about_message,
-    about_whisper,
-    again,
-    answered,
-    body,
-    by_bot,
-    finished,
-    ids,
-    labels,
-    long_text,
-    opened,
-    workspaces_of,
-)
 
 POST, UPDATE, DELETE = "chat.postMessage", "chat.update", "chat.delete"
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
@@ -58,30 +53,6 @@ FAULTS: list[ApiFault] = [
 LONG = long_text(25)
 
 
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer(Limits.relaxed()) as server:
-        yield server
-        assert not server.world.notified
-        assert not server.world.previews
-        assert not server.world.history.early_requests
-
-
-@pytest.fixture
-def world(server: SlackServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.workspace, world.channel)
-
-
-@pytest.fixture(params=[True, False], ids=["streamed", "edited"])
-def shared(server: SlackServer, request: pytest.FixtureRequest) -> Workspaces:
-    return workspaces_of(server, streams=request.param)
-
-
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a doubtful post be looked for sooner; windows stay closed as long as Slack says."""
@@ -95,7 +66,7 @@ def assert_whole(world: World, text: str) -> None:
     shown = by_bot(world)
     assert "".join("".join(map(body, shown)).split()) == "".join(text.split())
     assert [labels(one) for one in shown[:-1]] == [[]] * (len(shown) - 1)
-    assert labels(shown[-1]) == ["Helpful", "Not helpful", "Evidence"]
+    assert labels(shown[-1]) == ["Helpful", "Not helpful", "Delete this answer", "Evidence"]
     assert all(one.stream is None for one in shown)
 
 
@@ -280,35 +251,61 @@ async def test_through_a_storm_of_faults_and_forgotten_posts_there_is_one_answer
     assert all(one.stream is None for one in shown)
 
 
+class Stalls:
+    """How long this machine kept the tests and the bot from doing anything at all."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    async def watch(self) -> None:
+        while True:
+            due = asyncio.get_running_loop().time() + _TICK
+            await asyncio.sleep(_TICK)
+            self.seconds += max(asyncio.get_running_loop().time() - due, 0.0)
+
+
+_TICK = 0.02
+
+
+@pytest.mark.parametrize("minute", [6.0, pytest.param(60.0, marks=pytest.mark.slow)])
 async def test_thirty_answers_at_once_keep_to_the_tiers_and_end_in_time(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, minute: float
 ) -> None:
-    minute, limits = 6.0, Limits(posts_in_a_channel=(1, 0.1))
+    """The tiers hold, and no answer waits ten seconds for its end; a minute may be shorter."""
+    limits = Limits(posts_in_a_channel=(1, minute / 60))
     limits.methods = {name: (count, minute) for name, (count, _) in limits.methods.items()}
     limits.other_methods = (20, minute)
-    monkeypatch.setattr("adapters.slack.budget._POSTS_EVERY", 0.2)
+    monkeypatch.setattr("adapters.slack.budget._POSTS_EVERY", minute / 50)
     async with SlackServer(limits) as server:
         world = server.world
         ann = world.add_user("ann", world.workspace, world.channel)
         shared = workspaces_of(server, minute=minute)
         questions = [await world.say(ann, world.channel, QUESTION) for _ in range(30)]
-        latest = 0.0
+        stalls, time = Stalls(), asyncio.get_running_loop().time
+        watching = asyncio.create_task(stalls.watch())
+        placeholders, ends = list[float](), list[float]()
 
         async def answer(number: int) -> None:
-            nonlocal latest
             job = about_message(questions[number])
+            asked = time() - stalls.seconds
             reply = await opened(shared, job)
+            placeholders.append(time() - stalls.seconds - asked)
             for _ in range(8):
                 await reply.update(f"A sentence about {number}. " * 12)
                 await asyncio.sleep(0.1)
-            written = asyncio.get_running_loop().time()
+            written = time() - stalls.seconds
             await reply.finish(finished(job, f"Answer {number} [1]."))
-            latest = max(latest, asyncio.get_running_loop().time() - written)
+            ends.append(time() - stalls.seconds - written)
 
         await asyncio.gather(*(answer(number) for number in range(30)))
+        watching.cancel()
+        print(
+            f"30 threads at once, a minute of {minute:.0f} s: last end {max(ends):.2f} s after "
+            f"its text, slowest placeholder {max(placeholders):.1f} s"
+        )
         assert {body(one) for one in by_bot(world)} == {f"Answer {n} [1]." for n in range(30)}
         refused = {call.method for call in world.history.calls if call.status == 429}
         assert refused <= {POST}, "a post may come a little too early on a slow machine"
         assert not world.history.early_requests
         assert world.history.of(APPEND)
-        assert latest < 2.0
+        assert max(ends) < 10.0

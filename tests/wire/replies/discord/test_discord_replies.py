@@ -1,7 +1,6 @@
 """Answers through the real discord.py: where they stand, and what readers see of them."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import discord
@@ -13,58 +12,25 @@ from core.inbox.base import Kind, LeaseLost, Posted
 from core.models import ContextMode
 from tests.samples import request
 from tests.wire.discord import (
-    DiscordServer,
-    Limits,
     MessageFlag,
     MessageType,
     Permission,
     User,
     World,
-    point_library_at,
 )
-from tests.wire.discord_replies import (
-    QUESTION,
-    Kept,
+from tests.wire.replies.discord.jobs import (
     about_interaction,
     about_message,
-    again,
     answered,
     by_bot,
     deferred,
-    finished,
     labels,
-    logged_in,
-    long_text,
     opened,
     thread_of,
 )
+from tests.wire.replies.jobs import QUESTION, Kept, again, finished, long_text
 
 EDIT = "PATCH /channels/{channel_id}/messages/{message_id}"
-
-
-@pytest.fixture
-async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(Limits.relaxed()) as server:
-        point_library_at(server, monkeypatch)
-        yield server
-        assert not server.world.notified
-        assert not server.world.previews
-
-
-@pytest.fixture
-def world(server: DiscordServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.guild)
-
-
-@pytest.fixture
-async def client(server: DiscordServer) -> AsyncIterator[discord.Client]:
-    async with logged_in(server) as client:
-        yield client
 
 
 # --- where an answer stands ---------------------------------------------------------------
@@ -201,6 +167,33 @@ async def test_an_answer_grows_by_edits_and_ends_whole(
     assert grown[0] == "A …"
     assert grown[-1] == "A complete binary tree …"
     assert answer.content.startswith("A complete binary tree [1].")
+
+
+async def test_while_there_is_no_text_the_reader_is_told_what_is_read(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    reply = await opened(client, about_message(question))
+    (message,) = by_bot(world, thread_of(world, question))
+    await reply.reading(("3.2 *Ownership* & <@1>", "4 Borrowing"))
+    await world.until(lambda: message.content.startswith("Reading “3.2"))
+    shown = message.content.replace("\\", "").replace("\u200b", "")
+    assert shown == "Reading “3.2 *Ownership* & <@1>”, “4 Borrowing” …"
+    assert labels(message) == ["Stop"]
+    await reply.update("A heap")
+    await world.until(lambda: message.content == "A heap …")
+    await reply.finish(finished(about_message(question)))
+
+
+async def test_an_answer_that_comes_at_once_does_not_tell_what_is_read(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    reply = await opened(client, about_message(question))
+    await reply.reading(("Heaps",))
+    await reply.finish(finished(about_message(question)))
+    (message,) = by_bot(world, thread_of(world, question))
+    assert not any("Reading" in revision for revision in message.revisions)
 
 
 async def test_many_deltas_are_few_edits(client: discord.Client, world: World, ann: User) -> None:

@@ -1,7 +1,6 @@
 """Answers through the real slack_sdk: what one reader sees alone, and what is planted."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -11,50 +10,22 @@ from adapters.slack.workspaces import Workspaces
 from core.errors import DeliveryError
 from core.models import ContextMode, now
 from tests.samples import chunk, request
-from tests.wire.slack import Limits, ServerError, SlackServer, User, World
-from tests.wire.slack_replies import (
-    QUESTION,
-    Kept,
+from tests.wire.replies.jobs import QUESTION, Kept, again, finished, long_text
+from tests.wire.replies.slack.jobs import (
     about_command,
     about_message,
     about_whisper,
-    again,
     answered,
     body,
     by_bot,
-    finished,
     labels,
-    long_text,
     notes,
     opened,
     workspaces_of,
 )
+from tests.wire.slack import ServerError, SlackServer, User, World
 
-BUTTONS = ["Helpful", "Not helpful", "Evidence"]
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer(Limits.relaxed()) as server:
-        yield server
-        assert not server.world.notified
-        assert not server.world.previews
-        assert not server.world.history.early_requests
-
-
-@pytest.fixture
-def world(server: SlackServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.workspace, world.channel)
-
-
-@pytest.fixture(params=[True, False], ids=["streamed", "edited"])
-def shared(server: SlackServer, request: pytest.FixtureRequest) -> Workspaces:
-    return workspaces_of(server, streams=request.param)
+PRIVATE_BUTTONS = ["Helpful", "Not helpful", "Evidence", "Share"]
 
 
 # --- what only one reader sees ----------------------------------------------------------------
@@ -71,7 +42,7 @@ async def test_a_private_answer_is_one_message_by_one_use_of_the_commands_addres
     (answer,) = by_bot(world, ann)
     assert answer.ephemeral
     assert "The rest does not fit here." in notes(answer)
-    assert labels(answer) == [*BUTTONS, "Share"]
+    assert labels(answer) == PRIVATE_BUTTONS
     assert interaction.url_uses == 1
     await answered(shared, again(about_whisper(world, interaction), kept), kept)
     assert len(by_bot(world, ann)) == 1

@@ -1,6 +1,6 @@
 """Jobs for SlackReply, and what a reader of the local Slack sees of its work."""
 
-from dataclasses import replace
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,16 +9,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.slack.posting import message_id
 from adapters.slack.reply import SlackReply
 from adapters.slack.workspaces import Workspaces
-from core.inbox.base import Arrival, Job, Kind, Posted
+from core.inbox.base import Job
 from core.models import AgentRequest, now
-from tests.samples import request
-from tests.wire.discord_replies import Kept, finished, long_text
+from tests.wire.replies.jobs import Kept, finished, job_of
 from tests.wire.slack import Interaction, Message, SlackServer, User, World
 from tests.wire.slack.entities import written
-
-__all__ = ["Kept", "finished", "long_text"]
-
-QUESTION = "What is a heap?"
 
 
 class Tokens:
@@ -82,11 +77,6 @@ def about_whisper(
     )
 
 
-def again(job: Job, kept: Kept) -> Job:
-    """Return the job as the next worker claims it."""
-    return replace(job, fence=job.fence + 1, posted=kept.posted)
-
-
 async def opened(shared: Workspaces, job: Job, kept: Kept | None = None) -> SlackReply:
     """Return a reply that does not wait between two changes."""
     return await SlackReply.open(shared, job, kept or Kept(job.posted), interval=0.0)
@@ -115,6 +105,11 @@ def body(message: Message) -> str:
     return _unescaped("\n".join(texts))
 
 
+def as_read(text: str) -> str:
+    """Return our own words without what keeps Slack from acting on them."""
+    return _unescaped(text).replace("\u200b", "").replace("\\", "")
+
+
 def notes(message: Message) -> str:
     """Return a message's small print."""
     found = [one for one in message.blocks if one["type"] == "context"]
@@ -123,13 +118,18 @@ def notes(message: Message) -> str:
 
 def labels(message: Message) -> list[str]:
     """Return what is written on a message's buttons."""
-    kinds = ("actions", "context_actions")
-    return [text for one in message.blocks if one["type"] in kinds for text in written([one])]
+    rows = [one for one in message.blocks if one["type"] in ("actions", "context_actions")]
+    return [label for row in rows for element in row["elements"] for label in _labels(element)]
 
 
 def ids(*messages: Message) -> tuple[str, ...]:
     """Return what messages are known by in the inbox."""
     return tuple(message_id(one.channel.id, one.ts) for one in messages)
+
+
+def _labels(element: Mapping[str, Any]) -> list[str]:
+    votes = (element.get("positive_button"), element.get("negative_button"))
+    return [str(one["text"]["text"]) for one in (*votes, element) if one and "text" in one]
 
 
 def _unescaped(text: str) -> str:
@@ -146,31 +146,6 @@ def _command_address(world: World, user: User) -> dict[str, Any]:
     }
 
 
-def _job(
-    key: str,
-    address: dict[str, Any],
-    asked: AgentRequest | None,
-    *,
-    fence: int = 1,
-    posted: Posted | None = None,
-    kind: Kind = Kind.ASK,
-    refusal: str | None = None,
-    **fields: Any,
-) -> Job:
-    if asked is None and refusal is None:
-        asked = request(query_text=QUESTION)
-    arrival = Arrival(
-        key=key,
-        platform="slack",
-        workspace=address["team"],
-        channel=address["channel"],
-        lane=key,
-        position=1,
-        user_id="reader-1",
-        address={"enterprise": None, "ephemeral": False, "post_question": False, **address},
-        kind=kind,
-        request=asked,
-        refusal=refusal,
-        **fields,
-    )
-    return Job(arrival, fence, now() + timedelta(seconds=15), now(), posted=posted or Posted())
+def _job(key: str, address: dict[str, Any], asked: AgentRequest | None, **fields: Any) -> Job:
+    address = {"enterprise": None, "ephemeral": False, "post_question": False, **address}
+    return job_of("slack", key, address, asked, workspace=address["team"], **fields)

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 
 import discord
 import pytest
@@ -11,50 +10,20 @@ from adapters.discord.outbound import evidence
 from core.models import ContextMode
 from tests.samples import chunk, request
 from tests.wire.discord import (
-    DiscordServer,
-    Limits,
     Permission,
     User,
     World,
-    point_library_at,
 )
-from tests.wire.discord_replies import (
-    QUESTION,
+from tests.wire.replies.discord.jobs import (
     about_interaction,
     about_message,
     answered,
     by_bot,
     deferred,
-    finished,
-    logged_in,
     opened,
     thread_of,
 )
-
-
-@pytest.fixture
-async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(Limits.relaxed()) as server:
-        point_library_at(server, monkeypatch)
-        yield server
-        assert not server.world.notified
-        assert not server.world.previews
-
-
-@pytest.fixture
-def world(server: DiscordServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.guild)
-
-
-@pytest.fixture
-async def client(server: DiscordServer) -> AsyncIterator[discord.Client]:
-    async with logged_in(server) as client:
-        yield client
+from tests.wire.replies.jobs import QUESTION, finished
 
 
 async def test_a_formula_that_cannot_be_read_is_attached_as_a_picture(

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import discord
@@ -15,29 +14,23 @@ from tests.wire.discord import (
     DiscordServer,
     Drop,
     Faults,
-    Limits,
     RateLimited,
     ServerError,
     Slow,
     User,
     World,
-    point_library_at,
 )
 from tests.wire.discord.faults import RestFault
-from tests.wire.discord_replies import (
-    QUESTION,
-    Kept,
+from tests.wire.replies.discord.jobs import (
     about_interaction,
     about_message,
-    again,
     answered,
     by_bot,
     deferred,
-    logged_in,
-    long_text,
     opened,
     thread_of,
 )
+from tests.wire.replies.jobs import QUESTION, Kept, again, long_text
 
 POST = "POST /channels/{channel_id}/messages"
 THREAD = "POST /channels/{channel_id}/messages/{message_id}/threads"
@@ -55,32 +48,6 @@ FAULTS: list[RestFault] = [
     RateLimited(0.1, "global"),
     Slow(0.2, applied=True),
 ]
-
-
-@pytest.fixture
-async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(Limits.relaxed()) as server:
-        point_library_at(server, monkeypatch)
-        yield server
-        assert not server.world.notified
-        assert not server.world.previews
-        assert not server.world.history.early_requests
-
-
-@pytest.fixture
-def world(server: DiscordServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.guild)
-
-
-@pytest.fixture
-async def client(server: DiscordServer) -> AsyncIterator[discord.Client]:
-    async with logged_in(server) as client:
-        yield client
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -14,61 +13,28 @@ from core.inbox.base import Job
 from core.models import now
 from tests.wire.discord import (
     DiscordServer,
-    Limits,
     Permission,
     RateLimited,
     ServerError,
     User,
     World,
-    point_library_at,
 )
-from tests.wire.discord_replies import (
-    QUESTION,
-    Kept,
+from tests.wire.replies.discord.jobs import (
     about_interaction,
     about_message,
     acknowledge,
-    again,
     answered,
     by_bot,
     deferred,
-    finished,
-    logged_in,
-    long_text,
     opened,
     thread_of,
     used,
 )
+from tests.wire.replies.jobs import QUESTION, Kept, again, finished, long_text
 
 POST = "POST /channels/{channel_id}/messages"
 EDIT = "PATCH /channels/{channel_id}/messages/{message_id}"
 ORIGINAL = "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original"
-
-
-@pytest.fixture
-async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(Limits.relaxed()) as server:
-        point_library_at(server, monkeypatch)
-        yield server
-        assert not server.world.notified
-        assert not server.world.previews
-        assert not server.world.history.early_requests
-
-
-@pytest.fixture
-def world(server: DiscordServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.guild)
-
-
-@pytest.fixture
-async def client(server: DiscordServer) -> AsyncIterator[discord.Client]:
-    async with logged_in(server) as client:
-        yield client
 
 
 # --- refusals ------------------------------------------------------------------------------

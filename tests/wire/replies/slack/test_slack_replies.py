@@ -1,7 +1,6 @@
 """Answers through the real slack_sdk: where they stand, and what readers see of them."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -12,50 +11,23 @@ from core.errors import DeliveryError, RequestError, Stopped
 from core.inbox.base import Kind, LeaseLost, Posted
 from core.models import ContextMode
 from tests.samples import URL, request
-from tests.wire.slack import Limits, Refused, SlackServer, User, World
-from tests.wire.slack_replies import (
-    QUESTION,
-    Kept,
+from tests.wire.replies.jobs import QUESTION, Kept, again, finished, long_text
+from tests.wire.replies.slack.jobs import (
     about_command,
     about_message,
-    again,
     answered,
+    as_read,
     body,
     by_bot,
-    finished,
     ids,
     labels,
-    long_text,
     notes,
     opened,
     workspaces_of,
 )
+from tests.wire.slack import Refused, SlackServer, User, World
 
-BUTTONS = ["Helpful", "Not helpful", "Evidence"]
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer(Limits.relaxed()) as server:
-        yield server
-        assert not server.world.notified
-        assert not server.world.previews
-        assert not server.world.history.early_requests
-
-
-@pytest.fixture
-def world(server: SlackServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.workspace, world.channel)
-
-
-@pytest.fixture(params=[True, False], ids=["streamed", "edited"])
-def shared(server: SlackServer, request: pytest.FixtureRequest) -> Workspaces:
-    return workspaces_of(server, streams=request.param)
+BUTTONS = ["Helpful", "Not helpful", "Delete this answer", "Evidence"]
 
 
 # --- where an answer stands ---------------------------------------------------------------
@@ -112,6 +84,41 @@ async def test_what_a_stream_does_tells_the_reader_what_is_being_done(
     assert [task["status"] for task in message.task_cards] == ["complete", "in_progress"]
     await reply.finish(finished(about_message(question)))
     assert [task["status"] for task in message.task_cards] == ["complete", "complete"]
+
+
+async def test_while_there_is_no_text_the_reader_is_told_what_is_read(
+    shared: Workspaces, server: SlackServer, ann: User
+) -> None:
+    world, headings = server.world, ("3.2 *Ownership* & <!here>", "4 Borrowing")
+    question = await world.say(ann, world.channel, QUESTION)
+    reply = await opened(shared, about_message(question))
+    (message,) = by_bot(world)
+    await reply.reading(headings)
+    reads = "Reading “3.2 *Ownership* & <!here>”, “4 Borrowing” …"
+
+    def told() -> str:
+        cards = [str(card["title"]) for card in message.task_cards]
+        return as_read("\n".join([*cards, body(message)]))
+
+    await world.until(lambda: reads in told())
+    assert "Stop" in message.shown
+    await reply.update("A heap is a tree. And")
+    await world.until(lambda: "A heap is a tree." in message.shown)
+    await reply.finish(finished(about_message(question)))
+    assert body(message) == "A tree [1]."
+    statuses = {card["status"] for card in message.task_cards}
+    assert statuses <= {"complete"}
+
+
+async def test_an_answer_that_comes_at_once_does_not_tell_what_is_read(
+    shared: Workspaces, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    reply = await opened(shared, about_message(question))
+    (message,) = by_bot(world)
+    await reply.reading(("Heaps",))
+    await reply.finish(finished(about_message(question)))
+    assert "Reading" not in str([message.revisions, message.task_cards])
 
 
 async def test_a_withdrawn_text_is_gone_at_once(

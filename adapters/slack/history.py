@@ -1,0 +1,118 @@
+"""Reads what stands in a workspace's channels, as slowly as Slack wants it to be read."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+
+from adapters.slack.inbound import moment_of
+from adapters.slack.lookups import Place
+from adapters.slack.refusals import Refused, TooMany, refused
+from adapters.slack.workspaces import Workspaces
+from core.errors import DeliveryError
+
+logger = logging.getLogger(__name__)
+
+Json = Mapping[str, Any]
+
+_KINDS = "public_channel,private_channel,mpim,im"
+_CHANNELS = 200
+_MESSAGES = 100
+"""In one page; apps that others install get fifteen."""
+_MOST_PAGES = 50
+_PAUSES = (1.0, 5.0, 15.0, 60.0, 60.0)
+"""Seconds before a call is made again that failed, or that Slack did not take."""
+_TIMEOUT = 20.0
+
+
+class History:
+    """The channels of one workspace that the bot is in.
+
+    Methods raise Refused where Slack lets nothing be read, and another DeliveryError when it
+    cannot be reached for long.
+    """
+
+    def __init__(self, workspaces: Workspaces, place: Place) -> None:
+        self._workspaces = workspaces
+        self._place = place
+
+    async def channels(self) -> list[Json]:
+        """Return the channels and direct messages that the bot is in."""
+        asked = {"types": _KINDS, "exclude_archived": "true", "limit": _CHANNELS}
+        pages = self._pages("users.conversations", asked)
+        return [channel async for page in pages for channel in page["channels"]]
+
+    async def since(
+        self, channel: str, since: datetime, threads: Collection[str]
+    ) -> list[dict[str, Any]]:
+        """Return the messages of a channel since a moment, oldest first, each once.
+
+        A channel's messages say of their threads when somebody replied last. Threads that
+        began long ago are looked into where they are given.
+        """
+        found, to_read = dict[str, Any](), set(threads)
+        pages = self._pages("conversations.history", {"channel": channel, "limit": _MESSAGES})
+        async for page in pages:
+            for message in page["messages"]:
+                ts, latest = str(message["ts"]), message.get("latest_reply")
+                to_read.discard(ts)
+                if latest is not None and moment_of(str(latest)) > since:
+                    to_read.add(ts)
+                if moment_of(ts) > since:
+                    found[ts] = message
+            if any(moment_of(str(m["ts"])) <= since for m in page["messages"][-1:]):
+                break
+        for root in sorted(to_read):
+            found |= await self._replies(channel, root, since)
+        return [found[ts] for ts in sorted(found, key=moment_of)]
+
+    async def _replies(self, channel: str, root: str, since: datetime) -> dict[str, Any]:
+        asked = {"channel": channel, "ts": root, "oldest": f"{since.timestamp():.6f}"}
+        found = dict[str, Any]()
+        try:
+            async for page in self._pages("conversations.replies", {**asked, "limit": _MESSAGES}):
+                found |= {str(m["ts"]): m for m in page["messages"]}
+        except Refused as refusal:  # its first message was deleted
+            logger.info("a thread cannot be read: %s", refusal)
+        return {ts: message for ts, message in found.items() if moment_of(ts) > since}
+
+    async def _pages(self, method: str, asked: Mapping[str, Any]) -> AsyncIterator[Json]:
+        cursor = ""
+        for _ in range(_MOST_PAGES):
+            page = await self._called(method, {**asked, **({"cursor": cursor} if cursor else {})})
+            yield page
+            cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
+            if not cursor:
+                return
+
+    async def _called(self, method: str, asked: Mapping[str, Any]) -> Json:
+        """Call a method when it may be called, again where Slack did not take it."""
+        for pause in (*_PAUSES, None):
+            try:
+                await self._workspaces.of(*self._place).budget.wait(method, self)
+                return await self._call(method, asked)
+            except DeliveryError as error:
+                if error.permanent or pause is None:
+                    raise
+                logger.info("the history is read on later: %s", error)
+                await asyncio.sleep(max(pause, error.retry_after or 0.0))
+        raise AssertionError("the last pause is None")
+
+    async def _call(self, method: str, asked: Mapping[str, Any]) -> Json:
+        client = await self._workspaces.clients.of(*self._place)
+        try:
+            async with asyncio.timeout(_TIMEOUT):
+                answer = await client.api_call(method, params=dict(asked))
+        except SlackApiError as error:
+            refusal = refused(method, error)
+            if isinstance(refusal, TooMany):
+                self._workspaces.of(*self._place).budget.close(method, refusal.seconds)
+            raise refusal from error
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise DeliveryError(f"{method}: {type(error).__name__}") from error
+        assert isinstance(answer.data, dict)
+        return answer.data

@@ -1,0 +1,44 @@
+"""The bot's command line, with an agent that writes down what it is asked and what it answers."""
+
+import json
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from unittest.mock import patch
+
+from bot import wiring
+from bot.cli import main
+from core.agent import Agent, AgentEvent
+from core.models import AgentRequest, AgentResponse
+
+MODULE = "tests.wire.conversation.recording"
+"""To be run in place of `bot`."""
+RECORD = "record.jsonl"
+"""In the current folder: one line for each turn, with `request` and `response`."""
+
+
+class RecordingAgent(Agent):
+    """Answers as every agent does, and keeps each turn that has ended."""
+
+    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
+        """Yield the answer as it is written, and last the finished response."""
+        async with aclosing(super().stream(request)) as events:
+            async for event in events:
+                if isinstance(event, AgentResponse):
+                    _keep(request, event)
+                yield event
+
+
+def _keep(request: AgentRequest, response: AgentResponse) -> None:
+    turn = {
+        "request": request.model_dump(mode="json"),
+        "response": response.model_dump(mode="json"),
+    }
+    with Path(RECORD).open("a", encoding="utf-8") as record:
+        record.write(json.dumps(turn) + "\n")
+
+
+if __name__ == "__main__":
+    with patch.object(wiring, "Agent", RecordingAgent):
+        sys.exit(main())

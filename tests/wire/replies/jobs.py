@@ -1,0 +1,84 @@
+"""What the jobs of all platforms have in common, and the answers to them."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from core.inbox.base import Arrival, Job, Kind, LeaseLost, Posted
+from core.models import AgentRequest, AgentResponse, now
+from tests.samples import request, response_to
+
+QUESTION = "What is a heap?"
+_PARAGRAPH = "A heap is a complete binary tree. " * 20
+
+
+class Kept:
+    """The keeper of one job: what it was told, until its lease is lost."""
+
+    def __init__(self, posted: Posted | None = None) -> None:
+        self.posted = posted or Posted()
+        self.is_lost = False
+        self.is_lost_before_keeping = False
+        self.is_in_doubt = False
+
+    async def keep(self, posted: Posted) -> None:
+        self.is_lost = self.is_lost or self.is_lost_before_keeping
+        self.check()
+        self.posted = posted
+
+    def doubt(self) -> None:
+        self.is_in_doubt = True
+
+    def check(self) -> None:
+        if self.is_lost:
+            raise LeaseLost
+
+
+def job_of(
+    platform: str,
+    key: str,
+    address: dict[str, Any],
+    asked: AgentRequest | None,
+    *,
+    fence: int = 1,
+    posted: Posted | None = None,
+    kind: Kind = Kind.ASK,
+    refusal: str | None = None,
+    workspace: str = "",
+    **fields: Any,
+) -> Job:
+    """Return the job of a question that arrived from an address; of a refusal, if there is one."""
+    if asked is None and refusal is None:
+        asked = request(query_text=QUESTION)
+    arrival = Arrival(
+        key=key,
+        platform=platform,
+        workspace=workspace,
+        channel=str(address["channel"]),
+        lane=key,
+        position=1,
+        user_id="reader-1",
+        address=address,
+        kind=kind,
+        request=asked,
+        refusal=refusal,
+        **fields,
+    )
+    return Job(arrival, fence, now() + timedelta(seconds=15), now(), posted=posted or Posted())
+
+
+def again(job: Job, kept: Kept) -> Job:
+    """Return the job as the next worker claims it."""
+    return replace(job, fence=job.fence + 1, posted=kept.posted)
+
+
+def finished(job: Job, text: str = "A tree [1].", **changes: Any) -> AgentResponse:
+    """Return the answer to a job's question."""
+    assert job.arrival.request is not None
+    return response_to(job.arrival.request, uuid4(), response_text=text, **changes)
+
+
+def long_text(paragraphs: int) -> str:
+    """Return an answer with a cited end; a message of Discord's holds two of its paragraphs."""
+    return "\n\n".join(f"{number}. {_PARAGRAPH}" for number in range(paragraphs)) + " [1]"

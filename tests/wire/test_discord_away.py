@@ -1,0 +1,93 @@
+"""What the bot makes of what happened on Discord while it was away, or switched off."""
+
+from pathlib import Path
+
+from tests.books import COVERED, COVERED_FACT
+from tests.wire.bot_process import PATIENCE
+from tests.wire.discord import Channel, Message
+from tests.wire.discord_bot import Trial, a_trial, is_finished
+
+BELL = "How much does the fog bell of Arden weigh?"
+BELL_FACT = "half a ton"
+
+
+async def switched(trial: Trial, channel: Channel, state: str) -> None:
+    """Have the bot switched off or on in a channel."""
+    done = await trial.world.slash(trial.world.owner, channel, "course switch", state=state)
+    await done.response(PATIENCE)
+    await trial.until(lambda: "Done" in done.original.content or None)  # type: ignore[union-attr]
+
+
+async def answers_in(trial: Trial, place: Channel, number: int) -> list[Message]:
+    """Wait for so many finished answers in a place, and return them."""
+    return await trial.until(
+        lambda: (
+            found
+            if len(found := [m for m in trial.from_bot(place) if is_finished(m)]) == number
+            else None
+        )
+    )
+
+
+async def test_a_restart_finds_what_changed_and_answers_nothing_that_was_passed_over(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_trial(one_course, tmp_path) as trial:
+        world, ann, bob = trial.world, trial.user(), trial.user()
+
+        # While it is switched off, nothing is a question: neither now nor after a restart.
+        off = trial.channel()
+        await switched(trial, off, "off")
+        await world.say(ann, off, f"{trial.mention} {COVERED}")
+        await trial.quiet(off, trial.user())
+        await switched(trial, off, "on")
+
+        # In a thread, what was said while people talked to each other is theirs.
+        talking = (await trial.ask(ann, trial.channel(), COVERED)).channel
+        await world.say(ann, talking, f"<@{bob.id}> {BELL}")
+        await trial.quiet(talking, trial.user())
+        await world.say(bob, talking, "I believe that it weighs more than the lens?")
+        await trial.quiet(talking, trial.user())
+        brought_back = await world.say(ann, talking, f"{trial.mention} {BELL}")
+        await trial.answer_to(brought_back)
+
+        edited = await world.say(ann, trial.channel(), f"{trial.mention} {COVERED}")
+        deleted = await world.say(bob, trial.channel(), f"{trial.mention} {COVERED}")
+        vanished = trial.channel()
+        in_vanished = await world.say(bob, vanished, f"{trial.mention} {COVERED}")
+        redone = await trial.answer_to(edited)
+        removed = await trial.answer_to(deleted)
+        await trial.answer_to(in_vanished)
+
+        await trial.bot.kill()
+        await world.edit(edited, f"{trial.mention} {BELL}")
+        await world.delete(deleted)
+        world.remove_channel(vanished)
+        missed = await world.say(trial.user(), off, f"{trial.mention} {BELL}")
+        await trial.bot.start()
+
+        assert BELL_FACT in (await trial.answer_to(missed)).content
+        await trial.until(lambda: (BELL_FACT in redone.content and is_finished(redone)) or None)
+        await trial.until(lambda: removed.deleted or None, "the removal of the answer")
+        await trial.quiet(off, trial.user())
+        assert not [m for m in trial.from_bot(off) if not m.ephemeral]
+        (thread,) = world.threads_of(off)
+        assert thread.id == missed.id
+        assert len(await answers_in(trial, talking, 2)) == 2
+        assert COVERED_FACT not in redone.content
+
+
+async def test_an_edit_that_mentions_the_bot_makes_a_question_of_a_message(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_trial(one_course, tmp_path) as trial:
+        world, ann, channel = trial.world, trial.user(), trial.channel()
+        said = await world.say(ann, channel, COVERED)
+        await trial.quiet(channel, trial.user())
+        assert not trial.from_bot(channel)
+        await world.edit(said, f"{trial.mention} {COVERED}")
+        answer = await trial.answer_to(said)
+        assert COVERED_FACT in answer.content
+        await world.edit(said, f"{trial.mention} {BELL}")
+        await trial.until(lambda: (BELL_FACT in answer.content and is_finished(answer)) or None)
+        assert trial.from_bot(answer.channel) == [answer]
