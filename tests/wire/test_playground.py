@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import aiohttp
 import psutil
@@ -16,8 +17,9 @@ import pytest
 from tests.command_line import ROOT
 from tests.wire.discord.entities import User
 from tests.wire.playground.bot_process import environment
+from tests.wire.playground.examples import PASSAGE
 from tests.wire.playground.running import Playground
-from tests.wire.playground.stage import PASSAGE
+from tests.wire.playground.site import PAGE
 
 _NOBODY = "1"
 _DEVELOPMENT = ("hypothesis", "jsonschema", "psutil", "pytest")
@@ -38,7 +40,7 @@ async def browser(playground: Playground) -> AsyncIterator[aiohttp.ClientSession
 
 
 async def _do(browser: aiohttp.ClientSession, action: str, body: Any) -> tuple[int, Any]:
-    async with browser.post(f"/do/{action}", json=body) as response:
+    async with browser.post(f"/discord/do/{action}", json=body) as response:
         return response.status, await response.json()
 
 
@@ -72,13 +74,11 @@ async def test_every_file_that_the_page_needs_is_served_and_none_builds_html_fro
             text = await response.text()
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text)
         found = re.findall(r'(?:src|href|from|import)[= ]"([^"#]+)"', text)
-        base = path.rsplit("/", 1)[0]
-        for name in found:
-            target = f"/{name.removeprefix('../')}" if name[:3] == "../" else f"{base}/{name}"
-            target = target.replace("/./", "/")
-            wanted += [] if target in seen else [target]
+        targets = {urljoin(path, name) for name in found}
+        wanted += targets - seen
 
-    assert {"/main.js", "/markdown/inline.js", "/style.css", "/icon.svg"} <= seen
+    files = (path.relative_to(PAGE) for path in PAGE.rglob("*") if path.is_file())
+    assert seen == {f"/{file.as_posix().removesuffix('index.html')}" for file in files}
 
 
 @pytest.mark.parametrize("path", ["/missing.js", "/../site.py", "/%2e%2e/site.py", "//etc/passwd"])
@@ -101,13 +101,13 @@ async def test_a_foreign_name_that_points_at_this_machine_is_refused(
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
 async def test_another_site_cannot_act(browser: aiohttp.ClientSession, origin: str) -> None:
-    async with browser.post("/do/say", json={}, headers={"Origin": origin}) as response:
+    async with browser.post("/discord/do/say", json={}, headers={"Origin": origin}) as response:
         assert response.status == 403
 
 
 async def test_a_form_of_another_kind_than_json_is_refused(browser: aiohttp.ClientSession) -> None:
     for body in (aiohttp.FormData({"user": "1"}), b"{}"):
-        async with browser.post("/do/say", data=body) as response:
+        async with browser.post("/discord/do/say", data=body) as response:
             assert response.status == 400
 
 
@@ -136,13 +136,13 @@ async def test_a_form_of_another_kind_than_json_is_refused(browser: aiohttp.Clie
         ("command", {"user": "{me}", "channel": "{channel}", "command": " "}),
         ("menu", {"user": "{me}", "message": "{passage}", "command": "Explain"}),
         ("submit", {"user": "{me}", "interaction": "5", "fields": {}}),
-        ("bot", {"user": "{me}", "do": "explode"}),
+        ("bot", {"do": "explode"}),
     ],
 )
 async def test_bad_input_is_refused_with_a_sentence(
     browser: aiohttp.ClientSession, playground: Playground, action: str, body: Any
 ) -> None:
-    stage, world = playground.stage, playground.server.world
+    stage, world = playground.discord.stage, playground.discord.world
     known = {
         "{me}": _id(stage.student),
         "{bot}": _id(world.bot),
@@ -165,8 +165,8 @@ async def test_bad_input_is_refused_with_a_sentence(
 async def test_what_one_person_does_is_seen_live_by_the_other(
     browser: aiohttp.ClientSession, playground: Playground
 ) -> None:
-    stage, world = playground.stage, playground.server.world
-    async with browser.get("/live", params={"user": _id(stage.staff)}) as live:
+    stage, world = playground.discord.stage, playground.discord.world
+    async with browser.get("/discord/live", params={"user": _id(stage.staff)}) as live:
         name, everything = await _next_event(live)
         assert name == "all"
         assert [message["content"] for message in everything["messages"]] == [PASSAGE]
@@ -188,8 +188,8 @@ async def test_what_one_person_does_is_seen_live_by_the_other(
 async def test_the_direct_messages_of_one_person_are_not_sent_to_the_other(
     browser: aiohttp.ClientSession, playground: Playground
 ) -> None:
-    stage, world = playground.stage, playground.server.world
-    async with browser.get("/live", params={"user": _id(stage.staff)}) as live:
+    stage, world = playground.discord.stage, playground.discord.world
+    async with browser.get("/discord/live", params={"user": _id(stage.staff)}) as live:
         await _next_event(live)
         await world.say(stage.student, world.direct_channel(stage.student, world.bot), "secret")
         await world.say(stage.student, world.channel, "public")
@@ -197,33 +197,108 @@ async def test_the_direct_messages_of_one_person_are_not_sent_to_the_other(
         assert (await _next_event(live))[1]["content"] == "public"
 
 
+@pytest.mark.parametrize(
+    ("action", "body"),
+    [
+        ("fly", {}),
+        ("say", {"user": "{me}", "channel": "{channel}", "text": ""}),
+        ("say", {"user": "{me}", "channel": "{channel}", "text": "x" * 12_001}),
+        ("say", {"user": "{me}", "channel": "{other_direct}", "text": "x"}),
+        ("say", {"user": "{bot}", "channel": "{channel}", "text": "as the bot"}),
+        ("say", {"user": "{me}", "channel": "{channel}", "text": "x", "thread": "1.000000"}),
+        ("edit", {"user": "{me}", "message": "{passage}", "text": "changed"}),
+        ("delete", {"user": "{me}", "message": "{passage}"}),
+        ("command", {"user": "{me}", "channel": "{channel}", "command": "/dance"}),
+        ("shortcut", {"user": "{me}", "message": "{passage}", "callback": "dance"}),
+        ("click", {"user": "{me}", "message": "{passage}", "action": "gl:e"}),
+        ("press", {"user": "{me}", "view": "V1", "action": "gl:e"}),
+        ("submit", {"user": "{me}", "view": "V1", "fields": {}}),
+        ("close", {"user": "{me}", "view": "V1"}),
+        ("assistant", {"user": "{me}", "channel": "{other_direct}"}),
+    ],
+)
+async def test_what_slack_cannot_do_is_refused_with_a_sentence(
+    browser: aiohttp.ClientSession, playground: Playground, action: str, body: Any
+) -> None:
+    stage, world = playground.slack.stage, playground.slack.world
+    known = {
+        "{me}": stage.student.id,
+        "{bot}": world.bot.id,
+        "{channel}": world.channel.id,
+        "{other_direct}": world.dm(stage.staff).id,
+        "{passage}": stage.examples()["passage"],
+    }
+    text = json.dumps(body)
+    for name, value in known.items():
+        text = text.replace(name, value)
+    before = len(world.messages)
+
+    async with browser.post(f"/slack/do/{action}", json=json.loads(text)) as response:
+        answer = await response.json()
+        assert response.status == 400
+
+    assert answer["error"].strip()
+    assert len(world.messages) == before
+
+
+async def test_slack_is_seen_live_by_those_who_may_see_it(
+    browser: aiohttp.ClientSession, playground: Playground
+) -> None:
+    stage, world = playground.slack.stage, playground.slack.world
+    async with browser.get("/slack/live", params={"user": stage.staff.id}) as live:
+        name, everything = await _next_event(live)
+        assert name == "all"
+        assert [message["text"] for message in everything["messages"]] == [PASSAGE]
+
+        await world.say(stage.student, world.dm(stage.student), "secret")
+        say = {"user": stage.student.id, "channel": world.channel.id, "text": "public"}
+        async with browser.post("/slack/do/say", json=say) as response:
+            said = await response.json()
+        assert (await _next_event(live))[1]["text"] == "public"
+
+        delete = {"user": stage.staff.id, "message": said["id"]}
+        async with browser.post("/slack/do/delete", json=delete) as response:
+            assert response.status == 200
+        assert await _next_event(live) == ("gone", {"id": said["id"], "root": None})
+
+
 async def test_nobody_hears_anything_without_being_somebody(browser: aiohttp.ClientSession) -> None:
     for user in ("", _NOBODY, "x"):
-        async with browser.get("/live", params={"user": user}) as response:
+        async with browser.get("/discord/live", params={"user": user}) as response:
             assert response.status == 400
 
 
 def test_the_bot_is_told_no_setting_of_the_operators_unless_asked(tmp_path: Path) -> None:
     playground = Playground(data_dir=tmp_path, with_bot=False)
+    servers = playground.discord.server, playground.slack.server
     mine = {
         "GLOSSATOR_DATABASE__URL": "postgresql://production",
         "GLOSSATOR_DISCORD__TOKEN": "real",
+        "GLOSSATOR_SLACK__BOT_TOKEN": "real",
+        "GLOSSATOR_SLACK__TRANSPORT": "http",
         "GEMINI_API_KEY": "paid for",
         "PATH": "/bin",
     }
 
-    alone = environment(playground.server, data_dir=tmp_path, variables=mine)
-    own = environment(playground.server, data_dir=None, variables=mine)
+    alone = environment(*servers, data_dir=tmp_path, variables=mine)
+    own = environment(*servers, data_dir=None, variables=mine)
 
     assert alone["PATH"] == "/bin"
     assert {name for name in alone if name.startswith("GLOSSATOR_")} == {
         "GLOSSATOR_DATA_DIR",
         "GLOSSATOR_DISCORD__TOKEN",
         "GLOSSATOR_DISCORD__API_URL",
+        "GLOSSATOR_SLACK__BOT_TOKEN",
+        "GLOSSATOR_SLACK__APP_TOKEN",
+        "GLOSSATOR_SLACK__TRANSPORT",
+        "GLOSSATOR_SLACK__API_URL",
     }
     assert "GEMINI_API_KEY" not in alone
     assert own["GEMINI_API_KEY"] == "paid for"
-    assert own["GLOSSATOR_DISCORD__TOKEN"] == playground.server.world.application.token
+    for told in (alone, own):
+        assert told["GLOSSATOR_DISCORD__TOKEN"] == playground.discord.world.application.token
+        assert told["GLOSSATOR_SLACK__BOT_TOKEN"] == playground.slack.world.installation.token
+        assert told["GLOSSATOR_SLACK__TRANSPORT"] == "socket"
 
 
 def test_the_passage_to_explain_stands_in_the_handbook() -> None:

@@ -6,19 +6,19 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bot.settings import FOREIGN_KEYS, PREFIX
-from tests.wire.discord.errors import Json
 from tests.wire.discord.server import DiscordServer
+from tests.wire.playground.side import Json
+from tests.wire.slack.server import SlackServer
 
 ROOT = Path(__file__).parents[3]
 _PATIENCE = 20.0
 """Seconds that the bot gets to stop by itself; it promises ten."""
 _ASLEEP = "What is asked now is answered when it starts again."
-_A_DAY = 86_400.0
 _LONGEST_LINE = 1 << 20
 _LOGGED = ("DEBUG ", "INFO ", "WARNING ")
 
@@ -45,20 +45,22 @@ class BotProcess:
 
     def __init__(
         self,
-        server: DiscordServer,
         environment: Mapping[str, str],
         folder: Path,
+        *,
+        connected: Callable[[], Awaitable[None]],
         changed: Callable[[Status], None],
     ) -> None:
         """Prepare a bot.
 
         Args:
+            connected: Returns when a process that was started is connected everywhere.
             folder: The current folder of the process, where it looks for its settings.
             changed: Called with each new status.
         """
-        self._server = server
         self._environment = dict(environment)
         self._folder = folder
+        self._connected = connected
         self._changed = changed
         self._process: asyncio.subprocess.Process | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -122,14 +124,9 @@ class BotProcess:
 
     async def _tell_when_connected(self, pid: int) -> None:
         began = time.monotonic()
-        await self._server.gateway.connected(timeout=_A_DAY)
-        await self._server.world.until(lambda: self._commands, timeout=_A_DAY)
+        await self._connected()
         took = time.monotonic() - began
         self._tell("ready", f"Ready after {took:.1f} s, as process {pid}.")
-
-    @property
-    def _commands(self) -> Mapping[int, Json]:
-        return self._server.world.application.commands
 
     def _tell(self, state: str, detail: str) -> None:
         self._state = state
@@ -140,9 +137,13 @@ class BotProcess:
 
 
 def environment(
-    server: DiscordServer, *, data_dir: Path | None, variables: Mapping[str, str] = os.environ
+    discord: DiscordServer,
+    slack: SlackServer,
+    *,
+    data_dir: Path | None,
+    variables: Mapping[str, str] = os.environ,
 ) -> dict[str, str]:
-    """Return what the bot is told.
+    """Return what the bot is told: where the two platforms are, and whose data it uses.
 
     Args:
         data_dir: The playground's own data folder; then no setting or key of the operator's
@@ -157,6 +158,10 @@ def environment(
     path = [str(ROOT), *filter(None, [told.get("PYTHONPATH")])]
     return told | {
         "PYTHONPATH": os.pathsep.join(path),
-        f"{PREFIX}DISCORD__TOKEN": server.world.application.token,
-        f"{PREFIX}DISCORD__API_URL": server.api_url,
+        f"{PREFIX}DISCORD__TOKEN": discord.world.application.token,
+        f"{PREFIX}DISCORD__API_URL": discord.api_url,
+        f"{PREFIX}SLACK__BOT_TOKEN": slack.world.installation.token,
+        f"{PREFIX}SLACK__APP_TOKEN": slack.world.app.app_token,
+        f"{PREFIX}SLACK__TRANSPORT": "socket",
+        f"{PREFIX}SLACK__API_URL": slack.api_url,
     }

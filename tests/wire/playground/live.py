@@ -6,12 +6,8 @@ from contextlib import suppress
 
 from aiohttp import web
 
-from tests.wire.discord.entities import User
-from tests.wire.discord.errors import Json
-from tests.wire.discord.state import Event
 from tests.wire.playground.bot_process import Status
-from tests.wire.playground.stage import Stage
-from tests.wire.playground.views import View, Views
+from tests.wire.playground.side import Side, View
 
 _STILL_THERE = 15.0
 """Seconds between signs of life, so that a page notices a dead server."""
@@ -20,16 +16,9 @@ _STILL_THERE = 15.0
 class Live:
     """Keeps every open page up to date."""
 
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        self._views = Views(stage)
-        self._pages: dict[asyncio.Queue[View], User] = {}
+    def __init__(self) -> None:
+        self._pages: set[asyncio.Queue[View]] = set()
         self._status = Status.stopped("It was not started.")
-        stage.world.listen(self._spread)
-
-    def people(self) -> list[Json]:
-        """Return whom the page can act as."""
-        return [self._views.person(person) for person in self._stage.people]
 
     def tell_status(self, status: Status) -> None:
         """Show on every page how the bot is."""
@@ -37,28 +26,26 @@ class Live:
         for page in self._pages:
             page.put_nowait(("bot", status.payload()))
 
-    async def serve(self, request: web.Request, reader: User) -> web.StreamResponse:
-        """Send a person's page all there is, then all that changes, until it is closed."""
-        headers = {"Content-Type": "text/event-stream"}
-        response = web.StreamResponse(headers=headers)
+    async def serve(self, request: web.Request, side: Side, person_id: str) -> web.StreamResponse:
+        """Send a person's page all there is, then all that changes, until it is closed.
+
+        Raises:
+            Refused: There is no such person.
+        """
         page: asyncio.Queue[View] = asyncio.Queue()
-        page.put_nowait(("all", self._all(reader)))
-        self._pages[page] = reader
+        everything = side.snapshot(person_id) | {"bot": self._status.payload()}
+        page.put_nowait(("all", everything))
+        unfollow = side.follow(person_id, page.put_nowait)
+        self._pages.add(page)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         try:
             await response.prepare(request)
             with suppress(ConnectionResetError):
                 await _send(response, page)
         finally:
-            del self._pages[page]
+            self._pages.discard(page)
+            unfollow()
         return response
-
-    def _all(self, reader: User) -> Json:
-        return self._views.snapshot(reader) | {"bot": self._status.payload()}
-
-    def _spread(self, event: Event) -> None:
-        for page, reader in self._pages.items():
-            if view := self._views.event(event, reader):
-                page.put_nowait(view)
 
 
 async def _send(response: web.StreamResponse, page: asyncio.Queue[View]) -> None:

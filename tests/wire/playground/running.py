@@ -1,19 +1,19 @@
-"""The local Discord, the bot and the page, started and stopped together."""
+"""The two platforms, the bot and the page, started and stopped together."""
 
+import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.wire.discord.limits import Limits
-from tests.wire.discord.server import DiscordServer
-from tests.wire.playground.actions import Actions
 from tests.wire.playground.bot_process import BotProcess, environment
+from tests.wire.playground.discord.side import DiscordSide
 from tests.wire.playground.live import Live
 from tests.wire.playground.site import Site
-from tests.wire.playground.stage import Stage
+from tests.wire.playground.slack.side import SlackSide
 
 OWN_DATA = Path(".glossator") / "playground"
+_A_DAY = 86_400.0
 
 
 class Playground:
@@ -27,8 +27,8 @@ class Playground:
         self, *, port: int = 0, data_dir: Path | None = OWN_DATA, with_bot: bool = True
     ) -> None:
         self.url = ""
-        self.server = DiscordServer(Limits(identify_interval=0.0))
-        self.stage = Stage(self.server.world, own_courses=data_dir is None)
+        self.discord = DiscordSide(own_courses=data_dir is None)
+        self.slack = SlackSide(own_courses=data_dir is None)
         self._port = port
         self._data_dir = data_dir.absolute() if data_dir else None
         self._with_bot = with_bot
@@ -36,11 +36,12 @@ class Playground:
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as starting:
-            await self.server.start()
-            starting.push_async_callback(self.server.stop)
-            live = Live(self.stage)
+            for server in (self.discord.server, self.slack.server):
+                await server.start()
+                starting.push_async_callback(server.stop)
+            live = Live()
             bot = self._bot(live)
-            site = Site(self.server.world, live, Actions(self.stage, bot))
+            site = Site({"discord": self.discord, "slack": self.slack}, live, bot)
             self.url = await site.start(self._port)
             starting.push_async_callback(site.stop)
             starting.push_async_callback(bot.stop)
@@ -61,11 +62,16 @@ class Playground:
         if self._data_dir is not None:
             self._data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
             folder = self._data_dir  # where no .env and no glossator.toml of the operator's is
-        told = environment(self.server, data_dir=self._data_dir)
-        return BotProcess(self.server, told, folder, live.tell_status)
+        told = environment(self.discord.server, self.slack.server, data_dir=self._data_dir)
+        return BotProcess(told, folder, connected=self._connected, changed=live.tell_status)
+
+    async def _connected(self) -> None:
+        """Wait, for as long as the bot runs, until it is connected to both platforms."""
+        await asyncio.gather(self.discord.connected(_A_DAY), self.slack.connected(_A_DAY))
 
     async def _begin(self, bot: BotProcess) -> None:
         if self._data_dir is not None:
-            await self.stage.dress()
+            await self.discord.stage.dress()
+            await self.slack.stage.dress()
         if self._with_bot:
             await bot.start()

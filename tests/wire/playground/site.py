@@ -2,14 +2,16 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import Literal
 
 from aiohttp import web
+from pydantic import BaseModel, ConfigDict
 
-from tests.wire.discord.world import World
-from tests.wire.playground.actions import Actions, Refused
+from tests.wire.playground.bot_process import BotProcess
 from tests.wire.playground.live import Live
+from tests.wire.playground.side import Action, Json, Refused, Side, checked, perform
 
 HOST = "127.0.0.1"
 PAGE = Path(__file__).parent / "page"
@@ -27,7 +29,8 @@ _LARGEST_BODY = 64 * 1024
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'self'"
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -37,23 +40,33 @@ HEADERS = {
 }
 
 
-class Site:
-    """Serves the page, its events and its actions."""
+class SwitchBot(BaseModel):
+    """Start or stop the bot."""
 
-    def __init__(self, world: World, live: Live, actions: Actions) -> None:
-        self._world = world
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    do: Literal["start", "stop"]
+
+
+class Site:
+    """Serves the pages, and each platform's events and actions below its name."""
+
+    def __init__(self, sides: Mapping[str, Side], live: Live, bot: BotProcess) -> None:
+        self._sides = sides
         self._live = live
-        self._actions = actions
+        self._bot = bot
+        self._own: dict[str, Action] = {"bot": checked(SwitchBot, self._switch)}
         self._runner: web.AppRunner | None = None
 
     async def start(self, port: int = 0) -> str:
         """Listen on loopback and return the page's address; 0: any free port."""
         app = web.Application(client_max_size=_LARGEST_BODY, middlewares=[_only_our_own_page])
         app.on_response_prepare.append(_guard)
-        app.router.add_get("/people", self._serve_people)
-        app.router.add_get("/live", self._serve_events)
-        app.router.add_get("/attachments/{id:[0-9]{1,20}}", self._serve_attachment)
-        app.router.add_post("/do/{action}", self._do)
+        side = f"/{{side:{'|'.join(self._sides)}}}"
+        app.router.add_get(f"{side}/people", self._serve_people)
+        app.router.add_get(f"{side}/live", self._serve_events)
+        app.router.add_get(f"{side}/attachments/{{id:[0-9]{{1,20}}}}", self._serve_attachment)
+        app.router.add_post(f"{side}/do/{{action}}", self._do)
         app.router.add_get("/{path:.*}", _serve_file)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
@@ -65,32 +78,42 @@ class Site:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    async def _serve_people(self, _: web.Request) -> web.Response:
-        return web.json_response({"people": self._live.people()})
+    def _side(self, request: web.Request) -> Side:
+        return self._sides[request.match_info["side"]]
+
+    async def _serve_people(self, request: web.Request) -> web.Response:
+        return web.json_response({"people": self._side(request).people()})
 
     async def _serve_events(self, request: web.Request) -> web.StreamResponse:
+        person = request.query.get("user", "")
         try:
-            reader = self._actions.person(request.query.get("user", ""))
+            return await self._live.serve(request, self._side(request), person)
         except Refused as refusal:
             return _error(400, str(refusal))
-        return await self._live.serve(request, reader)
 
     async def _serve_attachment(self, request: web.Request) -> web.Response:
-        attachment = self._world.attachments.get(int(request.match_info["id"]))
-        if attachment is None or not attachment.content_type.startswith("image/png"):
+        picture = self._side(request).picture(int(request.match_info["id"]))
+        if picture is None:
             return _error(404, "There is no such picture.")
-        return web.Response(body=attachment.content, content_type="image/png")
+        return web.Response(body=picture, content_type="image/png")
 
     async def _do(self, request: web.Request) -> web.Response:
         try:
             if request.content_type != "application/json":
                 raise Refused("An action is sent as JSON.")
             body = json.loads(await request.text())
-            return web.json_response(await self._actions.do(request.match_info["action"], body))
+            name = request.match_info["action"]
+            if name in self._own:
+                return web.json_response(await perform(self._own, name, body))
+            return web.json_response(await self._side(request).do(name, body))
         except Refused as refusal:
             return _error(400, str(refusal))
         except ValueError:
             return _error(400, "This is not JSON.")
+
+    async def _switch(self, asked: SwitchBot) -> Json:
+        await (self._bot.start() if asked.do == "start" else self._bot.stop())
+        return {}
 
 
 @web.middleware
@@ -111,7 +134,8 @@ async def _guard(_: web.Request, response: web.StreamResponse) -> None:
 
 
 async def _serve_file(request: web.Request) -> web.Response:
-    file = _FILES.get("/index.html" if request.path == "/" else request.path)
+    path = request.path
+    file = _FILES.get(f"{path}index.html" if path.endswith("/") else path)
     if file is None:
         return _error(404, "There is nothing here.")
     kind = _TYPES[file.suffix]

@@ -1,11 +1,12 @@
-// The way to the server: actions by POST, what happens by server-sent events.
+// The way to the server, below the address of the platform's page: actions by POST, what
+// happens by server-sent events.
 
 import { say } from "./dom.js";
 
 /** Ask the server to do something; returns its answer, or null when it refused, which is said. */
 export async function act(action, body) {
   try {
-    const response = await fetch(`/do/${action}`, {
+    const response = await fetch(`do/${action}`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
@@ -19,10 +20,10 @@ export async function act(action, body) {
   return null;
 }
 
-/** Hear everything that one person sees; returns what ends it. */
-export function listen(user, store) {
-  const source = new EventSource(`/live?user=${encodeURIComponent(user)}`);
-  for (const name of ["all", "message", "gone", "channel", "bot"]) {
+/** Hear everything that one person sees; `names` are the platform's own events. Returns what ends it. */
+export function listen(user, store, names) {
+  const source = new EventSource(`live?user=${encodeURIComponent(user)}`);
+  for (const name of ["all", "bot", ...names]) {
     source.addEventListener(name, (event) => store.apply(name, JSON.parse(event.data)));
   }
   source.addEventListener("error", () => store.apply("bot", { state: "lost", detail: "Start the playground again and reload this page." }));

@@ -1,9 +1,10 @@
 // Puts the page together: which place is open, and who one is.
 
-import { listen } from "./api.js";
-import { byId } from "./dom.js";
+import { listen } from "../api.js";
+import { byId } from "../dom.js";
+import { drawBot, drawPeople } from "../foot.js";
 import { Room } from "./room.js";
-import { drawBot, drawChannels, drawPeople } from "./sidebar.js";
+import { drawChannels } from "./sidebar.js";
 import { isThread, Store } from "./store.js";
 
 const store = new Store();
@@ -63,7 +64,7 @@ function write(id) {
 
 function become(user) {
   stopListening();
-  stopListening = listen(user, store);
+  stopListening = listen(user, store, ["message", "gone", "channel"]);
 }
 
 function showSidebar(shown) {
@@ -102,5 +103,5 @@ byId("open-sidebar").addEventListener("click", () => showSidebar(true));
 byId("close-sidebar").addEventListener("click", () => showSidebar(false));
 byId("sidebar").addEventListener("keydown", (event) => event.key === "Escape" && showSidebar(false));
 
-const { people } = await (await fetch("/people")).json();
+const { people } = await (await fetch("people")).json();
 become(people[0].id);

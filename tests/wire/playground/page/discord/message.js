@@ -1,10 +1,10 @@
 // One message, as it looks in a channel.
 
+import { el, freshId } from "../dom.js";
+import { avatar } from "../foot.js";
+import { inline, markdown } from "../markdown/discord.js";
+import { openMenu } from "../menu.js";
 import { components } from "./components.js";
-import { el, freshId } from "./dom.js";
-import { markdown } from "./markdown/blocks.js";
-import { inline } from "./markdown/inline.js";
-import { openMenu } from "./menu.js";
 import { isEphemeral, isLoading } from "./store.js";
 
 const THREAD_CREATED = 18;
@@ -39,12 +39,6 @@ export function messageElement(message, store, doing) {
     openMenu(doing.entries(message), shown, event);
   });
   return shown;
-}
-
-/** Return a person's round picture: their initials. */
-export function avatar(person) {
-  const initials = person.name.split(/\s+/, 2).map((word) => word[0]).join("").toUpperCase();
-  return el("span", { class: `avatar ${person.role}`, "aria-hidden": "true" }, initials);
 }
 
 function classes(message, store) {
@@ -110,7 +104,7 @@ function embedElement(embed, store) {
 
 function picture(attachment) {
   const alt = attachment.description ?? attachment.filename;
-  return el("img", { class: "picture", src: `/attachments/${attachment.id}`, alt });
+  return el("img", { class: "picture", src: `attachments/${attachment.id}`, alt });
 }
 
 function threadLink(thread, store, doing) {

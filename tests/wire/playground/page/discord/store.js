@@ -2,6 +2,7 @@
 
 const EPHEMERAL = 64;
 const LOADING = 128;
+const SOON = 5 * 60 * 1000;
 
 /** All that one person sees. Events: `all`, `message`, `gone`, `channel`, `bot`. */
 export class Store extends EventTarget {
@@ -30,6 +31,23 @@ export class Store extends EventTarget {
     return [...this.messages.values()]
       .filter((message) => message.channel_id === channelId && !this.dismissed.has(message.id))
       .sort((one, other) => Number(BigInt(one.id) - BigInt(other.id)));
+  }
+
+  isIn(message, channelId) {
+    return message.channel_id === channelId;
+  }
+
+  /** Tell whether a message goes on where the same person's last one ended. */
+  goesOn(message, before) {
+    if (isEphemeral(message) || isEphemeral(before)) return false;
+    const same = message.author.id === before.author.id && message.channel_id === before.channel_id;
+    return same && new Date(message.timestamp) - new Date(before.timestamp) < SOON;
+  }
+
+  /** Tell whether I wrote a message, or asked for it. */
+  isMine(message) {
+    const asker = message.interaction_metadata?.user ?? message.author;
+    return asker.id === this.me;
   }
 
   person(id) {

@@ -1,14 +1,15 @@
 // A place to read and write in: the channel in the middle, or the thread beside it.
 
-import { act } from "./api.js";
+import { act } from "../api.js";
 import { menuCommands } from "./commands.js";
 import { Composer } from "./composer.js";
-import { say } from "./dom.js";
+import { say } from "../dom.js";
 import { introduction } from "./intro.js";
-import { openMenu } from "./menu.js";
+import { messageElement } from "./message.js";
+import { openMenu } from "../menu.js";
+import { Timeline } from "../timeline.js";
 import { openModal } from "./modal.js";
 import { isEphemeral, isThread } from "./store.js";
-import { Timeline } from "./timeline.js";
 
 /** A timeline with a composer below it. */
 export class Room {
@@ -20,8 +21,11 @@ export class Room {
     this.#store = store;
     this.#openThread = openThread;
     this.composer = new Composer(store, composerId);
-    this.timeline = new Timeline(store, label, this.#doing());
+    const doing = this.#doing();
+    this.timeline = new Timeline(store, label, (message) => messageElement(message, store, doing));
     root.append(this.timeline.element, this.composer.element);
+    store.on("message", (message) => this.#refreshStarter(message));
+    store.on("channel", () => this.#renameThreads());
   }
 
   /** Show a channel; a thread has no introduction. */
@@ -29,6 +33,18 @@ export class Room {
     this.timeline.show(channel.id, isThread(channel) ? null : introduction(channel, this.#store, this.#trying()));
     this.composer.show(channel);
     this.#menus = await menuCommands(this.#store.me, channel.id);
+  }
+
+  /** Keep the beginning of a thread up to date: it stands in another channel. */
+  #refreshStarter(message) {
+    if (this.timeline.element.querySelector(`.starter[data-id="${message.id}"]`)) this.timeline.refresh();
+  }
+
+  #renameThreads() {
+    for (const link of this.timeline.element.querySelectorAll("[data-thread]")) {
+      const thread = this.#store.channels.get(link.dataset.thread);
+      if (thread) link.firstChild.textContent = thread.name;
+    }
   }
 
   /** What the buttons and the menu of a message do. */

@@ -1,46 +1,35 @@
 """Does in the world what the page asks for, as far as the person may."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
-
-from pydantic import ValidationError
+from typing import Any
 
 from tests.wire.discord.commands import CHAT_INPUT, MESSAGE_MENU
 from tests.wire.discord.entities import Channel, Message, User
 from tests.wire.discord.errors import ApiError, Json
 from tests.wire.discord.interactions import Callback, Interaction
 from tests.wire.discord.permissions import Permission
-from tests.wire.playground import requests
-from tests.wire.playground.bot_process import BotProcess
-from tests.wire.playground.stage import Stage
+from tests.wire.playground.discord import requests
+from tests.wire.playground.discord.stage import Stage
+from tests.wire.playground.side import NO_RESPONSE, Action, Refused, checked, perform
 
-NO_RESPONSE = "The bot did not respond within three seconds."
 _CHANNEL_OPTION = 7
-R = TypeVar("R", bound=requests.Request)
-
-
-class Refused(Exception):
-    """A request that cannot be fulfilled; the text is for the person at the page."""
 
 
 class Actions:
     """Takes requests by name."""
 
-    def __init__(self, stage: Stage, bot: BotProcess) -> None:
+    def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._world = stage.world
-        self._bot = bot
-        self._known: dict[str, Callable[[Json], Awaitable[Json]]] = {
-            "say": _checked(requests.Say, self._say),
-            "edit": _checked(requests.Edit, self._edit),
-            "delete": _checked(requests.Delete, self._delete),
-            "commands": _checked(requests.ListCommands, self._commands),
-            "command": _checked(requests.UseCommand, self._use_command),
-            "complete": _checked(requests.Complete, self._complete),
-            "menu": _checked(requests.UseMenu, self._use_menu),
-            "click": _checked(requests.Click, self._click),
-            "submit": _checked(requests.Submit, self._submit),
-            "bot": _checked(requests.SwitchBot, self._switch),
+        self._known: dict[str, Action] = {
+            "say": checked(requests.Say, self._say),
+            "edit": checked(requests.Edit, self._edit),
+            "delete": checked(requests.Delete, self._delete),
+            "commands": checked(requests.ListCommands, self._commands),
+            "command": checked(requests.UseCommand, self._use_command),
+            "complete": checked(requests.Complete, self._complete),
+            "menu": checked(requests.UseMenu, self._use_menu),
+            "click": checked(requests.Click, self._click),
+            "submit": checked(requests.Submit, self._submit),
         }
 
     async def do(self, name: str, body: Any) -> Json:
@@ -49,32 +38,19 @@ class Actions:
         Raises:
             Refused: saying why it cannot be done.
         """
-        if name not in self._known or not isinstance(body, dict):
-            raise Refused("There is no such action.")
         try:
-            return await self._known[name](body)
-        except ValidationError as error:
-            raise Refused(_first_problem(error)) from error
+            return await perform(self._known, name, body)
         except ApiError as error:
             raise Refused(f"{error.body['message']} ({error.code})") from error
-        except (LookupError, ValueError) as error:
-            raise Refused(str(error)) from error
-
-    def person(self, user_id: str) -> User:
-        """Return one of those whom the page can act as."""
-        for person in self._stage.people:
-            if str(person.id) == user_id:
-                return person
-        raise Refused("There is no such person.")
 
     async def _say(self, asked: requests.Say) -> Json:
-        person, channel = self.person(asked.user), self._channel(asked)
+        person, channel = self._stage.person(asked.user), self._channel(asked)
         target = self._message(asked.reply_to, person) if asked.reply_to else None
         said = await self._world.say(person, channel, asked.content, reply_to=target)
         return {"id": str(said.id)}
 
     async def _edit(self, asked: requests.Edit) -> Json:
-        person = self.person(asked.user)
+        person = self._stage.person(asked.user)
         message = self._message(asked.message, person)
         if message.author is not person:
             raise Refused("Only the author can edit a message.")
@@ -82,7 +58,7 @@ class Actions:
         return {}
 
     async def _delete(self, asked: requests.Delete) -> Json:
-        person = self.person(asked.user)
+        person = self._stage.person(asked.user)
         message = self._message(asked.message, person)
         if message.author is not person and not self._stage.moderates(message.channel, person):
             raise Refused("Only the author or staff can delete a message.")
@@ -90,7 +66,7 @@ class Actions:
         return {}
 
     async def _commands(self, asked: requests.ListCommands) -> Json:
-        person, channel = self.person(asked.user), self._channel(asked)
+        person, channel = self._stage.person(asked.user), self._channel(asked)
         registered = self._world.application.commands.values()
         offered = [c for c in registered if self._offered(c, person, channel)]
         return {
@@ -106,14 +82,14 @@ class Actions:
         return here and (not channel.guild or self._world.may(channel, person, needed))
 
     async def _use_command(self, asked: requests.UseCommand) -> Json:
-        person, channel = self.person(asked.user), self._channel(asked)
+        person, channel = self._stage.person(asked.user), self._channel(asked)
         options = self._values(asked)
         return await self._outcome(
             await self._world.slash(person, channel, asked.command, **options)
         )
 
     async def _complete(self, asked: requests.Complete) -> Json:
-        person, channel = self.person(asked.user), self._channel(asked)
+        person, channel = self._stage.person(asked.user), self._channel(asked)
         options = self._values(asked)
         try:
             choices = await self._world.autocomplete(
@@ -124,26 +100,21 @@ class Actions:
         return {"choices": choices}
 
     async def _use_menu(self, asked: requests.UseMenu) -> Json:
-        person = self.person(asked.user)
+        person = self._stage.person(asked.user)
         message = self._message(asked.message, person)
         return await self._outcome(await self._world.context_menu(person, message, asked.command))
 
     async def _click(self, asked: requests.Click) -> Json:
-        person = self.person(asked.user)
+        person = self._stage.person(asked.user)
         message = self._message(asked.message, person)
         return await self._outcome(await self._world.click(person, message, asked.custom_id))
 
     async def _submit(self, asked: requests.Submit) -> Json:
-        person = self.person(asked.user)
+        person = self._stage.person(asked.user)
         opened = self._world.interactions.all.get(int(asked.interaction))
         if opened is None or opened.user is not person:
             raise Refused("There is no such form.")
         return await self._outcome(await self._world.submit_modal(opened, **asked.fields))
-
-    async def _switch(self, asked: requests.SwitchBot) -> Json:
-        self.person(asked.user)
-        await (self._bot.start() if asked.do == "start" else self._bot.stop())
-        return {}
 
     async def _outcome(self, interaction: Interaction) -> Json:
         """Wait for the bot's first response; only a form has to be shown by the page."""
@@ -176,7 +147,7 @@ class Actions:
         self, asked: requests.Say | requests.ListCommands | requests.UseCommand
     ) -> Channel:
         channel = self._find_channel(asked.channel)
-        if not self._stage.visible(channel, self.person(asked.user)):
+        if not self._stage.visible(channel, self._stage.person(asked.user)):
             raise Refused("There is no such channel.")
         return channel
 
@@ -188,17 +159,3 @@ class Actions:
         if message is None or not self._world.sees(person, message):
             raise Refused("There is no such message.")
         return message
-
-
-def _checked(
-    model: type[R], action: Callable[[R], Awaitable[Json]]
-) -> Callable[[Json], Awaitable[Json]]:
-    async def run(body: Json) -> Json:
-        return await action(model.model_validate(body))
-
-    return run
-
-
-def _first_problem(error: ValidationError) -> str:
-    problem = error.errors()[0]
-    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"

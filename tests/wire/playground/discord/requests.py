@@ -1,8 +1,10 @@
 """What the page may ask for, checked before anything is done."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from tests.wire.playground import side
 
 Id = Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -10,10 +12,8 @@ Text = Annotated[str, Field(max_length=4_000)]
 Value = bool | int | float | Annotated[str, Field(max_length=6_000)]
 
 
-class Request(BaseModel):
+class Request(side.Request):
     """Something that a person does."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     user: Id
 
@@ -78,9 +78,3 @@ class Submit(Request):
 
     interaction: Id
     fields: dict[Name, Text] = Field(default_factory=dict, max_length=5)
-
-
-class SwitchBot(Request):
-    """Start or stop the bot."""
-
-    do: Literal["start", "stop"]

@@ -1,53 +1,19 @@
-"""The places and people of the playground, and what the page offers to try."""
+"""The places and people on Discord, and what the page offers to try there."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from tests.wire.discord.entities import Channel, Message, User
 from tests.wire.discord.errors import Json
 from tests.wire.discord.permissions import Permission
 from tests.wire.discord.world import World
+from tests.wire.playground.examples import PASSAGE, examples
+from tests.wire.playground.side import Refused
 
 _STAFF = (
     Permission.MANAGE_CHANNELS
     | Permission.MANAGE_GUILD
     | Permission.MANAGE_MESSAGES
     | Permission.MANAGE_THREADS
-)
-PASSAGE = (
-    "Glossator builds the next edition aside and makes it live in a single step, so a reader sees "
-    "the old edition or the new one, never a mixture."
-)
-"""Stands in the handbook's page about ingesting, word for word."""
-
-
-@dataclass(frozen=True)
-class Examples:
-    """What the page suggests to somebody who does not know what to ask."""
-
-    mention: str
-    ask: str
-    private: str
-    about: str
-    """Tells what this is."""
-
-
-HANDBOOK = Examples(
-    mention="What is an edition?",
-    ask="Does Glossator need the internet?",
-    private="What happens when the book does not contain the answer?",
-    about=(
-        "This is the real bot on a small Discord of its own, on your machine. It answers from "
-        "its handbook, and nothing that you write leaves the machine."
-    ),
-)
-OWN_COURSES = Examples(
-    mention="What is this course about?",
-    ask="Where should I begin?",
-    private="Which words do I have to know first?",
-    about=(
-        "This is the real bot on a small Discord of its own, on your machine. It answers from "
-        "your courses, with your settings."
-    ),
 )
 
 
@@ -65,13 +31,20 @@ class Stage:
         world.add_channel(world.guild, "study-group")
         for person in self.people:
             world.direct_channel(person, world.bot)
-        self._examples = OWN_COURSES if own_courses else HANDBOOK
+        self._examples = examples("Discord", own_courses=own_courses)
         self._passage: Message | None = None
 
     @property
     def people(self) -> tuple[User, ...]:
         """The accounts that the page can act as."""
         return (self.student, self.staff)
+
+    def person(self, user_id: str) -> User:
+        """Return one of those whom the page can act as, or refuse."""
+        for person in self.people:
+            if str(person.id) == user_id:
+                return person
+        raise Refused("There is no such person.")
 
     async def dress(self) -> None:
         """Post the passage that can be explained."""

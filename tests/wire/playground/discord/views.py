@@ -5,10 +5,8 @@ from tests.wire.discord.errors import Json
 from tests.wire.discord.message_payloads import dispatched
 from tests.wire.discord.payloads import channel_payload
 from tests.wire.discord.state import Event
-from tests.wire.playground.stage import Stage
-
-View = tuple[str, Json]
-"""The name of an event of the page, and its data."""
+from tests.wire.playground.discord.stage import Stage
+from tests.wire.playground.side import View
 
 _MESSAGES = ("MESSAGE_CREATE", "MESSAGE_UPDATE")
 _CHANNELS = ("CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE")

@@ -1,11 +1,11 @@
 // Where messages are written: with replies, edits, mentions and commands.
 
-import { act } from "./api.js";
+import { act } from "../api.js";
 import { CommandForm, slashCommands } from "./commands.js";
-import { el, freshId } from "./dom.js";
+import { el, freshId } from "../dom.js";
 import { openModal } from "./modal.js";
 import { isThread } from "./store.js";
-import { Suggestions } from "./suggestions.js";
+import { Suggestions } from "../suggestions.js";
 
 const LONGEST = 2000;
 const MOST_ROWS = 10;

@@ -1,6 +1,6 @@
 // What stands at the top of a channel: where one is, and what there is to try.
 
-import { el } from "./dom.js";
+import { el } from "../dom.js";
 
 /** Return the introduction of a channel; `trying` does what a card suggests. */
 export function introduction(channel, store, trying) {

@@ -1,6 +1,6 @@
 // The rows of buttons below a message.
 
-import { el } from "./dom.js";
+import { el } from "../dom.js";
 
 const ROW = 1;
 const BUTTON = 2;

@@ -1,8 +1,8 @@
 // Slash commands: which there are, and the form for one's options.
 
-import { act } from "./api.js";
-import { el } from "./dom.js";
-import { Suggestions } from "./suggestions.js";
+import { act } from "../api.js";
+import { el } from "../dom.js";
+import { Suggestions } from "../suggestions.js";
 
 const GROUPS = [1, 2];
 const NUMBERS = [4, 10];

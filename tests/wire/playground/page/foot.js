@@ -1,33 +1,14 @@
-// The list of channels, the people one can be, and how the bot is.
+// Below the list of places: the people one can be, and how the bot is.
 
 import { act } from "./api.js";
 import { byId, el } from "./dom.js";
-import { avatar } from "./message.js";
-import { isThread } from "./store.js";
 
 const STATES = { starting: "Starting", ready: "Ready", stopping: "Stopping", stopped: "Stopped", lost: "Not reachable" };
 
-/** Draw the channels; the open one is marked. */
-export function drawChannels(store, openId, threadId, open) {
-  const all = [...store.channels.values()];
-  const text = all.filter((channel) => channel.type === 0);
-  const direct = all.filter((channel) => channel.type === 1);
-  const button = (channel, name, current, kind) =>
-    el("button", { type: "button", class: `place-link ${kind}`, "aria-current": current ? "page" : null, onclick: () => open(channel) }, name);
-  const threads = (parent) =>
-    all
-      .filter((channel) => isThread(channel) && channel.parent_id === parent.id)
-      .map((thread) => el("li", {}, button(thread, thread.name, thread.id === threadId, "thread")));
-  const channels = text.map((channel) =>
-    el("li", {}, button(channel, `# ${channel.name}`, channel.id === openId, "text"), el("ul", {}, ...threads(channel))),
-  );
-  const conversations = direct.map((channel) => el("li", {}, button(channel, store.title(channel), channel.id === openId, "direct")));
-  byId("channels").replaceChildren(
-    el("h3", {}, "Channels"),
-    el("ul", {}, ...channels),
-    el("h3", {}, "Direct messages"),
-    el("ul", {}, ...conversations),
-  );
+/** Return a person's round picture: their initials. */
+export function avatar(person) {
+  const initials = person.name.split(/\s+/, 2).map((word) => word[0]).join("").toUpperCase();
+  return el("span", { class: `avatar ${person.role}`, "aria-hidden": "true" }, initials);
 }
 
 /** Draw whom one can be. */
@@ -50,7 +31,7 @@ export function drawBot(store) {
   const name = STATES[state];
   const running = state === "ready" || state === "starting";
   const stoppable = running || state === "stopped";
-  const order = () => act("bot", { user: store.me, do: running ? "stop" : "start" });
+  const order = () => act("bot", { do: running ? "stop" : "start" });
   byId("bot").replaceChildren(
     el("span", { class: `light ${state}`, "aria-hidden": "true" }),
     el("div", { role: "status" }, el("b", {}, `Bot: ${name}`), el("small", {}, detail)),

@@ -1,7 +1,7 @@
 // The form that a bot may show in answer to a click.
 
-import { act } from "./api.js";
-import { byId, el, freshId } from "./dom.js";
+import { act } from "../api.js";
+import { byId, el, freshId } from "../dom.js";
 
 const PARAGRAPH = 2;
 

@@ -1,0 +1,32 @@
+// What stands at the top of a place: where one is, and what there is to try.
+
+import { el } from "../dom.js";
+
+/** Return the introduction of a channel; `trying` does what a card suggests. */
+export function introduction(channel, store, trying) {
+  const { mention, ask, private: alone, passage, about } = store.examples;
+  if (channel.direct) {
+    return section("A direct message to Glossator", "Here every message is a question; no mention is needed.", [card("Ask", mention, () => trying.write(mention))]);
+  }
+  const cards = [
+    card("Mention the bot", `@Glossator ${mention}`, () => trying.write(`@Glossator ${mention}`)),
+    card("Ask with a command", `/ask ${ask}`, () => trying.write(`/ask ${ask}`)),
+    card("Ask in private", `/ask private ${alone}`, () => trying.write(`/ask private ${alone}`)),
+  ];
+  if (store.messages.has(passage)) cards.push(card("Explain a passage", "In a message's ⋯ menu, or right-click it", () => trying.menu(passage)));
+  return section(`Welcome to #${channel.name}`, `${about} Try:`, cards);
+}
+
+/** Return what the assistant suggests to ask in a new thread; `say` asks it. */
+export function prompts({ prompts: suggested, prompts_title: title }, say) {
+  if (!suggested.length) return null;
+  return section(title ?? "You could ask", "", suggested.map((each) => card(each.title, each.message, () => say(each.message))));
+}
+
+function section(title, text, cards) {
+  return el("section", { class: "intro", "aria-label": "What to try" }, el("h3", {}, title), el("p", {}, text), el("div", { class: "cards" }, ...cards));
+}
+
+function card(title, text, chosen) {
+  return el("button", { type: "button", class: "card", onclick: chosen }, el("b", {}, title), el("span", {}, text));
+}

@@ -1,0 +1,1 @@
+"""Slack's side of the playground."""
