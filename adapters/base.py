@@ -1,6 +1,6 @@
 """The Protocols that every platform, and every way of answering, speaks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from core.errors import BotError
@@ -123,9 +123,8 @@ class ChatAdapter(Protocol):
 class ChatPlatform(ChatAdapter, Protocol):
     """A chat adapter with its connection."""
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether the platform could tell us something right now."""
+    async def is_connected(self) -> bool:
+        """Return whether the platform could tell us something right now."""
         ...
 
     async def run(self) -> None:
@@ -139,3 +138,8 @@ class ChatPlatform(ChatAdapter, Protocol):
     async def close(self) -> None:
         """Let no more events in; what is being accepted is finished before."""
         ...
+
+
+def ready(adapters: Mapping[str, ChatAdapter]) -> list[str]:
+    """Return the platforms whose events are worth a try."""
+    return [name for name, adapter in adapters.items() if adapter.is_ready]

@@ -2,13 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Hashable
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from itertools import repeat
+from typing import Any
 from weakref import WeakValueDictionary
 
 from adapters.desk import Received
 from core.errors import StoreError
 from core.inbox.base import Acceptance, Accepted
+from core.metering import ACCEPTING, BACKFILLED, NO_METER, Meter
 
 logger = logging.getLogger(__name__)
 
@@ -31,13 +34,14 @@ Accepting = Callable[[], Awaitable[Received | None]]
 class Intake:
     """Has events accepted, each behind what was said before in the same place."""
 
-    def __init__(self, wake: Callable[[], None]) -> None:
+    def __init__(self, wake: Callable[[], None], meter: Meter = NO_METER) -> None:
         """Prepare to take in.
 
         Args:
             wake: Tells the worker that there is something to do.
         """
         self._wake = wake
+        self._meter = meter
         self._tasks = set[asyncio.Task[Received | None]]()
         self._order = WeakValueDictionary[Hashable, asyncio.Lock]()
         self._waiting = 0
@@ -47,13 +51,20 @@ class Intake:
         """How many events wait for the database."""
         return self._waiting
 
-    def begin(self, place: Hashable, accept: Accepting) -> "asyncio.Task[Received | None]":
+    def begin(
+        self, place: Hashable, accept: Accepting, *, missed: bool = False
+    ) -> "asyncio.Task[Received | None]":
         """Begin to accept an event, and return the task that ends when the database has it.
 
         When the database fails, that is tried again. Who is told nothing meanwhile would not
         be helped by being told: what is not in the database cannot be promised.
+
+        Args:
+            place: Where it was said.
+            accept: Has the desk accept it.
+            missed: It was said while nobody listened, and has been found by a look back.
         """
-        task = asyncio.create_task(self._in_order(place, accept))
+        task = asyncio.create_task(self._measured(self._in_order(place, accept), missed))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -64,6 +75,20 @@ class Intake:
             await asyncio.wait(self._tasks, timeout=_LAST_WORDS)
         for task in self._tasks:
             task.cancel()
+
+    async def _measured(
+        self, accepting: Coroutine[Any, Any, Received | None], missed: bool
+    ) -> Received | None:
+        """Have counted what is accepted, and how long it took, unless it had waited before."""
+        begun = time.monotonic()
+        received = await accepting
+        if received is not None:
+            platform = received.arrival.platform
+            if not missed:
+                self._meter.time(ACCEPTING, platform, seconds=time.monotonic() - begun)
+            elif received.accepted.acceptance is Acceptance.NEW:
+                self._meter.count(BACKFILLED, platform)
+        return received
 
     async def _in_order(self, place: Hashable, accept: Accepting) -> Received | None:
         async with self._order.setdefault(place, asyncio.Lock()):

@@ -5,11 +5,13 @@ import logging
 from collections.abc import Mapping
 from datetime import timedelta
 
-from adapters.base import ChatAdapter
+from adapters.base import ChatAdapter, ready
 from adapters.keeping import Reached, nothing
+from adapters.pulse import Pulse
 from core.errors import DeliveryError, StoreError
 from core.inbox.base import Job
 from core.inbox.store import Inbox
+from core.metering import HEALED, NO_METER, Meter
 from core.models import now
 from core.retention import Retention
 
@@ -39,6 +41,7 @@ class Janitor:
         every: float = 5.0,
         lease: float = 15.0,
         reached: Reached = nothing,
+        meter: Meter = NO_METER,
     ) -> None:
         """Prepare to look.
 
@@ -55,6 +58,9 @@ class Janitor:
         self._every = every
         self._lease = lease
         self._reached = reached
+        self._meter = meter
+        self.pulse = Pulse()
+        """Beats with every look."""
         self._pruned_at = -_PRUNED_EVERY
 
     async def run(self) -> None:
@@ -74,8 +80,9 @@ class Janitor:
         Raises:
             StoreError: when the database fails.
         """
+        self.pulse.beat()
         lease = timedelta(seconds=self._lease)
-        job = await self._inbox.claim_healing(lease, [*self._adapters])
+        job = await self._inbox.claim_healing(lease, ready(self._adapters))
         if job is None:
             return False
         await self._reach("healing")
@@ -83,6 +90,7 @@ class Janitor:
         await self._reach("tidied")
         await self._inbox.healed(job, again_in)
         await self._reach("healed")
+        self._meter.count(HEALED, job.arrival.platform)
         return True
 
     async def _tidy(self, job: Job) -> timedelta | None:

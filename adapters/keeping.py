@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from core.errors import StoreError
 from core.inbox.base import Job, LeaseLost, Posted
 from core.inbox.store import Inbox
+from core.metering import AMBIGUOUS, DELIVERING, ENDED, NO_METER, Meter
+from core.models import now
 
 logger = logging.getLogger(__name__)
 
@@ -17,10 +19,14 @@ Result = TypeVar("Result")
 Reached = Callable[[str], Awaitable[None] | None]
 """Is told the name of each step, when it is reached; tests end the process there."""
 
+DONE = "done"
+"""What became of a job that was delivered."""
 _BEAT = 0.25
-"""The part of a lease after which it is renewed, and which a renewal may take."""
+"""The part of a lease after which it is renewed, or tried again when there is no answer."""
 _SHORTEST_BEAT = 0.02
 """The part of a lease that lies between two tries at least, however little of it is left."""
+_MOST_RENEWALS = 2
+"""How many may be under way at the same time."""
 _MARGIN = 0.2
 """The part of a lease at whose end nothing new is begun: a call takes its time."""
 _RETRY_STORE = 0.5
@@ -37,7 +43,7 @@ def unstoppable_clock() -> float:
     return time.monotonic() if boottime is None else time.clock_gettime(boottime)
 
 
-def noticed(task: asyncio.Task[None]) -> None:
+def noticed(task: asyncio.Task[Any]) -> None:
     """Take note of a failure for which nobody waits any more, as the job was lost or cancelled."""
     if not task.cancelled():
         task.exception()
@@ -59,6 +65,7 @@ class Holding:
         lease: float,
         claimed_at: float,
         reached: Reached = nothing,
+        meter: Meter = NO_METER,
         clock: Callable[[], float] = unstoppable_clock,
     ) -> None:
         """Begin to hold a job.
@@ -72,6 +79,7 @@ class Holding:
         self._inbox = inbox
         self._lease = lease
         self._reached = reached
+        self._meter = meter
         self._clock = clock
         self._until = claimed_at + lease * (1 - _MARGIN)
 
@@ -83,6 +91,15 @@ class Holding:
     def doubt(self) -> None:
         """Have the janitor look for messages of this job when it has ended."""
         self.doubtful = True
+        self._meter.count(AMBIGUOUS, self.job.arrival.platform)
+
+    def ended(self, outcome: str) -> None:
+        """Have it counted how the work on this job ended: `done`, `released` and the like."""
+        platform = self.job.arrival.platform
+        self._meter.count(ENDED, platform, outcome)
+        if outcome == DONE:
+            seconds = (now() - self.job.accepted_at).total_seconds()
+            self._meter.time(DELIVERING, platform, seconds=seconds)
 
     async def keep(self, posted: Posted) -> None:
         """Store what the platform has now; a database that fails is tried again.
@@ -130,17 +147,43 @@ class Holding:
         """
         task = asyncio.create_task(work)
         task.add_done_callback(noticed)
+        renewals = list[asyncio.Task[bool]]()
         try:
             while not task.done():
-                await asyncio.wait({task}, timeout=self._until_next_beat())
-                if not task.done() and await self._renew():
-                    on_stop()
+                waited = await asyncio.wait(
+                    {task, *renewals},
+                    timeout=self._until_next_beat(),
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                for renewal in [one for one in renewals if one in waited[0]]:
+                    renewals.remove(renewal)
+                    if renewal.result():
+                        on_stop()
+                if not waited[0]:
+                    self._begin_renewal(renewals)
         finally:
+            for renewal in renewals:
+                renewal.cancel()
             if not task.done():
                 self.let_go()
                 task.cancel()
                 await asyncio.wait({task})
         task.result()
+
+    def _begin_renewal(self, renewals: list[asyncio.Task[bool]]) -> None:
+        """Begin to renew beside what has not been answered yet.
+
+        That may be slow, and is not given up for it: its connection would be lost with it,
+        and the next one would be slower still. Or it hangs, and does not keep this one waiting.
+        """
+        self.check()
+        if renewals:
+            logger.warning("the renewal of %s is not answered yet", self.job.arrival.key)
+        if len(renewals) >= _MOST_RENEWALS:
+            return
+        renewal = asyncio.create_task(self._renew())
+        renewal.add_done_callback(noticed)
+        renewals.append(renewal)
 
     def _until_next_beat(self) -> float:
         """Return the seconds until the next renewal: a failed one leaves time for another."""
@@ -149,14 +192,11 @@ class Holding:
 
     async def _renew(self) -> bool:
         """Renew the lease, and return whether the asker stopped the job."""
-        self.check()
         before = self._clock()
         try:
-            async with asyncio.timeout(self._lease * _BEAT):
-                stopped = await self._inbox.renew(self.job, timedelta(seconds=self._lease))
-        except (StoreError, TimeoutError) as error:
-            reason = error or "no answer in time"
-            logger.warning("%s could not be renewed: %s", self.job.arrival.key, reason)
+            stopped = await self._inbox.renew(self.job, timedelta(seconds=self._lease))
+        except StoreError as error:
+            logger.warning("%s could not be renewed: %s", self.job.arrival.key, error)
             return False
-        self._until = before + self._lease * (1 - _MARGIN)
+        self._until = max(self._until, before + self._lease * (1 - _MARGIN))
         return stopped

@@ -5,7 +5,7 @@ import random
 from datetime import timedelta
 from functools import partial
 
-from adapters.keeping import Holding
+from adapters.keeping import DONE, Holding
 from core.errors import DeliveryError, StoreError
 from core.inbox.base import Job
 from core.inbox.store import Inbox
@@ -25,6 +25,7 @@ async def finish(inbox: Inbox, holding: Holding) -> None:
     await holding.reach("ending")
     await holding.persist(partial(inbox.finish, job, doubtful=holding.doubtful))
     await holding.reach("finished")
+    holding.ended(DONE)
     seconds = (now() - job.accepted_at).total_seconds()
     logger.info(
         "%s (%s) done %.2f s after it came, fence %d",
@@ -44,12 +45,14 @@ async def retry_later(inbox: Inbox, holding: Holding, error: DeliveryError) -> N
     later = timedelta(seconds=wait)
     await holding.persist(partial(inbox.release, job, later, failed=True))
     await holding.reach("released")
+    holding.ended("retried")
 
 
 async def give_up(inbox: Inbox, holding: Holding) -> None:
     """End a job that cannot be delivered."""
     await holding.persist(partial(inbox.give_up, holding.job))
     await holding.reach("given up")
+    holding.ended("given_up")
 
 
 async def lost(inbox: Inbox, sessions: SessionStore, job: Job) -> None:

@@ -8,13 +8,17 @@ from contextlib import suppress
 from datetime import timedelta
 
 from adapters import settling
-from adapters.base import ChatAdapter
+from adapters.base import ChatAdapter, ready
 from adapters.delivering import Delivery
 from adapters.keeping import Holding, Reached, nothing, unstoppable_clock
+from adapters.pulse import Pulse
 from core.agent import Agent
 from core.errors import DeliveryError, StoreError
-from core.inbox.base import LeaseLost
+from core.inbox.base import Job, LeaseLost
 from core.inbox.store import Inbox
+from core.log_context import REQUEST
+from core.metering import CLAIMED, LEASE_LOST, NO_METER, WAITING, Meter
+from core.models import now
 from core.sessions.store import SessionStore
 
 logger = logging.getLogger(__name__)
@@ -67,6 +71,7 @@ class Worker:
         concurrency: int = 32,
         stale_after: timedelta = timedelta(minutes=30),
         reached: Reached = nothing,
+        meter: Meter = NO_METER,
     ) -> None:
         """Prepare to work.
 
@@ -85,6 +90,9 @@ class Worker:
         self._concurrency = concurrency
         self._stale_after = stale_after
         self._reached = reached
+        self._meter = meter
+        self.pulse = Pulse()
+        """Beats while the inbox is looked into."""
         self._deliveries: set[Delivery] = set()
         self._working: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
@@ -96,6 +104,7 @@ class Worker:
         try:
             while not self._is_draining:
                 self._news.clear()
+                self.pulse.beat()
                 async with self._claiming:
                     has_begun = not self._is_draining and await self._begin_next()
                 if not has_begun:
@@ -145,20 +154,38 @@ class Worker:
         await self._give_way()
         claimed_at = unstoppable_clock()
         try:
-            job = await self._inbox.claim(timedelta(seconds=self._lease), [*self._adapters])
+            job = await self._inbox.claim(timedelta(seconds=self._lease), ready(self._adapters))
         except StoreError as error:
             logger.warning("the inbox cannot be read: %s", error)
             await asyncio.sleep(_POLL)
             return False
         if job is None:
             return False
+        self._count_claim(job)
         holding = Holding(
-            self._inbox, job, lease=self._lease, claimed_at=claimed_at, reached=self._reached
+            self._inbox,
+            job,
+            lease=self._lease,
+            claimed_at=claimed_at,
+            reached=self._reached,
+            meter=self._meter,
         )
         task = asyncio.create_task(self._work(holding))
         self._working.add(task)
         task.add_done_callback(self._worked)
         return True
+
+    @property
+    def in_flight(self) -> int:
+        """How many events are being answered here."""
+        return len(self._working)
+
+    def _count_claim(self, job: Job) -> None:
+        platform = job.arrival.platform
+        self._meter.count(CLAIMED, platform)
+        if job.fence == 1:  # else it has waited for another try, too
+            waited = (now() - job.accepted_at).total_seconds()
+            self._meter.time(WAITING, platform, seconds=waited)
 
     async def _give_way(self) -> None:
         """Let events be accepted first, while there are any: their askers wait for a sign.
@@ -185,17 +212,20 @@ class Worker:
         4. We are to end: it is released, to be claimed by others at once.
         5. The database does not take our last word: the lease runs out, and it is claimed.
         """
+        REQUEST.set(holding.job.arrival.key)  # of this task alone, and of those it begins
         try:
             await holding.reach("claimed")
             await self._deliver(holding)
         except LeaseLost as error:
             logger.warning("%s", error)
+            self._meter.count(LEASE_LOST, holding.job.arrival.platform)
             await settling.lost(self._inbox, self._sessions, holding.job)
         except StoreError as error:
             logger.warning("%s is left to its lease: %s", holding.job.arrival.key, error)
         except asyncio.CancelledError:
             with suppress(LeaseLost, StoreError):
                 await self._inbox.release(holding.job)
+                holding.ended("released")
             await holding.reach("released")
             raise
         finally:

@@ -19,6 +19,7 @@ from core.channels.store import ChannelRules, Conversations
 from core.feedback.store import Feedback
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
+from core.metering import Meter
 from core.personal import PersonalData
 from core.retention import Retention
 
@@ -36,6 +37,7 @@ class ChatServices:
     """Tells the worker that there is something to do."""
     stop: Callable[[str], Awaitable[bool]]
     """Ends the answer to an event, by its key; returns whether it was on its way."""
+    meter: Meter
 
     def actions(self) -> AnswerActions:
         """Return what the buttons under an answer do."""

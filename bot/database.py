@@ -50,6 +50,17 @@ async def is_current(engine: AsyncEngine) -> bool:
     return await check(engine) is SchemaState.CURRENT
 
 
+async def make_current(engine: AsyncEngine) -> None:
+    """Bring the schema up to date unless it is.
+
+    Raises:
+        ConfigurationError: as `upgrade` does.
+        StoreError: when the database cannot be reached; StoreRefused when it never will.
+    """
+    if not await is_current(engine):
+        await upgrade(engine)
+
+
 async def upgrade(engine: AsyncEngine) -> None:
     """Bring the schema up to date, in one transaction that holds off other upgrades.
 

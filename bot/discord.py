@@ -29,7 +29,7 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     if settings.token is None:
         raise ConfigurationError("Discord needs a token: set GLOSSATOR_DISCORD__TOKEN.")
     desk, personal = chats.desk, chats.personal()
-    questions = Questions(desk, chats.guide, chats.wake)
+    questions = Questions(desk, chats.guide, chats.wake, chats.meter)
     about = About(desk=desk, facts=chats.facts(escape), personal=personal, questions=questions)
     channels = chats.channel_settings({"auto_answer": "auto-answer to new forum posts"})
     return DiscordAdapter(
@@ -42,6 +42,7 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         clicks=Clicks(desk, chats.actions(), personal),
         cogs=(questions, CourseCommands(channels, chats.guide), about),
         wake=chats.wake,
+        meter=chats.meter,
     )
 
 

@@ -1,5 +1,6 @@
 """Opens what speaks to Gemini, each part when it is first asked for."""
 
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -60,6 +61,12 @@ class Gemini:
             thinking_level=settings.thinking_level,
             timeouts=Timeouts(settings.first_token_timeout, settings.silence_timeout),
         )
+
+    def left_alone(self) -> Mapping[str, bool]:
+        """Return of each model asked so far whether its circuit breaker is open."""
+        if "generator" not in vars(self):  # nobody has asked it anything
+            return {}
+        return {model: one.is_open for model, one in self.generator.breakers.items()}
 
     def embedder(self, model: str, dimensions: int) -> "GeminiEmbedder":
         """Return one of Gemini's embedding models.

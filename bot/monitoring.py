@@ -22,22 +22,27 @@ Check = Callable[[], Awaitable[None]]
 class Monitoring:
     """Answers `/healthz`, `/readyz` and `/metrics`.
 
-    `/healthz` says that the process answers at all: restarting helps when it does not.
+    `/healthz` says that the process works at all: restarting helps when it does not.
     `/readyz` says that what it needs is there: restarting would not help when it is not.
     Neither shows more than names, so that nothing is told to whom it does not concern.
     """
 
     def __init__(
-        self, checks: Mapping[str, Check], exposition: Callable[[], Awaitable[bytes]]
+        self,
+        checks: Mapping[str, Check],
+        exposition: Callable[[], Awaitable[bytes]],
+        alive: Check | None = None,
     ) -> None:
         """Prepare to answer.
 
         Args:
-            checks: By the name of what is looked at.
+            checks: What is to be ready, by the name of what is looked at.
             exposition: Returns the metrics in Prometheus's text format.
+            alive: Fails when nothing but a restart helps.
         """
         self._checks = checks
         self._exposition = exposition
+        self._alive = alive
 
     def application(self) -> web.Application:
         """Return the three pages as an application."""
@@ -48,27 +53,32 @@ class Monitoring:
         return app
 
     async def _healthz(self, _: web.Request) -> web.Response:
-        return web.json_response({"status": "ok"})
+        is_alive = self._alive is None or await _passes("alive", self._alive)
+        return _status(is_alive, {})
 
     async def _readyz(self, _: web.Request) -> web.Response:
         names = [*self._checks]
-        results = await asyncio.gather(*(self._passes(name) for name in names))
+        results = await asyncio.gather(*(_passes(name, self._checks[name]) for name in names))
         states = {name: "ok" if ok else "failing" for name, ok in zip(names, results, strict=True)}
-        is_ready = all(results)
-        body = {"status": "ok" if is_ready else "failing", "checks": states}
-        return web.json_response(body, status=200 if is_ready else 503)
-
-    async def _passes(self, name: str) -> bool:
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                await self._checks[name]()
-        except (BotError, TimeoutError) as error:
-            logger.info("not ready: %s: %s", name, error or "no answer in time")
-            return False
-        return True
+        return _status(all(results), {"checks": states})
 
     async def _metrics(self, _: web.Request) -> web.Response:
         return web.Response(body=await self._exposition(), headers={"Content-Type": _TEXT_FORMAT})
+
+
+async def _passes(name: str, check: Check) -> bool:
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            await check()
+    except (BotError, TimeoutError) as error:
+        logger.info("a check failed: %s: %s", name, str(error) or "no answer in time")
+        return False
+    return True
+
+
+def _status(is_ok: bool, more: Mapping[str, object]) -> web.Response:
+    body = {"status": "ok" if is_ok else "failing", **more}
+    return web.json_response(body, status=200 if is_ok else 503)
 
 
 @asynccontextmanager

@@ -70,7 +70,7 @@ class QdrantSettings(_Group):
 
     url: str | None = None
     api_key: SecretStr | None = None
-    timeout: Annotated[int, Field(ge=1)] = 10
+    timeout: Annotated[int, Field(ge=1)] = 6
     """Seconds a request may take."""
     prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]*$")] = "glossator-"
     """Put before every collection's name."""

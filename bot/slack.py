@@ -74,7 +74,7 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     installations = one or many
     assert installations is not None
     workspaces = Workspaces(InstalledClients(installations, settings.api_url))
-    intake, lookups = Intake(chats.wake), Lookups(workspaces)
+    intake, lookups = Intake(chats.wake, chats.meter), Lookups(workspaces)
     listeners = _listeners(chats, installations, workspaces, intake)
     transports = list[Transport]()
     catch_up = CatchUp(

@@ -2,7 +2,7 @@
 
 import getpass
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.courses import CourseFile, read_course_file
-from bot.database import is_current, upgrade
+from bot.database import make_current
 from bot.embedders import Embedders, OfflineEmbedder, open_local
 from bot.gemini import HOW_TO_SET_A_KEY, Gemini, prices
 from bot.secrets import Pseudonyms, kept_key
@@ -24,6 +24,7 @@ from core.errors import ConfigurationError
 from core.grounding.support import SupportChecker
 from core.index.base import VectorIndex
 from core.index.sparse import Bm25Encoder
+from core.metering import NO_METER, Meter
 from core.models import AgentConfiguration
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
@@ -65,7 +66,9 @@ class Services:
         """The writer that needs no network."""
         from core.generation.extractive import ExtractiveGenerator
 
-        return ExtractiveGenerator(embedder=self.local)
+        return ExtractiveGenerator(
+            embedder=self.local, find_planted=self.checker.finder.spoken_spans
+        )
 
     @cached_property
     def checker(self) -> SupportChecker:
@@ -96,7 +99,7 @@ class Services:
             return configured.model_copy(update={"model_name": None})
         return configured
 
-    def agent(self, generator: GeneratorName | None = None) -> Agent:
+    def agent(self, generator: GeneratorName | None = None, meter: Meter = NO_METER) -> Agent:
         """Return an agent over these services; its memory is that of all others.
 
         Raises:
@@ -114,6 +117,7 @@ class Services:
             prices=prices(self.settings.gemini),
             configuration=partial(self.configuration, generator=generator),
             request_tokens=budget.request_tokens,
+            meter=meter,
         )
 
     async def warm_up(self, generator: GeneratorName | None = None) -> None:
@@ -162,11 +166,14 @@ def chosen_generator(settings: Settings, name: GeneratorName | None = None) -> G
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, announce: Callable[[str], None] = lambda _: None
+    settings: Settings,
+    announce: Callable[[str], None] = lambda _: None,
+    prepare: "Callable[[AsyncEngine], Awaitable[None]]" = make_current,
 ) -> AsyncIterator[Services]:
     """Open the database, index and models that the settings name; Gemini at its first use.
 
-    A fresh database gets its tables. `announce` is told of work that takes seconds.
+    A fresh database gets its tables. `announce` is told of work that takes seconds, and
+    `prepare` makes the database fit to be used.
 
     Raises:
         ConfigurationError: when a setting, the course file or the data folder is unusable.
@@ -182,8 +189,7 @@ async def open_services(
         local = open_local(settings, announce)
         closing.callback(local.close)
         gemini = Gemini(settings.gemini, closing)
-        if not await is_current(engine):
-            await upgrade(engine)
+        await prepare(engine)
         yield Services(
             settings,
             course_file,

@@ -13,6 +13,8 @@ from core.errors import RequestError, ServiceError, StoreError
 from core.generation.base import Generator
 from core.grounding import wording
 from core.grounding.support import SupportChecker
+from core.measuring import measure
+from core.metering import NO_METER, Meter
 from core.models import (
     EXPLAIN_QUOTE,
     AgentConfiguration,
@@ -49,6 +51,7 @@ class Agent:
         prices: Prices,
         configuration: Callable[[str], AgentConfiguration],
         request_tokens: int | None = None,
+        meter: Meter = NO_METER,
     ) -> None:
         """Put the stages together.
 
@@ -60,6 +63,7 @@ class Agent:
         self._retriever = retriever
         self._sessions = sessions
         self._configuration = configuration
+        self._meter = meter
         self._writing = Writing(
             retriever=retriever,
             generator=generator,
@@ -130,6 +134,7 @@ class Agent:
                         streamed = isinstance(event, TextDelta)
                         yield event
             stored = await self._remember(turn.request, response)
+            measure(self._meter, response)
             if streamed and stored.id != response.id:
                 yield TextWithdrawn()  # somebody else was quicker, and what is stored is shown
             yield stored
@@ -150,7 +155,7 @@ class Agent:
                     streamed = isinstance(event, TextDelta)
                     yield event
         except ServiceError as error:
-            logger.exception("the turn failed")
+            logger.warning("the turn failed: %s: %s", type(error).__name__, error)
             if streamed:
                 yield TextWithdrawn()
             yield self._writing.failed(turn, error)
@@ -211,8 +216,8 @@ class Agent:
         )
         try:
             turn = await self._sessions.remember(request, response, metadata=context)
-        except StoreError:
-            logger.exception("the turn could not be stored")
+        except StoreError as error:
+            logger.warning("the turn could not be stored: %s", error)
             notices = (*response.notices, wording.NOT_STORED)
             return response.model_copy(update={"notices": notices})
         logger.info(

@@ -10,14 +10,23 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from sqlalchemy import Connection, DateTime, Dialect, FromClause, MetaData, TypeDecorator, event
+from sqlalchemy import (
+    Connection,
+    DateTime,
+    Dialect,
+    FromClause,
+    MetaData,
+    TypeDecorator,
+    event,
+    text,
+)
 from sqlalchemy import create_engine as create_sync_engine
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 
-from core.errors import ConfigurationError, StoreError
+from core.errors import ConfigurationError, StoreError, StoreRefused
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -33,6 +42,9 @@ _IDLE_IN_TRANSACTION = 20_000
 """Milliseconds."""
 BUSY_TIMEOUT = 30.0
 """Seconds a SQLite writer waits for its turn."""
+
+_REFUSED = ("28", "3D")
+"""How PostgreSQL's codes begin for a wrong user or password, and for an unknown database."""
 
 _LOCKED_TRIES = 200
 _LOCKED_WAIT = 0.01
@@ -124,6 +136,23 @@ def create_engine(
         },
     }
     return _create(_postgresql_url(address), **pool, pool_pre_ping=True, connect_args=connect)
+
+
+@asynccontextmanager
+async def reserved(engine: AsyncEngine, connections: int = 3) -> AsyncIterator[AsyncEngine]:
+    """Give an engine with connections of its own to the same database while the block lasts.
+
+    SQLite has one writer, who knows what is urgent: there it is the same engine.
+    """
+    if engine.dialect.name == "sqlite":
+        yield engine
+        return
+    url = engine.url.render_as_string(hide_password=False)
+    beside = create_engine(url, pool_size=connections)
+    try:
+        yield beside
+    finally:
+        await beside.dispose()
 
 
 def _create(url: URL, **options: Any) -> AsyncEngine:
@@ -257,7 +286,9 @@ def store_errors() -> Iterator[None]:
     except (SQLAlchemyError, OSError) as error:
         cause = getattr(error, "orig", None) or error
         reason = str(cause).partition("\n")[0]
-        raise StoreError(f"{type(cause).__name__}: {reason}") from error
+        refused = str(getattr(cause, "sqlstate", "")).startswith(_REFUSED)
+        failure = StoreRefused if refused else StoreError
+        raise failure(f"{type(cause).__name__}: {reason}") from error
 
 
 @asynccontextmanager
@@ -270,6 +301,16 @@ async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncSession]:
     with store_errors():
         async with AsyncSession(engine.execution_options(**_SNAPSHOT[engine.dialect.name])) as db:
             yield db
+
+
+async def answers(engine: AsyncEngine) -> None:
+    """Return when the database answers.
+
+    Raises:
+        StoreError: when it does not.
+    """
+    async with reading(engine) as db:
+        await db.execute(text("SELECT 1"))
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from core.generation.base import (
     ignore,
 )
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
-from core.models import EXPLAIN_QUOTE, Chunk
+from core.models import Chunk
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
 
@@ -36,8 +36,6 @@ _REQUEST_IS_OUT = 0.05
 _MOST_REPAIRED = 6
 _LONGEST_REFUSAL = 160
 """Characters of a whole answer that cites nothing."""
-_LONGEST_COMPARED = 1_000
-"""Characters of a question or quote that a claim is compared with."""
 
 
 class Drafting:
@@ -119,7 +117,7 @@ class Drafting:
         await asyncio.sleep(_REQUEST_IS_OUT)
         chunks = [passage.chunk for passage in task.passages()]
         passages = [_quoted(chunk, 0, len(chunk.content_text)) for chunk in chunks]
-        await checker.prepare(passages, *_asked(task))
+        await checker.prepare(passages, *task.asked)
 
     def _with_the_rest(self, task: GenerationTask) -> GenerationTask:
         """Return the task with those tokens to use that the draft has left."""
@@ -170,7 +168,7 @@ class Drafting:
         elif self._checker is None:
             flaw = None
         else:
-            support = await self._checker.judge(claim.text, quotes, *_asked(task))
+            support = await self._checker.judge(claim.text, quotes, *task.asked)
             flaw = support.flaw
             if support.cross_language and flaw is None:
                 self._composition.tally.translated = True
@@ -197,17 +195,6 @@ def _topic(task: GenerationTask) -> str:
 
 def _quoted(chunk: Chunk, start: int, end: int) -> QuotedPassage:
     return QuotedPassage(chunk.content_text, start, end, titles_of(chunk))
-
-
-def _asked(task: GenerationTask) -> tuple[str, ...]:
-    """Return the question and what it rests on; our own words for "explain this" are neither."""
-    asked = [task.question, task.selected_text]
-    if task.history:
-        asked.append(f"{task.history[-1].user_input} {task.question}")
-    texts = [text for text in asked if text]
-    if task.selected_text:
-        texts = [text for text in texts if text != EXPLAIN_QUOTE]
-    return tuple(text[:_LONGEST_COMPARED] for text in texts)
 
 
 async def _next(parts: AsyncGenerator[DraftPart, None], until: float) -> DraftPart | None:

@@ -6,7 +6,8 @@ BotError                  .user_message: one safe sentence for the reader
 │   ├── RateLimited
 │   └── Stopped
 ├── ServiceError          nobody here; the same request may succeed later
-│   └── EmbeddingError · VectorIndexError · GenerationError (TokenLimitReached) · StoreError
+│   └── EmbeddingError · VectorIndexError · GenerationError (TokenLimitReached) ·
+│       StoreError (StoreRefused)
 ├── IngestionError        the owner of the document
 │   ├── UnsupportedDocument (permanent) · SourceUnavailable (transient)
 │   └── IngestionBusy · InvalidQuestions
@@ -116,6 +117,10 @@ class TokenLimitReached(GenerationError):
 
 class StoreError(ServiceError):
     """The database could not be read or written."""
+
+
+class StoreRefused(StoreError):
+    """The database does not let us in: its URL names a wrong user, password or database."""
 
 
 class IngestionError(BotError):

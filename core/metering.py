@@ -77,3 +77,7 @@ class NoMeter:
 
     def time(self, measure: Measure, *labels: str, seconds: float) -> None:
         """Do nothing."""
+
+
+NO_METER = NoMeter()
+"""What is told where no meter is given."""

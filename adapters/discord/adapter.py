@@ -31,6 +31,7 @@ from adapters.heard import Heard
 from adapters.intake import Intake
 from core.errors import StoreError
 from core.inbox.base import Job
+from core.metering import NO_METER, Meter
 from core.models import AgentRequest
 
 logger = logging.getLogger(__name__)
@@ -62,6 +63,7 @@ class DiscordAdapter:
         clicks: Clicks,
         cogs: tuple[Questions, CourseCommands, About],
         wake: Callable[[], None],
+        meter: Meter = NO_METER,
     ) -> None:
         """Prepare a client; nothing is connected yet.
 
@@ -79,7 +81,7 @@ class DiscordAdapter:
         self._cursors = cursors
         self._clicks = clicks
         self._cogs = cogs
-        self._intake = Intake(wake)
+        self._intake = Intake(wake, meter)
         self._client = Client(self, message_content=message_content, prepare=self._prepare)
         self._met = set[int]()
         self._away = set[int]()
@@ -105,9 +107,8 @@ class DiscordAdapter:
         """Whether the login has told who we are."""
         return self._client.user is not None
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether every shard hears what is said."""
+    async def is_connected(self) -> bool:
+        """Return whether every shard hears what is said."""
         return self._is_whole
 
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
@@ -293,7 +294,9 @@ class DiscordAdapter:
             return
         async for message in catch_up.missed(self._client, self._cursors, shard_id, since):
             await self._intake.begin(
-                message.channel.id, partial(self._message, message, listening_since)
+                message.channel.id,
+                partial(self._message, message, listening_since),
+                missed=True,
             )
         async for change in changed(self._client, self._cursors, since):
             await self._take_in_change(change)

@@ -39,6 +39,8 @@ _SERVER_ERROR = 500
 _TOO_MANY = 429
 _PAUSES = (1, 2, 5, 10, 30, 60)
 """Seconds between two tries to reach Discord when we start."""
+_RECONNECTING = ("discord.client", "discord.shard")
+_LOST = (OSError, aiohttp.ClientError, discord.ConnectionClosed, discord.GatewayNotFound)
 
 Result = TypeVar("Result")
 
@@ -200,6 +202,8 @@ async def connect(client: Client, token: str) -> None:
             to change.
         ServiceError: when Discord refuses us for another reason.
     """
+    for name in _RECONNECTING:
+        logging.getLogger(name).addFilter(_in_one_line)
     try:
         async with client:
             await patiently(lambda: _log_in(client, token))
@@ -244,6 +248,16 @@ async def patiently(request: Callable[[], Awaitable[Result]]) -> Result:
             logger.warning("Discord cannot be reached (%s); I try again in %d s", name, pause)
         await asyncio.sleep(pause)
     raise AssertionError("the pauses never end")
+
+
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """Make a warning of a lost connection: discord.py tells every try with a traceback."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, _LOST):
+        record.msg, record.args = f"{record.getMessage()} ({type(error).__name__})", ()
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+        record.exc_info = record.exc_text = None
+    return True
 
 
 def point_at(api_url: str) -> None:

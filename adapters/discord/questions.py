@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -11,13 +12,14 @@ from discord.ext import commands
 
 from adapters.about import NOTHING_TO_EXPLAIN
 from adapters.desk import FrontDesk, Received
-from adapters.discord.inbound import heard_command, text_of
+from adapters.discord.inbound import PLATFORM, heard_command, text_of
 from adapters.discord.telling import Interaction, respond, tell, tell_instead
 from adapters.guide import Guide
 from adapters.heard import Heard
 from adapters.intake import PATIENCE, SLOW, waiting_sentence
 from core.errors import StoreError
 from core.inbox.base import Acceptance
+from core.metering import ACCEPTING, NO_METER, Meter
 from core.models import MAX_QUESTION, MIN_QUESTION
 
 logger = logging.getLogger(__name__)
@@ -32,8 +34,11 @@ Choice = app_commands.Choice[str]
 class Questions(commands.Cog):
     """Takes questions from commands and puts them into the inbox before it responds."""
 
-    def __init__(self, desk: FrontDesk, guide: Guide, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, desk: FrontDesk, guide: Guide, wake: Callable[[], None], meter: Meter = NO_METER
+    ) -> None:
         self._desk = desk
+        self._meter = meter
         self._guide = guide
         self._wake = wake
         self.menu = app_commands.ContextMenu(name=EXPLAIN, callback=self._explain)
@@ -84,7 +89,7 @@ class Questions(commands.Cog):
         Discord waits three seconds for that. When the database takes longer, the asker is
         told, and the answer follows as soon as the question is stored.
         """
-        asking = _Asking(heard, private)
+        asking = _Asking(heard, time.monotonic(), private)
         accepting = asyncio.create_task(self._accepted(asking))
         await asyncio.wait({accepting}, timeout=PATIENCE)
         if not accepting.done():
@@ -106,6 +111,7 @@ class Questions(commands.Cog):
             asking.private = bool(rules.private)
         received = await self._desk.receive(asking.shown, rules)
         assert received is not None  # a command always is for us
+        self._meter.time(ACCEPTING, PLATFORM, seconds=time.monotonic() - asking.heard_at)
         return received
 
 
@@ -130,6 +136,8 @@ class _Asking:
     """A command's question on its way into the inbox."""
 
     heard: Heard
+    heard_at: float
+    """By `time.monotonic()`."""
     private: bool | None
     """Who is to see the answer; None: the channel's rules say it, and are not known yet."""
     is_notice_hidden: bool = False

@@ -101,6 +101,11 @@ class SlackAdapter:
         """Whether Slack has told who we are; of many workspaces the database knows it."""
         return self._one is None or self._one.is_known
 
+    async def is_connected(self) -> bool:
+        """Return whether Slack could tell us something by every way there is."""
+        listening = [await transport.is_listening() for transport in self._transports]
+        return self.is_ready and all(listening)
+
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""
         return await SlackReply.open(self._workspaces, job, keeper)

@@ -120,14 +120,25 @@ class CatchUp:
 
     async def _look_through(self, since: datetime, begun: datetime) -> None:
         positions = await self._cursors.positions()
-        count = 0
+        count, failure = 0, None
         for place in await self._installations.places():
-            installed = await self._installations.find(place, None)
-            if installed is None or installed.place != place or place == installed.organisation:
-                logger.info("the history of %s is not read", place)
-                continue
-            count += await self._of_workspace(installed, since, begun, positions)
+            try:
+                count += await self._of_place(place, since, begun, positions)
+            except DeliveryError as error:  # the others are not to wait for it
+                logger.warning("the history of %s cannot be read: %s", place, error)
+                failure = failure if error.permanent else error
+        if failure is not None:
+            raise failure
         logger.info("looked through %d messages for missed ones", count)
+
+    async def _of_place(
+        self, place: str, since: datetime, begun: datetime, positions: Mapping[str, int]
+    ) -> int:
+        installed = await self._installations.find(place, None)
+        if installed is None or installed.place != place or place == installed.organisation:
+            logger.info("the history of %s is not read", place)
+            return 0
+        return await self._of_workspace(installed, since, begun, positions)
 
     async def _of_workspace(
         self, installed: Installed, since: datetime, begun: datetime, positions: Mapping[str, int]

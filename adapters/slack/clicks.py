@@ -30,7 +30,7 @@ from adapters.slack.inbound import (
     trigger_key,
 )
 from adapters.slack.installations import Installations
-from adapters.slack.people import People
+from adapters.slack.people import People, is_in
 from adapters.slack.posting import message_id
 from adapters.slack.told import (
     WHY,
@@ -51,6 +51,7 @@ logger = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 NO_EVIDENCE = "This answer cites no passage of the book."
+NOT_IN_CHANNEL = "I am not in this channel, so I cannot write here. Invite me, then share it again."
 
 
 class Clicks:
@@ -163,8 +164,10 @@ class Clicks:
         received = await self._actions.ask_without_quote(request_id, heard)
         return waiting_sentence(received.accepted)
 
-    async def _share(self, body: Json, request_id: UUID, _: AsyncWebClient) -> str:
+    async def _share(self, body: Json, request_id: UUID, client: AsyncWebClient) -> str:
         spot = spot_of_interaction(body)
+        if not await is_in(client, spot.channel):
+            raise Declined(NOT_IN_CHANNEL)
         position = position_of(body["actions"][0]["action_ts"])
         address = spot.address(post_question=spot.thread is None)
         return await self._actions.share(request_id, self._pseudonym(spot), position, address)

@@ -47,6 +47,7 @@ class Departures:
 
         Raises:
             StoreError: when the database fails; calling again deletes the rest.
+            DeliveryError: when Slack does not tell whether the app is out; nothing is deleted.
         """
         if not await self._installations.remove(team, enterprise):
             logger.info("%s has the app all the same", team or enterprise)

@@ -15,6 +15,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.desk import FrontDesk, Received
+from adapters.heard import Heard
 from adapters.intake import Intake
 from adapters.slack.assistant import Assistant
 from adapters.slack.departures import Departures
@@ -92,15 +93,10 @@ class Events:
         """Take in a question from the panel, and name its thread."""
         event, origin = body["event"], _origin(body, context)
         channel, thread = str(event["channel"]), str(event["thread_ts"])
-
-        async def accept() -> Received | None:
-            beside = await self._assistant.beside(origin.team, channel, thread)
-            return await self._receive(event, origin, beside=beside)
-
         heard = heard_message(event, origin)
         if heard is not None:  # first: once there is an answer, Slack would keep the status
             self._aside(self._assistant.busy(client, channel, thread))
-        response = await self._take_in(origin, event, accept)
+        response = await self._take_in(origin, event, lambda: self._receive(event, origin))
         if response is None and heard is not None and heard.text:
             self._aside(self._assistant.entitle(client, channel, thread, heard.text))
         return response
@@ -117,13 +113,16 @@ class Events:
         response = await self._take_in(origin, event, lambda: self._change(event, origin))
         return response or BoltResponse(status=200)
 
-    async def _receive(
-        self, event: Json, origin: Origin, *, beside: str | None = None
-    ) -> Received | None:
-        heard = heard_message(event, origin, beside=beside)
-        if heard is None:
-            return None
-        return await self._questions.receive(heard)
+    async def _receive(self, event: Json, origin: Origin) -> Received | None:
+        heard = await self._heard(event, origin)
+        return None if heard is None else await self._questions.receive(heard)
+
+    async def _heard(self, event: Json, origin: Origin) -> Heard | None:
+        """Return what a message says; in a panel, beside the channel that it stands beside."""
+        channel, thread, beside = str(event["channel"]), event.get("thread_ts"), None
+        if channel.startswith("D") and thread is not None:
+            beside = await self._assistant.beside(origin.team, channel, str(thread))
+        return heard_message(event, origin, beside=beside)
 
     async def _change(self, event: Json, origin: Origin) -> Received | None:
         channel = str(event["channel"])
@@ -136,7 +135,7 @@ class Events:
         before = ((event.get("previous_message") or {}).get("edited") or {}).get("ts")
         if edited_at is None or edited_at == before:
             return None  # a preview that Slack added, or a new reply
-        heard = heard_message({**message, "channel": channel}, origin)
+        heard = await self._heard({**message, "channel": channel}, origin)
         if heard is None:
             return None
         again = heard.as_edit(str(edited_at), position_of(str(edited_at)))
@@ -145,7 +144,7 @@ class Events:
     async def _take_in(self, origin: Origin, event: Json, accept: Accept) -> BoltResponse | None:
         """Have the desk accept an event, behind what was said before in the same channel."""
         place = (origin.team, event["channel"])
-        return await self._once((*place, event["ts"], event.get("subtype")), place, accept)
+        return await self._once(_name(event, origin), place, accept)
 
     async def _once(self, name: Hashable, place: Hashable, accept: Accept) -> BoltResponse | None:
         """Do what an event asks for, once, behind what was told before of the same place.
@@ -178,17 +177,12 @@ class Events:
 
         One that was, and was edited since, is answered anew unless that has been done.
         """
-        channel, thread = str(event["channel"]), event.get("thread_ts")
-        name = (origin.team, channel, event["ts"], event.get("subtype"))
-        edited_at = (event.get("edited") or {}).get("ts")
-        if name in self._taken_in and edited_at is None:
+        channel, edited_at = str(event["channel"]), (event.get("edited") or {}).get("ts")
+        if _name(event, origin) in self._taken_in and edited_at is None:
             return
 
         async def accept() -> Received | None:
-            beside = None
-            if channel.startswith("D") and thread is not None:
-                beside = await self._assistant.beside(origin.team, channel, str(thread))
-            heard = heard_message(event, origin, beside=beside)
+            heard = await self._heard(event, origin)
             if heard is None:
                 return None
             heard = replace(heard, listening_since=listening_since)
@@ -198,17 +192,22 @@ class Events:
             again = heard.as_edit(str(edited_at), position_of(str(edited_at)))
             return await self._desk.redo(again, original=heard.key)
 
-        await asyncio.wait({self._intake.begin((origin.team, channel), accept)})
+        await asyncio.wait({self._intake.begin((origin.team, channel), accept, missed=True)})
 
     # --- the app itself ----------------------------------------------------------------------
 
     async def _panel_opened(
         self, body: Json, context: AsyncBoltContext, client: AsyncWebClient
-    ) -> None:
-        """Note what the panel stands beside, and greet."""
+    ) -> BoltResponse | None:
+        """Note what the panel stands beside, and greet, once."""
         thread, team = body["event"]["assistant_thread"], _origin(body, context).team
-        await self._assistant.note(team, thread)
-        self._aside(self._assistant.greet(client, team, thread))
+
+        async def open_panel() -> None:
+            await self._assistant.note(team, thread)
+            self._aside(self._assistant.greet(client, team, thread))
+
+        place = (team, thread["channel_id"])
+        return await self._once((*place, thread["thread_ts"], "panel"), place, open_panel)
 
     async def _panel_moved(self, body: Json, context: AsyncBoltContext) -> None:
         """Note what the panel stands beside now."""
@@ -247,6 +246,15 @@ class Events:
         task.add_done_callback(self._side.discard)
 
 
+def _name(event: Json, origin: Origin) -> Hashable:
+    """Return what an event has in common with itself, and with a mention's other event.
+
+    A mention that an edit adds to a message is news.
+    """
+    edited_at = (event.get("edited") or {}).get("ts")
+    return (origin.team, event["channel"], event["ts"], event.get("subtype"), edited_at)
+
+
 def _is_known(received: Received | None) -> bool:
     return received is not None and received.accepted.acceptance is Acceptance.KNOWN
 
@@ -260,9 +268,11 @@ def _origin(body: Json, context: AsyncBoltContext) -> Origin:
     authorized = context.authorize_result
     assert authorized is not None
     assert authorized.bot_user_id is not None
+    # In a shared channel the body names the workspace of whoever wrote, the context ours.
+    enterprise = context.enterprise_id or body.get("enterprise_id") or None
     return Origin(
-        team=str(body.get("team_id") or body.get("enterprise_id")),
-        enterprise=body.get("enterprise_id") or None,
+        team=str(context.team_id or body.get("team_id") or enterprise),
+        enterprise=enterprise,
         me=authorized.bot_user_id,
         bot=authorized.bot_id,
         shared=bool(body.get("is_ext_shared_channel")),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from adapters.heard import Heard
-from adapters.slack.plain import Json, from_mrkdwn, mentioned, said_in
+from adapters.slack.plain import Json, mentioned, said_in
 
 PLATFORM = "slack"
 TOKEN_LIFE = timedelta(minutes=30)
@@ -137,8 +137,10 @@ def heard_command(
     """Return what is asked by a command, a modal or a click.
 
     A private question is a conversation of its own, also where it was asked in a thread.
+
+    Args:
+        text: The question as plain text.
     """
-    said = from_mrkdwn(text)
     posts_question = not private and spot.thread is None and not spot.direct
     return Heard(
         key=key,
@@ -148,10 +150,10 @@ def heard_command(
         places=spot.places,
         position=time.time_ns() // 1_000,
         user=spot.user,
-        text=said.text,
+        text=text,
         address=spot.address(ephemeral=private, post_question=posts_question),
         thread=None if private else spot.thread,
-        quote=quote or said.quote,
+        quote=quote,
         addressed=True,
         direct=spot.direct,
         private=private,

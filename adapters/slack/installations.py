@@ -15,7 +15,7 @@ from slack_sdk.oauth.installation_store import Bot
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.refusals import refused
+from adapters.slack.refusals import TOKEN_EXPIRED, Refused, refused
 from core.errors import DeliveryError, StoreError
 from core.installations.store import InstallationStore, Installed
 from core.models import now
@@ -42,7 +42,7 @@ class Installations(Protocol):
         """Return what the bot is in a workspace; None: it is not installed there.
 
         Raises:
-            DeliveryError: when Slack does not say who we are.
+            DeliveryError: when Slack does not say who we are, or renews no token, for now.
         """
         ...
 
@@ -50,6 +50,9 @@ class Installations(Protocol):
         """Forget a workspace that took the app out; without one, the organisation.
 
         Return whether it is out: not when somebody has installed it anew by now.
+
+        Raises:
+            DeliveryError: when Slack does not tell; nothing is forgotten then.
         """
         ...
 
@@ -153,9 +156,12 @@ class ManyInstallations:
         return installed
 
     async def _with_live_token(self, installed: Installed) -> Installed | None:
-        """Return the installation with a token that lives on; None when it cannot be had.
+        """Return the installation with a token that lives on; None: it is gone meanwhile.
 
         A refresh token is good once, so that one of all who ask exchanges it.
+
+        Raises:
+            DeliveryError: when the old one is dead and Slack gives no other now.
         """
         if not _ends_soon(installed):
             return installed
@@ -203,7 +209,7 @@ class ManyInstallations:
                 return stored
             if look + 1 < _LOOKS:
                 await asyncio.sleep(_LOOKS_EVERY)
-        return None
+        raise DeliveryError(f"the token of {installed.place} cannot be renewed now")
 
 
 class InstalledClients:
@@ -257,11 +263,13 @@ async def who_are_we(client: AsyncWebClient) -> Installed:
 
 
 async def _is_good(client: AsyncWebClient) -> bool:
-    """Return whether Slack takes a client's token."""
+    """Return whether Slack takes a client's token; raises DeliveryError when it does not tell."""
     try:
         await who_are_we(client)
-    except DeliveryError:
-        return False
+    except DeliveryError as error:
+        if error.permanent or (isinstance(error, Refused) and error.word == TOKEN_EXPIRED):
+            return False
+        raise
     return True
 
 

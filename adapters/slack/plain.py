@@ -9,8 +9,9 @@ from adapters.heard import apart_from_quotes
 
 Json = Mapping[str, Any]
 
-_ENTITY = re.compile(r"<([^<>\n]+)>")
-_MARKED = re.compile(r"(?<![\w`])([*_~])(?=\S)([^\n`]+?)(?<=\S)\1(?![\w`])")
+_ENTITY = re.compile(r"<((?:[@#!]|\w+://|mailto:|tel:)[^<>\n]+)>")
+"""What a command holds comes as it was typed: `Vec<T>` is none."""
+_MARKED = re.compile(r"(?<![\w`])([*_~])(?!\1)(?=\S)([^\n`]+?)(?<=\S)\1(?![\w`])")
 _FENCE = re.compile(r"```\n?(.*?)\n?```", re.DOTALL)
 _MENTIONED = re.compile(r"<(@[UW]\w+|!subteam\^\w+|!here|!channel|!everyone)[^<>\n]*>")
 _QUOTES = frozenset({"rich_text_quote", "rich_text_preformatted"})
@@ -36,7 +37,7 @@ def said_in(message: Json, me: str | None = None) -> Said:
     own = _from_blocks(message.get("blocks") or (), me)
     if own is None:
         own = from_mrkdwn(str(message.get("text") or ""), me)
-    shared = [a for a in message.get("attachments") or () if a.get("is_msg_unfurl")]
+    shared = _messages_in(message)
     if not shared:
         return own
     text = own.text
@@ -55,7 +56,7 @@ def from_mrkdwn(text: str, me: str | None = None) -> Said:
 def all_of(message: Json) -> str:
     """Return everything that a message says, what it quotes included."""
     own = said_in({**message, "attachments": ()})
-    shared = [_shared(a) for a in message.get("attachments") or () if a.get("is_msg_unfurl")]
+    shared = map(_shared, _messages_in(message))
     return "\n".join(filter(None, [own.quote, own.text, *shared]))
 
 
@@ -141,6 +142,12 @@ def _inline(part: Json, me: str | None) -> str:
             return str(part.get("text") or part.get("url") or "")
         case _:
             return str(part.get("text") or part.get("value") or "")
+
+
+def _messages_in(message: Json) -> list[Json]:
+    """Return the attachments that are messages themselves, shared or linked to."""
+    attachments = message.get("attachments") or ()
+    return [a for a in attachments if a.get("is_msg_unfurl") or a.get("is_share")]
 
 
 def _shared(attachment: Json) -> str:

@@ -111,8 +111,12 @@ class Questions:
         spot = spot_of_command(body)
         key, response = trigger_key(body["trigger_id"]), response_of(body, now())
 
+        text = from_mrkdwn(asked.question)
+
         def said(*, private: bool) -> Heard:
-            heard = heard_command(spot, key, asked.question, private=private, response=response)
+            heard = heard_command(
+                spot, key, text.text, quote=text.quote, private=private, response=response
+            )
             return replace(heard, course=course, section=asked.section)
 
         async def heard() -> Heard:
@@ -147,7 +151,7 @@ class Questions:
             return heard_command(
                 spot,
                 key,
-                typed(view, QUESTION),
+                typed(view, QUESTION).strip(),
                 quote=quote_in(view),
                 private=typed(view, WHO_SEES) == PRIVATE,
                 response=response,

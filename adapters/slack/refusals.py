@@ -10,6 +10,7 @@ from core.errors import DeliveryError
 MESSAGE_GONE = frozenset({"message_not_found"})
 STILL_STREAMING = "streaming_state_conflict"
 NOT_STREAMING = "message_not_in_streaming_state"
+TOKEN_EXPIRED = "token_expired"
 CHANNEL_IS_CLOSED = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "restricted_action", "user_not_found"}
 )
@@ -35,7 +36,7 @@ _MINUTE = 60.0
 _UNCLEAR = frozenset({"fatal_error", "internal_error", "request_timeout", "service_unavailable"})
 """Slack does not say whether it did what it was asked to."""
 _LATER = frozenset(
-    {"accesslimited", "org_login_required", "rate_limited", "ratelimited", "token_expired"}
+    {"accesslimited", "org_login_required", "rate_limited", "ratelimited", TOKEN_EXPIRED}
 )
 _ADVICE = {
     "is_archived": "the channel is archived",

@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 STAFF_COMMAND = "Workspace admins, and who created this channel, can do that."
+ADMIN_COMMAND = "What holds in the whole workspace is for its admins to set."
 HOW_TO_SET = """\
 **How to set me up here**
 - `/course show` shows what holds in this channel
@@ -64,11 +65,12 @@ class Staff:
         await ack(told(text))
 
     async def _done(self, spot: Spot, text: str) -> str:
-        if not await self._people.is_staff(spot.team, spot.enterprise, spot.user, spot.channel):
-            raise RequestError(user_message=STAFF_COMMAND)
         words = _split(text)
         everywhere = len(words) > 1 and words[-1].lower() == _WORKSPACE
         words = words[:-1] if everywhere else words
+        channel = "" if everywhere else spot.channel  # anybody may create a channel
+        if not await self._people.is_staff(spot.team, spot.enterprise, spot.user, channel):
+            raise RequestError(user_message=ADMIN_COMMAND if everywhere else STAFF_COMMAND)
         if [word.lower() for word in words] in ([], ["show"]):
             return await self._lines(spot)
         changes = await self._changes(words)

@@ -1,5 +1,6 @@
 """What somebody is told at once and alone: texts, modals, and how they reach their reader."""
 
+import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -29,6 +30,8 @@ QUESTION, WHO_SEES, WHY = "question", "who-sees", "why"
 PRIVATE, PUBLIC = "private", "public"
 _LONGEST_SECTION = 3_000
 _QUOTED = "quote-"
+_PATIENCE = 2.0
+"""Seconds for a modal to open; the click it answers is to be acknowledged within three."""
 
 
 def told(markdown: str, *more: Json) -> Json:
@@ -69,7 +72,8 @@ async def respond_with(respond: AsyncRespond, message: Json, *, replace: bool = 
 async def open_modal(client: AsyncWebClient, trigger: str, view: Json) -> None:
     """Show a modal; a click that is older than three seconds shows none."""
     try:
-        await client.views_open(trigger_id=trigger, view=view)
+        async with asyncio.timeout(_PATIENCE):
+            await client.views_open(trigger_id=trigger, view=view)
     except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
         logger.info("a modal could not be shown: %s", error)
 

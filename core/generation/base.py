@@ -6,6 +6,7 @@ from typing import Protocol, Self
 
 from core.index.terms import TermStatistics
 from core.models import (
+    EXPLAIN_QUOTE,
     AnswerLength,
     ConversationTurn,
     QuoteLocation,
@@ -13,6 +14,10 @@ from core.models import (
     RetrievedChunk,
     ThreadMessage,
 )
+from core.text.sentences import Span
+
+LONGEST_COMPARED = 1_000
+"""Characters of a question or quote that sentences are compared with."""
 
 
 def _no_terms(text: str) -> Sequence[int]:
@@ -51,6 +56,18 @@ Search = Callable[[RetrievalToolInput], Awaitable[Sequence[Passage]]]
 
 Raises RequestError when the arguments name what does not exist, ServiceError on an outage.
 """
+
+FindPlanted = Callable[[str, Sequence[str], Sequence[str]], Awaitable[Sequence[Span]]]
+"""Tells which spans of a passage were planted there to speak to a reader, in order.
+
+It is given the passage, the titles above it, and the question with what that rests on.
+Raises EmbeddingError when the model gives no usable vectors.
+"""
+
+
+async def trust(content: str, titles: Sequence[str], questions: Sequence[str]) -> Sequence[Span]:
+    """Take all of a passage for the book's."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +113,17 @@ class GenerationTask:
     """Tokens that all model calls for this task may use together."""
     deadline: float | None = None
     """`time.monotonic()` by which the first claim has to be there."""
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The question and what it rests on; our own words for "explain this" are neither."""
+        texts = [self.question, self.selected_text]
+        if self.history:
+            texts.append(f"{self.history[-1].user_input} {self.question}")
+        told = [text for text in texts if text]
+        if self.selected_text:
+            told = [text for text in told if text != EXPLAIN_QUOTE]
+        return tuple(text[:LONGEST_COMPARED] for text in told)
 
     def passages(self) -> Iterator[Passage]:
         """Yield what there is to read, in the order of the chunk numbers."""

@@ -6,12 +6,20 @@ from types import MappingProxyType
 
 from core.embeddings.base import Embedder
 from core.errors import EmbeddingError, GenerationError
-from core.generation.base import Claim, DraftPart, GenerationTask, Rejected
+from core.generation.base import (
+    Claim,
+    DraftPart,
+    FindPlanted,
+    GenerationTask,
+    Rejected,
+    trust,
+)
 from core.generation.excerpts import Excerpt, cut_excerpts
 from core.generation.inquiry import Inquiry, read_inquiry, says_again
 from core.generation.ranking import rank
 from core.generation.selection import select
 from core.models import AnswerLength
+from core.text.sentences import Span
 
 MOST_SENTENCES: Mapping[AnswerLength, int] = MappingProxyType(
     {AnswerLength.SHORT: 2, AnswerLength.NORMAL: 3, AnswerLength.LONG: 5}
@@ -24,10 +32,21 @@ class ExtractiveGenerator:
     name = "extractive"
 
     def __init__(
-        self, *, embedder: Embedder, most_sentences: Mapping[AnswerLength, int] = MOST_SENTENCES
+        self,
+        *,
+        embedder: Embedder,
+        most_sentences: Mapping[AnswerLength, int] = MOST_SENTENCES,
+        find_planted: FindPlanted = trust,
     ) -> None:
-        """Choose by `embedder`'s cosines; `most_sentences` limits an answer by its length."""
+        """Choose by `embedder`'s cosines.
+
+        Args:
+            embedder: The model that sentences and questions are compared with.
+            most_sentences: Limits an answer by its length.
+            find_planted: What it finds is not quoted.
+        """
         self._embedder = embedder
+        self._find_planted = find_planted
         self._most_sentences = most_sentences
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
@@ -39,11 +58,30 @@ class ExtractiveGenerator:
         inquiry = read_inquiry(task, task.encode_terms)
         excerpts = _without_given(task, _readable(task), inquiry)
         try:
-            ranked = await rank(excerpts, task, inquiry, task.encode_terms, self._embedder)
+            chosen = await self._choose(excerpts, task, inquiry)
         except EmbeddingError as error:
             raise GenerationError("the evidence's sentences could not be embedded") from error
-        for excerpt in select(excerpts, ranked, inquiry, self._most_sentences[task.length]):
+        for excerpt in chosen:
             yield Claim.quoting(excerpt.text, excerpt.chunk_number, excerpt.quote)
+
+    async def _choose(
+        self, excerpts: Sequence[Excerpt], task: GenerationTask, inquiry: Inquiry
+    ) -> list[Excerpt]:
+        """Return what answers best, chosen again for as long as some of it was planted."""
+        planted: dict[int, Sequence[Span]] = {}
+        while True:
+            ranked = await rank(excerpts, task, inquiry, task.encode_terms, self._embedder)
+            chosen = select(excerpts, ranked, inquiry, self._most_sentences[task.length])
+            for number in {excerpt.chunk_number for excerpt in chosen} - planted.keys():
+                chunk = task.evidence[number]
+                titles = (chunk.page_title, *chunk.headings)
+                planted[number] = await self._find_planted(chunk.content_text, titles, task.asked)
+            if not any(_touches(excerpt, planted) for excerpt in chosen):
+                return chosen
+            excerpts = [
+                replace(excerpt, citable=False) if _touches(excerpt, planted) else excerpt
+                for excerpt in excerpts
+            ]
 
     async def repair(
         self, task: GenerationTask, rejected: Sequence[Rejected]
@@ -68,6 +106,11 @@ def _readable(task: GenerationTask) -> list[Excerpt]:
 
 def _lies_in(excerpt: Excerpt, part: tuple[int, int]) -> bool:
     return part[0] <= excerpt.start and excerpt.end <= part[1]
+
+
+def _touches(excerpt: Excerpt, planted: Mapping[int, Sequence[Span]]) -> bool:
+    spans = planted.get(excerpt.chunk_number, ())
+    return any(span.start < excerpt.end and span.end > excerpt.start for span in spans)
 
 
 def _without_given(

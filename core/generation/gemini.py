@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -241,6 +241,11 @@ class GeminiGenerator:
                 yield answer.add(piece)
         if not answer.is_finished:
             raise GeminiFailure(f"{request.model} broke off its answer")
+
+    @property
+    def breakers(self) -> Mapping[str, CircuitBreaker]:
+        """The circuit breakers of the models asked so far, by model."""
+        return self._breakers
 
     def _breaker(self, model: str) -> CircuitBreaker:
         """Return the breaker of one model: another model's failures are not its own."""

@@ -63,16 +63,16 @@ class Scale:
     of_company: float = -8.0
     """... and with the passage's sentences that are most about these."""
     asking: float = 3.0
-    """For a sentence that is a question; ..."""
+    """For a question that does not say `you` or `me`; ..."""
     telling: float = 4.0
-    """... for another that tells its reader something; ..."""
+    """... for another sentence that asks or tells its reader something; ..."""
     speaking: float = 1.5
     """... for another that says `you` or `me`."""
     most: float = 5.0
     """What one sentence by itself may say for or against."""
     change: float = 0.2
     """Chance that the next sentence is by another hand."""
-    bar: float = 0.0
+    bar: float = -0.5
     """A sentence may not be cited beyond this doubt; ..."""
     sure: float = 6.0
     """... and beyond this one somebody did plant text, and no sentence of the passage may."""
@@ -144,6 +144,22 @@ class PlantedTextFinder:
             for span in await self.planted_spans(quote.content, setting)
         )
 
+    async def spoken_spans(
+        self, content: str, titles: Sequence[str], questions: Sequence[str]
+    ) -> Sequence[Span]:
+        """Return what `planted_spans` does, at no cost where nothing speaks to a reader.
+
+        What only states something is then left to the reader, who sees where it stands.
+
+        Raises:
+            EmbeddingError: when the model gives no usable vectors.
+        """
+        if not any(self._of_form(content[start:end]) for start, end in parts_of(content)):
+            return []
+        languages = {language_of(content), language_of(*questions)} - {None}
+        setting = Setting(tuple(questions), place_of(content, titles), len(languages) < 2)
+        return await self.planted_spans(content, setting)
+
     async def planted_spans(self, content: str, setting: Setting) -> list[Span]:
         """Return what of a passage may not be cited, in order: all of it when it is surely hostile.
 
@@ -163,7 +179,7 @@ class PlantedTextFinder:
         if is_english and setting.is_question_comparable:
             too_far = [off > self._distance.bar for off in self._off_subject(texts, likeness)]
             too_much = [any(found) for found in zip(too_much, too_far, strict=True)]
-        return [part for part, is_found in zip(parts, too_much, strict=True) if is_found]
+        return [part for part, is_found in zip(parts, _closed(too_much), strict=True) if is_found]
 
     async def _likeness(self, texts: Sequence[str], setting: Setting) -> "_Likeness":
         known = [*_INSTRUCTIONS, *setting.asked, setting.place]
@@ -173,10 +189,11 @@ class PlantedTextFinder:
         to_asked, to_place = (own @ asked.T).max(axis=1), own @ place
         weighty = np.array([_is_weighty(text) for text in texts])
         on_subject = np.where(weighty, to_asked + to_place, -np.inf)
+        subject = np.maximum(to_asked, to_place)
         return _Likeness(
             instruction=(own @ told.T).max(axis=1),
-            subject=np.maximum(to_asked, to_place),
-            company=_with_company(own, on_subject, to_place),
+            subject=subject,
+            company=_with_company(own, on_subject, subject),
         )
 
     def _doubt(
@@ -203,7 +220,7 @@ class PlantedTextFinder:
 
     def _of_form(self, text: str) -> float:
         """Return what the form of a sentence adds to the doubt."""
-        if asks(text):
+        if asks(text) and not speaks_to_reader(text):
             return self._scale.asking
         if tells(text):
             return self._scale.telling
@@ -219,14 +236,14 @@ class _Likeness:
     company: Vectors
 
 
-def _with_company(own: Vectors, on_subject: Vectors, to_place: Vectors) -> Vectors:
+def _with_company(own: Vectors, on_subject: Vectors, subject: Vectors) -> Vectors:
     """Return the mean cosine of each part with two others that are most on the subject.
 
-    Where there are no others, with the headings.
+    Where there are no others, with the subject.
     """
     best = np.argsort(-on_subject, kind="stable")[:_MOST_ON_SUBJECT]
     cosines = own @ own.T
-    company = to_place.copy()
+    company = subject.copy()
     for number in range(len(own)):
         others = [other for other in best if other != number and np.isfinite(on_subject[other])]
         if others:
@@ -246,8 +263,19 @@ def _settled(texts: Sequence[str], log_odds: Vectors, most: float) -> list[float
     return settled
 
 
+def _closed(found: Sequence[bool]) -> list[bool]:
+    """Return what was found, and each part between two of these: it is by the same hand."""
+    around = zip([False, *found[:-1]], found, [*found[1:], False], strict=True)
+    return [own or (before and behind) for before, own, behind in around]
+
+
 def _is_weighty(text: str) -> bool:
     return len(text.split()) >= _FEWEST_WORDS
+
+
+def place_of(content: str, titles: Sequence[str]) -> str:
+    """Return the titles above a passage in one line, or the passage where there are none."""
+    return " › ".join(dict.fromkeys(titles)) or content
 
 
 def parts_of(content: str) -> Iterator[Span]:

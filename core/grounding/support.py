@@ -28,7 +28,7 @@ from core.grounding.numbers import Quantity, is_of_quantity, quantities, unprove
 from core.grounding.ordering import order_differs
 from core.grounding.pairing import Clauses, is_mispaired, is_turned
 from core.grounding.places import Alignments
-from core.grounding.planted import PlantedTextFinder, Setting, parts_of
+from core.grounding.planted import PlantedTextFinder, Setting, parts_of, place_of
 from core.grounding.polarity import polarity_differs
 from core.grounding.quoting import QuotedPassage
 from core.grounding.replacements import replacements
@@ -100,7 +100,7 @@ class SupportChecker:
         self._more_or_less = {
             form for form, sides in self._sides.items() if any(axis == GENERAL for axis, _ in sides)
         }
-        self._finder = PlantedTextFinder(self._embedder)
+        self.finder = PlantedTextFinder(self._embedder)
 
     async def prepare(self, passages: Iterable[QuotedPassage], *questions: str) -> None:
         """Embed what claims will be compared with, ahead of them: the first passages' sentences.
@@ -114,11 +114,14 @@ class SupportChecker:
         Raises:
             EmbeddingError: when the model gives no usable vectors.
         """
-        await self._finder.warm_up()
+        await self.finder.warm_up()
         texts = list(questions)
         for passage in passages:
             parts = parts_of(passage.content)
-            texts += [_place_of(passage), *(passage.content[start:end] for start, end in parts)]
+            texts += [
+                place_of(passage.content, passage.headings),
+                *(passage.content[start:end] for start, end in parts),
+            ]
             if len(texts) >= _MOST_PREPARED:
                 break
         for start in range(0, min(len(texts), _MOST_PREPARED), _PREPARED_AT_ONCE):
@@ -170,7 +173,7 @@ class SupportChecker:
 
     async def _is_out_of_place(self, pair: "_Pair", questions: Sequence[str]) -> bool:
         setting = Setting(tuple(questions), pair.place, not pair.is_cross_language)
-        return any([await self._finder.is_planted(quote, setting) for quote in pair.quotes])
+        return any([await self.finder.is_planted(quote, setting) for quote in pair.quotes])
 
     def _flaw_in_words(self, pair: "_Pair") -> Flaw | None:
         if not has_all_code(pair.code, pair.quoted):
@@ -260,7 +263,7 @@ class _Pair:
         self.quotes = quotes
         self.sentence = sentence
         self.quoted = texts
-        self.place = _place_of(quotes[0])
+        self.place = place_of(quotes[0].content, quotes[0].headings)
         self.proof = read("\n\n".join(texts))
         self.code = read(sentence).code
         self.claim = read(without_false_code(sentence, self.proof.code))
@@ -336,8 +339,3 @@ def _capitals_in(content: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the words that a chunk writes in lower case, and those it also has with a capital."""
     named = frozenset(word.lower() for word in _NAMED.findall(content))
     return frozenset(_LOWER_CASE.findall(content)), named
-
-
-def _place_of(quote: QuotedPassage) -> str:
-    """Return the headings above a passage, or the passage where there are none."""
-    return " › ".join(quote.headings) or quote.content

@@ -1,7 +1,6 @@
 """The SQL side of the inbox: events wait there, are claimed, and leave answered."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -36,9 +35,8 @@ from core.inbox.rows import (
     moved_to,
     posts_of,
 )
+from core.metering import ACCEPTED, NO_METER, Meter
 from core.models import now
-
-logger = logging.getLogger(__name__)
 
 
 class Inbox:
@@ -56,6 +54,8 @@ class Inbox:
         unseal: Callable[[bytes], str],
         limits: Limits,
         healed_after: timedelta = timedelta(seconds=10),
+        holding: AsyncEngine | None = None,
+        meter: Meter = NO_METER,
     ) -> None:
         """Prepare to use the tables.
 
@@ -64,8 +64,11 @@ class Inbox:
             unseal: Decrypts it; raises StoreError when it cannot.
             healed_after: How long after an event's end the janitor looks for messages that
                 nobody knows of.
+            holding: For claims and renewals, which then wait behind no accepted event.
         """
         self._engine = engine
+        self._holding = holding or engine
+        self._meter = meter
         self._seal = seal
         self._unseal = unseal
         self._healed_after = healed_after
@@ -86,7 +89,7 @@ class Inbox:
         self._being_accepted += 1
         self._quiet.clear()
         try:
-            return await write(
+            accepted = await write(
                 self._engine,
                 lambda db: self._accepting.accept(db, arrival, token, moment or now()),
                 urgent=True,
@@ -95,6 +98,8 @@ class Inbox:
             self._being_accepted -= 1
             if not self._being_accepted:
                 self._quiet.set()
+        self._meter.count(ACCEPTED, arrival.platform, accepted.acceptance)
+        return accepted
 
     async def quiet(self) -> None:
         """Wait until nothing is being accepted here."""
@@ -122,7 +127,11 @@ class Inbox:
     async def renew(self, job: Job, lease: timedelta, moment: datetime | None = None) -> bool:
         """Hold the job for another lease, and return whether its asker stopped it."""
         until = (moment or now()) + lease
-        return bool(await self._write(job, InboxRow.stopped, lease_until=until))
+        stopped = InboxRow.stopped
+        renewed = write(
+            self._holding, lambda db: _write(db, job, stopped, lease_until=until), urgent=True
+        )
+        return bool(await renewed)
 
     async def keep(self, job: Job, posted: Posted) -> None:
         """Store what the platform has of the answer now.
@@ -288,7 +297,7 @@ class Inbox:
         self, query: Any, lease: timedelta, platforms: Sequence[str], moment: datetime
     ) -> Job | None:
         taken = await write(
-            self._engine, lambda db: claiming.take(db, query, platforms, moment, lease)
+            self._holding, lambda db: claiming.take(db, query, platforms, moment, lease)
         )
         return None if taken is None else claiming.job_from(taken, self._unseal)
 

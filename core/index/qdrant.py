@@ -41,7 +41,7 @@ _PAGE = 1_000
 _DETAIL = 300
 
 
-def connect(url: str, *, api_key: str | None = None, timeout: int = 10) -> AsyncQdrantClient:
+def connect(url: str, *, api_key: str | None = None, timeout: int = 6) -> AsyncQdrantClient:
     """Return a client for a server; `timeout` is in seconds, for each request.
 
     Raises:

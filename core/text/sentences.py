@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_TERMINATOR = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|[。！？｡]+[”’」』）]*")
+_TERMINATOR = re.compile(
+    r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|[。！？｡]+[”’」』）]*(?:[\"']++(?=\s|$))?"
+)
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[“\"'])(?:(?:[A-Za-z]\.)+[A-Za-z]?|"
     r"(?:Mr|Mrs|Ms|Dr|Prof|Rev|Gen|Sen|Rep|Gov|Capt|Lt|Col|Sgt|St|Mt|Jr|Sr|Inc|Ltd|Co|Corp|Bros|"

@@ -1,6 +1,7 @@
 """The worker answers every accepted event once, whatever the platform does."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -18,6 +19,7 @@ from core.database import reading, write
 from core.errors import Stopped
 from core.inbox.base import Acceptance, State
 from core.inbox.rows import InboxRow
+from core.metering import DELIVERING, ENDED, WAITING, Measure
 from core.models import AgentResponse, ConversationTurn, now, session_id_for
 from core.sessions.store import FORGOTTEN_TEXT, SessionStore
 from tests.inbox import (
@@ -32,6 +34,25 @@ from tests.inbox import (
 )
 from tests.platform import PLACEHOLDER, Platform, PlatformAdapter
 from tests.samples import request
+
+
+class CountingMeter:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.counts = Counter[Measure]()
+        self.outcomes = Counter[str]()
+        self.times = list[tuple[Measure, float]]()
+
+    def count(self, measure: Measure, *labels: str, amount: float = 1.0) -> None:
+        self.counts[measure] += 1
+        if measure is ENDED:
+            self.outcomes[labels[1]] += 1
+
+    def time(self, measure: Measure, *labels: str, seconds: float) -> None:
+        assert 0 <= seconds < 60
+        self.times.append((measure, seconds))
+
 
 QUICKLY = 0.3
 """Seconds: a lease short enough to wait for."""
@@ -362,6 +383,33 @@ async def test_events_of_unknown_platforms_are_left_to_others(house: House) -> N
         await house.accept(replace(event(1), platform="other"), event(2))
         await until(lambda: house.answer(2) == right(2))
     assert (await house.inbox.backlog()).waiting == 1
+
+
+async def test_a_platform_that_does_not_know_us_yet_keeps_its_events(house: House) -> None:
+    house.adapter.is_ready = False
+    async with house.open():
+        await house.accept(event(1))
+        await asyncio.sleep(0.2)
+        assert (await house.row("test:1")).fence == 0
+        house.adapter.is_ready = True
+        house.worker.wake()
+        await house.done()
+    assert house.answer(1) == right(1)
+
+
+async def test_what_happens_to_an_event_is_counted(engine: AsyncEngine) -> None:
+    meter = CountingMeter()
+    platform = Platform()
+    platform.fail("post", "lost")
+    house = House(engine, platform, meter=meter)
+    async with house.open():
+        await house.accept(event(1))
+        await house.done()
+    counted = {measure.name: count for measure, count in meter.counts.items()}
+    assert counted["events_claimed"] == 2
+    assert counted["posts_ambiguous"] == 1
+    assert meter.outcomes == Counter(retried=1, done=1)
+    assert {measure for measure, *_ in meter.times} == {WAITING, DELIVERING}
 
 
 async def test_what_nobody_foresaw_is_tried_again(

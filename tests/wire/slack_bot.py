@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from adapters.slack.account import EVENTS, SCOPES
 from tests.wire import bot_process
 from tests.wire.bot_process import PATIENCE, copied
 from tests.wire.slack import (
@@ -184,7 +185,8 @@ async def a_trial(
     copied(template, folder)
     async with SlackServer(limits or Limits.relaxed()) as server:
         app = server.world.app
-        app.commands = COMMANDS
+        app.commands, app.events, app.scopes = COMMANDS, EVENTS, SCOPES
+        server.world.installation.scopes = SCOPES
         given = dict(settings or {})
         if by_oauth:
             app.redirect_urls = ("http://127.0.0.1/slack/oauth_redirect",)

@@ -8,9 +8,12 @@ import pytest
 import pytest_asyncio
 
 from adapters.answer_actions import DELETING, NOT_YOURS
+from adapters.slack.assistant import GREETING
+from adapters.slack.clicks import NOT_IN_CHANNEL
 from core.sessions.rows import FORGOTTEN_USER
 from tests.books import COVERED, COVERED_FACT, VERBATIM
-from tests.wire.slack import Behind, Channel, Message, User
+from tests.wire.discord_bot import FOREIGN_FACT
+from tests.wire.slack import Behind, Channel, Echo, Message, Slow, User
 from tests.wire.slack_bot import Trial, a_trial, elements, labels
 from tests.wire.stored import rows_of
 
@@ -171,6 +174,20 @@ async def test_a_private_answer_is_shared_once_by_its_asker(trial: Trial) -> Non
     assert len(trial.from_bot(channel)) == 2
 
 
+async def test_an_answer_is_not_shared_where_the_bot_may_not_write(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.world.add_channel(trial.world.workspace, "without-bot", members=(ann,))
+    private = await trial.world.slash(ann, channel, "/ask", f"private {COVERED}")
+    answer = await trial.result_of(private)
+    refused = await trial.world.click(ann, answer, SHARE)
+    assert (await trial.result_of(refused)).shown == NOT_IN_CHANNEL
+    trial.world.enter(trial.world.bot, channel)
+    shared = await trial.world.click(ann, answer, SHARE)
+    assert "Shared in this channel" in (await trial.result_of(shared)).shown
+    question = await trial.until(lambda: next(iter(trial.from_bot(channel)), None))
+    assert COVERED_FACT in (await trial.answer_to(question)).shown
+
+
 async def test_help_sources_and_about_tell_their_user_alone(trial: Trial) -> None:
     ann = trial.user()
     channel = trial.channel(ann)
@@ -190,7 +207,7 @@ async def test_forget_me_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     channel = trial.channel(ann)
     await trial.ask(ann, channel, COVERED)
     stored = await trial.result_of(await trial.world.slash(ann, channel, "/forget-me"))
-    assert "1 questions with their answers" in stored.shown
+    assert "1 question with its answer" in stored.shown
     await (await trial.world.click(ann, stored, "gl:forget-me")).ack()
     await trial.until(lambda: "All of it is deleted" in stored.shown or None)
     assert "Nothing is stored about you" in await told(trial, ann, channel, "/forget-me")
@@ -203,7 +220,20 @@ async def test_course_is_for_admins_and_who_created_the_channel(trial: Trial) ->
     )
     assert "can do that" in await told(trial, ben, channel, "/course", "switch off")
     assert "Done, for this channel" in await told(trial, ann, channel, "/course", "switch off")
+    assert "for its admins" in await told(trial, ann, channel, "/course", "switch off workspace")
     assert "**switched off**: yes" in await told(trial, trial.world.owner, channel, "/course")
+
+
+async def test_a_command_is_acknowledged_in_time_though_slack_is_slow(trial: Trial) -> None:
+    trial.server.faults.api(Slow(5.0), "users.info")
+    assert "can do that" in await told(trial, trial.world.owner, trial.channel(), "/course", "show")
+
+
+async def test_a_click_is_acknowledged_in_time_though_its_modal_is_slow(trial: Trial) -> None:
+    ann = trial.user()
+    answer = await trial.ask(ann, trial.channel(ann), COVERED)
+    trial.server.faults.api(Slow(5.0), "views.open")
+    await (await trial.world.click(ann, answer, EVIDENCE)).ack()
 
 
 async def test_a_channel_that_answers_every_message_needs_no_mention(trial: Trial) -> None:
@@ -212,6 +242,34 @@ async def test_a_channel_that_answers_every_message_needs_no_mention(trial: Tria
     assert "Done" in await told(trial, owner, channel, "/course", "set auto-answer: yes")
     question = await trial.world.say(ann, channel, COVERED)
     assert COVERED_FACT in (await trial.answer_to(question)).shown
+
+
+async def test_an_edited_question_keeps_the_course_that_its_panel_stands_beside(
+    trial: Trial,
+) -> None:
+    ann, owner = trial.user(), trial.world.owner
+    channel = trial.channel(ann)
+    assert "Done" in await told(trial, owner, channel, "/course", "bind vault")
+    thread = await trial.world.open_assistant(ann, channel)
+    await trial.until(lambda: thread.prompts or None)
+    question = await trial.world.assistant_say(thread, COVERED)
+    answer = await trial.answer_to(question)
+    assert COVERED_FACT not in answer.shown
+    await trial.world.edit(question, "With which words does the vault of Bellhaven open?")
+    await trial.until(lambda: FOREIGN_FACT in answer.shown or None)
+
+
+async def test_a_panel_is_greeted_once_however_often_it_is_told_of(trial: Trial) -> None:
+    ann = trial.user()
+    trial.server.faults.delivery(Echo(5), "assistant_thread_started")
+    thread = await trial.world.open_assistant(ann, trial.channel(ann))
+    await trial.until(lambda: thread.prompts or None)
+    await trial.quiet()
+    await trial.answer_to(await trial.world.assistant_say(thread, COVERED))
+    here = [c for c in trial.world.history.calls if c.arguments.get("channel") == thread.channel.id]
+    assert "conversations.replies" not in {call.method for call in here}
+    greetings = [m for m in trial.from_bot(thread.channel, ann) if GREETING[:20] in m.shown]
+    assert len(greetings) == 1
 
 
 async def test_course_refuses_what_it_does_not_know(trial: Trial) -> None:

@@ -9,6 +9,7 @@ import pytest_asyncio
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.slack import Limits, Lose, Message
 from tests.wire.slack_bot import Transport, Trial, a_trial
+from tests.wire.slack_installs import install
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -115,6 +116,30 @@ async def test_what_was_lost_with_a_socket_is_answered(trial: Trial) -> None:
     assert COVERED_FACT in (await trial.answer_to(question)).shown
     await trial.quiet()
     assert len(trial.from_bot(channel)) == 1
+
+
+async def test_a_workspace_that_lets_nothing_be_read_keeps_no_other_one_waiting(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_trial(one_course, tmp_path, limits=_impatient(), by_oauth=True) as trial:
+        world = trial.world
+        await trial.bot.says("listening for Slack on port")
+        other = world.add_workspace("Other")
+        for workspace in (world.workspace, other):
+            await install(trial, workspace)
+        world.installation.scopes = frozenset({"chat:write"})
+        bot = world.installation_of(world.app, other)
+        assert bot is not None
+        bea = world.add_user("bea", other)
+        channel = world.add_channel(other, "bio", members=(bea, bot.bot))
+        await world.say(bea, channel, f"<@{bot.bot.id}> {COVERED}")
+        await trial.until(lambda: len(world.transcript(channel)) == 2 or None)
+        assert await trial.bot.stop() == 0
+        await world.say(bea, channel, f"<@{bot.bot.id}> {BELL}")
+        await restarted(trial)
+        await trial.until(
+            lambda: any(BELL_FACT in m.shown for m in world.transcript(channel)) or None
+        )
 
 
 async def _answer(trial: Trial, question: Message) -> Message:

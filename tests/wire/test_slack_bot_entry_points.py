@@ -159,7 +159,7 @@ async def test_the_home_tells_what_there_is_and_what_is_stored(trial: Trial) -> 
     shown = str(home.body)
     assert "Arden" in shown
     assert "trim the wick" in shown
-    assert "1 questions with their answers" in shown
+    assert "1 question with its answer" in shown
     deletion = await trial.world.click(ann, home, "gl:forget-me")
     await deletion.ack()
     await trial.until(lambda: "Nothing is stored about you" in str(home.body) or None)
@@ -172,6 +172,19 @@ async def test_an_edited_question_is_answered_anew_in_place(trial: Trial) -> Non
     answer = await trial.answer_to(question)
     await trial.world.edit(question, f"{trial.mention} How much does the fog bell weigh?")
     await trial.until(lambda: "half a ton" in answer.shown or None)
+    assert len(trial.from_bot(channel)) == 1
+
+
+async def test_a_mention_that_is_added_by_an_edit_is_a_question(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    message = await trial.world.say(ann, channel, COVERED)
+    await trial.quiet()
+    assert not trial.from_bot(channel)
+    await trial.world.edit(message, f"{trial.mention} {COVERED}")
+    assert COVERED_FACT in (await trial.answer_to(message)).shown
+    await trial.world.edit(message, f"{trial.mention} How much does the fog bell weigh?")
+    await trial.until(lambda: "half a ton" in trial.from_bot(channel)[0].shown or None)
     assert len(trial.from_bot(channel)) == 1
 
 

@@ -207,7 +207,9 @@ async def test_a_guest_of_another_workspace_is_a_stranger(
         await world.until(lambda: app.heard)
         body = app.heard[0]
         assert body["is_ext_shared_channel"]
-        assert (body["event"]["team"], body["team_id"]) == (other.id, world.workspace.id)
+        assert (body["event"]["team"], body["team_id"]) == (other.id, other.id)
+        assert body["context_team_id"] == world.workspace.id
+        assert body["authorizations"][0]["team_id"] == world.workspace.id
         found = await app.client.users_info(user=zoe.id)
         assert found["user"]["is_stranger"]
         listed = await app.client.conversations_info(channel=shared.id)

@@ -8,14 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from adapters.slack.installations import ManyInstallations, slack_client, who_are_we
+from adapters.slack.installations import (
+    InstalledClients,
+    ManyInstallations,
+    slack_client,
+    who_are_we,
+)
 from bot.database import upgrade
 from bot.secrets import Sealer
 from core.database import create_engine
+from core.errors import DeliveryError
 from core.installations.store import InstallationStore, Installed
 from core.models import now
 from tests.books import COVERED, COVERED_FACT
-from tests.wire.slack import Installation, Limits, SlackServer
+from tests.wire.slack import Installation, Limits, ServerError, SlackServer
 from tests.wire.slack_bot import a_trial
 from tests.wire.slack_installs import install
 
@@ -97,6 +103,33 @@ async def test_a_process_alone_exchanges_once_for_all_who_ask(
     found = await asyncio.gather(*(one.find(team, None) for _ in range(20)))
     assert {each.token for each in found if each} == {server.world.installation.token}
     assert len(server.world.history.of(EXCHANGE)) == 1
+
+
+async def test_what_slack_does_not_renew_now_is_tried_again_and_not_given_up(
+    server: SlackServer, stores: list[InstallationStore]
+) -> None:
+    team = await begun(server, stores[0], timedelta(minutes=-5))
+    clients = InstalledClients(process(server, stores[0]), server.api_url)
+    server.faults.api(ServerError(503), EXCHANGE)
+    with pytest.raises(DeliveryError) as failure:
+        await clients.of(team, None)
+    assert not failure.value.permanent
+    assert (await who_are_we(await clients.of(team, None))).place == team
+
+
+async def test_a_workspace_of_which_slack_does_not_tell_is_not_forgotten(
+    server: SlackServer, stores: list[InstallationStore]
+) -> None:
+    team = await begun(server, stores[0], timedelta(hours=12))
+    one = process(server, stores[0])
+    server.faults.api(ServerError(503), "auth.test")
+    with pytest.raises(DeliveryError):
+        await one.remove(team, None)
+    assert await stores[1].find(team) is not None
+    assert not await one.remove(team, None)
+    server.world.uninstall(server.world.app, server.world.workspace)
+    assert await one.remove(team, None)
+    assert await stores[1].find(team) is None
 
 
 async def test_a_workspace_that_left_meanwhile_is_not_kept_anew(

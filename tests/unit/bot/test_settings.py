@@ -103,7 +103,7 @@ def test_two_underscores_separate_group_and_name(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_empty_value_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert settings_of({"GLOSSATOR_QDRANT__TIMEOUT": ""}, monkeypatch).qdrant.timeout == 10
+    assert settings_of({"GLOSSATOR_QDRANT__TIMEOUT": ""}, monkeypatch).qdrant.timeout == 6
 
 
 def test_lines_of_other_programs_in_the_env_file_are_left_alone() -> None:

@@ -164,9 +164,11 @@ class Events:
 
     def _body(self, installation: Installation, event: Json, channel: Channel | None) -> Json:
         workspace = installation.workspace
+        # With Slack Connect, bolt goes by `authorizations`: `team_id` may be the sender's.
+        sender = event.get("team") if channel is not None and channel.shared else None
         return {
             "token": installation.app.verification_token,
-            "team_id": workspace.id,
+            "team_id": sender or workspace.id,
             "enterprise_id": workspace.enterprise_id,
             "context_team_id": workspace.id,
             "context_enterprise_id": workspace.enterprise_id,

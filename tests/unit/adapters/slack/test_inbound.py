@@ -62,6 +62,7 @@ def words(text: str) -> dict[str, Any]:
         ("&amp;lt;b&amp;gt; stays as it was typed", "&lt;b&gt; stays as it was typed"),
         ("*bold* and _it_ and ~gone~", "bold and it and gone"),
         ("2*3*4 and snake_case_name", "2*3*4 and snake_case_name"),
+        ("what are Vec<T>, <std::string> and __init__?",) * 2,
     ],
 )
 def test_mrkdwn_becomes_plain_text(wire: str, plain: str) -> None:
@@ -99,11 +100,11 @@ def test_other_elements_have_no_names_in_them() -> None:
     assert said.text == "@someone@some-group@here#channel:wave:pagetoday"
 
 
-def test_a_shared_message_is_the_quote_and_its_address_no_text() -> None:
+@pytest.mark.parametrize("mark", ["is_msg_unfurl", "is_share"])
+def test_a_shared_message_is_the_quote_and_its_address_no_text(mark: str) -> None:
     link = "https://x.slack.com/archives/C9/p1"
     shared = {
-        "is_msg_unfurl": True,
-        "is_share": True,
+        mark: True,
         "from_url": link,
         "text": "a &lt; b",
         "message_blocks": [{"message": {"blocks": rich(run("section", words("a < b")))}}],
@@ -205,6 +206,11 @@ def test_a_public_command_posts_its_question_and_a_private_one_is_its_own_conver
     assert private.address["thread"] == "1600000000.000001"
     assert private.address["enterprise"] == "E1"
     assert public.command
+
+
+def test_a_question_that_is_plain_text_stays_as_it_is() -> None:
+    text = "*Why* is Vec<&str> no Vec<String>?"
+    assert heard_command(Spot("T1", None, "C1", "U1"), "slack:t:1", text).text == text
 
 
 def test_where_something_happened_is_read_from_every_kind_of_payload() -> None:

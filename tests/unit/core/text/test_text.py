@@ -23,6 +23,10 @@ from core.text.tokens import count_tokens
         ("- one\n- two", ["- one", "- two"]),
         ("1. First step.\n2. Second step.", ["1. First step.", "2. Second step."]),
         ("水は流れる。山は動かない。", ["水は流れる。", "山は動かない。"]),
+        (
+            "She wrote '水は流れる。' The rest is lost.",
+            ["She wrote '水は流れる。'", "The rest is lost."],
+        ),
         ("A line\nwrapped here. Next.", ["A line\nwrapped here.", "Next."]),
         ("   ", []),
         ("", []),

@@ -1,0 +1,50 @@
+"""Starts with patience: whoever is started before its database waits for it."""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core.errors import ConfigurationError, StoreError, StoreRefused
+
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+WRONG_DATABASE = "The database refuses us ({reason}): set GLOSSATOR_DATABASE__URL to another."
+_PAUSES = (0.5, 1.0, 2.0, 3.0)
+"""Seconds between two tries: few, as everybody waits for us once the database is there."""
+
+
+class StoppedWhileStarting(Exception):
+    """The bot was told to stop before it had begun."""
+
+
+async def once_there(
+    engine: AsyncEngine, step: Callable[[], Awaitable[Result]], stop: asyncio.Event
+) -> Result:
+    """Return what a step of the start gives, as soon as the database's server can be reached.
+
+    Raises:
+        StoreError: when the database is a file: nobody but the operator can mend that.
+        ConfigurationError: when the database does not let us in.
+        StoppedWhileStarting: when `stop` is set before.
+    """
+    for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
+        try:
+            return await step()
+        except StoreRefused as error:
+            raise ConfigurationError(WRONG_DATABASE.format(reason=error)) from error
+        except StoreError as error:
+            if engine.dialect.name == "sqlite":
+                raise
+            logger.warning("waiting for the database; I try again in %.1f s: %s", pause, error)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await stop.wait()
+            raise StoppedWhileStarting
+    raise AssertionError("the pauses never end")

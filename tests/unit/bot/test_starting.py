@@ -1,0 +1,52 @@
+"""A bot that is started before its database waits for it, and for nothing else."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bot.starting import StoppedWhileStarting, once_there
+from core.database import create_engine
+from core.errors import ConfigurationError, StoreError, StoreRefused
+
+SERVER = "postgresql://bot@db.example.org/bot"
+
+
+class Step:
+    """A step of the start that fails in these ways before it succeeds."""
+
+    def __init__(self, *failures: StoreError) -> None:
+        self.failures = [*failures]
+
+    async def __call__(self) -> str:
+        if self.failures:
+            raise self.failures.pop(0)
+        return "done"
+
+
+async def test_a_server_that_is_away_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
+    step = Step(StoreError("refused"), StoreError("refused"))
+    assert await once_there(create_engine(SERVER), step, asyncio.Event()) == "done"
+    assert caplog.text.count("waiting for the database") == 2
+
+
+async def test_whoever_waits_can_be_stopped() -> None:
+    stop = asyncio.Event()
+    asyncio.get_running_loop().call_soon(stop.set)
+    step = Step(*[StoreError("refused")] * 99)
+    with pytest.raises(StoppedWhileStarting):
+        await once_there(create_engine(SERVER), step, stop)
+
+
+async def test_a_server_that_refuses_us_is_not_waited_for() -> None:
+    with pytest.raises(ConfigurationError, match="GLOSSATOR_DATABASE__URL"):
+        await once_there(
+            create_engine(SERVER), Step(StoreRefused("wrong password")), asyncio.Event()
+        )
+
+
+async def test_a_file_that_cannot_be_used_is_not_waited_for(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path}/bot.db")
+    with pytest.raises(StoreError):
+        await once_there(engine, Step(StoreError("no database")), asyncio.Event())
+    await engine.dispose()

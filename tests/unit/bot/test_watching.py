@@ -1,0 +1,109 @@
+"""When a running bot counts as alive and as ready."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from adapters.pulse import Pulse
+from bot.metrics import PrometheusMeter
+from bot.watching import Watch, Watched
+from core.database import create_engine
+from core.errors import ServiceError, StoreError
+from core.inbox.base import Backlog
+
+
+class Index:
+    """An index that has nothing."""
+
+    async def collections(self) -> frozenset[str]:
+        return frozenset()
+
+
+class Discord:
+    """A platform that is connected or not."""
+
+    is_there = False
+
+    async def is_connected(self) -> bool:
+        return self.is_there
+
+
+class Inbox:
+    """An inbox that cannot be read."""
+
+    async def backlog(self) -> Backlog:
+        raise StoreError("away")
+
+
+class House:
+    """The parts of a bot, as far as they are looked at."""
+
+    def __init__(self, folder: Path) -> None:
+        self.stop = asyncio.Event()
+        self.time = 0.0
+        self.pulse = Pulse(lambda: self.time)
+        self.discord = Discord()
+        self.meter = PrometheusMeter()
+        self.watch = Watch(self.meter, ["discord"], self.stop)
+        self.engine = create_engine(f"sqlite:///{folder}/bot.db")
+
+    def start(self) -> None:
+        self.watch.begin(
+            Watched(
+                engine=self.engine,
+                index=cast("Any", Index()),
+                inbox=cast("Any", Inbox()),
+                platforms={"discord": cast("Any", self.discord)},
+                pulses={"worker": self.pulse},
+                in_flight=lambda: 2,
+                breakers=lambda: {"model-1": True},
+            )
+        )
+
+    async def failing(self) -> set[str]:
+        """Return the names of what is not ready."""
+        failing = set[str]()
+        for name, check in self.watch.readiness().items():
+            try:
+                await check()
+            except ServiceError:
+                failing.add(name)
+        return failing
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> Any:
+    house = House(tmp_path)
+    yield house
+    await house.engine.dispose()
+
+
+async def test_a_bot_is_ready_from_its_connection_until_it_is_told_to_stop(house: House) -> None:
+    assert await house.failing() == {"database", "index", "discord"}
+    house.start()
+    assert await house.failing() == {"discord"}
+    house.discord.is_there = True
+    assert await house.failing() == set()
+    house.stop.set()
+    assert await house.failing() == {"database", "index", "discord"}
+
+
+async def test_a_loop_that_does_not_come_round_is_no_life(house: House) -> None:
+    house.time = 1_000
+    await house.watch.alive()
+    house.start()
+    with pytest.raises(ServiceError, match="worker"):
+        await house.watch.alive()
+    house.pulse.beat()
+    await house.watch.alive()
+
+
+async def test_levels_are_read_when_somebody_looks(house: House) -> None:
+    house.start()
+    page = (await house.watch.exposition()).decode()
+    assert "glossator_queued_events NaN" in page
+    assert "glossator_answers_in_flight 2.0" in page
+    assert 'glossator_breaker_open{service="model-1"} 1.0' in page
+    assert 'glossator_platform_connected{platform="discord"} 0.0' in page

@@ -1,0 +1,121 @@
+"""A running bot tells how it fares, while its database comes and goes."""
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.chaos.book import name_of, names_in, question_about
+from tests.command_line import CommandLine
+from tests.postgres import PostgresServer
+from tests.wire.discord_bot import Trial, a_trial
+from tests.wire.monitored import Pages
+from tests.wire.on_postgres import book_on_postgres
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.skipif(sys.platform == "win32", reason="runs a PostgreSQL server"),
+    pytest.mark.xdist_group("monitoring"),
+    pytest.mark.postgres,
+]
+
+RECOVERED_WITHIN = 10.0
+"""Seconds from the database's return to the answer, on a machine with nothing else to do."""
+BUSY = 4.0
+"""How many times longer everything takes here at most."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A bot that was started before its database, what it is asked, and what it tells."""
+
+    trial: Trial
+    postgres: PostgresServer
+    pages: Pages
+
+    async def ask(self, number: int) -> None:
+        """Ask about a buoy, and check that the answer is about it."""
+        question = question_about(name_of(number))
+        answer = await self.trial.ask(self.trial.user(), self.trial.channel(), question)
+        assert name_of(number) in names_in(answer.content)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def watched(models: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Watched]:
+    folder = tmp_path_factory.mktemp("monitoring")
+    async with (
+        book_on_postgres(folder / "template", models) as book,
+        a_trial(book.template.data, folder / "bot", settings=book.settings, start=False) as trial,
+    ):
+        yield Watched(trial, book.server, Pages(trial.bot))
+
+
+async def test_a_bot_waits_for_its_database_and_says_so(watched: Watched) -> None:
+    await asyncio.to_thread(watched.postgres.crash)
+    await watched.trial.bot.launch()
+    await watched.trial.bot.says("monitoring at")
+    await watched.trial.bot.says("waiting for the database; I try again in", times=2)
+    assert await watched.pages.status("/healthz") == 200
+    assert await watched.pages.status("/readyz") == 503
+    assert await watched.pages.status("/metrics") == 200
+    await asyncio.to_thread(watched.postgres.start)
+    back = time.monotonic()
+    await watched.pages.becomes("/readyz", 200)
+    seconds = time.monotonic() - back
+    print(f"\nready {seconds:.1f} s after the database came up")
+    assert seconds < RECOVERED_WITHIN * BUSY
+
+
+async def test_what_is_asked_is_counted(watched: Watched) -> None:
+    await watched.ask(1)
+    pages, discord = watched.pages, {"platform": "discord"}
+    await pages.reaches(1, "events_ended_total", outcome="done", **discord)
+    assert await pages.value("events_accepted_total", outcome="new", **discord) == 1
+    assert await pages.value("events_claimed_total", **discord) == 1
+    for measure in ("accepting", "waiting", "delivering"):
+        assert await pages.value(f"{measure}_seconds_count", **discord) == 1
+    assert await pages.value("answers_total", course="buoys", outcome="answered") == 1
+    assert await pages.value("claims_total", outcome="kept") >= 1
+    assert await pages.value("first_words_seconds_count") == 1
+    assert await pages.value("retrieving_seconds_count", course="buoys") == 1
+    assert await pages.value("platform_connected", **discord) == 1
+    assert await pages.value("queued_events") == 0
+    assert await pages.value("answers_in_flight") == 0
+
+
+async def test_without_its_database_the_bot_lives_and_is_not_ready(watched: Watched) -> None:
+    trial, pages = watched.trial, watched.pages
+    await asyncio.to_thread(watched.postgres.crash)
+    await pages.becomes("/readyz", 503)
+    channel, user = trial.channel(), trial.user()
+    question = question_about(name_of(2))
+    asked = await trial.world.say(user, channel, f"{trial.mention} {question}")
+    await trial.bot.says("an event waits for the database")
+    assert await pages.status("/healthz") == 200
+    assert await pages.status("/metrics") == 200
+    assert trial.from_bot(channel) == [], "nothing is promised"
+    await asyncio.to_thread(watched.postgres.start)
+    back = time.monotonic()
+    answer = await trial.answer_to(asked)
+    seconds = time.monotonic() - back
+    print(f"\nanswered {seconds:.1f} s after the database came back")
+    assert name_of(2) in names_in(answer.content)
+    assert seconds < RECOVERED_WITHIN * BUSY
+    await pages.becomes("/readyz", 200)
+
+
+async def test_a_database_that_refuses_the_bot_ends_it_at_once(
+    watched: Watched, tmp_path: Path
+) -> None:
+    line = CommandLine(tmp_path).setting(
+        DISCORD__TOKEN="a.token.nobody-asks-for", DATABASE__URL=f"{watched.postgres.url}nowhere"
+    )
+    done = await asyncio.to_thread(line.run, "run")
+    assert done.code == 78
+    assert "GLOSSATOR_DATABASE__URL" in done.err
+    assert "nowhere" in done.err

@@ -1,0 +1,109 @@
+"""A database that is slow, silent or goes on and off costs time, and no question."""
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.chaos.book import name_of, names_in, question_about
+from tests.chaos.proxy import Proxy
+from tests.chaos.toxics import Latency, Timeout
+from tests.wire.discord import Message
+from tests.wire.discord_bot import Trial, a_trial
+from tests.wire.monitored import Pages
+from tests.wire.on_postgres import book_on_postgres
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.skipif(sys.platform == "win32", reason="runs a PostgreSQL server"),
+    pytest.mark.xdist_group("outages_database"),
+    pytest.mark.postgres,
+]
+
+RECOVERED_WITHIN = 10.0
+"""Seconds from the database's return to the answer, on a machine with nothing else to do."""
+BUSY = 4.0
+"""How many times longer everything takes here at most."""
+SILENT = Timeout(120.0)
+
+
+@dataclass
+class Away:
+    """A bot with a proxy between it and its database."""
+
+    trial: Trial
+    proxy: Proxy
+    asked: int = 0
+
+    async def say(self) -> Message:
+        self.asked += 1
+        trial, question = self.trial, question_about(name_of(self.asked))
+        return await trial.world.say(trial.user(), trial.channel(), f"{trial.mention} {question}")
+
+    async def answered_once(self, question: Message) -> None:
+        """Wait for the answer, and check that it is all that the bot says there."""
+        answer = await self.trial.answer_to(question)
+        assert set(names_in(answer.content)) <= {*names_in(question.content)}
+        assert self.trial.from_bot(answer.channel) == [answer]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def away(models: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Away]:
+    folder = tmp_path_factory.mktemp("database")
+    async with (
+        book_on_postgres(folder / "template", models) as book,
+        Proxy(book.server.port) as proxy,
+    ):
+        way = book.settings["DATABASE__URL"].replace(f":{book.server.port}/", f":{proxy.port}/")
+        settings = book.settings | {"DATABASE__URL": way}
+        async with a_trial(book.template.data, folder / "bot", settings=settings) as trial:
+            yield Away(trial, proxy)
+            assert "never retrieved" not in trial.bot.log
+
+
+async def test_a_slow_database_makes_answers_slow(away: Away) -> None:
+    away.proxy.poison(Latency(0.02, 0.005))
+    begun = time.monotonic()
+    try:
+        await away.answered_once(await away.say())
+    finally:
+        away.proxy.heal()
+    print(f"\nanswered in {time.monotonic() - begun:.1f} s, each packet 20 ms late")
+
+
+async def test_a_silent_database_is_told_to_orchestrators_and_promises_nothing(away: Away) -> None:
+    pages = Pages(away.trial.bot)
+    away.proxy.poison(SILENT)
+    question = await away.say()
+    await pages.becomes("/readyz", 503)
+    assert await pages.status("/healthz") == 200
+    assert away.trial.from_bot(question.channel) == []
+    assert question.thread is None
+    away.proxy.heal()
+    back = time.monotonic()
+    await away.answered_once(question)
+    seconds = time.monotonic() - back
+    print(f"\nanswered {seconds:.1f} s after the database spoke again")
+    assert seconds < RECOVERED_WITHIN * BUSY
+    await pages.becomes("/readyz", 200)
+
+
+async def test_a_database_that_goes_on_and_off_gets_one_answer_a_question(away: Away) -> None:
+    asked = []
+    for _ in range(4):
+        asked.append(await away.say())
+        await asyncio.sleep(0.4)
+        await away.proxy.down()
+        await asyncio.sleep(0.4)
+        await away.proxy.up()
+    healed = time.monotonic()
+    for question in asked:
+        await away.answered_once(question)
+    seconds = time.monotonic() - healed
+    print(f"\nall answered {seconds:.1f} s after the database stayed")
+    assert seconds < RECOVERED_WITHIN * BUSY
