@@ -175,6 +175,9 @@ class Client(commands.AutoShardedBot):
 
     async def on_error(self, event_method: str, /, *_: Any, **__: Any) -> None:
         """Log what went wrong with an event; the next one is heard all the same."""
+        if self.is_closed():
+            logger.info("the event %s was not taken in before the end", event_method)
+            return
         logger.exception("the event %s could not be taken in", event_method)
 
 
