@@ -19,12 +19,14 @@ from core.sessions.store import SessionStore
 GONE = "This answer is not stored any more."
 NOT_YOURS = "Only who asked, or staff, can do that."
 NOTED = "Thank you, noted as helpful."
+NOTED_TOO = "Noted as not helpful."
 REASON_KEPT = "Thank you, this helps the people who run the course."
 NO_QUESTION = "There was no question beside the quote. Please ask one."
 SHARED = "Shared in this channel."
 SHARED_ALREADY = "It is shared already."
 STOPPING = "Stopping."
 DELETING = "It will be gone in a moment, and so is what I stored of it."
+NOT_FOR_GUESTS = "In this channel I answer people of this workspace only."
 FINISHED = "The answer is finished already."
 
 
@@ -103,7 +105,8 @@ class AnswerActions:
         course_id = turn.agent_response.course_id
         again = replace(heard(turn.user_input), course=course_id, quote=None)
         received = await self._desk.receive(again)
-        assert received is not None  # a click always is for us
+        if received is None:  # people of the place may click always
+            raise Declined(NOT_FOR_GUESTS)
         self._wake()
         return received
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from adapters.heard_up_to import HeardUpTo
+from adapters.slack.inbound import PLATFORM
 from bot.chats import ChatServices
 from bot.secrets import Sealer
 from bot.settings import SlackSettings
@@ -89,6 +90,7 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
         workspaces=workspaces,
         events=listeners.events,
         intake=intake,
+        unhurried=listeners.unhurried,
         transports=transports,
         one=one,
         permalinks=Permalinks(lookups),
@@ -114,7 +116,6 @@ def check(settings: SlackSettings) -> None:
 
 
 def _many(chats: ChatServices) -> "ManyInstallations":
-    from adapters.slack.inbound import PLATFORM
     from adapters.slack.installations import ManyInstallations
 
     settings = chats.opened.settings.slack
@@ -135,6 +136,7 @@ def _listeners(
     intake: "Intake",
 ) -> "Listeners":
     """Return everything that hears something."""
+    from adapters.in_time import Unhurried
     from adapters.markdown.slack_text import escape
     from adapters.slack.app import Listeners
     from adapters.slack.assistant import Assistant
@@ -148,9 +150,10 @@ def _listeners(
     from adapters.slack.staff import Staff
 
     desk, personal, facts = chats.desk, chats.personal(), chats.facts(escape)
-    people = People(workspaces.clients)
+    people = People(workspaces.clients, installations)
     questions = Questions(desk, intake, people)
-    clicks = Clicks(desk, chats.actions(), personal, people, installations)
+    unhurried = Unhurried()
+    clicks = Clicks(desk, chats.actions(), personal, people, installations, unhurried)
     home = Home(
         facts=facts,
         personal=personal,
@@ -174,11 +177,17 @@ def _listeners(
         events=events,
         questions=questions,
         commands=Commands(
-            desk=desk, facts=facts, personal=personal, questions=questions, clicks=clicks
+            desk=desk,
+            facts=facts,
+            personal=personal,
+            questions=questions,
+            clicks=clicks,
+            unhurried=unhurried,
         ),
-        staff=Staff(chats.channel_settings(names), people),
+        staff=Staff(chats.channel_settings(names), people, unhurried),
         clicks=clicks,
         home=home,
+        unhurried=unhurried,
     )
 
 
@@ -225,20 +234,19 @@ class SlackCursors(HeardUpTo):
     """Keeps how far Slack was heard, and where something may have been said since."""
 
     def __init__(self, inbox: Inbox, places: InboxPlaces) -> None:
-        super().__init__(inbox, _PLATFORM)
+        super().__init__(inbox, PLATFORM)
         self._places = places
 
     async def positions(self) -> Mapping[str, int]:
         """Return the position of the latest question by channel."""
-        return await self._inbox.cursors(_PLATFORM)
+        return await self._inbox.cursors(PLATFORM)
 
     async def threads(self, workspace: str, since: datetime) -> Sequence[tuple[str, str]]:
         """Return the channel and first message of the threads somebody asked in since then."""
-        found = await self._places.threads(_PLATFORM, workspace, since)
+        found = await self._places.threads(PLATFORM, workspace, since)
         return [(channel, thread) for channel, thread in found if _TS.fullmatch(thread)]
 
 
-_PLATFORM = "slack"
 _TS = re.compile(r"\d+\.\d+")
 
 

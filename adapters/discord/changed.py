@@ -10,6 +10,8 @@ from typing import Protocol, cast
 
 import discord
 
+from adapters.discord.inbound import message_key
+from adapters.discord.refusals import UNKNOWN_CHANNEL
 from core.inbox.places import Question
 
 logger = logging.getLogger(__name__)
@@ -49,24 +51,34 @@ Change = discord.Message | Deleted | GoneChannel
 async def changed(client: discord.Client, asked: Asked, since: datetime) -> AsyncIterator[Change]:
     """Yield what happened after a moment to questions from the hour before it, and since.
 
-    Every channel with such a question is read. What is closed to us tells nothing, and an edit
-    that was heard already may be among them.
+    Every channel with such a question is read. What is closed to us tells nothing, and neither
+    does what another bot was asked over the same database: this one may never have been there.
+    An edit that was heard already may be among them.
 
     Raises:
         discord.DiscordException: when Discord does not let a channel be read now.
     """
-    questions = sorted(await asked.questions(since - LOOKED_BACK), key=attrgetter("channel"))
-    for channel_id, group in groupby(questions, key=attrgetter("channel")):
+    found = await asked.questions(since - LOOKED_BACK)
+    ours = sorted((q for q in found if _is_ours(client, q)), key=attrgetter("channel"))
+    for channel_id, group in groupby(ours, key=attrgetter("channel")):
         try:
             channel = client.get_channel(channel_id) or await client.fetch_channel(channel_id)
-            found = await _messages(cast("discord.abc.Messageable", channel), group, since)
+            changes = await _messages(cast("discord.abc.Messageable", channel), group, since)
         except discord.Forbidden as error:
             logger.info("channel %s cannot be read: %s", channel_id, error.code)
-        except discord.NotFound:
-            yield GoneChannel(channel_id)
+        except discord.NotFound as error:
+            if error.code == UNKNOWN_CHANNEL:
+                yield GoneChannel(channel_id)
         else:
-            for change in found:
+            for change in changes:
                 yield change
+
+
+def _is_ours(client: discord.Client, question: Question) -> bool:
+    application = client.application_id
+    return application is not None and question.key == message_key(
+        application, int(question.message)
+    )
 
 
 async def _messages(

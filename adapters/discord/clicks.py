@@ -9,7 +9,7 @@ from uuid import UUID
 import discord
 
 from adapters.about import DELETE, DELETED
-from adapters.answer_actions import NOTED, REASON_KEPT, AnswerActions, Declined
+from adapters.answer_actions import NOTED, NOTED_TOO, REASON_KEPT, AnswerActions, Declined
 from adapters.buttons import ANY, Button, custom_id, parsed
 from adapters.desk import FrontDesk
 from adapters.discord.inbound import DIRECT, PLATFORM, heard_command, may_open_thread
@@ -25,7 +25,6 @@ logger = logging.getLogger(__name__)
 _MOST_EMBEDS = 3
 """Of a message's length each: 6,000 characters is what all of them may have."""
 _MORE_EVIDENCE = "The other passages do not fit here; the footnotes lead to all of them."
-NOTED_TOO = "Noted as not helpful."
 _MODAL_OPEN = 900.0
 """Seconds after which discord.py forgets that it showed a modal."""
 

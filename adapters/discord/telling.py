@@ -9,7 +9,7 @@ import aiohttp
 import discord
 
 from adapters.discord.refusals import UNKNOWN_INTERACTION
-from adapters.intake import PATIENCE
+from adapters.in_time import done_in_time
 
 logger = logging.getLogger(__name__)
 
@@ -54,8 +54,7 @@ async def in_time(interaction: Interaction, work: Coroutine[Any, Any, Result]) -
     To be told afterwards by `tell`, which then shows it in place of "thinking".
     """
     working = asyncio.create_task(work)
-    await asyncio.wait({working}, timeout=PATIENCE)
-    if not working.done():
+    if not await done_in_time(working):
         await respond(lambda: interaction.response.defer(ephemeral=True, thinking=True))
     return await working
 

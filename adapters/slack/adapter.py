@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from adapters.base import PlatformReply, PostKeeper
+from adapters.in_time import Unhurried
 from adapters.intake import Intake
 from adapters.slack.address import Address
 from adapters.slack.catch_up import CatchUp
@@ -58,6 +59,7 @@ class SlackAdapter:
         workspaces: Workspaces,
         events: Events,
         intake: Intake,
+        unhurried: Unhurried,
         transports: Sequence[Transport],
         one: OneInstallation | None,
         catch_up: CatchUp,
@@ -72,6 +74,7 @@ class SlackAdapter:
         self._workspaces = workspaces
         self._events = events
         self._intake = intake
+        self._unhurried = unhurried
         self._transports = transports
         self._one = one
         self._catch_up = catch_up
@@ -95,6 +98,7 @@ class SlackAdapter:
         await self._events.close()
         for transport in self._transports:
             await transport.close()
+        await self._unhurried.close()
 
     @property
     def is_ready(self) -> bool:

@@ -39,6 +39,11 @@ class Address:
     """Whether the bot posts the question first, and answers below it."""
     response: Response | None
 
+    @property
+    def is_private(self) -> bool:
+        """Whether nobody but the asker sees the answer."""
+        return self.ephemeral or self.channel.startswith("D")
+
     @classmethod
     def of(cls, job: Job) -> "Address":
         """Return where the answer to a job belongs."""

@@ -12,6 +12,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.in_time import Unhurried
 from adapters.slack.clicks import Clicks
 from adapters.slack.commands import Commands
 from adapters.slack.events import Events
@@ -38,6 +39,7 @@ class Listeners:
     staff: Staff
     clicks: Clicks
     home: Home
+    unhurried: Unhurried
 
 
 def bolt_app(listeners: Listeners, installations: Installations, api_url: str | None) -> AsyncApp:
@@ -91,9 +93,13 @@ def _hear_clicks(app: AsyncApp, listeners: Listeners) -> None:
     async def forget(
         body: dict[str, Any], ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
-        await listeners.clicks.forget(body, ack, respond)
-        if (body.get("view") or {}).get("type") == "home":
-            await listeners.home.show(spot_of_interaction(body), client)
+        async def forgetting() -> None:
+            await listeners.clicks.forget(body, respond)
+            if (body.get("view") or {}).get("type") == "home":
+                await listeners.home.show(spot_of_interaction(body), client)
+
+        await listeners.unhurried.in_time(forgetting())
+        await ack()
 
     app.action(FORGET_ME)(forget)
     app.action(re.compile("gl:.*"))(listeners.clicks.clicked)

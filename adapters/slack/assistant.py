@@ -1,7 +1,7 @@
 """The assistant's panel: its greeting, its prompts, its title, and what it stands beside."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aiohttp
@@ -71,9 +71,18 @@ class Assistant:
 
     async def busy(self, client: AsyncWebClient, channel: str, ts: str) -> None:
         """Show that an answer is being looked for, until there is one."""
+        await self._show_status(client, channel, ts, STATUS, LOADING)
+
+    async def idle(self, client: AsyncWebClient, channel: str, ts: str) -> None:
+        """Show that nothing is being looked for."""
+        await self._show_status(client, channel, ts, "", ())
+
+    async def _show_status(
+        self, client: AsyncWebClient, channel: str, ts: str, status: str, loading: Sequence[str]
+    ) -> None:
         try:
             await client.assistant_threads_setStatus(
-                channel_id=channel, thread_ts=ts, status=STATUS, loading_messages=[*LOADING]
+                channel_id=channel, thread_ts=ts, status=status, loading_messages=[*loading]
             )
         except (SlackClientError, aiohttp.ClientError, OSError) as error:
             logger.info("an assistant's thread has no status: %s", error)

@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -13,10 +13,18 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.about import DELETED
-from adapters.answer_actions import NOTED, REASON_KEPT, AnswerActions, Declined
+from adapters.answer_actions import (
+    NOT_FOR_GUESTS,
+    NOTED,
+    NOTED_TOO,
+    REASON_KEPT,
+    AnswerActions,
+    Declined,
+)
 from adapters.buttons import Button
 from adapters.desk import FrontDesk
 from adapters.heard import Heard
+from adapters.in_time import Unhurried
 from adapters.intake import waiting_sentence
 from adapters.slack import blocks, outbound
 from adapters.slack.inbound import (
@@ -26,7 +34,6 @@ from adapters.slack.inbound import (
     moment_of,
     position_of,
     response_of,
-    spot_of_interaction,
     trigger_key,
 )
 from adapters.slack.installations import Installations
@@ -41,6 +48,7 @@ from adapters.slack.told import (
     shown_modal,
     told,
     typed,
+    update_modal,
 )
 from core.errors import BotError
 from core.models import now
@@ -51,7 +59,26 @@ logger = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 NO_EVIDENCE = "This answer cites no passage of the book."
+TOO_LATE = "That took me too long to show it. Please press the button again."
+KEEPING_REASON = "Thank you. It takes me longer than usual to note this."
+_OF_ONES_OWN = frozenset({Button.STOP, Button.DELETE})
+"""Their askers may press these anywhere and always."""
 NOT_IN_CHANNEL = "I am not in this channel, so I cannot write here. Invite me, then share it again."
+
+
+@dataclass(frozen=True, slots=True)
+class _Press:
+    """A button that was pressed."""
+
+    request_id: UUID
+    spot: Spot
+    body: Json
+    client: AsyncWebClient
+
+    @property
+    def ts(self) -> str:
+        """When it was pressed, as Slack writes it."""
+        return str(self.body["actions"][0]["action_ts"])
 
 
 class Clicks:
@@ -64,13 +91,15 @@ class Clicks:
         personal: PersonalData,
         people: People,
         installations: Installations,
+        unhurried: Unhurried,
     ) -> None:
         self._desk = desk
         self._actions = actions
         self._personal = personal
         self._people = people
         self._installations = installations
-        self._doing: dict[Button, Callable[[Json, UUID, AsyncWebClient], Awaitable[str | None]]]
+        self._unhurried = unhurried
+        self._doing: dict[Button, Callable[[_Press], Awaitable[str | None]]]
         self._doing = {
             Button.HELPFUL: self._helpful,
             Button.NOT_HELPFUL: self._not_helpful,
@@ -85,44 +114,29 @@ class Clicks:
         self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
         """Do what the pressed button says; the clicker is told when it cannot be done."""
-        button = blocks.pressed(body["actions"][0])
-        if button is None:
-            await ack()
-            return
-        try:
-            sentence = await self._doing[button[0]](body, button[1], client)
-        except BotError as error:
-            if not isinstance(error, Declined):
-                logger.warning("the button %s failed: %s", button[0].label, error)
-            sentence = error.user_message
+        pressed = blocks.pressed(body["actions"][0])
+        if pressed is not None:
+            await self._unhurried.in_time(self._do(*pressed, body, respond, client))
         await ack()
-        if sentence is not None:
-            await respond_with(respond, told(sentence))
 
-    async def reason_given(self, body: Json, ack: AsyncAck) -> None:
+    async def reason_given(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
         """Keep why an answer was not helpful, unless the vote was changed meanwhile."""
         view = body["view"]
-        kept: Json = json.loads(view["private_metadata"])
-        spot, request_id = Spot(**kept["spot"]), UUID(kept["request"])
-        reason = typed(view, WHY).strip() or None
-        try:
-            voter, at = self._pseudonym(spot), moment_of(kept["pressed"])
-            await self._actions.vote(request_id, voter, helpful=False, reason=reason, cast_at=at)
-            sentence = REASON_KEPT
-        except BotError as error:
-            sentence = error.user_message
-        thanks = {"type": "section", "text": plain(sentence)}
-        await ack(response_action="update", view=shown_modal("What was wrong?", [thanks]))
 
-    async def forget(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
+        async def thank(sentence: str) -> None:
+            await update_modal(client, view["id"], _thanks(sentence))
+
+        sentence = await self._unhurried.in_time(self._keep_reason(view), thank)
+        await ack(response_action="update", view=_thanks(sentence or KEEPING_REASON))
+
+    async def forget(self, body: Json, respond: AsyncRespond) -> None:
         """Delete what is stored about the clicker, and say so in place of the button."""
         try:
-            await self._personal.forget(await self.pseudonyms(spot_of_interaction(body)))
+            spot = await self._people.spot_of(body)
+            await self._personal.forget(await self.pseudonyms(spot))
         except BotError as error:
-            await ack()
             await respond_with(respond, told(error.user_message))
             return
-        await ack()
         if body.get("response_url"):
             await respond_with(respond, told(DELETED), replace=True)
 
@@ -131,64 +145,105 @@ class Clicks:
         places = {spot.team, *await self._installations.places()}
         return [self._desk.pseudonym(PLATFORM, place, spot.user) for place in sorted(places)]
 
-    async def _helpful(self, body: Json, request_id: UUID, _: AsyncWebClient) -> str:
-        voter = self._pseudonym(spot_of_interaction(body))
-        pressed = moment_of(body["actions"][0]["action_ts"])
-        await self._actions.vote(request_id, voter, helpful=True, cast_at=pressed)
+    async def _do(
+        self,
+        button: Button,
+        request_id: UUID,
+        body: Json,
+        respond: AsyncRespond,
+        client: AsyncWebClient,
+    ) -> None:
+        try:
+            spot = await self._people.spot_of(body)
+            await self._check_admitted(button, spot)
+            sentence = await self._doing[button](_Press(request_id, spot, body, client))
+        except BotError as error:
+            if not isinstance(error, Declined):
+                logger.warning("the button %s failed: %s", button.label, error)
+            sentence = error.user_message
+        if sentence is not None:
+            await respond_with(respond, told(sentence))
+
+    async def _keep_reason(self, view: Json) -> str:
+        kept: Json = json.loads(view["private_metadata"])
+        spot, request_id = Spot(**kept["spot"]), UUID(kept["request"])
+        reason = typed(view, WHY).strip() or None
+        try:
+            voter, at = self._pseudonym(spot), moment_of(kept["pressed"])
+            await self._actions.vote(request_id, voter, helpful=False, reason=reason, cast_at=at)
+        except BotError as error:
+            return error.user_message
+        return REASON_KEPT
+
+    async def _helpful(self, press: _Press) -> str:
+        voter, pressed = self._pseudonym(press.spot), moment_of(press.ts)
+        await self._actions.vote(press.request_id, voter, helpful=True, cast_at=pressed)
         return NOTED
 
-    async def _not_helpful(self, body: Json, request_id: UUID, client: AsyncWebClient) -> None:
-        spot = spot_of_interaction(body)
-        voter, pressed = self._pseudonym(spot), str(body["actions"][0]["action_ts"])
-        await self._actions.vote(request_id, voter, helpful=False, cast_at=moment_of(pressed))
-        kept = json.dumps({"request": str(request_id), "spot": asdict(spot), "pressed": pressed})
-        await open_modal(client, body["trigger_id"], reason_modal(kept))
+    async def _not_helpful(self, press: _Press) -> str | None:
+        voter, pressed = self._pseudonym(press.spot), moment_of(press.ts)
+        await self._actions.vote(press.request_id, voter, helpful=False, cast_at=pressed)
+        about = {"request": str(press.request_id), "pressed": press.ts}
+        view = reason_modal(json.dumps({**about, "spot": asdict(press.spot)}))
+        shown = await open_modal(press.client, press.body["trigger_id"], view)
+        return None if shown else NOTED_TOO
 
-    async def _evidence(self, body: Json, request_id: UUID, client: AsyncWebClient) -> str | None:
-        turn = await self._actions.turn(request_id)
+    async def _evidence(self, press: _Press) -> str | None:
+        turn = await self._actions.turn(press.request_id)
         passages = outbound.evidence(turn.agent_response)
         if not passages:
             return NO_EVIDENCE
         view = shown_modal("Evidence", blocks.evidence(passages))
-        await open_modal(client, body["trigger_id"], view)
-        return None
+        shown = await open_modal(press.client, press.body["trigger_id"], view)
+        return None if shown else TOO_LATE
 
-    async def _without_quote(self, body: Json, request_id: UUID, _: AsyncWebClient) -> str | None:
-        spot = spot_of_interaction(body)
-        key, private = trigger_key(body["trigger_id"]), _is_ephemeral(body)
-        response = response_of(body, now())
+    async def _without_quote(self, press: _Press) -> str | None:
+        key, private = trigger_key(press.body["trigger_id"]), _is_ephemeral(press.body)
+        response = response_of(press.body, now())
 
         def heard(question: str) -> Heard:
-            return heard_command(spot, key, question, private=private, response=response)
+            return heard_command(press.spot, key, question, private=private, response=response)
 
-        received = await self._actions.ask_without_quote(request_id, heard)
+        received = await self._actions.ask_without_quote(press.request_id, heard)
         return waiting_sentence(received.accepted)
 
-    async def _share(self, body: Json, request_id: UUID, client: AsyncWebClient) -> str:
-        spot = spot_of_interaction(body)
-        if not await is_in(client, spot.channel):
+    async def _share(self, press: _Press) -> str:
+        spot = press.spot
+        if not await is_in(press.client, spot.channel):
             raise Declined(NOT_IN_CHANNEL)
-        position = position_of(body["actions"][0]["action_ts"])
         address = spot.address(post_question=spot.thread is None)
-        return await self._actions.share(request_id, self._pseudonym(spot), position, address)
+        clicker, position = self._pseudonym(spot), position_of(press.ts)
+        return await self._actions.share(press.request_id, clicker, position, address)
 
-    async def _stop(self, body: Json, request_id: UUID, _: AsyncWebClient) -> str:
-        spot = spot_of_interaction(body)
-        is_staff = partial(self._is_staff, spot)
-        return await self._actions.stop(request_id, self._pseudonym(spot), is_staff)
+    async def _stop(self, press: _Press) -> str:
+        clicker, is_staff = self._pseudonym(press.spot), partial(self._is_staff, press.spot)
+        return await self._actions.stop(press.request_id, clicker, is_staff)
 
-    async def _delete(self, body: Json, _: UUID, __: AsyncWebClient) -> str:
-        spot = spot_of_interaction(body)
-        message = (PLATFORM, message_id(spot.channel, str(body["container"]["message_ts"])))
-        position = position_of(body["actions"][0]["action_ts"])
+    async def _delete(self, press: _Press) -> str:
+        spot, ts = press.spot, str(press.body["container"]["message_ts"])
+        message = (PLATFORM, message_id(spot.channel, ts))
         clicker, is_staff = self._pseudonym(spot), partial(self._is_staff, spot)
-        return await self._actions.delete(message, clicker, position, is_staff)
+        return await self._actions.delete(message, clicker, position_of(press.ts), is_staff)
+
+    async def _check_admitted(self, button: Button, spot: Spot) -> None:
+        """Raise Declined for a guest where guests are not answered; what is theirs they end."""
+        if not spot.outsider or button in _OF_ONES_OWN:
+            return
+        rules = await self._desk.rules_at(PLATFORM, spot.team, spot.places)
+        if not rules.outsiders:
+            raise Declined(NOT_FOR_GUESTS)
 
     async def _is_staff(self, spot: Spot) -> bool:
         return await self._people.is_staff(spot.team, spot.enterprise, spot.user, spot.channel)
 
     def _pseudonym(self, spot: Spot) -> str:
         return self._desk.pseudonym(PLATFORM, spot.team, spot.user)
+
+
+def _thanks(sentence: str) -> Json:
+    """Return the modal that stands in place of the one that asked for a reason."""
+    text = {"type": "section", "text": plain(sentence)}
+    return shown_modal("What was wrong?", [text])
 
 
 def _is_ephemeral(body: Json) -> bool:

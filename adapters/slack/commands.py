@@ -4,13 +4,15 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.respond.async_respond import AsyncRespond
 
 from adapters.about import Facts, asked_here, in_words
 from adapters.desk import FrontDesk
+from adapters.in_time import Unhurried
 from adapters.slack.clicks import Clicks
-from adapters.slack.inbound import PLATFORM, spot_of_command
+from adapters.slack.inbound import PLATFORM, Spot, spot_of_command
 from adapters.slack.questions import Asked, Questions
-from adapters.slack.told import forget_button, told
+from adapters.slack.told import answer_command, forget_button, told
 from core.channels.rules import Rules
 from core.errors import BotError
 from core.personal import PersonalData
@@ -43,12 +45,14 @@ class Commands:
         personal: PersonalData,
         questions: Questions,
         clicks: Clicks,
+        unhurried: Unhurried,
     ) -> None:
         self._desk = desk
         self._facts = facts
         self._personal = personal
         self._questions = questions
         self._clicks = clicks
+        self._unhurried = unhurried
 
     async def help(self, body: Json, ack: AsyncAck) -> None:
         """Tell how to ask, or answer from the handbook."""
@@ -59,31 +63,32 @@ class Commands:
         else:
             await ack(told(HOW_TO_ASK))
 
-    async def sources(self, body: Json, ack: AsyncAck) -> None:
+    async def sources(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
         """List the titles of the course that this channel is answered from."""
-        await self._tell(body, ack, self._facts.sources)
+        text = self._text(spot_of_command(body), self._facts.sources)
+        await answer_command(self._unhurried, text, ack, respond)
 
-    async def about(self, body: Json, ack: AsyncAck) -> None:
+    async def about(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
         """Tell what answers here."""
-        await self._tell(body, ack, self._facts.about)
+        text = self._text(spot_of_command(body), self._facts.about)
+        await answer_command(self._unhurried, text, ack, respond)
 
-    async def forget_me(self, body: Json, ack: AsyncAck) -> None:
+    async def forget_me(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
         """Show what is stored about the asker, with a button that deletes it."""
-        try:
-            pseudonyms = await self._clicks.pseudonyms(spot_of_command(body))
-            stored = await self._personal.stored(pseudonyms)
-        except BotError as error:
-            await ack(told(error.user_message))
-            return
-        more = [forget_button()] if stored.anything else []
-        await ack(told(in_words(stored, "Slack"), *more))
+        stored = self._stored(spot_of_command(body))
+        await answer_command(self._unhurried, stored, ack, respond)
 
-    async def _tell(
-        self, body: Json, ack: AsyncAck, told_by: Callable[[Rules], Awaitable[str]]
-    ) -> None:
-        spot = spot_of_command(body)
+    async def _stored(self, spot: Spot) -> Json:
         try:
-            text = await told_by(await self._desk.rules_at(PLATFORM, spot.team, spot.places))
+            stored = await self._personal.stored(await self._clicks.pseudonyms(spot))
         except BotError as error:
-            text = error.user_message
-        await ack(told(text))
+            return told(error.user_message)
+        more = [forget_button()] if stored.anything else []
+        return told(in_words(stored, "Slack"), *more)
+
+    async def _text(self, spot: Spot, told_by: Callable[[Rules], Awaitable[str]]) -> Json:
+        try:
+            rules = await self._desk.rules_at(PLATFORM, spot.team, spot.places)
+            return told(await told_by(rules))
+        except BotError as error:
+            return told(error.user_message)

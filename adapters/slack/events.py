@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -94,9 +94,22 @@ class Events:
         event, origin = body["event"], _origin(body, context)
         channel, thread = str(event["channel"]), str(event["thread_ts"])
         heard = heard_message(event, origin)
-        if heard is not None:  # first: once there is an answer, Slack would keep the status
-            self._aside(self._assistant.busy(client, channel, thread))
-        response = await self._take_in(origin, event, lambda: self._receive(event, origin))
+
+        async def accept() -> Received | None:
+            if heard is None:
+                return None
+            # First: once there is an answer, Slack would keep the status.
+            busy = self._aside(self._assistant.busy(client, channel, thread))
+            received = await self._receive(event, origin)
+            if received is None or received.accepted.acceptance is not Acceptance.NEW:
+                self._aside(idle_after(busy))
+            return received
+
+        async def idle_after(busy: asyncio.Task[None]) -> None:
+            await busy
+            await self._assistant.idle(client, channel, thread)
+
+        response = await self._take_in(origin, event, accept)
         if response is None and heard is not None and heard.text:
             self._aside(self._assistant.entitle(client, channel, thread, heard.text))
         return response
@@ -239,11 +252,12 @@ class Events:
 
         return await self._once(body["event_id"], (team, enterprise), forget)
 
-    def _aside(self, work: Any) -> None:
+    def _aside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do what nobody waits for, behind the acknowledgement."""
-        task = asyncio.ensure_future(work)
+        task = asyncio.create_task(work)
         self._side.add(task)
         task.add_done_callback(self._side.discard)
+        return task
 
 
 def _name(event: Json, origin: Origin) -> Hashable:

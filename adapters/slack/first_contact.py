@@ -15,8 +15,10 @@ from core.models import MAX_THREAD_MESSAGE, AgentRequest, ThreadMessage
 logger = logging.getLogger(__name__)
 
 _REPLIES = "conversations.replies"
+_ASKED_FOR = 200
+"""Messages of one call, oldest first; Slack gives fifteen to apps that others install."""
 _MOST = 15
-"""Messages of one call, as many as Slack gives to apps that others install."""
+"""Messages that a question takes along."""
 _EVERY = 60.0
 
 
@@ -55,10 +57,10 @@ class FirstContact:
         found = await self._read(address, root, asked)
         if found is None:
             return request.model_copy(update={"thread_partly_seen": True})
-        said = tuple(_said_before(found["messages"], asked, address.asker))
-        partly = bool(found.get("has_more"))
+        said = list(_said_before(found["messages"], asked, address.asker))
+        partly = bool(found.get("has_more")) or len(said) > _MOST
         return request.model_copy(
-            update={"thread_messages": said[:_MOST], "thread_partly_seen": partly}
+            update={"thread_messages": _first_and_latest(said), "thread_partly_seen": partly}
         )
 
     async def _is_known(self, session_id: UUID) -> bool:
@@ -69,14 +71,24 @@ class FirstContact:
             return True
 
     async def _read(self, address: Address, root: str, asked: str) -> Json | None:
-        """Return the first messages of a thread; None: they cannot be read now."""
+        """Return a thread, from its first message on; None: it cannot be read now.
+
+        What stands at its end has no call of its own: Slack pages from the oldest message on.
+        """
         place, moment = (address.team, address.enterprise), time.monotonic()
         if moment - self._read_at.get(place, -self._every) < self._every:
             return None
         self._read_at[place] = moment
         return await self._lookups.call(
-            place, _REPLIES, channel=address.channel, ts=root, latest=asked, limit=_MOST
+            place, _REPLIES, channel=address.channel, ts=root, latest=asked, limit=_ASKED_FOR
         )
+
+
+def _first_and_latest(said: Sequence[ThreadMessage]) -> tuple[ThreadMessage, ...]:
+    """Return as much as a question takes along: what began a thread, and its end."""
+    if len(said) <= _MOST:
+        return tuple(said)
+    return (said[0], *said[len(said) - _MOST + 1 :])
 
 
 def _said_before(messages: Sequence[Json], asked: str, asker: str) -> Iterator[ThreadMessage]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from adapters.heard import Heard
+from adapters.slack.address import Response
 from adapters.slack.plain import Json, mentioned, said_in
 
 PLATFORM = "slack"
@@ -42,6 +43,8 @@ class Spot:
     user: str
     thread: str | None = None
     direct: bool = False
+    outsider: bool = False
+    """Whether it was somebody of another organisation."""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -63,14 +66,6 @@ class Spot:
             "post_question": False,
             **more,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """The right to answer a command for half an hour, without being in the channel."""
-
-    url: str
-    expires_at: datetime
 
 
 def heard_message(event: Json, origin: Origin, *, beside: str | None = None) -> Heard | None:
@@ -157,6 +152,7 @@ def heard_command(
         addressed=True,
         direct=spot.direct,
         private=private,
+        outsider=spot.outsider,
         token=response.url if response else None,
         token_expires_at=response.expires_at if response else None,
     )
@@ -201,7 +197,7 @@ def team_of(body: Json) -> str:
 
 
 def response_of(body: Mapping[str, Any], asked_at: datetime) -> Response | None:
-    """Return the right to answer that came with a command or an interaction."""
+    """Return the way to answer that came with a command or an interaction."""
     url = body.get("response_url")
     return Response(str(url), asked_at + TOKEN_LIFE) if url else None
 

@@ -39,7 +39,8 @@ class Permalinks:
     """Reads linked messages.
 
     What the asker may not read is not read for them: a link into another workspace, or into a
-    channel that they are not in, stays the text that it is.
+    channel that they are not in, stays the text that it is. Nor is it shown to who may not: out
+    of its channel a message is quoted only where the asker alone sees the answer.
     """
 
     def __init__(self, lookups: Lookups) -> None:
@@ -79,9 +80,16 @@ class Permalinks:
         return self._hosts[place]
 
     async def _is_readable(self, address: Address, link: _Link) -> bool:
-        """Return whether the asker is in the channel of the linked message."""
-        if link.channel == address.channel and address.question is not None:
+        """Return whether the asker, and who sees the answer, may read the linked message."""
+        is_here = link.channel == address.channel
+        if is_here and address.question is not None:
             return True  # the question was written there
+        if not is_here and not address.is_private:
+            return False
+        return await self._is_member(address, link)
+
+    async def _is_member(self, address: Address, link: _Link) -> bool:
+        """Return whether the asker is in the channel of the linked message."""
         place, cursor = (address.team, address.enterprise), ""
         for _ in range(_MOST_PAGES):
             page = await self._lookups.call(

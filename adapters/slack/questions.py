@@ -1,6 +1,5 @@
 """What people ask otherwise than by a message: `/ask`, `/help`, and the message shortcut."""
 
-import asyncio
 import json
 import logging
 import re
@@ -15,16 +14,16 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.about import NOTHING_TO_EXPLAIN
 from adapters.desk import HOW_TO_ASK, FrontDesk, Received
 from adapters.heard import Heard
-from adapters.intake import PATIENCE, SLOW, Intake, waiting_sentence
+from adapters.in_time import done_in_time
+from adapters.intake import SLOW, Intake, waiting_sentence
+from adapters.slack.address import Response
 from adapters.slack.inbound import (
     PLATFORM,
-    Response,
     Spot,
     heard_command,
     moment_of,
     response_of,
     spot_of_command,
-    spot_of_interaction,
     trigger_key,
 )
 from adapters.slack.people import People
@@ -134,7 +133,7 @@ class Questions:
         """Show what is to be explained, and ask what about it."""
         quote = all_of(body["message"])
         if quote:
-            view = explain_modal(quote, _metadata(body))
+            view = explain_modal(quote, _metadata(body, await self._people.spot_of(body)))
         else:
             text = {"type": "section", "text": plain(NOTHING_TO_EXPLAIN)}
             view = shown_modal("Explain this passage", [text])
@@ -187,8 +186,7 @@ class Questions:
             return await self.receive(await heard())
 
         accepting = self._intake.begin(key, accept)
-        await asyncio.wait({accepting}, timeout=PATIENCE)
-        if accepting.done():
+        if await done_in_time(accepting):
             return False, accepting.result()
         logger.warning("a question waits for the database: %s", key)
         if ack is not None:
@@ -200,9 +198,9 @@ class Questions:
         return bool(rules.private)
 
 
-def _metadata(body: Json) -> str:
+def _metadata(body: Json, spot: Spot) -> str:
     """Return where a passage stands, for the modal that asks about it to remember."""
-    message, spot = body["message"], spot_of_interaction(body)
+    message = body["message"]
     asked_at = moment_of(body["action_ts"])
     response = response_of(body, asked_at)
     thread = str(message.get("thread_ts") or body["message_ts"])

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.respond.async_respond import AsyncRespond
 
 from adapters.channel_settings import NOTHING_TO_SET, ChannelSettings
+from adapters.in_time import Unhurried
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_command
 from adapters.slack.people import People
-from adapters.slack.told import told
+from adapters.slack.told import answer_command, told
 from core.channels.rules import Askers, FollowUps, Rules
 from core.channels.store import Place
 from core.errors import BotError, RequestError
@@ -51,18 +53,21 @@ _WORDS: Mapping[str, type[FollowUps] | type[Askers] | type[AnswerLength]] = {
 class Staff:
     """Sets rules for the channel that the command is given in."""
 
-    def __init__(self, settings: ChannelSettings, people: People) -> None:
+    def __init__(self, settings: ChannelSettings, people: People, unhurried: Unhurried) -> None:
         self._settings = settings
         self._people = people
+        self._unhurried = unhurried
 
-    async def course(self, body: Json, ack: AsyncAck) -> None:
+    async def course(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
         """Do what the command says, and tell what holds afterwards."""
-        spot = spot_of_command(body)
+        answer = self._answer(spot_of_command(body), str(body.get("text") or ""))
+        await answer_command(self._unhurried, answer, ack, respond)
+
+    async def _answer(self, spot: Spot, text: str) -> Json:
         try:
-            text = await self._done(spot, str(body.get("text") or ""))
+            return told(await self._done(spot, text))
         except BotError as error:
-            text = error.user_message
-        await ack(told(text))
+            return told(error.user_message)
 
     async def _done(self, spot: Spot, text: str) -> str:
         words = _split(text)

@@ -2,15 +2,18 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Coroutine, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import aiohttp
+from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.about import DELETE
+from adapters.in_time import Unhurried
 from adapters.markdown.slack_text import controls_escaped
 from core.feedback.store import LONGEST_REASON
 from core.models import MAX_QUESTION, MAX_SELECTED_TEXT
@@ -58,6 +61,17 @@ def forget_button() -> Json:
     return {"type": "actions", "elements": [button]}
 
 
+async def answer_command(
+    unhurried: Unhurried,
+    answering: Coroutine[Any, Any, Json],
+    ack: AsyncAck,
+    respond: AsyncRespond,
+) -> None:
+    """Answer a command with its acknowledgement, or afterwards when that would be too late."""
+    message = await unhurried.in_time(answering, partial(respond_with, respond))
+    await (ack(message) if message is not None else ack())
+
+
 async def respond_with(respond: AsyncRespond, message: Json, *, replace: bool = False) -> None:
     """Answer a click; one that cannot be answered any more is let go."""
     try:
@@ -69,13 +83,24 @@ async def respond_with(respond: AsyncRespond, message: Json, *, replace: bool = 
             logger.info("a click could not be answered: %s", answered.status_code)
 
 
-async def open_modal(client: AsyncWebClient, trigger: str, view: Json) -> None:
-    """Show a modal; a click that is older than three seconds shows none."""
+async def open_modal(client: AsyncWebClient, trigger: str, view: Json) -> bool:
+    """Show a modal; return whether it is shown: not for a click older than three seconds."""
+    return await _has_shown(client.views_open(trigger_id=trigger, view=view))
+
+
+async def update_modal(client: AsyncWebClient, view_id: str, view: Json) -> None:
+    """Show something else in a modal, unless it was closed meanwhile."""
+    await _has_shown(client.views_update(view_id=view_id, view=view))
+
+
+async def _has_shown(showing: Awaitable[object]) -> bool:
     try:
         async with asyncio.timeout(_PATIENCE):
-            await client.views_open(trigger_id=trigger, view=view)
+            await showing
     except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
         logger.info("a modal could not be shown: %s", error)
+        return False
+    return True
 
 
 def explain_modal(quote: str, metadata: str) -> Json:

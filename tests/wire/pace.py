@@ -46,6 +46,10 @@ class Report:
         """Add times that are only told."""
         self._lines.append(f"{what}: {shares(sorted(seconds))}")
 
+    def say(self, line: str) -> None:
+        """Add a line of words."""
+        self._lines.append(line)
+
     def check(self) -> None:
         """Print everything; on a quiet machine fail for what took too long."""
         if not self._is_quiet:

@@ -1,5 +1,7 @@
 """What the bot makes of what happened on Discord while it was away, or switched off."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from tests.books import COVERED, COVERED_FACT
@@ -75,6 +77,18 @@ async def test_a_restart_finds_what_changed_and_answers_nothing_that_was_passed_
         assert thread.id == missed.id
         assert len(await answers_in(trial, talking, 2)) == 2
         assert COVERED_FACT not in redone.content
+
+
+async def test_what_another_bot_was_asked_is_not_taken_for_deleted(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_trial(one_course, tmp_path / "first") as first:
+        await first.ask(first.user(), first.channel(), COVERED)
+    async with a_trial(tmp_path / "first" / "data", tmp_path / "second") as second:
+        assert second.world.application.id != first.world.application.id
+        await second.ask(second.user(), second.channel(), BELL)
+    with closing(sqlite3.connect(tmp_path / "second" / "data" / "glossator.db")) as db:
+        assert db.execute("SELECT content IS NOT NULL FROM turns").fetchall() == [(1,), (1,)]
 
 
 async def test_an_edit_that_mentions_the_bot_makes_a_question_of_a_message(

@@ -290,16 +290,3 @@ async def test_people_who_talk_to_each_other_silence_the_bot(trial: Trial) -> No
     text = f"{trial.mention} how heavy is the fog bell of Arden?"
     back = await trial.world.say(ben, channel, text, thread=answer.thread_ts)
     assert "half a ton" in (await trial.answer_to(back)).shown
-
-
-async def test_other_apps_and_guests_are_not_answered_unless_staff_allow_it(trial: Trial) -> None:
-    elsewhere = trial.world.add_workspace("Elsewhere")
-    guest = trial.world.add_user("guest", elsewhere)
-    channel = trial.channel(guest, shared_with=(elsewhere,))
-    await trial.world.say(guest, channel, f"{trial.mention} {COVERED}")
-    await trial.quiet()
-    assert not trial.from_bot(channel)
-    owner = trial.world.owner
-    assert "Done" in await told(trial, owner, channel, "/course", "set outsiders: yes")
-    question = await trial.world.say(guest, channel, f"{trial.mention} {COVERED}")
-    assert COVERED_FACT in (await trial.answer_to(question)).shown

@@ -96,12 +96,27 @@ async def test_a_link_into_a_channel_that_the_asker_is_not_in_stays_text(trial: 
     secret = trial.channel(insider, kind=ChannelKind.PRIVATE)
     quoted = await trial.world.say(insider, secret, VERBATIM)
     link = trial.world.permalink(quoted, trial.world.workspace)
-    here = trial.channel(ann)
-    assert "This passage stands in" not in (await _about(trial, here, link)).shown
+    question = f"private What does this say? <{link}>"
+    asked = await trial.world.slash(ann, trial.channel(ann), "/ask", question)
+    assert "This passage stands in" not in (await trial.result_of(asked)).shown
     read = [c for c in trial.world.history.calls if c.arguments.get("channel") == secret.id]
     assert {call.method for call in read} == {"conversations.members"}
-    asked = await trial.ask(insider, here, f"What does this say? <{link}>")
-    assert "This passage stands in" in asked.shown
+
+
+async def test_a_link_into_another_channel_is_a_quote_only_where_the_asker_alone_sees_the_answer(
+    trial: Trial,
+) -> None:
+    ann = trial.user()
+    secret, here = trial.channel(ann, kind=ChannelKind.PRIVATE), trial.channel(ann)
+    quoted = await trial.world.say(ann, secret, VERBATIM)
+    question = f"What does this say? <{trial.world.permalink(quoted, trial.world.workspace)}>"
+    public = await trial.ask(ann, here, question)
+    assert "This passage stands in" not in public.shown
+    assert not [c for c in trial.world.history.calls if c.arguments.get("channel") == secret.id]
+    private = await trial.world.slash(ann, here, "/ask", f"private {question}")
+    assert "This passage stands in" in (await trial.result_of(private)).shown
+    direct = await trial.world.say(ann, trial.world.dm(ann), question)
+    assert "This passage stands in" in (await trial.answer_to(direct)).shown
 
 
 async def test_a_link_into_another_workspace_stays_text(trial: Trial) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from adapters.slack.address import Response
 from adapters.slack.inbound import (
     Origin,
-    Response,
     Spot,
     heard_command,
     heard_message,
