@@ -22,6 +22,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="runs a PostgreSQL server"),
     pytest.mark.xdist_group("monitoring"),
     pytest.mark.postgres,
+    pytest.mark.slow,
 ]
 
 RECOVERED_WITHIN = 10.0
