@@ -1,7 +1,7 @@
 """Discord's dialect: readable there, and harmless whatever a book or a model wrote."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -73,8 +73,11 @@ def test_the_attacks_of_the_corpus_do_not_ping_or_link() -> None:
                 assert_harmless(part)
 
 
-# Always the same mixtures: one of escaped brackets and a code span is known to link, and open.
-@settings(deadline=None, max_examples=400, derandomize=True)
+@settings(deadline=None, max_examples=400)
+@example(
+    r"[a\](https://evil.example)\[a](https://evil.example)\<@123456789012345678>"
+    r"[a\](https://evil.example)"
+)
 @given(
     st.lists(
         st.sampled_from(
