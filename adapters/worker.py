@@ -46,9 +46,9 @@ _LONGEST_JOB = 180.0
 """Seconds after which a delivery that does not end is tried anew."""
 _POLL = 1.0
 """Seconds until the inbox is looked into again, whoever says nothing."""
-_GIVES_WAY = 0.25
+_GIVES_WAY = 1.0
 """Seconds at most that an answer is begun later because events are being accepted."""
-_SLOW_TURN = 0.01
+_SLOW_TURN = 0.004
 """Seconds that the event loop may take for one turn before no more answers are begun."""
 _UNFORESEEN_TRIES = 5
 _ABANDONED_TRIES = 20

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_SWITCH_INTERVAL = 0.0005
+_SWITCH_INTERVAL = 0.002
 """Seconds that a busy thread keeps the interpreter while another one waits for it.
 
 The thread that writes to the database gives it up with every statement; beside a busy event loop
