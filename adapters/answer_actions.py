@@ -137,6 +137,8 @@ class AnswerActions:
             raise Declined(GONE)
         if event.user_id != clicker and not await is_staff():
             raise Declined(NOT_YOURS)
+        if await self._sessions.turn_of(request_id) is not None:
+            return FINISHED  # its event may not have ended yet, but nothing stops it any more
         return STOPPING if await self._stop(event.key) else FINISHED
 
     async def delete(

@@ -11,6 +11,7 @@ from adapters.keeping import Holding, noticed
 from adapters.turn import take_turn
 from core.agent import Agent
 from core.errors import BotError, DeliveryError, RequestError, Stopped, StoreError
+from core.grounding.wording import NOT_STORED
 from core.inbox.base import Job, Kind, Posted
 from core.models import AgentRequest, AgentResponse, now, session_id_for
 from core.sessions.rows import FORGOTTEN_USER
@@ -21,7 +22,7 @@ TOO_OLD = (
     "Please ask again if it does."
 )
 _STORE_TRIES = 3
-"""How often a turn is tried again because the database failed, before the asker is told."""
+"""How often a turn is tried again because the database failed, before its asker is told."""
 
 
 class Delivery:
@@ -148,7 +149,13 @@ class _WatchedReply:
         await self._reply.withdraw()
 
     async def finish(self, response: AgentResponse) -> None:
-        """Pass the answer on; from now on it cannot be stopped."""
+        """Pass the answer on; from now on it cannot be stopped.
+
+        What could not be stored would be answered anew, and differently, in front of its
+        reader: another try comes first.
+        """
+        if NOT_STORED in response.notices and self._holding.job.attempts < _STORE_TRIES:
+            raise DeliveryError("the turn could not be stored")
         self._delivery.stored()
         await self._holding.reach("turn stored")
         await self._reply.finish(response)

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from adapters.worker import Worker
 from core.agent import Agent, AgentEvent
 from core.composition import TextDelta
+from core.grounding.wording import NOT_STORED
 from core.inbox.base import Arrival, Kind, lane_for, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
@@ -81,6 +82,8 @@ class ScriptedAgent:
         self._pause = pause
         self.asked: list[AgentRequest] = []
         self.hold: asyncio.Event | None = None
+        self.unstored = 0
+        """How many of the next answers the store does not take."""
 
     async def stream(self, asked: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         stored = await self._sessions.turn_of(asked.request_id)
@@ -96,7 +99,11 @@ class ScriptedAgent:
             await self.hold.wait()
         assert asked.session_id is not None
         answer = response_to(asked, asked.session_id, response_text=text)
-        yield (await self._sessions.remember(asked, answer)).agent_response
+        if self.unstored:
+            self.unstored -= 1
+            yield answer.model_copy(update={"notices": (NOT_STORED,)})
+        else:
+            yield (await self._sessions.remember(asked, answer)).agent_response
 
 
 def worker_of(inbox: Inbox, agent: ScriptedAgent, adapter: Any, **options: Any) -> Worker:

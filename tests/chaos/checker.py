@@ -1,7 +1,7 @@
 """Reads the history of a run and says what should not be in it."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations, pairwise
@@ -96,7 +96,11 @@ def _went_back(post: Post) -> Iterator[Anomaly]:
     if not post.unfinished and shown and shown[-1] in shown[:-1]:
         first = shown.index(shown[-1])
         if any(text != shown[-1] for text in shown[first:]):
-            yield Anomaly(Kind.WENT_BACK, str(post.key), f"{len(shown)} revisions")
+            yield Anomaly(Kind.WENT_BACK, str(post.key), _in_short(post.revisions))
+
+
+def _in_short(revisions: Sequence[str]) -> str:
+    return " | ".join(f"{text[:30]!r}...{text[-20:]!r}" for text in revisions)
 
 
 def _altered(

@@ -430,6 +430,20 @@ async def test_what_nobody_foresaw_is_tried_again(
     assert "nobody foresaw" in caplog.text
 
 
+@pytest.mark.parametrize(("failures", "tries"), [(1, 2), (9, 4)], ids=["once", "every time"])
+async def test_an_answer_that_the_store_does_not_take_is_shown_when_no_try_is_left(
+    house: House, failures: int, tries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.settling.backoff", lambda attempts, retry_after: 0.0)
+    house.agent.unstored = failures
+    async with house.open():
+        await house.accept(event(1))
+        await house.done()
+    assert house.answer(1) == right(1)
+    assert len(house.agent.asked) == tries
+    assert house.steps.count("turn stored") == 1
+
+
 @pytest.mark.parametrize(("claims", "shown"), [(20, [TOO_OLD]), (26, [])])
 async def test_an_event_that_many_processes_began_and_none_ended_is_apologised_for(
     engine: AsyncEngine, claims: int, shown: list[str]
