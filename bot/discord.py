@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.chats import ChatServices
+from core.closed_windows import ClosedWindows
 from core.errors import ConfigurationError
 from core.inbox.places import InboxPlaces, Question
 from core.inbox.store import Inbox
@@ -30,7 +31,13 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         raise ConfigurationError("Discord needs a token: set GLOSSATOR_DISCORD__TOKEN.")
     desk, personal = chats.desk, chats.personal()
     questions = Questions(desk, chats.guide, chats.wake, chats.meter)
-    about = About(desk=desk, facts=chats.facts(escape), personal=personal, questions=questions)
+    about = About(
+        desk=desk,
+        facts=chats.facts(escape),
+        personal=personal,
+        own_data=chats.own_data(),
+        questions=questions,
+    )
     channels = chats.channel_settings({"auto_answer": "auto-answer to new forum posts"})
     return DiscordAdapter(
         token=settings.token.get_secret_value(),
@@ -42,6 +49,7 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         clicks=Clicks(desk, chats.actions(), personal),
         cogs=(questions, CourseCommands(channels, chats.guide), about),
         wake=chats.wake,
+        closed=ClosedWindows(chats.opened.engine),
         meter=chats.meter,
     )
 

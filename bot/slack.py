@@ -14,6 +14,7 @@ from bot.secrets import Sealer
 from bot.settings import SlackSettings
 from bot.wiring import sealing_keys
 from core.channels.beside import Panels
+from core.closed_windows import ClosedWindows
 from core.errors import ConfigurationError
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
@@ -74,7 +75,9 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
         many = _many(chats)
     installations = one or many
     assert installations is not None
-    workspaces = Workspaces(InstalledClients(installations, settings.api_url))
+    workspaces = Workspaces(
+        InstalledClients(installations, settings.api_url), ClosedWindows(chats.opened.engine)
+    )
     intake, lookups = Intake(chats.wake, chats.meter), Lookups(workspaces)
     listeners = _listeners(chats, installations, workspaces, intake)
     transports = list[Transport]()
@@ -180,6 +183,7 @@ def _listeners(
             desk=desk,
             facts=facts,
             personal=personal,
+            own_data=chats.own_data(),
             questions=questions,
             clicks=clicks,
             unhurried=unhurried,

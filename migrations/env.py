@@ -6,6 +6,7 @@ import core.budgets.store
 import core.catalogue
 import core.channels.beside
 import core.channels.store
+import core.closed_windows
 import core.feedback.store
 import core.inbox.limits
 import core.inbox.rows

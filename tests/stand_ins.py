@@ -45,11 +45,12 @@ class TellsAll:
     name = "scripted"
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
-        told = [task.question, task.selected_text or ""]
-        told += [turn.user_input for turn in task.history]
-        for name in dict.fromkeys(n for text in told for n in _NAME.findall(text)):
+        texts = [task.question, task.selected_text or ""]
+        texts += [turn.user_input for turn in task.history]
+        told = {name: text for text in reversed(texts) for name in _NAME.findall(text)}
+        for name, text in reversed(told.items()):
             await asyncio.sleep(_THINKING)
-            if (claim := await _about(name, task)) is not None:
+            if (claim := await _about(name, text, task)) is not None:
                 yield claim
 
     async def repair(
@@ -59,11 +60,11 @@ class TellsAll:
         yield
 
 
-async def _about(name: str, task: GenerationTask) -> Claim | None:
+async def _about(name: str, told: str, task: GenerationTask) -> Claim | None:
+    """Return what the book says of a name: as it was found when somebody told the name."""
     claim = _quoted(name, task.passages())
     if claim is None and task.search is not None:
-        question = f"What does the book say of {name}?"
-        wanted = RetrievalToolInput(query_text=question, top_k=20, score_threshold=0.0)
+        wanted = RetrievalToolInput(query_text=told, top_k=20, score_threshold=0.0)
         claim = _quoted(name, await task.search(wanted))
     return claim
 

@@ -24,11 +24,13 @@ from adapters.discord.inbound import PLATFORM, heard_message, message_key, posit
 from adapters.discord.questions import Questions
 from adapters.discord.reply import DiscordReply, retract, tidy
 from adapters.discord.rest import Rest
+from adapters.discord.sharing import shared_limits
 from adapters.discord.staff import CourseCommands
 from adapters.discord.syncing import sync_changed
 from adapters.gone import GonePlaces
 from adapters.heard import Heard
 from adapters.intake import Intake
+from core.closed_windows import ClosedWindows
 from core.errors import StoreError
 from core.inbox.base import Job
 from core.metering import NO_METER, Meter
@@ -63,6 +65,7 @@ class DiscordAdapter:
         clicks: Clicks,
         cogs: tuple[Questions, CourseCommands, About],
         wake: Callable[[], None],
+        closed: ClosedWindows,
         meter: Meter = NO_METER,
     ) -> None:
         """Prepare a client; nothing is connected yet.
@@ -72,6 +75,7 @@ class DiscordAdapter:
             api_url: Where Discord's API is, as of a proxy; none: Discord's own.
             message_content: Whether messages without a mention can be read.
             wake: Tells the worker that there is something to do.
+            closed: The rate limits of which other processes know.
         """
         if api_url is not None:
             point_at(api_url)
@@ -82,7 +86,12 @@ class DiscordAdapter:
         self._clicks = clicks
         self._cogs = cogs
         self._intake = Intake(wake, meter)
-        self._client = Client(self, message_content=message_content, prepare=self._prepare)
+        self._client = Client(
+            self,
+            message_content=message_content,
+            prepare=self._prepare,
+            watch=shared_limits(closed),
+        )
         self._met = set[int]()
         self._away = set[int]()
         self._catching_up = 0

@@ -89,10 +89,12 @@ class Client(commands.AutoShardedBot):
         *,
         message_content: bool,
         prepare: Callable[["Client"], Awaitable[None]],
+        watch: aiohttp.TraceConfig,
     ) -> None:
         """Make a client that is not connected.
 
         Args:
+            watch: Is told of each request, and may have it wait.
             message_content: Ask for the privileged intent; without it only mentions, replies,
                 direct messages and commands carry text.
             prepare: Registers commands and buttons once, after the login.
@@ -106,6 +108,7 @@ class Client(commands.AutoShardedBot):
             allowed_mentions=discord.AllowedMentions.none(),
             max_messages=CACHED_MESSAGES,
             max_ratelimit_timeout=LONGEST_RATE_LIMIT,
+            http_trace=watch,
             tree_cls=Commands,
             allowed_installs=discord.app_commands.AppInstallationType(guild=True, user=False),
         )

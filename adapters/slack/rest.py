@@ -219,11 +219,14 @@ class Rest:
         raise AssertionError("the last refusal is raised")
 
     async def _send(self, method: str, body: Json) -> Mapping[str, Any]:
+        if seconds := await self.workspace.closed_elsewhere(method):
+            self.workspace.budget.close(method, seconds)
+            raise TooMany(method, {"Retry-After": f"{seconds:.3f}"})
         self._check()
         try:
             return await self._translated(method, self._called(method, body))
         except TooMany as error:
-            self.workspace.budget.close(method, error.seconds)
+            await self.workspace.close(method, error.seconds)
             raise
 
     def _called(self, method: str, body: Json) -> Awaitable[Any]:

@@ -6,6 +6,7 @@ from typing import Protocol
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.budget import Budget
+from core.closed_windows import ClosedWindows
 
 
 class Clients(Protocol):
@@ -25,10 +26,25 @@ class Workspace:
     """What is known about a workspace for as long as the process lives."""
 
     budget: Budget
+    name: str = ""
+    """By which all processes know it."""
+    closed: ClosedWindows | None = None
     may_stream: bool = True
     """False from the moment on that Slack refuses to stream there."""
     me: str | None = None
     """The bot's user id, once it was asked for."""
+
+    async def close(self, method: str, seconds: float) -> None:
+        """Call a method no more for so many seconds, here and in other processes."""
+        self.budget.close(method, seconds)
+        if self.closed is not None:
+            await self.closed.close(f"{self.name}:{method}", seconds)
+
+    async def closed_elsewhere(self, method: str) -> float:
+        """Return the seconds for which another process was refused a method; 0.0: it was not."""
+        if self.closed is None:
+            return 0.0
+        return await self.closed.seconds_left(f"{self.name}:{method}")
 
 
 @dataclass(slots=True)
@@ -36,6 +52,8 @@ class Workspaces:
     """All workspaces that the bot answers in; one for the whole process."""
 
     clients: Clients
+    closed: ClosedWindows | None = None
+    """What other processes were refused; None: there are none."""
     minute: float = 60.0
     """Seconds of Slack's minute; tests have a shorter one."""
     _known: dict[tuple[str | None, str], Workspace] = field(default_factory=dict)
@@ -44,7 +62,9 @@ class Workspaces:
         """Return what all answers of a workspace share."""
         place = (enterprise, team)
         if place not in self._known:
-            self._known[place] = Workspace(Budget(minute=self.minute))
+            self._known[place] = Workspace(
+                Budget(minute=self.minute), f"slack:{enterprise or ''}:{team}", self.closed
+            )
         return self._known[place]
 
     def forget(self, team: str, enterprise: str | None) -> None:

@@ -91,8 +91,11 @@ def _too_much(posts: Mapping[str | None, list[Post]]) -> Iterator[Anomaly]:
 
 
 def _went_back(post: Post) -> Iterator[Anomaly]:
-    """Yield what showed its last text before, and something else in between."""
-    shown = [words(text) for text in post.revisions]
+    """Yield what showed its last text before, and something else in between.
+
+    An answer that still grows says so behind its text.
+    """
+    shown = post.revisions
     if not post.unfinished and shown and shown[-1] in shown[:-1]:
         first = shown.index(shown[-1])
         if any(text != shown[-1] for text in shown[first:]):

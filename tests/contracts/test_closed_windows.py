@@ -1,0 +1,118 @@
+"""What one process was refused is known to the others, where there may be others."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from adapters.discord.sharing import shared_limits
+from adapters.slack.refusals import TooMany
+from adapters.slack.rest import Rest
+from adapters.slack.workspaces import Workspaces
+from core.closed_windows import ClosedWindows
+from core.database import create_engine
+from tests.wire.discord import DiscordServer
+from tests.wire.discord import RateLimited as DiscordRateLimited
+from tests.wire.replies.slack.jobs import Tokens
+from tests.wire.slack import Limits, RateLimited, SlackServer
+
+
+@pytest.fixture
+async def windows(database_url: str) -> AsyncIterator[tuple[ClosedWindows, ClosedWindows]]:
+    """Two processes' knowledge of one database."""
+    engines = [create_engine(database_url), create_engine(database_url)]
+    yield ClosedWindows(engines[0]), ClosedWindows(engines[1])
+    for engine in engines:
+        await engine.dispose()
+
+
+Both = tuple[ClosedWindows, ClosedWindows]
+is_shared = pytest.mark.parametrize(
+    "dialect", [pytest.param("postgresql", marks=pytest.mark.postgres)]
+)
+
+
+@is_shared
+async def test_what_one_closes_is_closed_for_the_other(windows: Both) -> None:
+    one, other = windows
+    await one.close("a", 30.0)
+    assert 29.0 < await other.seconds_left("a", "b") <= 30.0
+    assert await other.seconds_left("b") == 0.0
+    await other.close("a", 1.0)
+    assert await one.seconds_left("a") > 29.0, "the longer one counts"
+
+
+@is_shared
+async def test_a_window_opens_when_its_time_is_over(windows: Both) -> None:
+    one, other = windows
+    await one.close("a", 0.05)
+    await asyncio.sleep(0.1)
+    assert await other.seconds_left("a") == 0.0
+
+
+async def test_a_file_is_one_processs_own(engine: AsyncEngine) -> None:
+    closed = ClosedWindows(engine)
+    await closed.close("a", 30.0)
+    is_file = engine.dialect.name == "sqlite"
+    assert (await closed.seconds_left("a") == 0.0) is is_file
+
+
+async def test_a_database_that_is_away_is_in_nobodys_way() -> None:
+    engine = create_engine("postgresql://nobody@127.0.0.1:9/none")
+    closed = ClosedWindows(engine)
+    await closed.close("a", 30.0)
+    assert await closed.seconds_left("a") == 0.0
+    await engine.dispose()
+
+
+@is_shared
+async def test_a_method_that_slack_refused_one_process_is_not_called_by_another(
+    windows: Both,
+) -> None:
+    async with SlackServer(Limits.relaxed()) as server:
+        world = server.world
+        place = (world.workspace.id, None)
+        rests = [await Rest.of(Workspaces(Tokens(server), one), place, _nothing) for one in windows]
+        server.faults.api(RateLimited(2), "auth.test")
+        with pytest.raises(TooMany):
+            await rests[0]._send("auth.test", {})
+        with pytest.raises(TooMany) as refusal:
+            await rests[1]._send("auth.test", {})
+        assert 1.0 < refusal.value.seconds <= 2.0
+        assert len(world.history.of("auth.test")) == 1
+        assert await rests[1].me() == world.installation.bot.id, "it waits, and then calls"
+        assert world.history.early_requests == []
+
+
+@is_shared
+async def test_a_route_that_discord_closed_for_one_process_is_waited_for_by_another(
+    windows: Both,
+) -> None:
+    async with DiscordServer() as server:
+        world = server.world
+        path = f"{server.api_url}/channels/{world.channel.id}/messages"
+        head = {
+            "Authorization": f"Bot {world.application.token}",
+            "User-Agent": "DiscordBot (x, 1)",
+        }
+        sessions = [
+            aiohttp.ClientSession(headers=head, trace_configs=[shared_limits(one)])
+            for one in windows
+        ]
+        try:
+            server.faults.rest(DiscordRateLimited(retry_after=1.0), "GET")
+            statuses = []
+            for session in sessions:
+                async with session.get(path) as response:
+                    statuses.append(response.status)
+        finally:
+            for session in sessions:
+                await session.close()
+        assert statuses == [429, 200]
+        assert world.history.early_requests == []
+
+
+def _nothing() -> None:
+    """Hold nothing back."""
