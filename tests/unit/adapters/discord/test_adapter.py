@@ -49,6 +49,7 @@ def adapter(notes: Notes) -> DiscordAdapter:
         clicks=unused,
         cogs=unused,
         wake=lambda: None,
+        closed=unused,
     )
     adapter._client.shard_count = 2
     return adapter
