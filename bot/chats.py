@@ -10,12 +10,14 @@ from adapters.channel_settings import ChannelSettings
 from adapters.desk import FrontDesk
 from adapters.gone import GonePlaces
 from adapters.guide import Guide
+from adapters.own_data import OwnData
 from bot import __version__
 from bot.handbook import COURSE
 from bot.wiring import Services, chosen_generator
 from core.budgets.store import Limits, TokenBudgets
 from core.channels.beside import Panels
 from core.channels.store import ChannelRules, Conversations
+from core.disclosure import Disclosure
 from core.feedback.store import Feedback
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
@@ -61,6 +63,10 @@ class ChatServices:
             feedback=Feedback(self.opened.engine),
             budgets=TokenBudgets(self.opened.engine, limits=Limits()),
         )
+
+    def own_data(self) -> OwnData:
+        """Return what shows people all that is stored about them."""
+        return OwnData(Disclosure(self.opened.engine))
 
     def places(self) -> InboxPlaces:
         """Return what the inbox knows of places."""

@@ -10,6 +10,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from bot.mistakes import sentence_of
 from bot.settings import EmbeddingProvider
 from core.channels.rules import Rules
 from core.errors import ConfigurationError
@@ -181,12 +182,13 @@ def keys_of(table: type[BaseModel]) -> list[str]:
 
 def _problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in problem["loc"] if part != "[key]")
     if problem["type"] != "extra_forbidden":
-        return f"{place}: {problem['msg'].removeprefix('Value error, ')}."
+        return f"{sentence_of(problem)}."
+    place = ".".join(str(part) for part in problem["loc"])
     known = keys_of(_table_with(problem["loc"]))
     near = difflib.get_close_matches(str(problem["loc"][-1]), known, 1)
-    return f"{place} is not a key.{f' Did you mean {near[0]}?' if near else ''}"
+    hint = f"Did you mean {near[0]}?" if near else f"There is: {', '.join(known)}."
+    return f"{place} is not a key. {hint}"
 
 
 def _table_with(place: tuple[str | int, ...]) -> type[BaseModel]:

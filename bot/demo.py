@@ -30,10 +30,10 @@ class Shown:
 
 QUESTIONS: Sequence[Shown] = (
     Shown("a question", "Does Glossator need an internet connection?"),
-    Shown("another question", "What is an edition?"),
+    Shown("another question", "How long are conversations kept?"),
     Shown(
         "a follow-up, which leans on the question before",
-        "And what if it is interrupted?",
+        "And who deletes them then?",
         follows_up=True,
     ),
     Shown(

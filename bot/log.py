@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from textwrap import indent
 from typing import Any, TextIO
 
-from bot.settings import LogFormat
+from bot.settings import LogFormat, wanted_log_format
 from core.log_context import REQUEST
 
 
@@ -76,9 +76,19 @@ def configure_logging(
     else:
         with_tracebacks = with_tracebacks or level == "DEBUG"
         handler.setFormatter(_Lines(with_tracebacks=with_tracebacks))
-    if level != "DEBUG":
-        handler.addFilter(_is_for_operators)
+    handler.addFilter(_is_for_operators)  # at DEBUG, libraries tell all that they send and store
     logging.basicConfig(level=level, handlers=[handler])
+
+
+def tell(message: str, level: str = "INFO") -> None:
+    """Tell the person at the terminal something beside the output, whatever the log's level.
+
+    Where log lines are JSON, it is such a line: whoever reads them reads nothing else.
+    """
+    if wanted_log_format() == "json":
+        fields = {"levelname": level, "name": "bot", "msg": message}
+        message = _JsonLines().format(logging.makeLogRecord(fields))
+    print(message, file=sys.stderr, flush=True)
 
 
 def _on_one_line(text: str) -> str:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from core.errors import BotError, ConfigurationError
+from core.errors import BotError, ConfigurationError, ServiceError
 
 logger = logging.getLogger(__name__)
 
@@ -17,6 +17,10 @@ _PATIENCE = 3.0
 
 Check = Callable[[], Awaitable[None]]
 """Returns when all is well; else raises a BotError whose words are for operators."""
+
+
+class NotRunning(ServiceError):
+    """The bot starts or stops: it is not ready, and nobody need be told more than once."""
 
 
 class Monitoring:
@@ -70,6 +74,9 @@ async def _passes(name: str, check: Check) -> bool:
     try:
         async with asyncio.timeout(_PATIENCE):
             await check()
+    except NotRunning as error:
+        logger.debug("a check came early or late: %s: %s", name, error)
+        return False
     except (BotError, TimeoutError) as error:
         logger.info("a check failed: %s: %s", name, str(error) or "no answer in time")
         return False

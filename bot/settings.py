@@ -269,6 +269,21 @@ def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
         raise ConfigurationError(_invalid(error)) from error
 
 
+def wanted_log_format(env_file: Path = Path(_ENV_FILE)) -> LogFormat:
+    """Return how lines are to be written, even where other settings are wrong."""
+    try:
+        in_file = dotenv_values(env_file) if env_file.is_file() else {}
+    except (OSError, UnicodeDecodeError):
+        in_file = {}
+    said = {
+        name.upper(): value
+        for source in (in_file, os.environ)
+        for name, value in source.items()
+        if value
+    }
+    return "json" if said.get(f"{PREFIX}LOG_FORMAT") == "json" else "text"
+
+
 def setting_names(group: type[BaseModel] = Settings, prefix: str = PREFIX) -> Iterator[str]:
     """Yield the variable name of every setting."""
     for name, info in group.model_fields.items():

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from adapters.base import ChatPlatform
 from adapters.pulse import Pulse
 from bot.metrics import PrometheusMeter
-from bot.monitoring import Check
+from bot.monitoring import Check, NotRunning
 from core.database import answers
 from core.errors import ServiceError, StoreError
 from core.inbox.store import Inbox
@@ -98,7 +98,7 @@ class Watch:
 
     def _started(self) -> Watched:
         if self._watched is None or self._stop.is_set():
-            raise ServiceError("starting" if self._watched is None else "stopping")
+            raise NotRunning("starting" if self._watched is None else "stopping")
         return self._watched
 
     async def _read_levels(self, watched: Watched) -> None:

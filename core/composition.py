@@ -28,8 +28,9 @@ _FEWEST_LETTERS = 12
 """A quote with fewer letters and digits is looked for in vain: any book may hold it."""
 _UNCOVERED_CONFIDENCE = 0.1
 """What an answer that cites nothing may claim at most."""
-_ONLY_PLACED_CONFIDENCE = 0.3
-"""What an answer may claim that only says where the quoted passage stands."""
+_DOUBTED_CONFIDENCE = 0.3
+"""What an answer may claim that only says where the quoted passage stands, or is about one that
+stands nowhere in the book."""
 _WELL_SUPPORTED = 0.5
 """An answer that lost a larger part of its draft is told as `partial`."""
 
@@ -167,13 +168,13 @@ class Composition:
         confidence = confidence_of(self._signals, self.tally.supported_share)
         outcome = self._outcome(request, configuration, confidence, answerable=answerable)
         if outcome is Outcome.ABSTAINED:
-            self._text = self._abstention()
+            self._text = self._abstention(within=request.section_filter is not None)
             self._ledger = CitationLedger(self.evidence)
             confidence = min(confidence, _UNCOVERED_CONFIDENCE)
         elif self._explains(request) and outcome is Outcome.ANSWERED:
             confidence = max(confidence, self._likeness())
-        elif not self.tally.released:
-            confidence = min(confidence, _ONLY_PLACED_CONFIDENCE)
+        elif not self.tally.released or self._asks_about_foreign(request):
+            confidence = min(confidence, _DOUBTED_CONFIDENCE)
         return {
             "response_text": self._text,
             "outcome": outcome,
@@ -211,21 +212,31 @@ class Composition:
             return Outcome.PARTIAL if in_vain else Outcome.ANSWERED
         outcome = outcome_of(confidence, configuration)
         doubted = not answerable or self.tally.not_covered or self.tally.translated
+        doubted = doubted or self._asks_about_foreign(request)
         if self.stands_in_book or self.tally.released:
             doubted = doubted or self.tally.supported_share < _WELL_SUPPORTED
         if self.stands_in_book and outcome is Outcome.ABSTAINED:
             return Outcome.PARTIAL
         return Outcome.PARTIAL if doubted and outcome is Outcome.ANSWERED else outcome
 
-    def _abstention(self) -> str:
-        """Return what is said instead of an answer; the book is not blamed for the writer."""
+    def _abstention(self, *, within: bool) -> str:
+        """Return what is said instead of an answer; the book is not blamed for the writer.
+
+        `within` is whether only a section was searched: then nothing is said of the book.
+        """
         in_vain = self.tally.written and not self.tally.not_covered
         said = wording.not_carried if in_vain else wording.not_covered
-        return said(self._retrieval.nearest_sections)
+        return said(self._retrieval.nearest_sections, within=within)
 
     def _explains(self, request: AgentRequest) -> bool:
         """Return whether the reader only wants to know about a passage that was found."""
         return self.stands_in_book and request.query_text == EXPLAIN_QUOTE
+
+    def _asks_about_foreign(self, request: AgentRequest) -> bool:
+        """Return whether a passage was quoted that is long enough to be found, and was not."""
+        location = self._retrieval.quote_location
+        given = location is not None and not self.stands_in_book
+        return given and not _is_short(request.selected_text)
 
     def _take_up(self, chunk: RetrievedChunk, start: int, end: int) -> int:
         """Return the chunk's number; one that is known is read as far as both say."""
@@ -265,8 +276,7 @@ class Composition:
         if self._retrieval.by_words:
             yield wording.SEARCHED_BY_WORDS
         if location is not None and location.status is QuoteStatus.NOT_FOUND:
-            letters = sum(letter.isalnum() for letter in request.selected_text or "")
-            short = letters < _FEWEST_LETTERS
+            short = _is_short(request.selected_text)
             yield wording.QUOTE_TOO_SHORT if short else wording.QUOTE_NOT_FOUND
         if outcome is Outcome.ABSTAINED:
             return
@@ -274,12 +284,13 @@ class Composition:
             yield wording.TRANSLATED
         if self.tally.cut_short:
             yield wording.CUT_SHORT
+        within = request.section_filter is not None
         if self.tally.not_covered:
-            yield wording.PARTLY_COVERED
+            yield wording.PARTLY_COVERED_WITHIN if within else wording.PARTLY_COVERED
         elif self.tally.supported_share < _WELL_SUPPORTED:
             yield wording.LEFT_OUT
         elif outcome is Outcome.PARTIAL:
-            yield wording.NOT_SURE
+            yield wording.NOT_SURE_WITHIN if within else wording.NOT_SURE
 
 
 def place_in_book(chunk: RetrievedChunk) -> str:
@@ -290,6 +301,11 @@ def place_in_book(chunk: RetrievedChunk) -> str:
 def titles_of(chunk: Chunk) -> tuple[str, ...]:
     """Return the page's title and the headings below it."""
     return tuple(dict.fromkeys((chunk.page_title, *chunk.headings)))
+
+
+def _is_short(quote: str | None) -> bool:
+    """Return whether a quote may stand in any book."""
+    return sum(letter.isalnum() for letter in quote or "") < _FEWEST_LETTERS
 
 
 def _returned(chunk: RetrievedChunk) -> RetrievedChunk:

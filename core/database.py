@@ -26,7 +26,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 
-from core.errors import ConfigurationError, StoreError, StoreRefused
+from core.errors import ConfigurationError, StoreDamaged, StoreError, StoreRefused
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -45,6 +45,9 @@ BUSY_TIMEOUT = 30.0
 
 _REFUSED = ("28", "3D")
 """How PostgreSQL's codes begin for a wrong user or password, and for an unknown database."""
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""How SQLite calls a file that is broken, and one that is no database."""
 
 _LOCKED_TRIES = 200
 _LOCKED_WAIT = 0.01
@@ -286,9 +289,16 @@ def store_errors() -> Iterator[None]:
     except (SQLAlchemyError, OSError) as error:
         cause = getattr(error, "orig", None) or error
         reason = str(cause).partition("\n")[0]
-        refused = str(getattr(cause, "sqlstate", "")).startswith(_REFUSED)
-        failure = StoreRefused if refused else StoreError
-        raise failure(f"{type(cause).__name__}: {reason}") from error
+        raise _failure_of(cause)(f"{type(cause).__name__}: {reason}") from error
+
+
+def _failure_of(cause: BaseException) -> type[StoreError]:
+    if str(getattr(cause, "sqlstate", "")).startswith(_REFUSED):
+        return StoreRefused
+    code = getattr(cause, "sqlite_errorcode", None)
+    # The higher bits tell more of the same failure.
+    is_damaged = code is not None and code & 0xFF in _DAMAGED
+    return StoreDamaged if is_damaged else StoreError
 
 
 @asynccontextmanager

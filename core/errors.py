@@ -7,7 +7,7 @@ BotError                  .user_message: one safe sentence for the reader
 │   └── Stopped
 ├── ServiceError          nobody here; the same request may succeed later
 │   └── EmbeddingError · VectorIndexError · GenerationError (TokenLimitReached) ·
-│       StoreError (StoreRefused)
+│       StoreError (StoreRefused, StoreDamaged)
 ├── IngestionError        the owner of the document
 │   ├── UnsupportedDocument (permanent) · SourceUnavailable (transient)
 │   └── IngestionBusy · InvalidQuestions
@@ -121,6 +121,12 @@ class StoreError(ServiceError):
 
 class StoreRefused(StoreError):
     """The database does not let us in: its URL names a wrong user, password or database."""
+
+
+class StoreDamaged(StoreError):
+    """The database's file is broken, and will be until somebody replaces it."""
+
+    user_message = "My memory is damaged. Please tell the people who run this course."
 
 
 class IngestionError(BotError):

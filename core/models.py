@@ -105,9 +105,9 @@ Milliseconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 
 
 class Model(BaseModel):
-    """Immutable, exact: unknown fields are refused."""
+    """Immutable, exact: unknown fields are refused, in words that quote nothing."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 def is_on_site(url: str, base_url: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""What people ask about the bot itself: `/help`, `/sources`, `/about`, `/forget-me`."""
+"""What people ask about the bot itself: `/help`, `/sources`, `/about`, `/forget-me` ..."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
@@ -14,6 +14,7 @@ from adapters.discord.clicks import ForgetMe, pseudonyms
 from adapters.discord.inbound import heard_command
 from adapters.discord.questions import Questions
 from adapters.discord.telling import Interaction, in_time, tell
+from adapters.own_data import SENT, File, OwnData
 from core.channels.rules import Rules
 from core.errors import BotError
 from core.models import MAX_QUESTION, MIN_QUESTION
@@ -28,7 +29,8 @@ when you talk to each other there I fall silent until somebody mentions me.
 mention me, or quote it with `>`, or forward it to me.
 - Every sentence of an answer has a number, and every number leads into the book. *Evidence* shows \
 the very words. What the book does not say I do not say.
-- `/sources` lists what I have read, `/forget-me` shows and deletes what is stored about you.
+- `/sources` lists what I have read, `/forget-me` shows and deletes what is stored about you, \
+`/export-my-data` gives it to you as a file.
 Ask about me with `/help question: …`."""
 
 
@@ -36,11 +38,18 @@ class About(commands.Cog):
     """Answers questions about the bot, to the asker alone."""
 
     def __init__(
-        self, *, desk: FrontDesk, facts: Facts, personal: PersonalData, questions: Questions
+        self,
+        *,
+        desk: FrontDesk,
+        facts: Facts,
+        personal: PersonalData,
+        own_data: OwnData,
+        questions: Questions,
     ) -> None:
         self._desk = desk
         self._facts = facts
         self._personal = personal
+        self._own_data = own_data
         self._questions = questions
 
     @app_commands.command(name="help", description="How to ask, or a question about me")
@@ -83,6 +92,23 @@ class About(commands.Cog):
             return
         view = discord.ui.View(timeout=None).add_item(ForgetMe()) if stored.anything else None
         await tell(interaction, in_words(stored, "Discord"), view=view)
+
+    @app_commands.command(
+        name="export-my-data", description="Get what is stored about you, as a file"
+    )
+    async def export_my_data(self, interaction: Interaction) -> None:
+        """Give the asker, and nobody else, all that is stored about them."""
+
+        async def made() -> File:
+            theirs = await pseudonyms(self._desk, self._personal, interaction)
+            return await self._own_data.file(theirs)
+
+        try:
+            file = await in_time(interaction, made())
+        except BotError as error:
+            await tell(interaction, error.user_message)
+        else:
+            await tell(interaction, SENT, file=file)
 
     async def _tell(
         self, interaction: Interaction, told: Callable[[Rules], Coroutine[Any, Any, str]]

@@ -1,6 +1,7 @@
 """Answers an interaction at once, to its user alone; an interaction that is lost is let go."""
 
 import asyncio
+import io
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ import discord
 
 from adapters.discord.refusals import UNKNOWN_INTERACTION
 from adapters.in_time import done_in_time
+from adapters.own_data import File
 
 logger = logging.getLogger(__name__)
 
@@ -65,13 +67,18 @@ async def tell(
     *,
     embeds: Sequence[discord.Embed] = (),
     view: discord.ui.View | None = None,
+    file: File | None = None,
 ) -> None:
     """Tell the user something that nobody else sees, as the first response or in its place."""
     nobody = discord.AllowedMentions.none()
     if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
         await respond(
             lambda: interaction.edit_original_response(
-                content=text, embeds=embeds, view=view, allowed_mentions=nobody
+                content=text,
+                embeds=embeds,
+                attachments=_attached(file),
+                view=view,
+                allowed_mentions=nobody,
             )
         )
         return
@@ -79,12 +86,18 @@ async def tell(
         lambda: interaction.response.send_message(
             text,
             embeds=embeds,
+            files=_attached(file),
             view=view or discord.utils.MISSING,
             ephemeral=True,
             suppress_embeds=not embeds,
             allowed_mentions=nobody,
         )
     )
+
+
+def _attached(file: File | None) -> list[discord.File]:
+    """Return a file as discord.py reads it, anew for each try."""
+    return [discord.File(io.BytesIO(file.data), file.name)] if file is not None else []
 
 
 async def tell_instead(interaction: Interaction, text: str) -> None:

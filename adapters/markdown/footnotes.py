@@ -68,7 +68,7 @@ def confidence_in_words(response: AgentResponse) -> str:
     if response.outcome is Outcome.ERROR:
         return "no answer"
     if response.outcome is Outcome.ABSTAINED:
-        return "not covered by the book"
+        return "not covered"
     if response.outcome is Outcome.PARTIAL:
         return "not sure"
     return "sure" if response.confidence >= 0.75 else "fairly sure"
@@ -77,7 +77,7 @@ def confidence_in_words(response: AgentResponse) -> str:
 def remarks(response: AgentResponse) -> Iterator[str]:
     """Yield what is to be known of an answer beside its footnotes: how sure it is, and notices."""
     sure = confidence_in_words(response)
-    is_said = wording.NOT_SURE in response.notices
+    is_said = not {wording.NOT_SURE, wording.NOT_SURE_WITHIN}.isdisjoint(response.notices)
     if response.outcome in _SAYS_HOW_SURE and sure != "sure" and not is_said:
         yield f"{sure.capitalize()}: please check the passages."
     yield from response.notices

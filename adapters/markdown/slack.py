@@ -38,6 +38,11 @@ def _footnote(note: Footnote, *, quotes: bool) -> str:
     return f"{line}\n“{words(note.quote)}”" if note.quote and quotes else line
 
 
+def _simple_words(text: str) -> str:
+    """Return words in which nothing begins or ends code; mrkdwn knows no escape for a backtick."""
+    return disarm(text).replace("`", _TICK)
+
+
 def _simple_span(code: str) -> str:
     return f"`{without_controls(code).replace('`', _TICK).replace(chr(10), ' ')}`"
 
@@ -60,7 +65,7 @@ _MRKDWN = Dialect(
     marks={"em": "_", "strong": "*", "s": "~"},
     deepest_heading=0,
     bullet="• ",
-    escape=disarm,
+    escape=_simple_words,
     disarm=disarm,
     code_span=_simple_span,
     fence=_simple_fence,

@@ -25,7 +25,7 @@ from adapters.slack.told import EXPLAIN, FORGET_ME, REASON
 
 logger = logging.getLogger(__name__)
 
-COMMANDS = ("/ask", "/help", "/sources", "/about", "/forget-me", "/course")
+COMMANDS = ("/ask", "/help", "/sources", "/about", "/forget-me", "/export-my-data", "/course")
 _NOT_INSTALLED = "I am not installed in this workspace any more. Please tell its admins."
 
 
@@ -80,6 +80,7 @@ def _hear_commands(app: AsyncApp, listeners: Listeners) -> None:
     about = listeners.commands
     heard_by = (
         *(listeners.questions.ask, about.help, about.sources, about.about, about.forget_me),
+        about.export_my_data,
         listeners.staff.course,
     )
     for command, listener in zip(COMMANDS, heard_by, strict=True):

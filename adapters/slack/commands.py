@@ -1,24 +1,36 @@
-"""What people ask about the bot itself: `/help`, `/sources`, `/about`, `/forget-me`."""
+"""What people ask about the bot itself: `/help`, `/sources`, `/about`, `/forget-me` ..."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.about import Facts, asked_here, in_words
 from adapters.desk import FrontDesk
 from adapters.in_time import Unhurried
+from adapters.own_data import SENT, OwnData
 from adapters.slack.clicks import Clicks
+from adapters.slack.files import send_file
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_command
 from adapters.slack.questions import Asked, Questions
+from adapters.slack.refusals import Refused
 from adapters.slack.told import answer_command, forget_button, told
 from core.channels.rules import Rules
 from core.errors import BotError
 from core.personal import PersonalData
 
+logger = logging.getLogger(__name__)
+
 Json = dict[str, Any]
 
+IN_DIRECT_MESSAGES = "I have sent you the file in our direct messages."
+NO_FILES = (
+    "I may not send files in this workspace. Please ask its admins to install me again: "
+    "the manifest has the scope `files:write` since then."
+)
 HOW_TO_ASK = """\
 **How to ask**
 - `/ask` a question; `/ask private` shows the answer to you alone, `/ask in "Chapter 3"` looks in \
@@ -29,7 +41,8 @@ when you talk to each other there I fall silent until somebody mentions me.
 Or quote it with `>`, or share it with me.
 - Every sentence of an answer has a number, and every number leads into the book. *Evidence* shows \
 the very words. What the book does not say I do not say.
-- `/sources` lists what I have read, `/forget-me` shows and deletes what is stored about you.
+- `/sources` lists what I have read, `/forget-me` shows and deletes what is stored about you, \
+`/export-my-data` gives it to you as a file.
 
 Ask about me with `/help` and a question."""
 
@@ -43,6 +56,7 @@ class Commands:
         desk: FrontDesk,
         facts: Facts,
         personal: PersonalData,
+        own_data: OwnData,
         questions: Questions,
         clicks: Clicks,
         unhurried: Unhurried,
@@ -50,6 +64,7 @@ class Commands:
         self._desk = desk
         self._facts = facts
         self._personal = personal
+        self._own_data = own_data
         self._questions = questions
         self._clicks = clicks
         self._unhurried = unhurried
@@ -77,6 +92,24 @@ class Commands:
         """Show what is stored about the asker, with a button that deletes it."""
         stored = self._stored(spot_of_command(body))
         await answer_command(self._unhurried, stored, ack, respond)
+
+    async def export_my_data(
+        self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
+    ) -> None:
+        """Send the asker all that is stored about them, in their direct messages."""
+        exported = self._exported(spot_of_command(body), client)
+        await answer_command(self._unhurried, exported, ack, respond)
+
+    async def _exported(self, spot: Spot, client: AsyncWebClient) -> Json:
+        try:
+            file = await self._own_data.file(await self._clicks.pseudonyms(spot))
+            await send_file(client, spot.user, file, SENT)
+        except Refused as refusal:
+            logger.warning("a file was not sent: %s", refusal)
+            return told(NO_FILES if refusal.word == "missing_scope" else refusal.user_message)
+        except BotError as error:
+            return told(error.user_message)
+        return told(IN_DIRECT_MESSAGES)
 
     async def _stored(self, spot: Spot) -> Json:
         try:

@@ -138,7 +138,7 @@ async def socket_address(app_token: str, api_url: str | None) -> str:
 
 def _calm_logger() -> logging.Logger:
     """Return the logger of the SDK's socket, for which a broken connection is an error."""
-    calm = logging.getLogger(f"{__name__}.sdk")
+    calm = logging.getLogger("slack_sdk.sockets")  # no name of ours: it logs what people write
     if not calm.filters:
         calm.addFilter(_as_warning)
     return calm

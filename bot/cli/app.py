@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return Exit.INTERRUPTED
     except BotError as error:
-        print(printable(f"glossator: {sentence_for(error)}"), file=sys.stderr)
+        _complain(sentence_for(error))
         return exit_code(error)
     except BrokenPipeError:
         # The reader of our output went away; what is still buffered must not complain.
@@ -63,9 +63,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return Exit.OK
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"glossator: The output cannot be written: {error.strerror}.", file=sys.stderr)
+        _complain(f"The output cannot be written: {error.strerror}.")
         return Exit.UNAVAILABLE
     return result if isinstance(result, int) else Exit.OK
+
+
+def _complain(sentence: str) -> None:
+    from bot.log import tell
+
+    tell(printable(f"glossator: {sentence}"), "ERROR")
 
 
 def _usage(error: typer.TyperException) -> int:
@@ -289,11 +295,13 @@ def courses_remove(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> int:
     """Remove a course's text from the index; conversations stay."""
-    from bot.cli.courses import remove_course
+    from bot.cli.courses import check_course, remove_course
 
-    if not yes and not typer.confirm(f"Remove the course {course}?"):
-        print("Nothing was removed.")
-        return Exit.OK
+    if not yes:
+        _run(check_course(course))
+        if not typer.confirm(f"Remove the course {course}?"):
+            print("Nothing was removed.")
+            return Exit.OK
     return _run(remove_course(course))
 
 

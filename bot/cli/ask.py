@@ -10,7 +10,7 @@ from uuid import UUID
 from adapters.console import JsonReply, PlainReply, TerminalReply
 from adapters.turn import take_turn
 from bot.cli.exits import BadInput, Exit, UsageError
-from bot.cli.opening import choose_course, services
+from bot.cli.opening import choose_course_of, services
 from bot.settings import GeneratorName
 from bot.wiring import Services, terminal_user
 from core.models import (
@@ -43,7 +43,7 @@ async def ask(asked: Question, *, generator: GeneratorName | None, as_json: bool
     if asked.text is None and quote is None:
         raise UsageError("Ask a question, or quote a passage with --quote.")
     async with services() as opened:
-        course = await choose_course(opened, asked.course_id)
+        course = await choose_course_of(opened, asked.session, asked.course_id)
         request = console_request(
             opened, course, asked.text, quote, section=asked.section, session=asked.session
         )

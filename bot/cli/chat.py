@@ -10,7 +10,8 @@ from adapters.console import printable
 from adapters.turn import take_turn
 from bot.cli.ask import console_request, open_reply
 from bot.cli.exits import Exit, sentence_for
-from bot.cli.opening import choose_course, live_edition, services, tell
+from bot.cli.opening import choose_course_of, live_edition, services
+from bot.log import tell
 from bot.settings import GeneratorName
 from bot.wiring import Services
 from core.agent import Agent
@@ -32,7 +33,7 @@ async def chat(
 ) -> int:
     """Answer questions until the input ends, and return the exit code."""
     async with services() as opened, _warming(opened, generator):
-        course = await choose_course(opened, course_id)
+        course = await choose_course_of(opened, session, course_id)
         conversation = _Conversation(opened, course, opened.agent(generator), session or uuid4())
         tell(f"{course.title}. Ask away; /help explains more.")
         while (line := await _read_line("… " if conversation.quote else "? ")) is not None:
@@ -77,11 +78,14 @@ class _Conversation:
     async def _obey(self, command: str, name: str = "") -> None:
         if command == "/new":
             self._session = uuid4()
+            self.quote.clear()
             tell("A new conversation begins.")
         elif command == "/section":
             await self._limit_to(name or None)
-        else:
+        elif command == "/help":
             tell(_HELP)
+        else:
+            tell(printable(f"There is no command {command}; /help shows those that there are."))
 
     async def _limit_to(self, section: str | None) -> None:
         """Ask within a section from now on; none: the whole book; unknown: as before."""

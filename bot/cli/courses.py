@@ -8,6 +8,7 @@ from adapters.console import printable
 from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import choose_course, live_edition, services
 from bot.handbook import COURSE
+from bot.wiring import Services
 
 
 async def list_courses(*, as_json: bool) -> int:
@@ -48,16 +49,29 @@ async def list_sections(course_id: str | None, *, as_json: bool) -> int:
     return Exit.OK
 
 
+async def check_course(course_id: str) -> int:
+    """Raise UsageError unless there is such a course in the catalogue."""
+    async with services() as opened:
+        await _check_known(opened, course_id)
+    return Exit.OK
+
+
 async def remove_course(course_id: str) -> int:
     """Remove a course's text from the catalogue and the index."""
     from core.ingestion.lock import ingest_lock
 
     async with services() as opened:
-        if await opened.catalogue.course(course_id) is None:
-            raise UsageError(f"There is no course called {course_id}.")
+        await _check_known(opened, course_id)
         async with ingest_lock(opened.engine, opened.settings.data_dir, course_id):
             edition = await opened.catalogue.remove_course(course_id)
             if edition is not None:
                 await opened.index.drop(edition.collection)
     print(f"Removed: {course_id}.")
     return Exit.OK
+
+
+async def _check_known(opened: Services, course_id: str) -> None:
+    if await opened.catalogue.course(course_id) is None:
+        known = sorted(course.course_id for course, _ in await opened.catalogue.courses())
+        there = f"there is: {', '.join(known)}" if known else "there is none yet"
+        raise UsageError(f"There is no course called {course_id}; {there}.")

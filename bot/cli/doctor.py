@@ -1,6 +1,6 @@
 """`glossator doctor`: checks one thing after another and says what to do."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 from bot.cli.db import WHAT_TO_DO
 from bot.cli.doctor_discord import check_discord
@@ -20,6 +20,7 @@ from core.catalogue import Catalogue, Edition
 from core.database import create_engine
 from core.embeddings.local import LocalEmbedder
 from core.errors import BotError, ConfigurationError
+from core.ingestion.sources import is_gone
 
 
 async def doctor() -> int:
@@ -59,7 +60,9 @@ async def _findings() -> AsyncIterator[Finding]:
         async for finding in _check_courses(settings, course_file, held):
             yield finding
     elif state is SchemaState.BEHIND:
-        yield Finding("course", "none yet: run 'glossator ingest SOURCE'")
+        yield _no_course(course_file)
+    for finding in _check_described(course_file):
+        yield finding
 
 
 def _kept(days: int) -> str:
@@ -140,8 +143,38 @@ async def _check_courses(
             yield misconfigured("course", text)
         else:
             yield await _check_edition(settings, course_file, edition, again)
-    if not known and not course_file.tables:
-        yield Finding("course", "none yet: run 'glossator ingest SOURCE'")
+    own = {course.course_id for course, _ in known} - {COURSE.course_id}
+    if not own:
+        yield _no_course(course_file)
+    else:
+        for name in sorted(set(course_file.tables) - own):
+            text = (
+                f"{name} is described, but not ingested yet: run 'glossator ingest --course {name}'"
+            )
+            yield warning("course", text)
+
+
+def _no_course(course_file: CourseFile) -> Finding:
+    """Return what to do where there is nothing to ask about but the handbook."""
+    if not course_file.tables:
+        return warning("course", "There is no course yet: run 'glossator ingest SOURCE'.")
+    names = ", ".join(sorted(course_file.tables))
+    return warning(
+        "course", f"There is no course yet, only described: {names}: run 'glossator ingest'."
+    )
+
+
+def _check_described(course_file: CourseFile) -> Iterator[Finding]:
+    """Check that the sources of the described courses are there."""
+    for name in course_file.tables:
+        sources = course_file.sources(name)
+        if not sources:
+            yield warning(
+                "course", f"{name} has no sources in the course file: nothing can be read anew"
+            )
+        for source in sources:
+            if is_gone(source):
+                yield warning("course", f"The source {source} of {name} is not there.")
 
 
 async def _check_edition(

@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from adapters.console import printable
 from bot.cli.evaluation_table import table
 from bot.cli.exits import Exit, UsageError, sentence_for
-from bot.cli.opening import choose_course, services, tell
+from bot.cli.opening import choose_course, live_edition, services
+from bot.log import tell
 from bot.settings import GeneratorName
 from bot.wiring import Services, chosen_generator, terminal_user
 from core.agent import Agent
@@ -56,6 +58,7 @@ async def evaluate(
     rows = _chosen(read_questions(path), kind, limit)
     async with services() as opened:
         course = await choose_course(opened, course_id)
+        await _check_places(opened, course, rows)
         await opened.local.warm_up()
         survey = _Survey(opened, course, opened.agent(generator), generator, answers)
         told = time.perf_counter()
@@ -76,6 +79,14 @@ def _chosen(rows: list[GoldQuestion], kind: str | None, limit: int | None) -> li
     if not chosen:
         raise UsageError(f"There is no row of kind {kind}; there is: {', '.join(kinds) or 'none'}.")
     return chosen
+
+
+async def _check_places(opened: Services, course: Course, rows: Sequence[GoldQuestion]) -> None:
+    """Tell which documents the rows name that the course does not have, each once."""
+    edition = await live_edition(opened, course)
+    known = {record.source_file for record in await opened.catalogue.documents(edition.generation)}
+    for name in sorted({name for row in rows for name in row.relevant} - known):
+        tell(printable(f"The course {course.course_id} has no document called {name}."))
 
 
 @dataclass

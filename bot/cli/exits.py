@@ -10,6 +10,7 @@ from core.errors import (
     RequestError,
     ServiceError,
     SourceUnavailable,
+    StoreDamaged,
 )
 
 
@@ -46,7 +47,15 @@ _CODES: tuple[tuple[type[BotError], Exit], ...] = (
     (IngestionBusy, Exit.UNAVAILABLE),
     (SourceUnavailable, Exit.UNAVAILABLE),
     (IngestionError, Exit.BAD_INPUT),
+    (StoreDamaged, Exit.BAD_INPUT),
     (ServiceError, Exit.UNAVAILABLE),
+)
+
+
+_DAMAGED = (
+    "The database file is damaged, and stays so ({reason}): stop Glossator, move the file away "
+    "with those beside it that end in -wal and -shm, and put your last backup in its place, as "
+    "'Backups' in docs/running.md says."
 )
 
 
@@ -59,6 +68,8 @@ def sentence_for(error: BotError) -> str:
     """Return what the operator is told: the detail where it was written for people."""
     if isinstance(error, ConfigurationError):
         return str(error)
+    if isinstance(error, StoreDamaged):
+        return _DAMAGED.format(reason=error)
     if isinstance(error, ServiceError) and str(error) != error.user_message:
         return f"{error.user_message} ({error})"
     return error.user_message

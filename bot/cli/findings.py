@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bot.cli.exits import Exit, sentence_for
+from bot.cli.exits import Exit, exit_code, sentence_for
 from core.errors import BotError, ConfigurationError, ServiceError
 
 
@@ -30,8 +30,10 @@ def warning(subject: str, text: str) -> Finding:
 
 def failed(subject: str, error: BotError) -> Finding:
     """Return what does not work."""
-    code = Exit.UNAVAILABLE if isinstance(error, ServiceError) else Exit.CONFIGURATION
-    return Finding(subject, sentence_for(error), code)
+    is_passing = isinstance(error, ServiceError)
+    return Finding(
+        subject, sentence_for(error), exit_code(error) if is_passing else Exit.CONFIGURATION
+    )
 
 
 def misconfigured(subject: str, text: str) -> Finding:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from adapters.console import printable
-from bot.cli.exits import Exit, UsageError
-from bot.cli.opening import services, tell
+from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
+from bot.cli.opening import services
+from bot.log import tell
 from bot.wiring import Services
-from core.errors import ConfigurationError
+from core.errors import BotError, ConfigurationError
 from core.ingestion.report import IngestReport, Stage
 from core.models import Course
 
@@ -28,21 +29,38 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 async def ingest(names: Sequence[str], course_id: str | None, *, as_json: bool) -> int:
-    """Ingest sources into a course, or every course of glossator.toml, and return the exit code."""
+    """Ingest sources into a course, or every course of glossator.toml, and return the exit code.
+
+    A course of many that fails keeps none of the others waiting; the worst code counts.
+
+    Raises:
+        BotError: when the only course fails.
+    """
+    codes, summaries = [Exit.OK], list[dict[str, object]]()
+    failures = dict[str, str]()
     async with services() as opened:
         jobs = _jobs(opened, names, course_id)
-        reports, summaries = [], []
         for job_course, job_names in jobs:
             started = time.perf_counter()
-            report = await _ingest_one(opened, job_course, job_names, names, as_json)
+            try:
+                report = await _ingest_one(opened, job_course, job_names, names, as_json)
+            except BotError as error:
+                if len(jobs) == 1:
+                    raise
+                failures[job_course] = sentence_for(error)
+                codes.append(exit_code(error))
+                summaries.append({"course": job_course, "error": failures[job_course]})
+                continue
             seconds = time.perf_counter() - started
-            reports.append(report)
+            codes.append(Exit.BAD_INPUT if _is_hopeless(report) else Exit.OK)
             summaries.append(_summary(report, seconds))
             if not as_json:
                 _print_report(report, seconds)
     if as_json:
-        print(json.dumps(summaries if len(summaries) > 1 else summaries[0], indent=2))
-    return Exit.BAD_INPUT if any(_is_hopeless(report) for report in reports) else Exit.OK
+        print(json.dumps(summaries if len(jobs) > 1 else summaries[0], indent=2))
+    for name, sentence in failures.items():
+        tell(printable(f"glossator: The course {name} was not ingested: {sentence}"), "ERROR")
+    return max(codes)
 
 
 async def _ingest_one(
@@ -50,6 +68,8 @@ async def _ingest_one(
 ) -> IngestReport:
     from core.ingestion.sources import open_sources
 
+    if not sources:
+        raise ConfigurationError(f"The course {course_id} has no sources in the course file.")
     described = opened.course_file.course(course_id)
     known = described or await opened.catalogue.course(course_id)
     course = known or Course(course_id=course_id, title=_readable(course_id))
@@ -95,9 +115,6 @@ def _jobs(
             f"Name a source: a file, a folder, a glob or a URL; or describe courses in "
             f"{opened.settings.config}."
         )
-    for name, sources in jobs:
-        if not sources:
-            raise ConfigurationError(f"The course {name} has no sources in the course file.")
     return jobs
 
 

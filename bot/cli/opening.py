@@ -1,12 +1,12 @@
 """Opens the services for a command, and decides which course it is about."""
 
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from uuid import UUID
 
 from bot.cli.exits import UsageError
 from bot.handbook import COURSE as HANDBOOK
-from bot.log import configure_logging
+from bot.log import configure_logging, tell
 from bot.settings import load_settings
 from bot.wiring import Services, open_services
 from core.catalogue import Edition
@@ -21,11 +21,6 @@ async def services() -> AsyncIterator[Services]:
     configure_logging(settings.log_level, settings.log_format)
     async with open_services(settings, announce=tell) as opened:
         yield opened
-
-
-def tell(message: str) -> None:
-    """Tell the person at the terminal what takes time, apart from the output."""
-    print(message, file=sys.stderr, flush=True)
 
 
 async def choose_course(opened: Services, course_id: str | None) -> Course:
@@ -51,6 +46,26 @@ async def choose_course(opened: Services, course_id: str | None) -> Course:
     if len(ready) > 1:
         raise UsageError(f"Name a course with --course: {', '.join(sorted(ready))}.")
     return next(iter(ready.values()))
+
+
+async def choose_course_of(
+    opened: Services, session_id: UUID | None, course_id: str | None
+) -> Course:
+    """Return the course that is named, else the one that the conversation is about.
+
+    A conversation that is not there yet is begun; that is told.
+
+    Raises:
+        UsageError: as `choose_course` does.
+        ConfigurationError: as `choose_course` does.
+    """
+    if session_id is not None:
+        session = await opened.sessions.get(session_id)
+        if session is None:
+            tell(f"There is no conversation {session_id} yet: it begins now.")
+        elif course_id is None:
+            course_id = session.course_id
+    return await choose_course(opened, course_id)
 
 
 async def live_edition(opened: Services, course: Course) -> Edition:

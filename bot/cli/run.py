@@ -1,8 +1,7 @@
 """`glossator run`: starts the chat platforms."""
 
 from bot.cli.exits import Exit
-from bot.cli.opening import tell
-from bot.log import configure_logging
+from bot.log import configure_logging, tell
 from bot.settings import load_settings
 
 

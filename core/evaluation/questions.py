@@ -3,12 +3,18 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, Strict, ValidationError
 
 from core.errors import InvalidQuestions
-from core.models import Model, NonBlank
+from core.models import MIN_QUESTION, Model
+
+
+def _long_enough(question: str) -> str:
+    if len(question.strip()) < MIN_QUESTION:
+        raise ValueError("too short")
+    return question
 
 
 class EarlierTurn(Model, extra="ignore"):
@@ -22,7 +28,7 @@ class GoldQuestion(Model, coerce_numbers_to_str=True):
     """A question with what is known about its answer."""
 
     id: str
-    question: NonBlank
+    question: Annotated[str, Strict(), AfterValidator(_long_enough)]
     history: tuple[EarlierTurn, ...] = ()
     """Oldest first; only the turns of the role `user` (or `human`) are asked."""
     relevant: tuple[str, ...] = ()
@@ -66,6 +72,9 @@ def _row(path: Path, number: int, line: str) -> GoldQuestion:
         raise InvalidQuestions(f"{path}, line {number} is not a JSON object.") from error
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False)[0]
+        if problem["loc"] == ("question",):
+            text = f"{path}, line {number}: question must be a text of {MIN_QUESTION} characters"
+            raise InvalidQuestions(f"{text} at least.") from error
         place = ".".join(str(part) for part in problem["loc"])
         raise InvalidQuestions(f"{path}, line {number}: {place}: {problem['msg']}.") from error
 

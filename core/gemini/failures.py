@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from google.genai.errors import APIError
+    from httpx2 import TransportError
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +22,7 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 _NAME = re.compile(r"[A-Za-z][\w .-]{0,60}")
 _KEY = re.compile(r"AIza[\w-]+|(?<=api_key:)[\w.-]+")
 """How Google's keys are written, and how its errors name them."""
+_GOOGLE = ".googleapis.com"
 _DETAIL = 300
 _MISREAD = (ValueError, TypeError, AttributeError, LookupError)
 """What the SDK raises on JSON of another shape than it expects, and on no JSON at all."""
@@ -70,7 +72,7 @@ def gemini_errors(model: str, setting: str) -> Iterator[None]:
     except (httpx2.TimeoutException, TimeoutError):
         raise GeminiFailure(f"{model} did not answer in time", transient=True) from None
     except httpx2.ConnectError as error:
-        detail = f"{model} cannot be reached: {error}; is GLOSSATOR_GEMINI__BASE_URL right?"
+        detail = f"{model} cannot be reached: {error}; {_where_to_look(error)}"
         raise GeminiFailure(detail, transient=True) from None
     except httpx2.TransportError as error:
         detail = f"the connection to {model} broke: {type(error).__name__}"
@@ -83,6 +85,17 @@ def gemini_errors(model: str, setting: str) -> Iterator[None]:
 def name_in(value: Any) -> str | None:
     """Return a name out of an answer, or none for what may hold anything."""
     return str(value) if isinstance(value, str) and _NAME.fullmatch(value) else None
+
+
+def _where_to_look(error: "TransportError") -> str:
+    """Return what to check when nobody is reached: the setting only where it is not Google."""
+    try:
+        host = error.request.url.host
+    except RuntimeError:  # the request is not known
+        host = ""
+    if host.endswith(_GOOGLE):
+        return "is this machine online?"
+    return "is GLOSSATOR_GEMINI__BASE_URL right?"
 
 
 def _refused(error: "APIError", model: str, setting: str) -> GeminiFailure:

@@ -22,7 +22,16 @@ BUDGET_SPENT = "Today's budget for the language model is spent: these are the bo
 TOO_DEAR = "This question is too long for the language model: these are the book's own sentences."
 NOT_COUNTED = "The language model cannot be used now: these are the book's own sentences."
 NOT_SURE = "I am not sure that this answers your question; it is the closest the book comes."
+NOT_SURE_WITHIN = (
+    "I am not sure that this answers your question; it is the closest this section comes, and "
+    "the rest of the book was not searched."
+)
+PARTLY_COVERED_WITHIN = (
+    "This section answers only a part of this question; the rest of the book was not searched."
+)
 
+_NOT_COVERED = "The book doesn't cover this."
+_NOT_SEARCHED = "; the rest of the book was not searched."
 _LONGEST_HEADING = 80
 """Characters of a heading that are shown while its section is read."""
 
@@ -32,14 +41,17 @@ def reading(headings: Sequence[str]) -> str:
     return f"Reading {', '.join(f'“{_shortened(h)}”' for h in headings)} …"
 
 
-def not_covered(nearest_sections: Sequence[str]) -> str:
-    """Return the answer to a question that the book does not cover."""
-    return f"The book doesn't cover this.{_sections(nearest_sections)}"
+def not_covered(nearest_sections: Sequence[str], *, within: bool = False) -> str:
+    """Return the answer to a question that the book, or one section of it, does not cover."""
+    said = f"This section doesn't say this{_NOT_SEARCHED}" if within else _NOT_COVERED
+    return f"{said}{_sections(nearest_sections)}"
 
 
-def not_carried(nearest_sections: Sequence[str]) -> str:
-    """Return the answer when nothing that was written is carried by the book."""
-    return f"I found no answer that the book's words carry.{_sections(nearest_sections)}"
+def not_carried(nearest_sections: Sequence[str], *, within: bool = False) -> str:
+    """Return the answer when nothing that was written is carried by the book, or its section."""
+    whose = "this section's" if within else "the book's"
+    end = _NOT_SEARCHED if within else "."
+    return f"I found no answer that {whose} words carry{end}{_sections(nearest_sections)}"
 
 
 def _shortened(heading: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.wire.bot_process import BotProcess, copied
 
-_READY = ("connected to Slack by a socket", "connected to Discord as")
+READY = ("connected to Slack by a socket", "connected to Discord as")
 _RESTARTED_AFTER = (0.1, 1.0)
 """Seconds until a process that has ended is started again."""
 _PATIENCE = 90.0
@@ -35,7 +35,7 @@ class Fleet:
         for bot in self.bots:
             await bot.launch()
         async with asyncio.timeout(_PATIENCE):
-            while not all(said in bot.log for bot in self.bots for said in _READY):  # noqa: ASYNC110
+            while not all(said in bot.log for bot in self.bots for said in READY):  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 
     async def keep_running(self) -> None:
@@ -111,7 +111,7 @@ async def a_fleet(
     bots = []
     for number in range(replicas):
         copied(template, folder / f"replica-{number}")
-        bots.append(BotProcess(folder / f"replica-{number}", settings, _READY[0]))
+        bots.append(BotProcess(folder / f"replica-{number}", settings, READY[0]))
     fleet = Fleet(bots, seed)
     keeper = None
     try:

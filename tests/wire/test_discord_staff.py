@@ -248,6 +248,22 @@ async def test_forget_me_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     assert COVERED_FACT in click.original.content
 
 
+async def test_export_my_data_gives_its_user_alone_what_is_stored(trial: Trial) -> None:
+    world, ann, bob = trial.world, trial.user(), trial.user()
+    channel = await bound(trial)
+    await trial.ask(bob, channel, COVERED)
+    await trial.ask(ann, channel, COVERED)
+    exported = await world.slash(ann, channel, "export-my-data")
+    await exported.response(PATIENCE)
+    assert exported.ephemeral
+    given = await trial.until(lambda: (exported.original and exported.original.attachments) or None)
+    stored = json.loads(given[0].content)["stored"]
+    assert [turn["content"]["user_input"] for turn in stored["turns"]] == [COVERED]
+    assert COVERED_FACT in stored["turns"][0]["content"]["agent_response"]["response_text"]
+    assert [post["message_id"] for post in stored["inbox_posts"]]
+    assert str(bob.id) not in given[0].content.decode()
+
+
 async def test_every_command_is_described_to_whoever_looks_at_it(trial: Trial) -> None:
     commands = json.dumps([*trial.world.application.commands.values()], ensure_ascii=False)
     assert "…" not in commands

@@ -245,6 +245,8 @@ async def test_the_demo_stays_offline_and_extractive_whatever_the_environment_sa
     done = await asyncio.to_thread(demonstrated, command_line)
     assert (done.code, done.err) == (0, "")
     assert "answered offline" in done.out
+    follow_up = done.out.split("\n3. ", 1)[1].split("\n4. ", 1)[0]
+    assert "The deleting is done by `glossator run`" in follow_up
     assert wording.MODEL_FAILED not in done.out
     assert server.requests == []
 

@@ -4,11 +4,11 @@ import asyncio
 import sys
 import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from tests.chaos.book import name_of, names_in, question_about
 from tests.command_line import CommandLine
@@ -18,9 +18,7 @@ from tests.wire.monitored import Pages
 from tests.wire.on_postgres import book_on_postgres
 
 pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform == "win32", reason="runs a PostgreSQL server"),
-    pytest.mark.xdist_group("monitoring"),
     pytest.mark.postgres,
     pytest.mark.slow,
 ]
@@ -46,9 +44,9 @@ class Watched:
         assert name_of(number) in names_in(answer.content)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def watched(models: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Watched]:
-    folder = tmp_path_factory.mktemp("monitoring")
+@asynccontextmanager
+async def a_bot_that_was_not_started(folder: Path, models: Path) -> AsyncIterator[Watched]:
+    """Give a bot beside its running database while the block lasts."""
     async with (
         book_on_postgres(folder / "template", models) as book,
         a_trial(book.template.data, folder / "bot", settings=book.settings, start=False) as trial,
@@ -56,7 +54,17 @@ async def watched(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Asy
         yield Watched(trial, book.server, Pages(trial.bot))
 
 
-async def test_a_bot_waits_for_its_database_and_says_so(watched: Watched) -> None:
+async def test_a_bot_tells_how_it_fares_while_its_database_comes_and_goes(
+    tmp_path: Path, models: Path
+) -> None:
+    async with a_bot_that_was_not_started(tmp_path, models) as watched:
+        await _waits_for_its_database(watched)
+        await _counts_what_is_asked(watched)
+        await _lives_without_its_database(watched)
+        await asyncio.to_thread(_is_refused_by_an_unknown_database, watched, tmp_path / "other")
+
+
+async def _waits_for_its_database(watched: Watched) -> None:
     await asyncio.to_thread(watched.postgres.crash)
     await watched.trial.bot.launch()
     await watched.trial.bot.says("monitoring at")
@@ -72,7 +80,7 @@ async def test_a_bot_waits_for_its_database_and_says_so(watched: Watched) -> Non
     assert seconds < RECOVERED_WITHIN * BUSY
 
 
-async def test_what_is_asked_is_counted(watched: Watched) -> None:
+async def _counts_what_is_asked(watched: Watched) -> None:
     await watched.ask(1)
     pages, discord = watched.pages, {"platform": "discord"}
     await pages.reaches(1, "events_ended_total", outcome="done", **discord)
@@ -89,7 +97,7 @@ async def test_what_is_asked_is_counted(watched: Watched) -> None:
     assert await pages.value("answers_in_flight") == 0
 
 
-async def test_without_its_database_the_bot_lives_and_is_not_ready(watched: Watched) -> None:
+async def _lives_without_its_database(watched: Watched) -> None:
     trial, pages = watched.trial, watched.pages
     await asyncio.to_thread(watched.postgres.crash)
     await pages.becomes("/readyz", 503)
@@ -110,13 +118,12 @@ async def test_without_its_database_the_bot_lives_and_is_not_ready(watched: Watc
     await pages.becomes("/readyz", 200)
 
 
-async def test_a_database_that_refuses_the_bot_ends_it_at_once(
-    watched: Watched, tmp_path: Path
-) -> None:
-    line = CommandLine(tmp_path).setting(
+def _is_refused_by_an_unknown_database(watched: Watched, folder: Path) -> None:
+    folder.mkdir()
+    line = CommandLine(folder).setting(
         DISCORD__TOKEN="a.token.nobody-asks-for", DATABASE__URL=f"{watched.postgres.url}nowhere"
     )
-    done = await asyncio.to_thread(line.run, "run")
+    done = line.run("run")
     assert done.code == 78
     assert "GLOSSATOR_DATABASE__URL" in done.err
     assert "nowhere" in done.err

@@ -1,5 +1,6 @@
 """What the buttons under an answer, and the commands about the bot, do in Slack."""
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from uuid import UUID
@@ -10,10 +11,11 @@ import pytest_asyncio
 from adapters.answer_actions import DELETING, NOT_YOURS
 from adapters.slack.assistant import GREETING
 from adapters.slack.clicks import NOT_IN_CHANNEL
+from adapters.slack.commands import IN_DIRECT_MESSAGES, NO_FILES
 from core.sessions.rows import FORGOTTEN_USER
 from tests.books import COVERED, COVERED_FACT, VERBATIM
 from tests.wire.discord_bot import FOREIGN_FACT
-from tests.wire.slack import Behind, Channel, Echo, Message, Slow, User
+from tests.wire.slack import Behind, Channel, Echo, Message, ServerError, Slow, User
 from tests.wire.slack_bot import Trial, a_trial, elements, labels
 from tests.wire.stored import rows_of
 
@@ -211,6 +213,35 @@ async def test_forget_me_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     await (await trial.world.click(ann, stored, "gl:forget-me")).ack()
     await trial.until(lambda: "All of it is deleted" in stored.shown or None)
     assert "Nothing is stored about you" in await told(trial, ann, channel, "/forget-me")
+
+
+async def test_export_my_data_comes_by_direct_message(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    channel = trial.channel(ann, ben)
+    await trial.ask(ann, channel, COVERED)
+    await trial.ask(ben, channel, COVERED)
+    assert IN_DIRECT_MESSAGES in await told(trial, ann, channel, "/export-my-data")
+    direct = trial.world.direct_channel(ann, trial.world.bot)
+    _, sent = trial.from_bot(direct, ann)
+    (file,) = sent.files
+    assert file.content is not None
+    stored = json.loads(file.content)["stored"]
+    assert [turn["content"]["user_input"] for turn in stored["turns"]] == [COVERED]
+    assert ben.id not in file.content.decode()
+    assert not [m for m in trial.from_bot(channel) if m.files]
+
+
+async def test_without_the_scope_for_files_whoever_exports_is_told_so(trial: Trial) -> None:
+    ann, installation = trial.user(), trial.world.installation
+    channel, scopes = trial.channel(ann), installation.scopes
+    installation.scopes = scopes - {"files:write"}
+    try:
+        assert NO_FILES in await told(trial, ann, channel, "/export-my-data")
+    finally:
+        installation.scopes = scopes
+    assert not trial.from_bot(trial.world.direct_channel(ann, trial.world.bot), ann)
+    trial.server.faults.api(ServerError(500), "files.completeUploadExternal")
+    assert "Please try again" in await told(trial, ann, channel, "/export-my-data")
 
 
 async def test_course_is_for_admins_and_who_created_the_channel(trial: Trial) -> None:

@@ -173,7 +173,7 @@ def test_confidence_is_told_in_words() -> None:
     assert confidence_in_words(response(confidence=0.9)) == "sure"
     assert confidence_in_words(response(confidence=0.6)) == "fairly sure"
     assert confidence_in_words(response(outcome=Outcome.PARTIAL)) == "not sure"
-    assert confidence_in_words(abstained()) == "not covered by the book"
+    assert confidence_in_words(abstained()) == "not covered"
     assert "sure" not in confidence_in_words(failed())
 
 

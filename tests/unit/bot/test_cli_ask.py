@@ -1,13 +1,39 @@
 """`glossator ask`: questions, quotes, sections, follow-ups, and what it prints."""
 
 import re
+from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
 
+from bot.cli.exits import Exit
+from core.grounding import wording
 from core.models import AgentResponse, Outcome, QuoteStatus
-from tests.books import ALTERED, COVERED, COVERED_FACT, FOREIGN, UNCOVERED, VERBATIM
-from tests.command_line import CommandLine
+from tests.books import (
+    ALTERED,
+    COVERED,
+    COVERED_FACT,
+    FOREIGN,
+    LIGHTHOUSE,
+    UNCOVERED,
+    VERBATIM,
+    write_files,
+)
+from tests.command_line import CommandLine, shell
+
+
+@pytest.fixture(scope="module")
+def two_courses(tmp_path_factory: pytest.TempPathFactory, models: Path) -> CommandLine:
+    """A shell with two courses: questions have to say which one they mean."""
+    line = shell(tmp_path_factory.mktemp("two"), models)
+    write_files(line.folder / "arden", LIGHTHOUSE)
+    write_files(
+        line.folder, {"bells.md": "# Bells\n\nThe bell of Sark weighs nine hundredweight.\n"}
+    )
+    for source, course in (("arden", "arden"), ("bells.md", "bells")):
+        done = line.here("ingest", source, "--course", course)
+        assert done.code == 0, done.err
+    return line
 
 
 def answered(shell: CommandLine, *arguments: str) -> AgentResponse:
@@ -131,13 +157,58 @@ def test_a_module_is_a_section_too(lighthouse: CommandLine) -> None:
 
 def test_a_follow_up_leans_on_the_question_before(lighthouse: CommandLine) -> None:
     session = str(uuid4())
-    first = answered(lighthouse, "What does the fog bell of Arden weigh?", "--session", session)
+    begun = lighthouse.here(
+        "ask", "What does the fog bell of Arden weigh?", "--session", session, "--json"
+    )
+    assert begun.err == f"There is no conversation {session} yet: it begins now.\n"
+    first = AgentResponse.model_validate_json(begun.out)
     second = answered(lighthouse, "And from what was it cast?", "--session", session)
     assert first.conversation_id == second.conversation_id == UUID(session)
     assert "frigate" in second.response_text
     shown = lighthouse.here("sessions", "show", session).out
     assert "1. What does the fog bell" in shown
     assert "2. And from what was it cast?" in shown
+
+
+def test_a_stored_conversation_knows_its_course(two_courses: CommandLine) -> None:
+    assert two_courses.here("ask", COVERED).code == Exit.USAGE
+    asked = {"arden": (COVERED, COVERED_FACT), "bells": ("How heavy is the bell of Sark?", "nine")}
+    for course, (question, fact) in asked.items():
+        begun = answered(two_courses, question, "--course", course)
+        session = str(begun.conversation_id)
+        done = two_courses.here("ask", question, "--session", session)
+        assert (done.code, done.err) == (0, "")
+        assert fact in done.out
+        chatted = two_courses.here("chat", "--session", session, stdin=f"{question}\n")
+        assert chatted.code == 0
+        assert fact in chatted.out
+
+
+def test_an_unknown_conversation_does_not_say_which_course_is_meant(
+    two_courses: CommandLine,
+) -> None:
+    done = two_courses.here("ask", COVERED, "--session", str(uuid4()))
+    assert done.code == Exit.USAGE
+    assert "Name a course with --course: arden, bells." in done.err
+
+
+def test_a_section_that_does_not_say_it_does_not_speak_for_the_book(
+    lighthouse: CommandLine,
+) -> None:
+    done = lighthouse.here("ask", UNCOVERED, "--section", "The lamp")
+    assert done.code == 0
+    assert done.out.startswith(
+        "This section doesn't say this; the rest of the book was not searched."
+    )
+    assert "The book doesn't" not in done.out
+
+
+def test_nobody_is_sure_about_a_passage_that_is_not_in_the_book(lighthouse: CommandLine) -> None:
+    done = lighthouse.here("ask", COVERED, "--quote", FOREIGN, "--json")
+    answer = AgentResponse.model_validate_json(done.out)
+    assert wording.QUOTE_NOT_FOUND in answer.notices
+    assert answer.outcome is not Outcome.ANSWERED
+    assert answer.confidence <= 0.3
 
 
 def test_without_a_session_every_question_begins_one(lighthouse: CommandLine) -> None:

@@ -85,10 +85,21 @@ def test_new_begins_another_session(lighthouse: CommandLine) -> None:
     assert first != second
 
 
-def test_help_and_unknown_commands_explain_the_commands(lighthouse: CommandLine) -> None:
-    for command in ("/help", "/frobnicate"):
-        done = said(lighthouse, command)
-        assert all(word in done.err for word in ("/section", "/new", "/help", "/quit"))
+def test_new_drops_a_quote_that_waits(lighthouse: CommandLine) -> None:
+    done = said(lighthouse, f"> {VERBATIM}", "/new", COVERED)
+    assert "This passage stands" not in done.out
+    assert COVERED_FACT in done.out
+
+
+def test_help_explains_the_commands(lighthouse: CommandLine) -> None:
+    done = said(lighthouse, "/help")
+    assert all(word in done.err for word in ("/section", "/new", "/help", "/quit"))
+
+
+def test_an_unknown_command_is_told_and_not_asked(lighthouse: CommandLine) -> None:
+    done = said(lighthouse, "/frobnicate the lamp")
+    assert done.out == ""
+    assert "There is no command /frobnicate; /help shows those that there are." in done.err
 
 
 def test_quit_leaves_before_the_rest_is_read(lighthouse: CommandLine) -> None:

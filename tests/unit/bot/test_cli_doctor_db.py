@@ -53,6 +53,33 @@ def test_a_fresh_installation_is_healthy_and_told_what_is_next(glossator: Comman
     assert "ingest SOURCE" in findings(done)["course"]
 
 
+def test_what_is_described_and_not_there_is_named(glossator: CommandLine) -> None:
+    table = '[courses.{0}]\nsources = ["{0}"]\n'
+    text = table.format("arden") + table.format("vault") + "[courses.empty]\n"
+    write_files(glossator.folder, {"glossator.toml": text})
+    write_files(glossator.folder / "arden", LIGHTHOUSE)
+    done = glossator.here("doctor")
+    assert done.code == 0
+    assert "WARN  course    There is no course yet, only described: arden, empty, vault" in done.out
+    glossator.here("ingest", "--course", "arden")
+    done = glossator.here("doctor")
+    assert done.code == 0
+    told = [line for line in done.out.splitlines() if line.startswith("WARN  course ")]
+    missing = glossator.folder / "vault"
+    assert len(told) == 4
+    assert "empty is described, but not ingested yet" in told[0]
+    assert "vault is described, but not ingested yet: run 'glossator ingest" in told[1]
+    assert f"The source {missing.name} of vault is not there." in told[2]
+    assert "empty has no sources" in told[3]
+
+
+def test_a_damaged_database_is_named_with_what_to_do(glossator: CommandLine) -> None:
+    (glossator.data / "glossator.db").write_bytes(b"not a database" * 1000)
+    done = glossator.here("doctor")
+    assert done.code == 65
+    assert findings(done)["database"].startswith("FAIL The database file is damaged")
+
+
 def test_a_lost_index_is_named_with_what_to_do(glossator: CommandLine) -> None:
     write_files(glossator.folder / "arden", LIGHTHOUSE)
     glossator.here("ingest", "arden")

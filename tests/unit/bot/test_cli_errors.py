@@ -290,9 +290,21 @@ def test_an_unreachable_index_stops_an_ingestion_with_69(
     refused(timely(shell, "ingest", "lighthouse"), Exit.UNAVAILABLE, "Qdrant")
 
 
-def test_a_damaged_database_file_ends_with_69(glossator: CommandLine) -> None:
+def test_a_file_that_is_no_database_is_told_with_what_to_do(glossator: CommandLine) -> None:
     (glossator.data / "glossator.db").write_bytes(b"not a database" * 1000)
-    refused(glossator.here("ask", COVERED), Exit.UNAVAILABLE)
+    shell = glossator.setting(DISCORD__TOKEN="a.token.nobody-asks-for")
+    for command in (["ask", COVERED], ["db", "check"], ["db", "upgrade"], ["run"]):
+        done = timely(shell, *command)
+        refused(done, Exit.BAD_INPUT, "damaged", "file is not a database", "backup")
+        assert "try again" not in done.sentence
+
+
+def test_a_database_with_damaged_pages_is_told_with_what_to_do(glossator: CommandLine) -> None:
+    glossator.here("db", "upgrade")
+    path = glossator.data / "glossator.db"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:100] + b"\xff" * (len(whole) - 100))
+    refused(glossator.here("sessions", "list"), Exit.BAD_INPUT, "malformed", "backup")
 
 
 def test_a_damaged_model_graph_is_named(tmp_path: Path, lighthouse: CommandLine) -> None:

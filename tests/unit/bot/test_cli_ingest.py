@@ -127,6 +127,28 @@ def test_every_course_of_the_file_is_ingested(glossator: CommandLine, book: Path
     assert all(list(summary) == KEYS for summary in summaries)
 
 
+def test_a_course_that_fails_keeps_no_other_from_being_ingested(
+    glossator: CommandLine, book: Path
+) -> None:
+    text = (
+        '[courses.bare]\n[courses.gone]\nsources = ["nowhere"]\n'
+        '[courses.light]\nsources = ["arden"]\n'
+    )
+    write_files(glossator.folder, {"glossator.toml": text})
+    done = glossator.here("ingest")
+    assert done.code == 78, "the worst of 65 and 78"
+    assert "light: 3 added" in done.out
+    assert [line for line in done.err.splitlines() if line.startswith("glossator: ")] == [
+        "glossator: The course bare was not ingested: The course bare has no sources in the course "
+        "file.",
+        "glossator: The course gone was not ingested: There is no file or folder called nowhere.",
+    ]
+    summaries = glossator.here("ingest", "--json").json
+    assert [summary["course"] for summary in summaries] == ["bare", "gone", "light"]
+    assert summaries[1]["error"] == "There is no file or folder called nowhere."
+    assert glossator.here("ingest", "--course", "gone").code == 65
+
+
 # --- courses ------------------------------------------------------------------------------
 
 
@@ -164,6 +186,14 @@ def test_a_removed_course_leaves_nothing_in_the_index(glossator: CommandLine, bo
     assert (done.code, done.out) == (0, "Removed: arden.\n")
     assert not list((glossator.data / "index").iterdir())
     assert json.loads(glossator.here("courses", "--json").out) == []
+
+
+def test_a_course_that_is_not_there_is_refused_before_anybody_is_asked(
+    lighthouse: CommandLine,
+) -> None:
+    done = lighthouse.here("courses", "remove", "nope")
+    assert (done.code, done.out) == (2, "")
+    assert done.sentence == "There is no course called nope; there is: lighthouse."
 
 
 def test_a_removed_course_may_be_removed_by_saying_yes(glossator: CommandLine, book: Path) -> None:

@@ -110,6 +110,22 @@ def test_eval_prints_the_same_for_people(lighthouse: CommandLine, questions: str
     assert all(name in out for name in EVAL_KEYS - {"n", "by_kind", "ci95", "failed"})
 
 
+def test_eval_names_each_unknown_document_once(lighthouse: CommandLine) -> None:
+    row = json.dumps({"question": COVERED, "relevant": ["lamp.md", "lamps.md"]})
+    path = write_files(lighthouse.folder, {"unknown.jsonl": f"{row}\n{row}\n"}) / "unknown.jsonl"
+    done = lighthouse.here("eval", str(path), "--json")
+    assert (done.code, done.json["n"]) == (0, 2)
+    assert done.err == "The course lighthouse has no document called lamps.md.\n"
+
+
+def test_eval_of_a_question_that_is_too_short_names_file_and_line(lighthouse: CommandLine) -> None:
+    rows = f'{json.dumps({"question": COVERED})}\n{{"question": "a?"}}\n'
+    path = write_files(lighthouse.folder, {"short.jsonl": rows}) / "short.jsonl"
+    done = lighthouse.here("eval", str(path))
+    assert done.code == 65
+    assert f"{path}, line 2: question must be a text" in done.sentence
+
+
 def test_eval_may_keep_to_a_kind_and_a_number(lighthouse: CommandLine, questions: str) -> None:
     only = measured(lighthouse, questions, "--kind", "follow-up", "--json").json
     assert (only["n"], list(only["by_kind"])) == (1, ["follow-up"])

@@ -229,6 +229,28 @@ def test_a_bad_value_is_refused_naming_its_place(text: str, place: str, tmp_path
     assert refusal_of(path).startswith(f"{path}: {place}")
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('[courses.x]\nsources = "book"\n', 'courses.x.sources must be a list, such as ["this'),
+        ('[courses.x]\nlanguage = "klingon"\n', "courses.x.language must be the code of a lang"),
+        ('[courses.x]\nembedding = "own"\n', "courses.x.embedding must be 'local' or 'gemini'."),
+        ('[courses]\nx = "book"\n', "courses.x must be a table: begin it with a line that says ["),
+        ('[[courses]]\nid = "x"\n', "courses must be a table: begin it with a line that says [cou"),
+        ('discord = "yes"\n', "discord must be a table: begin it with a line that says [discord]."),
+        ('[courses."My book"]\n', "courses.My book must be a course's name: lower-case letters, "),
+        ("[courses.x.answers]\ntop_k = 11\n", "courses.x.answers.top_k must be 10 or less."),
+        ("[courses.x.answers]\ntop_k = 2.5\n", "courses.x.answers.top_k must be a whole number."),
+        ("[courses.x]\ntitle = 3\n", 'courses.x.title must be a text, such as "this".'),
+        ("kourses = 3\n", "kourses is not a key. Did you mean courses?"),
+        ("zzz = 3\n", "zzz is not a key. There is: courses, discord, slack."),
+    ],
+)
+def test_a_mistake_is_told_with_what_is_allowed(tmp_path: Path, text: str, sentence: str) -> None:
+    path = written(tmp_path, text)
+    assert refusal_of(path).startswith(f"{path}: {sentence}")
+
+
 # --- channels ---------------------------------------------------------------------------
 
 BOUND = """\

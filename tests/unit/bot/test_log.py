@@ -9,6 +9,7 @@ import pytest
 from bot.log import _is_for_operators, configure_logging
 from bot.settings import LogFormat
 from core.log_context import REQUEST
+from tests.command_line import CommandLine
 
 
 class Log:
@@ -47,6 +48,17 @@ def _fail_with(text: str) -> None:
         raise ValueError(text)
     except ValueError:
         logging.getLogger("core.agent").exception("that failed")
+
+
+def test_what_is_told_is_json_where_the_log_is(glossator: CommandLine) -> None:
+    shell = glossator.setting(LOG_FORMAT="json")
+    for more, code in (({}, 78), ({"LOG_LEVEL": "LOUD"}, 78), ({"DISCORD__TOKN": "x"}, 78)):
+        done = shell.setting(**more).here("run")
+        assert done.code == code
+        [line] = map(json.loads, done.err.splitlines())
+        assert (line["level"], line["logger"]) == ("ERROR", "bot")
+        assert line["message"].startswith("glossator: ")
+    assert CommandLine(glossator.folder).here("run").err.startswith("glossator: ")
 
 
 def test_a_json_line_tells_what_it_is_about(log: Log, request_key: str) -> None:
@@ -100,3 +112,10 @@ def test_other_libraries_are_heard_from_warnings_on(
 ) -> None:
     record = logging.LogRecord(logger, level, "file.py", 1, "said", (), None)
     assert _is_for_operators(record) is is_shown
+
+
+def test_what_libraries_send_and_store_is_told_at_no_level(log: Log) -> None:
+    log.configure("DEBUG")
+    logging.getLogger("discord.gateway").debug("received the words of a student")
+    logging.getLogger("core.agent").debug("begun")
+    assert log.lines == ["DEBUG core.agent: begun"]

@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.metrics import PrometheusMeter
-from bot.monitoring import Check, Monitoring, serving
+from bot.monitoring import Check, Monitoring, NotRunning, serving
 from core.errors import ConfigurationError, StoreError
 from core.metering import ACCEPTED, ACCEPTING, COUNTED, TIMED
 
@@ -55,6 +55,19 @@ async def test_a_bot_without_its_database_lives_and_is_not_ready() -> None:
         (200, '{"status": "ok"}'),
         (503, '{"status": "failing", "checks": {"database": "failing", "index": "ok"}}'),
     ]
+
+
+async def test_a_bot_that_starts_is_polled_without_a_word_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def starting() -> None:
+        raise NotRunning("starting")
+
+    with caplog.at_level("INFO", logger="bot"):
+        [(status, _)] = await _pages({"database": starting}, PrometheusMeter(), "/readyz")
+        assert (status, caplog.messages) == (503, [])
+        await _pages({"database": _broken}, PrometheusMeter(), "/readyz")
+    assert len(caplog.messages) == 1
 
 
 async def test_a_check_that_does_not_end_fails(monkeypatch: pytest.MonkeyPatch) -> None:

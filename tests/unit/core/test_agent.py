@@ -627,6 +627,30 @@ async def test_a_quote_that_is_not_in_its_chunk_is_dropped(house: House) -> None
     assert len(answer.citations) == 1
 
 
+async def test_what_its_quote_does_not_carry_is_not_told(house: House) -> None:
+    def claims(task: GenerationTask) -> Sequence[Claim]:
+        [honest] = first_words(task)
+        return [honest, Claim.quoting("The lamp burns 900 litres of whale oil.", 0, honest.text)]
+
+    answer = await house.agent(ScriptedGenerator(claims)).answer(asking())
+    assert answer.citations[0].quote in answer.response_text
+    assert "whale" not in answer.response_text
+    assert answer.claims_dropped == 1
+
+
+async def test_what_a_model_links_to_is_shown_without_its_target(house: House) -> None:
+    def claims(task: GenerationTask) -> Sequence[Claim]:
+        quote = sentences(task.evidence[0].content_text)[0]
+        first, _, rest = quote.partition(" ")
+        return [Claim.quoting(f"[{first}](../escape.html 'x') <b>{rest}</b>", 0, quote)]
+
+    answer = await house.agent(ScriptedGenerator(claims)).answer(asking())
+    assert answer.citations
+    assert answer.citations[0].quote in answer.response_text
+    assert "escape" not in answer.response_text
+    assert "<b>" not in answer.response_text
+
+
 async def test_a_rehearsal_is_told_and_searched_with_the_turns_before(house: House) -> None:
     generator = ScriptedGenerator(first_words)
     agent = house.agent(generator)

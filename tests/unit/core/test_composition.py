@@ -17,6 +17,7 @@ from core.models import (
     ContextMode,
     EvidenceSignals,
     Outcome,
+    QueryType,
     QuoteLocation,
     QuoteStatus,
     ResponseState,
@@ -270,6 +271,32 @@ def test_a_writer_that_finds_only_a_part_covered_makes_it_partial() -> None:
     composition.tally.not_covered = True
     answer = finished(composition)
     assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (wording.PARTLY_COVERED,))
+
+
+def test_within_a_section_nothing_is_said_of_the_whole_book() -> None:
+    within = request(query_type=QueryType.SECTION_SPECIFIC, section_filter="Heaps")
+    composition = Composition(found(heap(), nearest_sections=("Heaps",)))
+    answer = finished(composition, within)
+    assert answer.response_text == wording.not_covered(["Heaps"], within=True)
+    composition.tally.written = 1
+    answer = finished(composition, within)
+    assert answer.response_text == wording.not_carried(["Heaps"], within=True)
+    composition = Composition(doubtful())
+    add(composition, "A tree.", "A heap is a complete")
+    assert finished(composition, within).notices == (wording.NOT_SURE_WITHIN,)
+    composition.tally.not_covered = True
+    assert finished(composition, within).notices == (wording.PARTLY_COVERED_WITHIN,)
+
+
+def test_an_answer_about_a_passage_that_is_not_in_the_book_is_not_sure() -> None:
+    nowhere = QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.0)
+    composition = Composition(found(heap(), quote_location=nowhere))
+    add(composition, "A tree.", "A heap is a complete")
+    for asked in (asking_about_a_quote(), asking_about_a_quote("What is a heap?")):
+        answer = finished(composition, asked)
+        assert answer.outcome is Outcome.PARTIAL
+        assert answer.confidence <= 0.3
+        assert wording.QUOTE_NOT_FOUND in answer.notices
 
 
 # --- a second look ------------------------------------------------------------------------

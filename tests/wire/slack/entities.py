@@ -128,6 +128,18 @@ class Channel:
         return self.kind is not ChannelKind.PUBLIC
 
 
+@dataclass(eq=False)
+class Upload:
+    """A file that an app announced; `content` is None until it was uploaded."""
+
+    id: str
+    name: str
+    length: int
+    installation: Installation
+    content: bytes | None = None
+    title: str = ""
+
+
 @dataclass
 class Stream:
     """A message that is still being streamed."""
@@ -152,6 +164,7 @@ class Message:
     blocks: list[Json] = field(default_factory=list)
     """Those that were sent; a text alone is shown as a rich_text block all the same."""
     attachments: list[Json] = field(default_factory=list)
+    files: list[Upload] = field(default_factory=list)
     metadata: Json | None = None
     thread_ts: str | None = None
     subtype: str | None = None

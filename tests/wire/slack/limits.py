@@ -33,6 +33,8 @@ def _by_method() -> dict[str, Window]:
         "conversations.members": TIER_4,
         "conversations.open": TIER_3,
         "conversations.replies": TIER_3,
+        "files.completeUploadExternal": TIER_4,
+        "files.getUploadURLExternal": TIER_4,
         "oauth.v2.access": TIER_4,
         "reactions.add": TIER_3,
         "reactions.remove": TIER_2,

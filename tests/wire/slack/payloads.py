@@ -79,6 +79,11 @@ def message_payload(message: Message, *, metadata: bool = False) -> Json:
         payload["blocks"] = blocks
     if message.attachments:
         payload["attachments"] = numbered(message.attachments)
+    if message.files:
+        payload["files"] = [
+            {"id": file.id, "name": file.name, "title": file.title, "size": file.length}
+            for file in message.files
+        ]
     if message.thread_ts:
         payload["thread_ts"] = message.thread_ts
     if message.is_reply:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.wire.slack.entities import Channel, Installation, Message, User
+from tests.wire.slack.entities import Channel, Installation, Message, Upload, User
 from tests.wire.slack.errors import Json, SlackError
 from tests.wire.slack.mentions import pinged, previewed
 from tests.wire.slack.payloads import message_payload
@@ -20,6 +20,7 @@ class Draft:
     text: str = ""
     blocks: list[Json] = field(default_factory=list)
     attachments: list[Json] = field(default_factory=list)
+    files: list[Upload] = field(default_factory=list)
     metadata: Json | None = None
     thread_ts: str | None = None
     broadcast: bool = False
@@ -114,7 +115,7 @@ class Posting:
         draft: Draft,
         installation: Installation | None,
     ) -> Message:
-        subtype = "bot_message" if draft.username else None
+        subtype = "bot_message" if draft.username else "file_share" if draft.files else None
         if draft.broadcast and draft.thread_ts:
             subtype = "thread_broadcast"
         return Message(
@@ -125,6 +126,7 @@ class Posting:
             text=draft.text[: self._world.limits.text],
             blocks=draft.blocks,
             attachments=draft.attachments,
+            files=draft.files,
             metadata=draft.metadata,
             thread_ts=draft.thread_ts,
             subtype=subtype,

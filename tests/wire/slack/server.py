@@ -61,7 +61,7 @@ class SlackServer:
 
     async def start(self) -> None:
         """Listen; after `stop` on the same port as before."""
-        app = web.Application(client_max_size=4 * 1024**2)
+        app = web.Application(client_max_size=16 * 1024**2)
         app.router.add_get("/link", self.sockets.serve)
         app.router.add_get("/oauth/v2/authorize", self._authorize)
         app.router.add_get("/oauth/v2/allow", self._allow)

@@ -15,6 +15,7 @@ from tests.wire.slack.entities import (
     ChannelKind,
     Installation,
     Message,
+    Upload,
     User,
     View,
     Workspace,
@@ -91,6 +92,7 @@ class State:
     """Assistant threads by channel and timestamp."""
     statuses: dict[tuple[str, str], Json] = field(default_factory=dict)
     """What apps say they are doing, by channel and thread."""
+    uploads: dict[str, Upload] = field(default_factory=dict)
     notified: list[Notification] = field(default_factory=list)
     previews: list[Preview] = field(default_factory=list)
     base_url: str = "http://127.0.0.1"

@@ -7,7 +7,13 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.wire.slack import account_methods, chat_methods, conversation_methods, view_methods
+from tests.wire.slack import (
+    account_methods,
+    chat_methods,
+    conversation_methods,
+    file_methods,
+    view_methods,
+)
 from tests.wire.slack.entities import App, Installation
 from tests.wire.slack.errors import Json, SlackError
 from tests.wire.slack.faults import Drop, Faults, RateLimited, Refused, ServerError, Slow
@@ -21,6 +27,7 @@ _METHODS: Table = {
     **account_methods.METHODS,
     **chat_methods.METHODS,
     **conversation_methods.METHODS,
+    **file_methods.METHODS,
     **view_methods.METHODS,
 }
 
@@ -37,6 +44,7 @@ class WebApi:
         """Add the routes to a web application."""
         app.router.add_route("*", "/api/{method}", self.serve)
         app.router.add_post("/commands/{team}/{secret}", self.respond)
+        app.router.add_post("/upload/v1/{file}", self.upload)
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Answer one call of a method."""
@@ -71,6 +79,12 @@ class WebApi:
         method = Method(lambda r: self._respond(interaction, r.arguments), token="none")
         parsed = Request(self.world, call.arguments)
         return await self._under_faults(request, call, parsed, method)
+
+    async def upload(self, request: web.Request) -> web.StreamResponse:
+        """Take the bytes of a file."""
+        call = self._recorded("upload")
+        taken = file_methods.take(self.world, request.match_info["file"], await request.read())
+        return self._answered(call, {"ok": taken}, 200 if taken else 400)
 
     def _respond(self, interaction: Any, body: Json) -> Json:
         self.world.response_urls.use(interaction, body)

@@ -1,12 +1,12 @@
 """What a question is, once Discord's own codes are taken out of it."""
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import discord
 import pytest
 
-from adapters.discord.inbound import _is_staff, _plain, category_of, where
+from adapters.discord.inbound import _is_staff, _plain, category_of, heard_message, where
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,13 @@ def test_a_channel_that_was_fetched_tells_a_threads_category_and_kind() -> None:
     place = where(thread_without_parent(), 1, 3, forum)
     assert place.places == ("3", "2", "7", "1")
     assert place.in_forum
+
+
+@pytest.mark.parametrize(("bot", "webhook"), [(True, None), (False, 5), (True, 5)])
+def test_no_bot_and_no_webhook_is_heard(bot: bool, webhook: int | None) -> None:
+    said: Any = SimpleNamespace(
+        author=SimpleNamespace(bot=bot),
+        webhook_id=webhook,
+        type=discord.MessageType.default,
+    )
+    assert heard_message(said, cast("discord.ClientUser", None)) is None

@@ -71,6 +71,18 @@ def test_the_operator_is_told_which_setting_to_mend(error: Exception, setting: s
     assert failure.outage
 
 
+@pytest.mark.parametrize(
+    ("url", "hint"),
+    [
+        ("https://generativelanguage.googleapis.com/v1beta", "is this machine online?"),
+        ("http://127.0.0.1:9/v1beta", "is GLOSSATOR_GEMINI__BASE_URL right?"),
+    ],
+)
+def test_the_address_is_doubted_only_where_it_was_set(url: str, hint: str) -> None:
+    error = httpx2.ConnectError("no route", request=httpx2.Request("POST", url))
+    assert str(failure_of(error)).endswith(hint)
+
+
 def test_a_refused_request_names_its_fields_and_is_no_outage() -> None:
     violations = [
         {"field": "generation_config.thinking_level", "description": STUDENT},

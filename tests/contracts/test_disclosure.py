@@ -1,0 +1,108 @@
+"""Somebody is shown all that is stored about them, and nothing of anybody else."""
+
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core.budgets.store import Limits, TokenBudgets
+from core.channels.beside import Panels
+from core.channels.store import Conversations, Place
+from core.disclosure import Disclosure
+from core.feedback.store import Feedback, Vote
+from core.inbox.base import Posted
+from core.inbox.places import InboxPlaces
+from core.inbox.store import Inbox
+from core.models import AgentRequest, now
+from core.personal import PersonalData
+from core.sessions.store import SessionStore
+from tests.inbox import PLATFORMS, event, inbox_of
+from tests.samples import response_to
+
+PAGE = (Path(__file__).parents[2] / "docs/privacy.md").read_text("utf-8")
+OF_PEOPLE = PAGE[PAGE.index("### Of people") : PAGE.index("### Of operators")]
+ANN, BEN = "ann-of-arden", "ben-of-bree"
+
+
+async def ask(engine: AsyncEngine, number: int, user: str, **where: Any) -> AgentRequest:
+    """Have a question asked, answered, and voted on."""
+    inbox, arrival = inbox_of(engine), event(number, user_id=user, token="secret", **where)
+    assert arrival.request is not None
+    assert arrival.request.session_id is not None
+    await inbox.accept(arrival)
+    job = await inbox.claim(timedelta(minutes=1), PLATFORMS)
+    assert job is not None
+    answer = response_to(arrival.request, arrival.request.session_id)
+    await SessionStore(engine).remember(arrival.request, answer)
+    await inbox.keep(job, Posted((f"m-{user}-{number}",)))
+    await inbox.finish(job)
+    vote = Vote(arrival.request.request_id, user, "algorithms", False, f"because {user}")
+    await Feedback(engine).vote(vote)
+    await TokenBudgets(engine, limits=Limits()).add(
+        user, "algorithms", query_tokens=1, response_tokens=2
+    )
+    return arrival.request
+
+
+async def fill(engine: AsyncEngine) -> None:
+    """Have two people ask: in one thread together, and each directly."""
+    for number, user in enumerate((ANN, BEN)):
+        await ask(engine, number, user, thread="shared", text=f"What does {user} see?")
+        channel = f"d-{user}"
+        direct = {"channel": channel, "address": {"dm": True, "channel": channel}}
+        await ask(engine, 10 + number, user, **direct)
+        await Conversations(engine).direct_message(Place("test", "w", channel), now())
+        await Panels(engine).note(Place("test", "w", f"{channel}:thread"), "c1")
+
+
+async def test_it_shows_a_row_of_every_table_with_anything_of_people(engine: AsyncEngine) -> None:
+    await fill(engine)
+    shown = await Disclosure(engine).of([ANN])
+    assert set(shown["stored"]) == {*re.findall(r"^\| `(\w+)` \|", OF_PEOPLE, re.MULTILINE)}
+    assert all(shown["stored"].values()), shown["stored"]
+    assert len(shown["stored"]["turns"]) == 2
+    assert f"What does {ANN} see?" in json.dumps(shown)
+
+
+async def test_it_shows_nothing_of_others_and_no_secret(engine: AsyncEngine) -> None:
+    await fill(engine)
+    text = json.dumps(await Disclosure(engine).of([ANN]))
+    assert BEN not in text
+    assert "terces" not in text
+    both = await Disclosure(engine).of([ANN, BEN])
+    assert len(both["stored"]["votes"]) == 4
+
+
+async def test_nothing_is_shown_of_somebody_unknown_or_forgotten(engine: AsyncEngine) -> None:
+    await fill(engine)
+    assert not any((await Disclosure(engine).of(["eve"]))["stored"].values())
+    assert not any((await Disclosure(engine).of([]))["stored"].values())
+    await personal(engine).forget([ANN])
+    left = (await Disclosure(engine).of([ANN]))["stored"]
+    assert [table for table, rows in left.items() if rows] == ["token_usage"]
+    assert any((await Disclosure(engine).of([BEN]))["stored"].values())
+
+
+async def test_what_is_being_answered_is_shown_too(engine: AsyncEngine) -> None:
+    inbox, waiting = inbox_of(engine), event(1, user_id=ANN, text="What is a sluice gate?")
+    await inbox.accept(waiting)
+    assert await inbox.claim(timedelta(minutes=1), PLATFORMS) is not None
+    (row,) = (await Disclosure(engine).of([ANN]))["stored"]["inbox"]
+    assert row["request"]["query_text"] == "What is a sluice gate?"
+    assert row["state"] == "waiting"
+
+
+def personal(engine: AsyncEngine) -> PersonalData:
+    inbox: Inbox = inbox_of(engine)
+    return PersonalData(
+        sessions=SessionStore(engine),
+        inbox=inbox,
+        places=InboxPlaces(engine),
+        conversations=Conversations(engine),
+        panels=Panels(engine),
+        feedback=Feedback(engine),
+        budgets=TokenBudgets(engine, limits=Limits()),
+    )
