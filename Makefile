@@ -9,7 +9,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 PYTEST_WORKERS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo playground test test-slow failpoints bench chaos check format lock clean
+.PHONY: help install demo playground test test-slow failpoints mutants bench chaos soak check format lock clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,11 +53,17 @@ test-slow: $(VENV)/dev.done ## Run the tests that take longer
 failpoints: $(VENV)/dev.done ## Kill the bot 25 times at every step, on SQLite and PostgreSQL
 	@FAILPOINT_TIMES=25 $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup -m slow -q tests/contracts/test_failpoints.py
 
+mutants: $(VENV)/dev.done ## Take each guard out of a copy, and see that a test notices (WORD=name)
+	@$(BIN)/python -m tests.mutants $(WORD)
+
 bench: $(VENV)/dev.done ## Print the timings as ratios (BOOK=folder QUESTIONS=file to choose the course)
 	@$(BIN)/python -m tests.bench $(if $(BOOK),--book $(BOOK)) $(if $(QUESTIONS),--questions $(QUESTIONS))
 
 chaos: $(VENV)/dev.done ## Ask 2,000 questions while things break (N=20000 SEED=1 STATE=folder)
 	@$(BIN)/python -m tests.chaos --questions $(or $(N),2000) --seed $(or $(SEED),1) --state $(or $(STATE),.chaos)
+
+soak: $(VENV)/dev.done ## Ask 2,000 questions of one process, and print what grows (N=100000 STATE=folder)
+	@$(BIN)/python -m tests.soak --questions $(or $(N),2000) --state $(or $(STATE),.soak)
 
 check: $(VENV)/dev.done ## Check format, lint, types and import contracts
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .

@@ -1,0 +1,397 @@
+"""Guards of `adapters/`."""
+
+from tests.mutants.mutant import Mutant
+
+DISCORD_CONTENTS = "tests/wire/replies/discord/test_discord_reply_contents.py"
+DISCORD_FAULTS = "tests/wire/replies/discord/test_discord_reply_faults.py"
+DISCORD_REPLIES = "tests/wire/replies/discord/test_discord_replies.py"
+DISCORD_SHOWN = "tests/unit/adapters/discord/test_outbound.py"
+SLACK_CONTENTS = "tests/wire/replies/slack/test_slack_reply_contents.py"
+SLACK_FAULTS = "tests/wire/replies/slack/test_slack_reply_faults.py"
+SLACK_REPLIES = "tests/wire/replies/slack/test_slack_replies.py"
+SLACK_SHOWN = "tests/unit/adapters/slack/test_outbound.py"
+SLACK_HEARD = "tests/unit/adapters/slack/test_inbound.py"
+SIGNING = "tests/unit/adapters/slack/test_signing.py"
+OVER_HTTP = "tests/wire/test_slack_bot_http.py"
+DESK = "tests/contracts/test_front_desk.py"
+SENT = "tests/security/test_sent_bodies.py"
+LINKS = "tests/security/test_sent_links.py"
+CLICKS = "tests/security/test_clicks.py"
+ACKS = "tests/security/test_acknowledging.py"
+
+IN_ADAPTERS = (
+    # --- what is sent to Discord -----------------------------------------------------------
+    Mutant(
+        "drop allowed_mentions on edit",
+        "adapters/discord/rest.py",
+        "        allowed_mentions=discord.AllowedMentions.none(),\n",
+        "        allowed_mentions=discord.AllowedMentions.none() if extra else None,\n",
+        "an edit pings nobody",
+        (f"{SENT}::test_every_message_to_discord_allows_no_mention_and_no_preview",),
+    ),
+    Mutant(
+        "drop allowed_mentions on what is told privately",
+        "adapters/discord/telling.py",
+        "            suppress_embeds=not embeds,\n            allowed_mentions=nobody,\n",
+        "            suppress_embeds=not embeds,\n",
+        "what is told to a clicker pings nobody",
+        (f"{SENT}::test_every_call_of_discord_py_that_sends_names_its_mentions",),
+    ),
+    Mutant(
+        "let Discord's client mention by default",
+        "adapters/discord/client.py",
+        "            allowed_mentions=discord.AllowedMentions.none(),\n",
+        "",
+        "what a call forgets to say pings nobody either",
+        (f"{SENT}::test_a_discord_client_mentions_nobody_unless_it_is_told_to",),
+    ),
+    Mutant(
+        "let Discord fetch previews",
+        "adapters/discord/rest.py",
+        "        flags=discord.MessageFlags(suppress_embeds=not post.embeds),\n",
+        "",
+        "nothing is fetched for a preview",
+        (f"{SENT}::test_every_message_to_discord_allows_no_mention_and_no_preview",),
+    ),
+    Mutant(
+        "reuse a nonce at random",
+        "adapters/discord/posting.py",
+        '    post = f"{key}:{channel}:{part}:{again}"\n',
+        '    post = f"{key}:{channel}:{part}:{again}" + __import__("os").urandom(8).hex()\n',
+        "a post that is repeated is not posted twice",
+        (
+            "tests/unit/adapters/discord/test_posting.py::"
+            "test_a_nonce_is_the_same_each_time_fits_discord_and_differs_by_place_part_and_loss",
+            f"{DISCORD_FAULTS}::test_whatever_happens_to_a_request_a_mention_is_answered_once",
+        ),
+    ),
+    Mutant(
+        "post without a nonce",
+        "adapters/discord/rest.py",
+        '        extra = {"nonce": nonce} | (',
+        "        extra: Json = {} | (",
+        "a post whose connection broke is not posted twice",
+        (f"{DISCORD_FAULTS}::test_whatever_happens_to_a_request_a_mention_is_answered_once",),
+    ),
+    Mutant(
+        "skip everybody's escaping on Discord",
+        "adapters/markdown/discord_text.py",
+        '    text = _EVERYBODY.sub(f"@{_GAP}", text)\n',
+        "",
+        "no word is a mention of everybody",
+        (f"{DISCORD_SHOWN}::test_a_mention_or_link_stays_words_wherever_it_is_planted",),
+    ),
+    Mutant(
+        "skip mention escaping on Discord",
+        "adapters/markdown/discord_text.py",
+        'rf"\\g<0>{_GAP}", _ANGLE.sub(f"<{_GAP}", text))',
+        'rf"\\g<0>{_GAP}", text)',
+        "no word is a mention or a link in angle brackets",
+        (f"{DISCORD_SHOWN}::test_a_mention_or_link_stays_words_wherever_it_is_planted",),
+    ),
+    Mutant(
+        "let bare URLs stand on Discord",
+        "adapters/markdown/discord_text.py",
+        '    text = without_links(visible(text)).replace("://", f":{_GAP}//")\n',
+        "    text = visible(text)\n",
+        "links come from the footnotes alone",
+        (f"{DISCORD_SHOWN}::test_a_mention_or_link_stays_words_wherever_it_is_planted",),
+    ),
+    Mutant(
+        "name a thread as it was asked",
+        "adapters/discord/outbound.py",
+        '    words = disarm(" ".join(text.split())).translate(_MARKS).split()\n',
+        "    words = text.split()\n",
+        "the name of a thread calls nobody and leads nowhere",
+        (f"{DISCORD_SHOWN}::test_a_mention_or_link_stays_words_wherever_it_is_planted",),
+    ),
+    Mutant(
+        "fill a channel without an end",
+        "adapters/discord/outbound.py",
+        "    if len(parts) <= most:\n        return parts\n",
+        "    if parts:\n        return parts\n",
+        "a model that never ends fills no channel",
+        (f"{DISCORD_SHOWN}::test_a_model_that_never_ends_fills_twenty_messages_and_no_more",),
+    ),
+    Mutant(
+        "keep directions and controls",
+        "adapters/markdown/visible.py",
+        '    return _CONTROLS.sub("", _LINE_ENDS.sub("\\n", text))\n',
+        '    return _LINE_ENDS.sub("\\n", text)\n',
+        "no text looks like another",
+        (
+            "tests/unit/adapters/markdown/test_discord.py::"
+            "test_bidirectional_controls_are_gone_even_from_code",
+        ),
+    ),
+    # --- what is sent to Slack -------------------------------------------------------------
+    Mutant(
+        "keep Slack's default retry handlers",
+        "adapters/slack/rest.py",
+        "        self._client.retry_handlers = []  # they",
+        "        self._client.retry_handlers = AsyncWebClient().retry_handlers  # they",
+        "a post whose connection broke is not posted twice",
+        (f"{SLACK_FAULTS}::test_whatever_happens_to_a_call_there_is_one_whole_answer",),
+    ),
+    Mutant(
+        "skip mention escaping in the fallback text",
+        "adapters/slack/blocks.py",
+        '    return controls_escaped(short[0]) if short else "…"\n',
+        '    return short[0] if short else "…"\n',
+        "what a notification shows calls nobody",
+        (f"{SLACK_SHOWN}::test_a_mention_or_link_stays_words_wherever_it_is_planted",),
+    ),
+    Mutant(
+        "skip mention escaping in the blocks",
+        "adapters/slack/blocks.py",
+        '"text": controls_escaped(post.markdown)}',
+        '"text": post.markdown}',
+        "an answer calls nobody",
+        (f"{SLACK_SHOWN}::test_a_mention_or_link_stays_words_wherever_it_is_planted",),
+    ),
+    Mutant(
+        "skip escaping in what a stream shows",
+        "adapters/slack/outbound.py",
+        '    return controls_escaped(_below_question(asked, body)) if body else ""\n',
+        '    return _below_question(asked, body) if body else ""\n',
+        "an answer that grows calls nobody",
+        (f"{LINKS}::test_nothing_that_grows_on_slack_has_a_control_of_slacks",),
+    ),
+    Mutant(
+        "skip escaping in small print",
+        "adapters/markdown/slack_text.py",
+        '    return "".join(_ENTITIES.get(character, character) for character in disarm(text))\n',
+        "    return disarm(text)\n",
+        "titles and notices call nobody",
+        (f"{SLACK_SHOWN}::test_a_mention_or_link_stays_words_wherever_it_is_planted",),
+    ),
+    Mutant(
+        "let Slack fetch previews",
+        "adapters/slack/rest.py",
+        '    "unfurl_links": False,\n    "unfurl_media": False,\n}\n',
+        "}\n",
+        "nothing is fetched for a preview",
+        (f"{SENT}::test_every_message_to_slack_finds_no_names_and_fetches_no_preview",),
+    ),
+    Mutant(
+        "let Slack find names",
+        "adapters/slack/rest.py",
+        '    "link_names": False,\n    "parse": "none",\n',
+        "",
+        "no name becomes a mention",
+        (f"{SENT}::test_every_message_to_slack_finds_no_names_and_fetches_no_preview",),
+    ),
+    # --- whose lease it is -----------------------------------------------------------------
+    Mutant(
+        "send to Discord without the lease",
+        "adapters/discord/rest.py",
+        "            self._check()\n",
+        "",
+        "who lost an event sends nothing more",
+        (f"{DISCORD_REPLIES}::test_whoever_lost_the_lease_sends_nothing_more",),
+    ),
+    Mutant(
+        "send to Slack without the lease",
+        "adapters/slack/rest.py",
+        "        self._check()\n        try:\n            return await self._translated(",
+        "        try:\n            return await self._translated(",
+        "who lost an event sends nothing more",
+        (f"{SLACK_REPLIES}::test_who_lost_the_lease_sends_nothing_more",),
+    ),
+    # --- what Slack sends ------------------------------------------------------------------
+    Mutant(
+        "ack before commit",
+        "adapters/slack/events.py",
+        "        if not accepting.done():\n            return BoltResponse(status=_NOT_YET)\n",
+        "        if not accepting.done():\n            return None\n",
+        "Slack is told that an event is taken in when the database has it",
+        (f"{ACKS}::test_slack_is_told_nothing_before_the_database_has_it",),
+    ),
+    Mutant(
+        "compare a signature after re-serialising",
+        "adapters/slack/http.py",
+        "        if not self._signatures.is_slack(body, timestamps, signatures):\n",
+        "        if not any(\n"
+        "            self._signatures.is_slack(same, timestamps, signatures)\n"
+        "            for same in (body, json.dumps(json.loads(body)).encode())\n"
+        "        ):\n",
+        "exactly what was signed is taken in",
+        (f"{OVER_HTTP}::test_a_body_that_was_changed_or_written_anew_is_refused",),
+    ),
+    Mutant(
+        "log the request body",
+        "adapters/slack/http.py",
+        "        body = await request.read()\n",
+        '        body = await request.read()\n        logger.info("an event: %s", body)\n',
+        "no message text is in the log",
+        ("tests/wire/test_no_secrets.py::test_no_text_of_a_message_is_logged",),
+    ),
+    Mutant(
+        "take signatures of the future",
+        "adapters/slack/signing.py",
+        "        if abs(self._clock() - int(timestamp)) > _WINDOW:\n",
+        "        if self._clock() - int(timestamp) > _WINDOW:\n",
+        "a signature is good for five minutes",
+        (f"{SIGNING}::test_another_time_is_refused",),
+    ),
+    Mutant(
+        "take signatures of any age",
+        "adapters/slack/signing.py",
+        "        if abs(self._clock() - int(timestamp)) > _WINDOW:\n            return False\n",
+        "",
+        "what was recorded cannot be sent again later",
+        (f"{SIGNING}::test_another_time_is_refused",),
+    ),
+    Mutant(
+        "sign the body without its time",
+        "adapters/slack/signing.py",
+        '        signed = b"v0:" + timestamp.encode() + b":" + body\n',
+        '        signed = b"v0:" + b":" + body\n',
+        "the time of a request is signed, too",
+        (f"{SIGNING}::test_what_slack_signs_is_slacks",),
+    ),
+    Mutant(
+        "take an empty signing secret",
+        "adapters/slack/signing.py",
+        "        if not secret:\n",
+        "        if False:\n",
+        "without a secret nothing is taken in",
+        (f"{SIGNING}::test_without_a_secret_there_is_nothing_to_check_with",),
+    ),
+    Mutant(
+        "read a body of any size",
+        "adapters/slack/http.py",
+        "_LARGEST = 1_000_000\n",
+        "_LARGEST = 1_000_000_000\n",
+        "a huge body is refused before it is read",
+        (f"{OVER_HTTP}::test_a_huge_body_is_refused_before_it_is_read",),
+    ),
+    # --- who is answered -------------------------------------------------------------------
+    Mutant(
+        "accept bots' messages on Discord",
+        "adapters/discord/inbound.py",
+        "    if message.author.bot or message.webhook_id is not None or message.type",
+        "    if message.type",
+        "two bots that answer each other end",
+        ("tests/unit/adapters/discord/test_inbound.py::test_no_bot_and_no_webhook_is_heard",),
+    ),
+    Mutant(
+        "accept bots' messages on Slack",
+        "adapters/slack/inbound.py",
+        "    if from_app and origin.me not in everybody:\n        return None",
+        "    if False:\n        return None",
+        "two apps that answer each other end",
+        (f"{SLACK_HEARD}::test_what_is_no_persons_word_is_not_heard",),
+    ),
+    Mutant(
+        "answer itself on Slack",
+        "adapters/slack/inbound.py",
+        '    ours = origin.me in (author, event.get("user")) or _is_own(event, origin)\n',
+        "    ours = False\n",
+        "the bot does not answer itself",
+        (f"{SLACK_HEARD}::test_what_is_no_persons_word_is_not_heard",),
+    ),
+    Mutant(
+        "answer guests and other apps unasked",
+        "adapters/desk.py",
+        "        if heard.outsider and not rules.outsiders:\n            return None\n",
+        "",
+        "the book is for the course's own people",
+        (
+            "tests/wire/test_slack_bot_guests.py::"
+            "test_other_apps_and_guests_are_not_answered_unless_staff_allow_it",
+        ),
+    ),
+    Mutant(
+        "answer everybody where staff alone may ask",
+        "adapters/desk.py",
+        "        if rules.askers is Askers.STAFF and not heard.staff and not about_me:\n",
+        "        if False:\n",
+        "staff say who may ask",
+        (f"{DESK}::test_where_staff_only_may_ask_students_are_told_so",),
+    ),
+    Mutant(
+        "answer where it is switched off",
+        "adapters/desk.py",
+        "        if rules.excluded and not heard.command:\n            return False\n",
+        "",
+        "staff say where the bot is silent",
+        (f"{DESK}::test_in_an_excluded_channel_only_commands_are_told_so",),
+    ),
+    Mutant(
+        "ask any course where the channel's is gone",
+        "adapters/desk.py",
+        "return rules.course_id if rules.course_id in known else None\n",
+        "return rules.course_id if rules.course_id in known else next(iter(known), None)\n",
+        "no course stands in for another",
+        (f"{DESK}::test_a_course_that_is_gone_is_not_replaced_by_another",),
+    ),
+    Mutant(
+        "take another admin for staff",
+        "adapters/slack/people.py",
+        "            if home is None or not _is_of(home, found):\n                return False\n",
+        "",
+        "admins of other workspaces set nothing up in ours",
+        ("tests/unit/adapters/slack/test_people.py::test_only_our_own_admins_are_staff",),
+    ),
+    Mutant(
+        "read any linked message",
+        "adapters/slack/permalinks.py",
+        '            if address.asker in page["members"]:\n',
+        '            if page["members"]:\n',
+        "what the asker may not read is not read for them",
+        (
+            "tests/wire/test_slack_bot_threads.py::"
+            "test_a_link_into_a_channel_that_the_asker_is_not_in_stays_text",
+        ),
+    ),
+    Mutant(
+        "show a linked message to who may not read it",
+        "adapters/slack/permalinks.py",
+        "        if not is_here and not address.is_private:\n            return False\n",
+        "",
+        "a private channel is not quoted in another",
+        (
+            "tests/wire/test_slack_bot_threads.py::"
+            "test_a_link_into_another_channel_is_a_quote_only_where_the_asker_alone_sees_the_answer",
+        ),
+    ),
+    # --- who may click ---------------------------------------------------------------------
+    Mutant(
+        "let anybody share a private answer",
+        "adapters/answer_actions.py",
+        "        if private is None or private.user_id != clicker:\n",
+        "        if private is None:\n",
+        "who asked in private decides who sees it",
+        (f"{CLICKS}::test_a_private_answer_is_shared_by_its_asker_alone",),
+    ),
+    Mutant(
+        "let anybody stop an answer",
+        "adapters/answer_actions.py",
+        "        if event.user_id != clicker and not await is_staff():\n"
+        "            raise Declined(NOT_YOURS)\n"
+        "        if await self._sessions.turn_of",
+        "        if await self._sessions.turn_of",
+        "an answer is its asker's and staff's to stop",
+        (f"{CLICKS}::test_an_answer_is_stopped_by_its_asker_and_staff_alone",),
+    ),
+    Mutant(
+        "let anybody delete an answer",
+        "adapters/answer_actions.py",
+        "        if event.user_id != clicker and not await is_staff():\n"
+        "            raise Declined(NOT_YOURS)\n"
+        "        original",
+        "        original",
+        "an answer is its asker's and staff's to delete",
+        (f"{CLICKS}::test_an_answer_is_deleted_by_its_asker_and_staff_alone",),
+    ),
+    # --- the terminal ----------------------------------------------------------------------
+    Mutant(
+        "let control characters reach the terminal",
+        "adapters/console.py",
+        '    return _CONTROL.sub("", text)\n',
+        "    return text\n",
+        "no text steers a terminal",
+        ("tests/unit/adapters/test_console.py::test_control_characters_never_reach_the_terminal",),
+    ),
+)

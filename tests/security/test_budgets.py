@@ -1,0 +1,118 @@
+"""What a model may cost: nothing that cannot be counted, and one request too many at most."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from core.agent import Agent
+from core.budgets.pricing import Prices
+from core.budgets.store import Limits, Scope, TokenBudgets
+from core.database import create_engine
+from core.errors import StoreError
+from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Rejected
+from core.generation.extractive import ExtractiveGenerator
+from core.grounding import wording
+from core.grounding.support import SupportChecker
+from core.models import AgentConfiguration, AgentRequest
+from core.retrieval.retriever import Retriever
+from core.sessions.store import SessionStore
+from core.text.sentences import sentences
+from tests.books import COVERED, LIGHTHOUSE
+from tests.embedding import HashingEmbedder
+from tests.library import COURSE, Library, open_library
+
+A_CALL = 100
+"""Tokens that each call of the model uses."""
+WORKERS = 8
+
+
+class Costly:
+    """Quotes the first sentence, and reports what that cost once it is done."""
+
+    name = "costly"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
+        self.calls += 1
+        await asyncio.sleep(0.005)
+        quote = sentences(task.evidence[0].content_text)[0]
+        yield Claim.quoting(quote, 0, quote)
+        task.report(ModelCall(self.name, A_CALL - 30, 30, ""))
+
+    async def repair(
+        self, task: GenerationTask, rejected: Sequence[Rejected]
+    ) -> AsyncGenerator[DraftPart, None]:
+        return
+        yield
+
+
+class Unreadable(TokenBudgets):
+    """Budgets whose table cannot be read."""
+
+    async def exhausted(self, *_: object, **__: object) -> Scope | None:
+        raise StoreError("the database is away")
+
+
+@pytest.fixture
+async def library(tmp_path: Path) -> AsyncIterator[Library]:
+    async with open_library(tmp_path) as library:
+        library.write(LIGHTHOUSE)
+        await library.ingest("book")
+        yield library
+
+
+def agent(library: Library, model: Costly, budgets: TokenBudgets) -> Agent:
+    embedder = library.embedder
+    return Agent(
+        retriever=Retriever(library.catalogue, library.index, lambda _: embedder),
+        generator=model,
+        fallback=ExtractiveGenerator(embedder=HashingEmbedder()),
+        checker=SupportChecker(HashingEmbedder()),
+        sessions=SessionStore(budgets._engine),
+        budgets=budgets,
+        prices=Prices(input_price=1.0, output_price=1.0),
+        configuration=lambda _: AgentConfiguration(),
+    )
+
+
+def asking(user: str) -> AgentRequest:
+    return AgentRequest(
+        course_id=COURSE.course_id,
+        query_text=COVERED,
+        user_id=user,
+        session_id=uuid4(),
+        score_threshold=0.0,
+    )
+
+
+async def test_nothing_is_spent_that_cannot_be_counted(library: Library) -> None:
+    engine, model = create_engine(f"sqlite:///{library.folder / 'catalogue.db'}"), Costly()
+    budgets = Unreadable(engine, limits=Limits(total_tokens=1_000_000))
+    answer = await agent(library, model, budgets).answer(asking("ann"))
+    assert model.calls == 0
+    assert wording.NOT_COUNTED in answer.notices
+    assert answer.citations
+    await engine.dispose()
+
+
+async def test_a_budget_is_exceeded_by_one_request_a_worker_at_most(library: Library) -> None:
+    engine, model = create_engine(f"sqlite:///{library.folder / 'catalogue.db'}"), Costly()
+    limit = 10 * A_CALL
+    budgets = TokenBudgets(engine, limits=Limits(total_tokens=limit))
+    agents = [agent(library, model, budgets) for _ in range(WORKERS)]
+
+    async def work(number: int) -> None:
+        for _ in range(10):
+            await agents[number].answer(asking(f"user-{number}"))
+
+    await asyncio.gather(*map(work, range(WORKERS)))
+    spent = model.calls * A_CALL
+    print(f"budget: limit {limit}, spent {spent} tokens by {WORKERS} workers, {model.calls} calls")
+    assert limit <= spent <= limit + WORKERS * A_CALL
+    assert await budgets.exhausted("ann", COURSE.course_id) is Scope.TOTAL
+    await engine.dispose()

@@ -1,0 +1,106 @@
+"""What is installed is what was locked: by version, by hash, from the index alone."""
+
+import re
+import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+LOCKS = ("build", "runtime", "model", "dev")
+_ENTRY = re.compile(
+    r"^(?P<requirement>[^\s#-][^\\\n]*?)\s*\\\n(?P<hashes>(?:\s+--hash=\S+.*\n)+)", re.M
+)
+_HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
+_COMMAND = re.compile(r"^PIP := .*$|^LOCKED := .*$|^\t@\$\(PIP\).*$", re.MULTILINE)
+
+
+def text_of(lock: str) -> str:
+    return (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")
+
+
+def entries(lock: str) -> list[Requirement]:
+    """Return what a lock file has installed."""
+    return [Requirement(found["requirement"]) for found in _ENTRY.finditer(text_of(lock))]
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_requirement_is_pinned_and_hashed_and_named_by_no_address(lock: str) -> None:
+    text, found = text_of(lock), [*_ENTRY.finditer(text_of(lock))]
+    lines = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
+    covered = sum(len(one.group().strip().splitlines()) for one in found)
+    comments = sum(line.lstrip().startswith("#") for one in found for line in one[0].splitlines())
+    assert covered - comments == len(lines), "each line is a requirement or one of its hashes"
+    for one in found:
+        requirement = Requirement(one["requirement"])
+        assert requirement.url is None
+        assert [spec.operator for spec in requirement.specifier] == ["=="]
+        hashes = one["hashes"].split()
+        assert all(_HASH.fullmatch(word) for word in hashes if word.startswith("--"))
+    assert not re.search(r"://|git\+|--(?:extra-)?index|--find-links|--trusted", text)
+
+
+def test_all_that_the_project_names_is_locked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    named = project["project"]["dependencies"]
+    for lock, wanted in {
+        "runtime": named,
+        "dev": project["dependency-groups"]["dev"],
+        "build": project["build-system"]["requires"],
+    }.items():
+        locked = {canonicalize_name(entry.name): entry for entry in entries(lock)}
+        for line in wanted:
+            requirement = Requirement(line)
+            entry = locked[canonicalize_name(requirement.name)]
+            [pin] = entry.specifier
+            assert requirement.specifier.contains(pin.version, prereleases=True), line
+
+
+def test_what_is_in_two_locks_has_one_version() -> None:
+    pins: dict[tuple[str, str], set[str]] = {}
+    for lock in ("runtime", "dev", "model"):
+        for entry in entries(lock):
+            key = (canonicalize_name(entry.name), str(entry.marker or ""))
+            pins.setdefault(key, set()).add(str(entry.specifier))
+    assert not {name: found for name, found in pins.items() if len(found) > 1}
+
+
+def test_what_is_installed_is_what_is_locked() -> None:
+    wrong, checked = [], 0
+    for lock in ("runtime", "model", "dev"):
+        for entry in entries(lock):
+            if not _applies(entry.marker):
+                continue
+            [pin] = entry.specifier
+            try:
+                installed = version(entry.name)
+            except PackageNotFoundError:
+                wrong.append(f"{entry} is not installed")
+                continue
+            checked += 1
+            if installed != pin.version:
+                wrong.append(f"{entry} is installed as {installed}")
+    if wrong and not Path(sys.prefix).is_relative_to(ROOT):
+        pytest.skip(f"this environment is not the project's own: {wrong[0]}")
+    assert not wrong
+    print(f"dependencies: {checked} installed packages are those of the lock files")
+
+
+def test_make_installs_by_hash_and_builds_nothing() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    commands = _COMMAND.findall(makefile)
+    assert "LOCKED := --require-hashes --only-binary :all:" in commands
+    installs = [line for line in commands if line.startswith("\t@$(PIP)")]
+    assert installs
+    for line in installs:
+        own = line.endswith("--no-deps --no-build-isolation --editable .")
+        assert own or "$(LOCKED) -r requirements/" in line or "$(LOCKED) --no-deps -r" in line
+
+
+def _applies(marker: Marker | None) -> bool:
+    return marker is None or marker.evaluate()

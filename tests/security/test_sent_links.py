@@ -1,0 +1,109 @@
+"""The corpora of cross-site scripting in every text that is sent: no scheme that acts is left."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from adapters.discord import outbound as discord
+from adapters.slack import outbound as slack
+from adapters.slack.blocks import blocks, evidence, fallback
+from core.models import AgentResponse, Outcome, ResponseState
+from tests.attacks import attack_texts
+from tests.samples import URL, chunk, request, response
+from tests.wire.slack.entities import written
+
+REQUEST = UUID(int=7)
+CORPORA = ("dompurify", "bleach", "markdown-it-py", "commonmark", "blns", "garak", "unicode")
+STEPS = [60, pytest.param(1, marks=pytest.mark.slow)]
+"""Every so-manieth attack is tried in a quick run; all of them in a slow one."""
+LONGEST = 3_000
+ACTIVE = re.compile(r"(?i)\b(?:javascript|vbscript|data|mailto):[^\s:*\\_~|`]|[a-z][a-z0-9+.-]*://")
+DISCORD_CODE = re.compile(r"\\.|(`{3,}).*?\1|(`+)(?!`).*?(?<!`)\2(?!`)", re.DOTALL)
+SLACK_CODE = re.compile(r"\\.|(`{3,}).*?\1|(`+)(?!`).*?(?<!`)\2(?!`)", re.DOTALL)
+DISCORD_LINK = re.compile(r"\]\(<([^>]*)>\)")
+SLACK_LINK = re.compile(r"<([^<>|]*)\|")
+
+
+def planted(text: str) -> Iterator[AgentResponse]:
+    """Yield answers with the text in whatever somebody else can write."""
+    title = " ".join(text.split())[:200] or "Heaps"
+    cited = chunk(page_title=f".{title}", headings=(title,), source_file=title)
+    notice = (f".{text}",)
+    yield response(response_text="Key [1].", cited=cited, outcome=Outcome.PARTIAL, notices=notice)
+    yield response(
+        outcome=Outcome.ABSTAINED,
+        state=ResponseState.COMPLETED,
+        response_text=f".{text}",
+        confidence=0.0,
+        grounding_chunks=(),
+        citations=(),
+        sources=(),
+    )
+
+
+def sent_to_discord(text: str) -> Iterator[str]:
+    """Yield all that Discord is sent of the text."""
+    for found in planted(text):
+        for post in discord.answer(found, quoted=True, asked=f".{text}"):
+            yield from (post.content, *post.embeds)
+        yield from (post.content for post in discord.evidence(found))
+    yield discord.growing(text, REQUEST, asked=f".{text}").content
+    yield discord.placeholder(REQUEST, [text]).content
+    yield discord.sentence(f".{text}").content
+
+
+def sent_to_slack(text: str) -> Iterator[str]:
+    """Yield all that Slack is sent of the text."""
+    posts = [slack.growing(text, REQUEST, asked=f".{text}"), slack.sentence(f".{text}")]
+    posts += [slack.placeholder(REQUEST, [text]), slack.question(f".{text}")]
+    for found in planted(text):
+        posts += slack.answer(found, quoted=True, asked=f".{text}")
+        for block in evidence(slack.evidence(found)):
+            yield from shown_as_it_is(block)
+    for post in posts:
+        yield from (fallback(post), *written(blocks(post)))
+    yield slack.settled(text, asked=f".{text}")
+    yield slack.task(text)
+
+
+def shown_as_it_is(block: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a rich text shows: its links as links, its words with nothing that acts."""
+    for part in block["elements"]:
+        for element in part["elements"]:
+            if element["type"] == "link":
+                yield f"<{element['url']}|…>"
+            yield element["text"].replace("<", "(")
+
+
+def addresses(text: str, code: re.Pattern[str], link: re.Pattern[str]) -> set[str]:
+    """Return what a client would make a link of, in a text that it was sent."""
+    prose = code.sub(" ", text)
+    plain = link.sub("(", prose)
+    return {*link.findall(prose), *(plain[m.start() :][:40] for m in ACTIVE.finditer(plain))}
+
+
+@pytest.mark.parametrize("step", STEPS, ids=["few", "all"])
+def test_no_active_scheme_is_left_in_what_is_sent(step: int) -> None:
+    for attack in attack_texts(*CORPORA, step=step):
+        text = attack[:LONGEST]
+        for shown in sent_to_discord(text):
+            found = addresses(shown, DISCORD_CODE, DISCORD_LINK)
+            assert found <= {URL}, (text, found)
+        for shown in sent_to_slack(text):
+            found = addresses(shown, SLACK_CODE, SLACK_LINK)
+            assert found <= {URL}, (text, found)
+        name = discord.thread_name(request(query_text=f"Is it {text}"[:900].strip()))
+        assert "://" not in name
+
+
+@pytest.mark.parametrize("step", STEPS, ids=["few", "all"])
+def test_nothing_that_grows_on_slack_has_a_control_of_slacks(step: int) -> None:
+    attacks = ["<!channel> is called. And so on. And", *attack_texts(*CORPORA, step=step)]
+    texts = (attack[:LONGEST] for attack in attacks)
+    for text in texts:
+        for shown in (slack.settled(f"{text} And.\n\nMore. And", asked=text), slack.task(text)):
+            assert "<" not in shown, shown
+            assert not re.search(r"&(?!amp;|lt;|gt;)", shown), shown
