@@ -1,18 +1,21 @@
 """Locates quoted passages in the live text of a course."""
 
 import asyncio
-from collections.abc import Sequence
+import logging
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from core.catalogue import Edition
 from core.index.base import VectorIndex
-from core.models import QuoteLocation, QuoteStatus, RetrievedChunk
+from core.models import Chunk, QuoteLocation, QuoteStatus, RetrievedChunk
 from core.retrieval.recent import Recent
 from core.retrieval.retrieval import retrieved
 
 if TYPE_CHECKING:
     from core.retrieval.quotes import BookText
+
+logger = logging.getLogger(__name__)
 
 _BOOKS_IN_MEMORY = 8
 _NEIGHBOURS = 1
@@ -39,7 +42,7 @@ class QuoteLocator:
         document_id = UUID(match.document_id)
         touched = [
             chunk
-            async for chunk in self._index.scroll(edition.collection, document_id=document_id)
+            async for chunk in self._scroll(edition, document_id)
             if chunk.char_start < match.char_end and match.char_start < chunk.char_end
         ]
         if not touched:  # it stands in a heading
@@ -62,7 +65,7 @@ class QuoteLocator:
 
         texts: dict[UUID, list[str]] = {}
         ends: dict[UUID, int] = {}
-        async for chunk in self._index.scroll(edition.collection):
+        async for chunk in self._scroll(edition):
             pieces = texts.setdefault(chunk.document_id, [])
             gap = chunk.char_start - ends.get(chunk.document_id, 0)
             pieces += [" " * gap, chunk.content_text]
@@ -80,6 +83,18 @@ class QuoteLocator:
         places = range(first.chunk_index - _NEIGHBOURS, last.chunk_index + _NEIGHBOURS + 1)
         return [
             retrieved(chunk, first.similarity_score)
-            async for chunk in self._index.scroll(edition.collection, document_id=first.document_id)
+            async for chunk in self._scroll(edition, first.document_id)
             if chunk.chunk_index in places and chunk.headings in {first.headings, last.headings}
         ]
+
+    async def _scroll(
+        self, edition: Edition, document_id: UUID | None = None
+    ) -> AsyncIterator[Chunk]:
+        """Yield an edition's chunks; checked once more, after the index, that they are its own."""
+        async for chunk in self._index.scroll(edition.collection, document_id=document_id):
+            if (chunk.course_id, chunk.generation) == (edition.course_id, edition.generation):
+                yield chunk
+            else:
+                logger.error(
+                    "the index returned a chunk of %s for %s", chunk.course_id, edition.course_id
+                )

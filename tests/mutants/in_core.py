@@ -34,6 +34,14 @@ IN_CORE = (
         (f"{AGENT}::test_a_chunk_of_another_course_or_edition_never_appears",),
     ),
     Mutant(
+        "skip the course check of quotes",
+        "core/retrieval/locating.py",
+        "if (chunk.course_id, chunk.generation) == (edition.course_id, edition.generation):",
+        "if chunk.course_id:",
+        "what an index returns of another course is not found as a quote",
+        (f"{AGENT}::test_a_passage_of_another_course_is_not_found_though_the_index_returns_it",),
+    ),
+    Mutant(
         "cite what lies off the course's site",
         "core/retrieval/retriever.py",
         "return chunk.source_url is None or is_on_site(chunk.source_url, course.base_url)",

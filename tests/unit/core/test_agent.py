@@ -48,10 +48,12 @@ from core.models import (
     AgentRequest,
     AgentResponse,
     AnswerLength,
+    Chunk,
     ContextMode,
     Course,
     Outcome,
     QueryType,
+    QuoteStatus,
     ResponseState,
     RetrievalToolInput,
     ThreadMessage,
@@ -81,6 +83,14 @@ class FailingIndex(EdgeIndex):
         if self.failing:
             raise VectorIndexError("connection to 10.1.2.3 refused, password hunter2")
         return [*self.smuggled, *await super().search(collection, query)]
+
+    async def scroll(
+        self, collection: str, *, document_id: UUID | None = None
+    ) -> AsyncIterator[Chunk]:
+        for candidate in self.smuggled:
+            yield candidate.chunk
+        async for chunk in super().scroll(collection, document_id=document_id):
+            yield chunk
 
 
 class FailingEmbedder(HashingEmbedder):
@@ -604,6 +614,18 @@ async def test_a_chunk_of_another_course_or_edition_never_appears(house: House) 
     assert "mitochondria" not in text
     assert "https://evil.example/lamp" not in text
     assert COVERED_FACT in answer.response_text
+
+
+async def test_a_passage_of_another_course_is_not_found_though_the_index_returns_it(
+    house: House,
+) -> None:
+    foreign = await house.catalogue.live("foreign")
+    assert foreign
+    secrets = [chunk async for chunk in house.index.scroll(foreign.collection)]
+    house.index.smuggled = [Candidate(chunk, 1.0, 99.0) for chunk in secrets]
+    answer = await house.agent().answer(quoting(secrets[0].content_text))
+    assert answer.quote_location
+    assert answer.quote_location.status is QuoteStatus.NOT_FOUND
 
 
 async def _first_chunk(house: House) -> Any:
