@@ -31,7 +31,9 @@ app = typer.Typer(
         "78 wrong configuration."
     ),
 )
-sessions_app = typer.Typer(no_args_is_help=True, help="List, show and forget conversations.")
+sessions_app = typer.Typer(
+    no_args_is_help=True, help="List, show, export and forget conversations."
+)
 courses_app = typer.Typer(
     invoke_without_command=True, help="List the courses, show their sections, or remove one."
 )
@@ -246,6 +248,14 @@ def sessions_show(session: UUID, as_json: JsonOption = False) -> int:
     from bot.cli.sessions import show_session
 
     return _run(show_session(session, as_json=as_json))
+
+
+@sessions_app.command("export")
+def sessions_export() -> int:
+    """Print all that is stored about this terminal's user, as JSON."""
+    from bot.cli.sessions import export_sessions
+
+    return _run(export_sessions())
 
 
 @sessions_app.command("forget")

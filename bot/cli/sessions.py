@@ -1,4 +1,4 @@
-"""`glossator sessions`: list, show and forget conversations."""
+"""`glossator sessions`: list, show, export and forget conversations."""
 
 import json
 from uuid import UUID
@@ -8,6 +8,7 @@ from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import services
 from bot.wiring import terminal_user
 from core.budgets.store import Limits, TokenBudgets
+from core.disclosure import Disclosure
 from core.models import AgentSession
 
 _TITLE = 60
@@ -43,6 +44,14 @@ async def show_session(session_id: UUID, *, as_json: bool) -> int:
         if turn.selected_text:
             print(printable("\n".join(f"   > {line}" for line in turn.selected_text.splitlines())))
         print(printable(f"\n{turn.agent_response.response_text}"))
+    return Exit.OK
+
+
+async def export_sessions() -> int:
+    """Print all that is stored about this terminal's user, as JSON."""
+    async with services() as opened:
+        stored = await Disclosure(opened.engine).of([terminal_user(opened.settings)])
+    print(json.dumps(stored, ensure_ascii=False, indent=2))
     return Exit.OK
 
 

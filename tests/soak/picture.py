@@ -14,7 +14,7 @@ _LEFT, _TOP, _RIGHT, _BOTTOM = 62, 30, 14, 26
 _MOST_POINTS = 600
 
 
-def png(samples: Sequence[Sample], warm_up: int) -> bytes:
+def png(samples: Sequence[Sample]) -> bytes:
     """Return the picture; the grey part of each curve is the warm-up."""
     from resvg_py import svg_to_bytes
 
@@ -23,16 +23,16 @@ def png(samples: Sequence[Sample], warm_up: int) -> bytes:
     assert package is not None
     assert package.origin is not None
     font = Path(package.origin).parent / "fonts" / "DejaVuSans.ttf"
-    drawing, fonts = svg(samples, warm_up), [str(font)]
+    drawing, fonts = svg(samples), [str(font)]
     return bytes(svg_to_bytes(svg_string=drawing, zoom=2.0, background="white", font_files=fonts))
 
 
-def svg(samples: Sequence[Sample], warm_up: int) -> str:
+def svg(samples: Sequence[Sample]) -> str:
     """Return the picture as SVG."""
     rows = -(-len(FIGURES) // _COLUMNS)
     panels = "".join(
         f'<g transform="translate({n % _COLUMNS * _WIDTH} {n // _COLUMNS * _HEIGHT})">'
-        f"{''.join(_panel(samples, warm_up, figure))}</g>"
+        f"{''.join(_panel(samples, figure))}</g>"
         for n, figure in enumerate(FIGURES)
     )
     return (
@@ -41,8 +41,8 @@ def svg(samples: Sequence[Sample], warm_up: int) -> str:
     )
 
 
-def _panel(samples: Sequence[Sample], warm_up: int, figure: Figure) -> Iterator[str]:
-    counted = warm(samples, warm_up)
+def _panel(samples: Sequence[Sample], figure: Figure) -> Iterator[str]:
+    counted = warm(samples)
     most = max((s.questions for s in samples), default=0) or 1
     top = max((figure.of(s) for s in samples), default=0) * 1.1 or 1
     growth = f"{slope(counted, figure):+.2f} {figure.unit} per 10,000 questions"

@@ -76,6 +76,7 @@ async def _ask(crowd: Crowd, bot: BotProcess, life: int, questions: int, file: P
             await asyncio.sleep(1.0)
             crowd.forget()
             print(f"{crowd.answered:,} questions answered", flush=True)
+        await asyncio.sleep(2 * _SAMPLES_EVERY)  # what they end with counts
     finally:
         for task in (watching, measuring):
             task.cancel()

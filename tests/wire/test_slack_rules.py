@@ -323,3 +323,21 @@ async def test_a_response_url_has_five_uses_in_half_an_hour(world: World, ann: U
     world.clock.advance(1801)
     late = await AsyncWebhookClient(world.response_url(other)).send(text="late")
     assert "expired_url" in late.body
+
+
+async def test_a_file_is_shared_once_all_of_it_was_uploaded(
+    world: World, client: AsyncWebClient, ann: User
+) -> None:
+    direct = world.direct_channel(ann, world.bot)
+    await client.files_upload_v2(filename="a.json", content="{}", channel=direct.id)
+    (message,) = world.transcript(direct, ann)
+    assert [(file.name, file.content) for file in message.files] == [("a.json", b"{}")]
+    announced = await client.files_getUploadURLExternal(filename="b.json", length=9)
+    file_id = announced["file_id"]
+    assert announced["upload_url"].endswith(file_id)
+    shared: Json = {"files": [{"id": file_id}], "channel_id": direct.id}
+    word = await refusal(lambda: client.files_completeUploadExternal(**shared))
+    assert word == "file_not_found"
+    elsewhere = world.add_channel(world.workspace, "elsewhere")
+    upload: Json = {"filename": "c", "content": "c", "channel": elsewhere.id}
+    assert await refusal(lambda: client.files_upload_v2(**upload)) == "not_in_channel"

@@ -76,6 +76,16 @@ def test_the_list_is_limited_and_begins_with_the_latest(arden: CommandLine) -> N
     assert arden.here("sessions", "list", "--course", "other", "--json").json == []
 
 
+def test_export_prints_all_that_is_stored_until_it_is_forgotten(arden: CommandLine) -> None:
+    conversation(arden, COVERED, "And why?")
+    stored = arden.here("sessions", "export").json["stored"]
+    assert [turn["content"]["user_input"] for turn in stored["turns"]] == [COVERED, "And why?"]
+    assert len(stored["sessions"]) == 1
+    assert arden.here("sessions", "forget", "--all").code == 0
+    left = arden.here("sessions", "export").json["stored"]
+    assert [table for table, rows in left.items() if rows] in ([], ["token_usage"])
+
+
 def test_all_forgets_whatever_was_asked_at_this_terminal(arden: CommandLine) -> None:
     conversation(arden, COVERED, "And why?")
     conversation(arden, COVERED)
