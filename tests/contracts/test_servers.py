@@ -54,7 +54,8 @@ def test_a_book_is_ingested_asked_and_remembered_on_servers(served: CommandLine)
     assert (again["generation"], again["embedded"]) == (done.json["generation"], 0)
     session = str(uuid4())
     answer = served.run("ask", COVERED, "--session", session)
-    assert (answer.code, answer.err) == (0, "")
+    begins = f"There is no conversation {session} yet: it begins now.\n"
+    assert (answer.code, answer.err) == (0, begins)
     assert COVERED_FACT in answer.out
     assert served.here("ask", "And why?", "--session", session).code == 0
     assert f"1. {COVERED}" in served.here("sessions", "show", session).out
