@@ -166,6 +166,8 @@ class ManyInstallations:
         if not _ends_soon(installed):
             return installed
         async with self._renewing.setdefault(installed.place, asyncio.Lock()):
+            # Who read it before it was renewed may have noted the old one since.
+            self._known.pop(installed.place, None)
             current = await self._at(installed.place)
             if current is None or not _ends_soon(current) or self._was_refused(current):
                 return current
