@@ -59,8 +59,8 @@ mutants: $(VENV)/dev.done ## Take each guard out of a copy, and see that a test 
 bench: $(VENV)/dev.done ## Print the timings as ratios (BOOK=folder QUESTIONS=file to choose the course)
 	@$(BIN)/python -m tests.bench $(if $(BOOK),--book $(BOOK)) $(if $(QUESTIONS),--questions $(QUESTIONS))
 
-chaos: $(VENV)/dev.done ## Ask 2,000 questions while things break (N=20000 SEED=1 STATE=folder)
-	@$(BIN)/python -m tests.chaos --questions $(or $(N),2000) --seed $(or $(SEED),1) --state $(or $(STATE),.chaos)
+chaos: $(VENV)/dev.done ## Ask 2,000 questions while things break (N=20000 SEED=1 JOBS=3 STATE=folder)
+	@$(BIN)/python -m tests.chaos --questions $(or $(N),2000) --seed $(or $(SEED),1) --at-a-time $(or $(JOBS),1) --state $(or $(STATE),.chaos)
 
 soak: $(VENV)/dev.done ## Ask 10,000 questions of one process, and print what grows (N=100000 STATE=folder)
 	@$(BIN)/python -m tests.soak --questions $(or $(N),10000) --state $(or $(STATE),.soak)

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from adapters.desk import Received
 from core.errors import StoreError
-from core.inbox.base import Acceptance, Accepted
+from core.inbox.base import COUNTED_AHEAD, Acceptance, Accepted
 from core.metering import ACCEPTING, BACKFILLED, NO_METER, Meter
 
 logger = logging.getLogger(__name__)
@@ -117,4 +117,5 @@ def waiting_sentence(accepted: Accepted) -> str | None:
     """Return how many come first, for somebody who waits; None when there are few."""
     if accepted.acceptance is not Acceptance.NEW or accepted.ahead < _LONG_QUEUE:
         return None
-    return f"About {accepted.ahead} questions are before yours. I will answer right here."
+    about = "More than" if accepted.ahead >= COUNTED_AHEAD else "About"
+    return f"{about} {accepted.ahead} questions are before yours. I will answer right here."

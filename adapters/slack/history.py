@@ -103,6 +103,9 @@ class History:
         raise AssertionError("the last pause is None")
 
     async def _call(self, method: str, asked: Mapping[str, Any]) -> Json:
+        workspace = self._workspaces.of(*self._place)
+        if seconds := await workspace.closed_elsewhere(method):
+            raise TooMany(method, {"Retry-After": f"{seconds:.3f}"})
         client = await self._workspaces.clients.of(*self._place)
         try:
             async with asyncio.timeout(_TIMEOUT):
@@ -110,7 +113,7 @@ class History:
         except SlackApiError as error:
             refusal = refused(method, error)
             if isinstance(refusal, TooMany):
-                self._workspaces.of(*self._place).budget.close(method, refusal.seconds)
+                await workspace.close(method, refusal.seconds)
             raise refusal from error
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise DeliveryError(f"{method}: {type(error).__name__}") from error

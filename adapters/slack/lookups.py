@@ -31,8 +31,10 @@ class Lookups:
 
     async def call(self, place: Place, method: str, /, **params: Any) -> Json | None:
         """Return what a method says; None where it is not to be had now, or not for us."""
-        budget = self._workspaces.of(*place).budget
-        if not budget.may_show(method):
+        workspace = self._workspaces.of(*place)
+        if not workspace.budget.may_show(method):
+            return None
+        if await workspace.closed_elsewhere(method):
             return None
         try:
             async with asyncio.timeout(self._patience):
@@ -41,7 +43,7 @@ class Lookups:
         except SlackApiError as error:
             refusal = refused(method, error)
             if isinstance(refusal, TooMany):
-                budget.close(method, refusal.seconds)
+                await workspace.close(method, refusal.seconds)
             logger.info("%s", refusal)
             return None
         except (DeliveryError, aiohttp.ClientError, OSError, TimeoutError) as error:

@@ -220,7 +220,6 @@ class Rest:
 
     async def _send(self, method: str, body: Json) -> Mapping[str, Any]:
         if seconds := await self.workspace.closed_elsewhere(method):
-            self.workspace.budget.close(method, seconds)
             raise TooMany(method, {"Retry-After": f"{seconds:.3f}"})
         self._check()
         try:

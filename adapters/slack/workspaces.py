@@ -41,10 +41,16 @@ class Workspace:
             await self.closed.close(f"{self.name}:{method}", seconds)
 
     async def closed_elsewhere(self, method: str) -> float:
-        """Return the seconds for which another process was refused a method; 0.0: it was not."""
+        """Return the seconds for which another process was refused a method; 0.0: it was not.
+
+        The method is closed for so long in the budget then.
+        """
         if self.closed is None:
             return 0.0
-        return await self.closed.seconds_left(f"{self.name}:{method}")
+        seconds = await self.closed.seconds_left(f"{self.name}:{method}")
+        if seconds:
+            self.budget.close(method, seconds)
+        return seconds
 
 
 @dataclass(slots=True)

@@ -74,13 +74,17 @@ class Acceptance(StrEnum):
     """Too many of one user or channel: kept, to be told so once a minute at most."""
 
 
+COUNTED_AHEAD = 100
+"""More waiting events than so many are not counted: it takes time, and nobody wants to know."""
+
+
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """The receipt of an arrival, written when the database has it for sure."""
 
     acceptance: Acceptance
     ahead: int = 0
-    """How many waiting events come before it, everywhere."""
+    """How many waiting events come before it, everywhere: COUNTED_AHEAD at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, Text, bindparam, case, func, select, tuple_
+from sqlalchemy import CTE, Connection, Select, Text, bindparam, case, func, select, tuple_
 
-from core.inbox.base import Arrival
+from core.inbox.base import COUNTED_AHEAD, Arrival
 from core.inbox.claiming import MOMENT, in_flight
 from core.inbox.limits import CountRow, minute_of, user_subject
 from core.inbox.rows import InboxRow, is_waiting
-
-_COUNTED_AHEAD = 1000
-"""More than so many are not counted: nobody wants to know exactly."""
 
 _WAITING = InboxRow.__table__
 _COUNTS = CountRow.__table__
@@ -56,7 +53,8 @@ class Queue:
             "minute": minute_of(moment),
         }
         found = (db.execute(self._standing, given)).one()
-        return Standing(found[0], found[1], max(0, found[2]), found[3], bool(found[4]))
+        ahead = min(max(0, found[2]), COUNTED_AHEAD)
+        return Standing(found[0], found[1], ahead, found[3], bool(found[4]))
 
 
 def _standing() -> Select[Any]:
@@ -81,25 +79,37 @@ def _rank() -> Any:
     latest = select(func.max(in_flight(MOMENT).subquery().c.round)).scalar_subquery()
     earliest = select(func.min(row.round)).where(is_waiting(row)).scalar_subquery()
     own = select(func.max(row.round)).where(is_waiting(row), row.user_id == bindparam("user_id"))
-    turns = select(
+    turns = _once(
+        "turns",
         func.coalesce(latest, earliest, 0).label("current"),
         func.coalesce(own.scalar_subquery() + 1, 0).label("own"),
-    ).cte("turns")
+    )
     later = case((turns.c.own > turns.c.current, turns.c.own), else_=turns.c.current)
-    turn = select(later.label("round")).cte("turn")
+    turn = _once("turn", later.label("round"))
     beside = select(func.max(row.channel_round)).where(
         is_waiting(row), row.channel == bindparam("channel"), row.round == turn.c.round
     )
     place = func.coalesce(beside.scalar_subquery() + 1, 0)
-    return select(turn.c.round, place.label("channel_round")).cte("rank")
+    return _once("rank", turn.c.round, place.label("channel_round"))
+
+
+def _once(name: str, *columns: Any) -> CTE:
+    """Return a part of the query that is worked out once, however often it is referred to.
+
+    PostgreSQL would otherwise plan and run it anew for each column of it that is used.
+    """
+    return select(*columns).cte(name).prefix_with("MATERIALIZED", dialect="postgresql")
 
 
 def _ahead_of(rank: Any) -> Any:
-    """Return how many wait before a rank and are not begun."""
+    """Return how many wait before a rank and are not begun.
+
+    Those that are in flight are among the first that are counted.
+    """
     row = _WAITING.c
     place = tuple_(row.round, row.channel_round, row.accepted_at, row.key)
     mine = tuple_(rank.c.round, rank.c.channel_round, MOMENT, bindparam("key", type_=Text()))
-    before = select(row.key).where(is_waiting(row), place < mine).limit(_COUNTED_AHEAD)
+    before = select(row.key).where(is_waiting(row), place < mine).limit(2 * COUNTED_AHEAD)
     counted, begun = (
         select(func.count()).select_from(query.subquery()).scalar_subquery()
         for query in (before.correlate(rank), in_flight(MOMENT))

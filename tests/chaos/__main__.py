@@ -4,14 +4,16 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.chaos.figures import is_clean, table
 from tests.chaos.part import Outcome, Part, run_part
 from tests.chaos.templates import BUOYS, Templates, make_models
-from tests.postgres import PostgresServer, postgres_server
+from tests.postgres import postgres_server
 
 _REAL = 500
 """Questions of each run that real models answer."""
@@ -41,30 +43,44 @@ def parts(questions: int, seed: int) -> Iterator[Part]:
             left -= count
 
 
-async def run(todo: list[Part], state: Path) -> list[Outcome]:
-    """Carry out all parts that the state's folder has no outcome of; return all outcomes."""
-    models = await make_models(state / "models")
+def run(todo: Sequence[Part], state: Path, at_a_time: int) -> list[Outcome]:
+    """Carry out all parts that the state's folder has no outcome of; return all outcomes.
+
+    Args:
+        at_a_time: Parts; each has processes, servers and a database of its own.
+    """
+    models = asyncio.run(make_models(state / "models"))
+    left = [part for part in todo if not _kept(part, state).exists()]
+    shares = [left[number::at_a_time] for number in range(min(at_a_time, len(left)))]
+    with ProcessPoolExecutor(max(1, len(shares)), mp_context=get_context("spawn")) as pool:
+        for done in [pool.submit(_carry_out, share, state, models) for share in shares]:
+            done.result()
+    return [Outcome(**json.loads(_kept(part, state).read_text("utf-8"))) for part in todo]
+
+
+def _carry_out(share: Sequence[Part], state: Path, models: Path) -> None:
+    asyncio.run(_one_by_one(share, state, models))
+
+
+async def _one_by_one(share: Sequence[Part], state: Path, models: Path) -> None:
     with TemporaryDirectory(prefix="glossator-chaos-") as name, postgres_server() as server:
         folder = Path(name)
         templates = Templates(folder, models, server)
-        return [await _one(part, state, folder, templates, server) for part in todo]
+        for part in share:
+            outcome = await run_part(part, folder / f"part-{part.seed}", templates, server)
+            _kept(part, state).write_text(json.dumps(outcome.as_json()), encoding="utf-8")
+            seconds, wrong = outcome.counts["seconds"], len(outcome.anomalies)
+            print(
+                f"{part.name}, seed {part.seed}: {part.questions} questions in {seconds:.0f} s, "
+                f"{wrong} anomalies",
+                file=sys.stderr,
+                flush=True,
+            )
 
 
-async def _one(
-    part: Part, state: Path, folder: Path, templates: Templates, server: PostgresServer
-) -> Outcome:
-    kept = state / f"{part.seed}-{part.questions}.json"
-    if not kept.exists():
-        outcome = await run_part(part, folder / f"part-{part.seed}", templates, server)
-        kept.write_text(json.dumps(outcome.as_json()), encoding="utf-8")
-        seconds, wrong = outcome.counts["seconds"], len(outcome.anomalies)
-        print(
-            f"{part.name}, seed {part.seed}: {part.questions} questions in {seconds:.0f} s, "
-            f"{wrong} anomalies",
-            file=sys.stderr,
-            flush=True,
-        )
-    return Outcome(**json.loads(kept.read_text(encoding="utf-8")))
+def _kept(part: Part, state: Path) -> Path:
+    """Return the file with what came of a part."""
+    return state / f"{part.seed}-{part.questions}.json"
 
 
 def main() -> int:
@@ -73,11 +89,12 @@ def main() -> int:
     reader.add_argument("--questions", type=int, default=2_000)
     reader.add_argument("--seed", type=int, default=1)
     reader.add_argument("--state", type=Path, default=Path(".chaos"))
+    reader.add_argument("--at-a-time", type=int, default=1, help="parts beside one another")
     wanted = reader.parse_args()
     assert _LARGEST <= BUOYS
     todo = list(parts(wanted.questions, wanted.seed))
     wanted.state.mkdir(parents=True, exist_ok=True)
-    outcomes = asyncio.run(run(todo, wanted.state.absolute()))
+    outcomes = run(todo, wanted.state.absolute(), wanted.at_a_time)
     print(table(outcomes))
     return 0 if is_clean(outcomes) else 1
 

@@ -51,5 +51,7 @@ def book(buoys: int) -> Mapping[str, str]:
 def _page(numbers: range) -> Iterator[str]:
     yield f"# Buoys from number {numbers.start}\n\n"
     for number in numbers:
-        yield f"## Station {number}\n\n{fact_about(name_of(number))} "
-        yield f"Its mooring lies {number + 11} fathoms deep beside rock {number + 3}.\n\n"
+        name = name_of(number)
+        # Both sentences say the same words: to the hashing embedder nothing else is akin.
+        yield f"## Station {number}\n\n{fact_about(name)} "
+        yield f"The mooring of buoy {name} lies {number + 11} fathoms deep.\n\n"

@@ -8,6 +8,8 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.discord.sharing import shared_limits
+from adapters.slack.history import History
+from adapters.slack.lookups import Lookups
 from adapters.slack.refusals import TooMany
 from adapters.slack.rest import Rest
 from adapters.slack.workspaces import Workspaces
@@ -83,6 +85,34 @@ async def test_a_method_that_slack_refused_one_process_is_not_called_by_another(
         assert 1.0 < refusal.value.seconds <= 2.0
         assert len(world.history.of("auth.test")) == 1
         assert await rests[1].me() == world.installation.bot.id, "it waits, and then calls"
+        assert world.history.early_requests == []
+
+
+@is_shared
+async def test_what_is_looked_up_in_slack_waits_for_the_same_windows(windows: Both) -> None:
+    async with SlackServer(Limits.relaxed()) as server:
+        world = server.world
+        place, user = (world.workspace.id, None), {"user": world.owner.id}
+        first, second = [Lookups(Workspaces(Tokens(server), one)) for one in windows]
+        server.faults.api(RateLimited(2), "users.info")
+        assert await first.call(place, "users.info", **user) is None
+        assert await second.call(place, "users.info", **user) is None
+        assert len(world.history.of("users.info")) == 1
+
+
+@is_shared
+async def test_what_was_missed_in_slack_is_looked_for_through_the_same_windows(
+    windows: Both,
+) -> None:
+    async with SlackServer(Limits.relaxed()) as server:
+        world = server.world
+        place, method = (world.workspace.id, None), "users.conversations"
+        rest, other = [Workspaces(Tokens(server), one) for one in windows]
+        server.faults.api(RateLimited(2), method)
+        with pytest.raises(TooMany):
+            await (await Rest.of(rest, place, _nothing))._send(method, {})
+        channels = await History(other, place).channels()
+        assert [channel["id"] for channel in channels] == [world.channel.id]
         assert world.history.early_requests == []
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.database import create_engine, writing
 from core.errors import StoreError
-from core.inbox.base import Acceptance, Job, LeaseLost, Posted, State, request_id_for
+from core.inbox.base import COUNTED_AHEAD, Acceptance, Job, LeaseLost, Posted, State, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.rows import InboxRow, values_of
 from core.inbox.store import Inbox
@@ -98,6 +98,16 @@ class TestAccepting:
             assert receipt.ahead == n
         await claimed(inbox)
         assert (await inbox.accept(event(9, user_id="u9"), NOON)).ahead == 3
+
+    async def test_more_than_a_hundred_are_not_counted(self, inbox: Inbox) -> None:
+        counts = [
+            (await inbox.accept(event(n, user_id=f"u{n}"), NOON)).ahead
+            for n in range(COUNTED_AHEAD + 3)
+        ]
+        assert counts == [*range(COUNTED_AHEAD), *[COUNTED_AHEAD] * 3]
+        for _ in range(4):
+            await claimed(inbox)
+        assert (await inbox.accept(event(900, user_id="u900"), NOON)).ahead == COUNTED_AHEAD - 1
 
 
 class TestLimits:
