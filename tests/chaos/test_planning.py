@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.chaos.__main__ import parts
+from tests.chaos.run import parts
 from tests.chaos.disturbances import planned
 from tests.chaos.templates import BUOYS
 

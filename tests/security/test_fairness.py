@@ -18,8 +18,11 @@ from core.inbox.limits import Limits
 from core.sessions.store import SessionStore
 from tests.inbox import PLATFORMS, ScriptedAgent, event, inbox_of, worker_of
 from tests.platform import Platform, PlatformAdapter
+from tests.wire.pace import QUIET, load_a_core
 
 PEOPLE, A_MINUTE = 10, 1_000
+MOST = 1.2
+"""Times the p95 of the others, when there is nobody of that kind."""
 SECONDS, ROUNDS = 12.0, 3
 """How long everybody asks, in turns with the spammer and without."""
 
@@ -45,10 +48,9 @@ async def test_one_user_has_two_answers_under_way_wherever_they_ask(engine: Asyn
 
 
 @pytest.mark.slow
-async def test_beside_a_spammer_everybody_is_answered_and_the_delay_is_printed(
-    engine: AsyncEngine,
-) -> None:
-    """The goal is a p95 at most 20 % higher; how busy the machine is decides, so it is printed."""
+async def test_beside_a_spammer_everybody_waits_hardly_longer(engine: AsyncEngine) -> None:
+    """It is compared on a quiet machine alone; on a busy one its other programs decide."""
+    load = load_a_core()
     waits: dict[bool, list[float]] = {False: [], True: []}
     refused = 0
     for spamming in (False, True) * ROUNDS:
@@ -59,9 +61,10 @@ async def test_beside_a_spammer_everybody_is_answered_and_the_delay_is_printed(
     print(
         f"\nfairness: p95 of {PEOPLE} people {alone * 1_000:.0f} ms alone, {beside * 1_000:.0f} ms "
         f"beside one who asks {A_MINUTE} questions a minute ({beside / alone - 1:+.0%}); "
-        f"{refused} of those refused"
+        f"{refused} of those refused; load a core before: {load:.2f}"
     )
     assert refused
+    assert beside / alone <= MOST or load >= QUIET
 
 
 async def _asked_for(engine: AsyncEngine, *, spamming: bool) -> tuple[list[float], int]:

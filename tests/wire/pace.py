@@ -12,10 +12,15 @@ RATE, COUNT = 50, 250
 """Questions a second, and how many in all."""
 SOON = 0.1
 """Seconds from receipt to acknowledgement, commit included, for 99 of 100 questions."""
-_QUIET = 0.5
+QUIET = 0.5
 """Load a core below which what we measure is ours."""
 _TICK = 0.005
 _ROOT = Path(__file__).parents[2]
+
+
+def load_a_core() -> float:
+    """Return how many processes want each core, on average of the last minute."""
+    return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
 async def paced() -> AsyncIterator[int]:
@@ -30,9 +35,8 @@ class Report:
     """Prints figures, and compares them where nobody else uses the machine."""
 
     def __init__(self) -> None:
-        load = os.getloadavg()[0] / (os.cpu_count() or 1)
-        self._is_quiet = load < _QUIET
-        self._lines = [f"load a core before: {load:.2f}"]
+        self._is_quiet = load_a_core() < QUIET
+        self._lines = [f"load a core before: {load_a_core():.2f}"]
         self._late = list[str]()
 
     def add(self, what: str, seconds: Iterable[float]) -> None:

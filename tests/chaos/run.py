@@ -1,0 +1,82 @@
+"""Carries a run out: its parts one after the other, or some of them side by side."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.chaos.part import Outcome, Part, run_part
+from tests.chaos.templates import BUOYS, Templates, make_models
+from tests.postgres import postgres_server
+
+_REAL = 500
+"""Questions of each run that real models answer."""
+_LARGEST = 250
+"""Questions of one part."""
+assert _LARGEST <= BUOYS
+_PLACES = ((1, True), (2, True), (3, True), (1, False))
+"""Replicas, and whether the database is PostgreSQL."""
+
+
+def parts(questions: int, seed: int) -> Iterator[Part]:
+    """Yield the parts of a run: all places in turn, real models in every fourth question."""
+    real = min(_REAL, questions // 4)
+    for stand_ins, left in ((True, questions - real), (False, real)):
+        rounds = -(-left // (_LARGEST * len(_PLACES)))
+        share = -(-left // (len(_PLACES) * max(1, rounds)))
+        number = 0
+        while left > 0:
+            replicas, on_postgres = _PLACES[number % len(_PLACES)]
+            count, number = min(share, left), number + 1
+            yield Part(
+                seed=seed * 1_000 + number + (0 if stand_ins else 500),
+                replicas=replicas,
+                on_postgres=on_postgres,
+                stand_ins=stand_ins,
+                questions=count,
+            )
+            left -= count
+
+
+def run(todo: Sequence[Part], state: Path, at_a_time: int) -> list[Outcome]:
+    """Carry out all parts that the state's folder has no outcome of; return all outcomes.
+
+    Args:
+        at_a_time: Parts; each has processes, servers and a database of its own.
+    """
+    models = asyncio.run(make_models(state / "models"))
+    left = [part for part in todo if not _kept(part, state).exists()]
+    shares = [left[number::at_a_time] for number in range(min(at_a_time, len(left)))]
+    with ProcessPoolExecutor(max(1, len(shares)), mp_context=get_context("spawn")) as pool:
+        for done in [pool.submit(_carry_out, share, state, models) for share in shares]:
+            done.result()
+    return [Outcome(**json.loads(_kept(part, state).read_text("utf-8"))) for part in todo]
+
+
+def _carry_out(share: Sequence[Part], state: Path, models: Path) -> None:
+    asyncio.run(_one_by_one(share, state, models))
+
+
+async def _one_by_one(share: Sequence[Part], state: Path, models: Path) -> None:
+    with TemporaryDirectory(prefix="glossator-chaos-") as name, postgres_server() as server:
+        folder = Path(name)
+        templates = Templates(folder, models, server)
+        for part in share:
+            outcome = await run_part(part, folder / f"part-{part.seed}", templates, server)
+            _kept(part, state).write_text(json.dumps(outcome.as_json()), encoding="utf-8")
+            seconds, wrong = outcome.counts["seconds"], len(outcome.anomalies)
+            print(
+                f"{part.name}, seed {part.seed}: {part.questions} questions in {seconds:.0f} s, "
+                f"{wrong} anomalies",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+def _kept(part: Part, state: Path) -> Path:
+    """Return the file with what came of a part."""
+    return state / f"{part.seed}-{part.questions}.json"
