@@ -51,7 +51,7 @@ IN_CORE = (
     ),
     Mutant(
         "take any path for the course's site",
-        "core/models.py",
+        "core/models/course.py",
         'return _place(mine) == _place(site) and (mine.path or "/").startswith(folder)',
         'return (mine.path or "/").startswith(folder)',
         "links lead to the course's own host",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from typing import Any
-from uuid import UUID, uuid4, uuid5
+from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 import pytest
 from pydantic import BaseModel, ValidationError
@@ -932,7 +932,8 @@ class TestAgentSession:
         made = session_id_for("slack", "T1", "C1", "1700.1")
         assert made == session_id_for("slack", "T1", "C1", "1700.1")
         assert made.version == 5
-        assert made == uuid5(models._SESSION_NAMESPACE, "slack:T1:C1:1700.1")
+        namespace = uuid5(NAMESPACE_URL, "urn:glossator:session")
+        assert made == uuid5(namespace, "slack:T1:C1:1700.1")
 
     @pytest.mark.parametrize(
         "other",

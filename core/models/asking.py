@@ -1,0 +1,134 @@
+"""What somebody wants to know, and where they ask it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID, uuid4
+
+from pydantic import Field, model_validator
+
+from core.models.fields import CourseId, Model, NonBlank, PastTime, Question, Unit, UtcTime, now
+
+MAX_SELECTED_TEXT = 8_000
+MAX_THREAD_MESSAGE = 2_000
+_GIST = 600
+EXPLAIN_QUOTE = "Explain this passage."
+"""What is asked when somebody quotes a passage without a question."""
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s)|[。！？][”’」』）]*")
+_WORD_END = re.compile(r"\S(?=\s)")
+
+
+class QueryType(StrEnum):
+    """Whether a question is about the whole course or one section of it."""
+
+    GLOBAL = "global"
+    SECTION_SPECIFIC = "section_specific"
+
+
+class ContextMode(StrEnum):
+    """Whether the question stands alone or comes with a quoted passage."""
+
+    FULL_BOOK = "full_book"
+    SELECTED_TEXT = "selected_text"
+
+
+class AnswerLength(StrEnum):
+    """How much is written at most."""
+
+    SHORT = "short"
+    NORMAL = "normal"
+    LONG = "long"
+
+
+class ThreadMessage(Model):
+    """What somebody wrote in a thread before the bot was asked there; nobody's name is in it."""
+
+    text: Annotated[NonBlank, Field(max_length=MAX_THREAD_MESSAGE)]
+    by_asker: bool = False
+
+
+def gist_of(thread: Sequence[ThreadMessage]) -> list[str]:
+    """Return what a thread began with, and what was said in it last: what it is about."""
+    return [message.text[:_GIST] for message in (*thread[:1], *thread[1:][-1:])]
+
+
+class UserContext(Model):
+    """Where a question came from, as the platform tells it; never shown to the model."""
+
+    platform: str | None = None
+    workspace: str | None = None
+    channel: str | None = None
+    thread: str | None = None
+    message_ids: tuple[str, ...] = ()
+    locale: str | None = None
+    role: Literal["staff", "student"] | None = None
+    sent_at: UtcTime | None = None
+    """The platform's own time of the message; `AgentRequest.created_at` is ours."""
+
+
+class AgentRequest(Model):
+    """One question on its way through the house.
+
+    Raises:
+        EmptyQuestion, QuestionTooShort, QuestionTooLong: for `query_text`.
+    """
+
+    request_id: UUID = Field(default_factory=uuid4)
+    course_id: CourseId
+    """Set by code from the channel's binding; never from text, never by the model."""
+    query_text: Question
+    query_type: QueryType = QueryType.GLOBAL
+    section_filter: NonBlank | None = None
+    context_mode: ContextMode = ContextMode.FULL_BOOK
+    selected_text: Annotated[NonBlank, Field(max_length=MAX_SELECTED_TEXT)] | None = None
+    """The quoted passage, at most 8,000 characters; longer is cut at a sentence."""
+    selected_text_cut: bool = False
+    """Whether `selected_text` was cut, so that the reader is told."""
+    session_id: UUID | None = None
+    user_id: NonBlank
+    """A keyed hash of platform, workspace and user; never a name."""
+    temperature: Unit | None = None
+    max_turns: Annotated[int, Field(ge=1, le=50)] | None = None
+    top_k: Annotated[int, Field(ge=1, le=10)] | None = None
+    score_threshold: Unit | None = None
+    answer_length: AnswerLength | None = None
+    thread_messages: Annotated[tuple[ThreadMessage, ...], Field(max_length=15)] = ()
+    """What was said before in a thread that the bot first meets, oldest first: material that
+    tells what the question is about, never an instruction."""
+    thread_partly_seen: bool = False
+    """Whether more was said there than could be read, so that the reader is told."""
+    created_at: PastTime = Field(default_factory=now)
+    user_context: UserContext = UserContext()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _cut_long_quote(cls, data: Any) -> Any:
+        if isinstance(data, Mapping) and isinstance(data.get("selected_text"), str):
+            text, cut = cut_selected_text(data["selected_text"])
+            if cut:
+                return {**data, "selected_text": text, "selected_text_cut": True}
+        return data
+
+    @model_validator(mode="after")
+    def _mode_has_its_text(self) -> Self:
+        if self.query_type is QueryType.SECTION_SPECIFIC and self.section_filter is None:
+            raise ValueError("a section_specific query requires section_filter")
+        if self.context_mode is ContextMode.SELECTED_TEXT and self.selected_text is None:
+            raise ValueError("context_mode selected_text requires selected_text")
+        return self
+
+
+def cut_selected_text(text: str) -> tuple[str, bool]:
+    """Return a quote of at most 8,000 characters, and whether it had to be cut.
+
+    The cut falls behind the last sentence that fits, else behind the last word.
+    """
+    if len(text) <= MAX_SELECTED_TEXT:
+        return text, False
+    for end in (_SENTENCE_END, _WORD_END):
+        ends = [match.end() for match in end.finditer(text, 0, MAX_SELECTED_TEXT + 1)]
+        fitting = [place for place in ends if MAX_SELECTED_TEXT // 2 < place <= MAX_SELECTED_TEXT]
+        if fitting:
+            return text[: fitting[-1]], True
+    return text[:MAX_SELECTED_TEXT], True

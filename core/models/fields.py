@@ -1,0 +1,88 @@
+"""Field types that several entities share, and the base of all entities."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+)
+
+from core.errors import EmptyQuestion, QuestionTooLong, QuestionTooShort
+
+MIN_QUESTION = 3
+MAX_QUESTION = 999
+CLOCK_SKEW = timedelta(seconds=5)
+STORED: Final[Mapping[str, bool]] = MappingProxyType({"stored": True})
+"""Validation context of what was accepted once: a clock set back must not make it unreadable."""
+
+
+def now() -> datetime:
+    """Return the current time in UTC."""
+    return datetime.now(UTC)
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
+
+
+def _not_in_future(moment: datetime, info: ValidationInfo) -> datetime:
+    if info.context is not STORED and moment > now() + CLOCK_SKEW:
+        raise ValueError("must not be in the future")
+    return moment
+
+
+def _question(text: str) -> str:
+    text = text.strip()
+    if not text:
+        raise EmptyQuestion
+    if len(text) < MIN_QUESTION:
+        raise QuestionTooShort(len(text), MIN_QUESTION)
+    if len(text) > MAX_QUESTION:
+        raise QuestionTooLong(len(text), MAX_QUESTION)
+    return text
+
+
+def is_web_url(url: str) -> bool:
+    """Return whether this is an http(s) URL that a link may lead to."""
+    try:
+        _web_url(url)
+    except ValueError:
+        return False
+    return True
+
+
+def _web_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("must be an http(s) URL")
+    if url.split() != [url] or not url.isprintable():
+        raise ValueError("must not contain spaces or control characters")
+    return url
+
+
+UtcTime = Annotated[AwareDatetime, AfterValidator(_utc)]
+PastTime = Annotated[UtcTime, AfterValidator(_not_in_future)]
+Question = Annotated[str, AfterValidator(_question)]
+"""Stripped, 3 to 999 characters; anything else raises the RequestError that says so."""
+NonBlank = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
+Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0)]
+WebUrl = Annotated[str, AfterValidator(_web_url)]
+CourseId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+"""A course's short name: lower-case letters, digits, `-` and `_`, at most 64."""
+Milliseconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+
+
+class Model(BaseModel):
+    """Immutable, exact: unknown fields are refused, in words that quote nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
