@@ -3,6 +3,7 @@
 import asyncio
 import io
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import aiohttp
@@ -13,9 +14,11 @@ from discord.webhook.async_ import async_context
 from adapters.buttons import Button, custom_id
 from adapters.discord.outbound import Post
 from adapters.discord.refusals import refused
+from adapters.keeping import noticed
 from core.errors import DeliveryError
 
 Json = dict[str, Any]
+_CHECK: ContextVar[Callable[[], None]] = ContextVar("check", default=lambda: None)
 
 _MESSAGES = "/channels/{channel_id}/messages"
 _MESSAGE = f"{_MESSAGES}/{{message_id}}"
@@ -129,7 +132,7 @@ class Rest:
         for pause in _PAUSES:
             self._check()
             try:
-                return await asyncio.shield(_started(request))
+                return await asyncio.shield(self._begun(request))
             except discord.RateLimited as error:
                 raise DeliveryError(str(error), retry_after=error.retry_after) from error
             except discord.HTTPException as error:
@@ -139,6 +142,16 @@ class Rest:
                     raise DeliveryError(type(error).__name__) from error
                 await asyncio.sleep(pause)
         raise AssertionError("the last pause is None")
+
+    def _begun(self, request: Callable[[], Awaitable[Any]]) -> asyncio.Task[Any]:
+        """Return a request under way, which is checked again whenever it is sent."""
+        before = _CHECK.set(self._check)
+        try:
+            begun = asyncio.create_task(_started(request))
+        finally:
+            _CHECK.reset(before)
+        begun.add_done_callback(noticed)
+        return begun
 
     async def _send(self, route: Route, post: Post, **extra: Any) -> Any:
         with _parameters(post, **extra) as body:
@@ -166,6 +179,15 @@ class Rest:
 
     def _webhook(self, application: int, token: str) -> discord.Webhook:
         return discord.Webhook.partial(application, token, client=self._client)
+
+
+async def check_again(*_: object) -> None:
+    """Raise what the check of a request raises that is about to be sent; a hook for aiohttp.
+
+    Between our check and the sending, discord.py may wait out rate limits, and the process may
+    stand still: an edit of an answer that others have finished meanwhile would spoil it.
+    """
+    _CHECK.get()()
 
 
 async def _started(request: Callable[[], Awaitable[Any]]) -> Any:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import aiohttp
 
+from adapters.discord.rest import check_again
 from core.closed_windows import ClosedWindows
 
 _GLOBAL = "discord:global"
@@ -18,6 +19,8 @@ _TOO_MANY = 429
 
 def shared_limits(closed: ClosedWindows) -> aiohttp.TraceConfig:
     """Return what has each request wait that another process learned to be too much.
+
+    What had to wait, here or in discord.py, is sent only if its answer is still ours to show.
 
     discord.py knows the windows that it used up or was refused in; it tells nobody. What it
     sends for one interaction alone is left out: no other process sends that.
@@ -52,6 +55,7 @@ def shared_limits(closed: ClosedWindows) -> aiohttp.TraceConfig:
 
     trace = aiohttp.TraceConfig()
     trace.on_request_start.append(wait)
+    trace.on_request_start.append(check_again)
     trace.on_request_end.append(note)
     return trace
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.chaos.run import parts
 from tests.chaos.disturbances import planned
+from tests.chaos.run import parts
 from tests.chaos.templates import BUOYS
 
 

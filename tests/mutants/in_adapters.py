@@ -22,6 +22,17 @@ ACKS = "tests/security/test_acknowledging.py"
 IN_ADAPTERS = (
     # --- what is sent to Discord -----------------------------------------------------------
     Mutant(
+        "send what waited out a limit, though others answer by now",
+        "adapters/discord/rest.py",
+        "    _CHECK.get()()",
+        "    _CHECK.get()",
+        "a zombie's edit does not spoil a finished answer",
+        (
+            "tests/wire/replies/discord/test_discord_reply_faults.py"
+            "::test_what_waited_out_a_limit_does_not_spoil_what_others_finished_meanwhile",
+        ),
+    ),
+    Mutant(
         "drop allowed_mentions on edit",
         "adapters/discord/rest.py",
         "        allowed_mentions=discord.AllowedMentions.none(),\n",

@@ -5,9 +5,11 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
+import aiohttp
 import discord
 
 from adapters.discord.reply import DiscordReply
+from adapters.discord.rest import check_again
 from core.inbox.base import Job
 from core.models import AgentRequest, now
 from tests.wire.discord import Channel, DiscordServer, Interaction, Message, User, World
@@ -18,7 +20,11 @@ from tests.wire.replies.jobs import Kept, finished, job_of
 @asynccontextmanager
 async def logged_in(server: DiscordServer) -> AsyncIterator[discord.Client]:
     """Yield a client that can send, without a connection to the gateway."""
-    client = discord.Client(intents=discord.Intents.none(), max_ratelimit_timeout=30)
+    trace = aiohttp.TraceConfig()
+    trace.on_request_start.append(check_again)
+    client = discord.Client(
+        intents=discord.Intents.none(), max_ratelimit_timeout=30, http_trace=trace
+    )
     await client.login(server.world.application.token)
     try:
         yield client

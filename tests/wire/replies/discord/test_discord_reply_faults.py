@@ -241,6 +241,30 @@ async def test_an_answer_given_up_during_a_global_limit_holds_nobody_else_back(
     assert len(by_bot(world, thread_of(world, questions[1]))) == 1
 
 
+@pytest.mark.parametrize("route", ["a message", "a command"])
+async def test_what_waited_out_a_limit_does_not_spoil_what_others_finished_meanwhile(
+    client: discord.Client, server: DiscordServer, ann: User, route: str
+) -> None:
+    world, kept = server.world, Kept()
+    if route == "a message":
+        job = about_message(await world.say(ann, world.channel, QUESTION))
+    else:
+        job = about_interaction(deferred(world, ann))
+    reply = await opened(client, job, kept)
+    edit = EDIT if route == "a message" else ORIGINAL
+    server.faults.rest(RateLimited(0.6), edit)
+    before = len(world.history.of(edit))
+    await reply.update("A tr")
+    await world.until(lambda: len(world.history.of(edit)) > before)
+    kept.is_lost = True  # the process stands still; another one takes the answer over
+    await asyncio.sleep(1.5)
+    assert len(world.history.of(edit)) == before + 1, "it is not tried again"
+    await answered(client, again(job, kept))
+    sent = [call.body["content"] for call in world.history.of(edit)[before:]]
+    assert len(sent) >= 2
+    assert "A tree" in sent[-1]
+
+
 async def test_many_answers_in_one_channel_keep_to_the_buckets(
     server: DiscordServer, ann: User, client: discord.Client
 ) -> None:
