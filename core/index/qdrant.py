@@ -1,19 +1,14 @@
-"""The vector index on a Qdrant server; the only file that speaks qdrant_client."""
+"""The vector index on a Qdrant server."""
 
-import logging
-import warnings
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Sequence
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-import httpx
 from qdrant_client import AsyncQdrantClient, models
-from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
-from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
+from qdrant_client.http.exceptions import UnexpectedResponse
 
-from core.errors import ConfigurationError, VectorIndexError
+from core.errors import VectorIndexError
 from core.index.base import Candidate, IndexedPoint, SearchQuery
 from core.index.points import (
     DENSE,
@@ -30,34 +25,13 @@ from core.index.points import (
     is_collection,
     to_chunk,
 )
+from core.index.qdrant_connection import qdrant_errors
 from core.index.qdrant_forms import any_of, from_record, to_filter, to_requests, to_stored
 from core.models import Chunk
-
-logger = logging.getLogger(__name__)
 
 _BUILT = ".points"
 _BATCH = 100
 _PAGE = 1_000
-_DETAIL = 300
-
-
-def connect(url: str, *, api_key: str | None = None, timeout: int = 6) -> AsyncQdrantClient:
-    """Return a client for a server; `timeout` is in seconds, for each request.
-
-    Raises:
-        ConfigurationError: when `url` is none.
-    """
-    if api_key is not None and url.startswith("http://"):
-        logger.warning("the Qdrant API key is sent without encryption: use https")
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Api key is used with an insecure connection")
-            # The client's own check of the server's version would ask at once, in a thread.
-            return AsyncQdrantClient(
-                url=url, api_key=api_key, timeout=timeout, check_compatibility=False
-            )
-    except ValueError as error:
-        raise ConfigurationError("The Qdrant URL must look like http://host:6333.") from error
 
 
 class QdrantIndex:
@@ -75,12 +49,14 @@ class QdrantIndex:
         prefix: str = "glossator-",
         shard_number: int | None = None,
         replication_factor: int | None = None,
+        write_consistency_factor: int | None = None,
     ) -> None:
         """Use a client, which `close` closes; None leaves a number to the server."""
         self._client = client
         self._prefix = prefix
         self._shard_number = shard_number
         self._replication_factor = replication_factor
+        self._write_consistency_factor = write_consistency_factor
         self._dimensions: dict[str, int] = {}
 
     async def create(self, collection: str, dimensions: int) -> None:
@@ -99,6 +75,7 @@ class QdrantIndex:
                 },
                 shard_number=self._shard_number,
                 replication_factor=self._replication_factor,
+                write_consistency_factor=self._write_consistency_factor,
                 metadata={"format": FORMAT},
             )
             for field in (DOCUMENT, SECTIONS):
@@ -287,31 +264,3 @@ class QdrantIndex:
             vectors: Any = config.params.vectors
             self._dimensions[collection] = vectors[DENSE].size
         return self._dimensions[collection]
-
-
-@contextmanager
-def qdrant_errors() -> Iterator[None]:
-    """Turn the client's failures into VectorIndexError; the API key is in none of them."""
-    try:
-        yield
-    except ResourceExhaustedResponse as error:
-        raise VectorIndexError(
-            f"Qdrant has too many requests; it asks to wait {error.retry_after_s} s."
-        ) from error
-    except UnexpectedResponse as error:
-        raise VectorIndexError(f"Qdrant answered {_answer(error)}") from error
-    except ApiException as error:
-        cause = getattr(error, "source", error)
-        raise VectorIndexError(
-            f"Qdrant could not be reached, or was not understood: {type(cause).__name__} {cause}"
-        ) from error
-    except (QdrantException, httpx.HTTPError, ValueError) as error:
-        # Local mode, and the client's own checks, refuse with ValueError.
-        raise VectorIndexError(f"Qdrant refused: {error}") from error
-
-
-def _answer(error: UnexpectedResponse) -> str:
-    if error.status_code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-        return f"{error.status_code}: the API key is missing, wrong or lacks the right."
-    body = error.content[:_DETAIL].decode(errors="replace")
-    return f"{error.status_code} {error.reason_phrase}: {body}"

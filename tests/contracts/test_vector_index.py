@@ -12,7 +12,8 @@ from qdrant_client import AsyncQdrantClient, models
 from core.errors import VectorIndexError
 from core.index.base import Candidate, IndexedPoint, SparseVector, VectorIndex
 from core.index.edge import EdgeIndex
-from core.index.qdrant import QdrantIndex, connect
+from core.index.qdrant import QdrantIndex
+from core.index.qdrant_connection import connect
 from tests.contracts.index_points import (
     DIMENSIONS,
     course,

@@ -16,6 +16,17 @@ CONFINED = "tests/unit/core/ingestion/test_confinement.py"
 COURSES = "tests/security/test_courses_apart.py"
 
 IN_CORE = (
+    # --- nothing leaves the machine --------------------------------------------------------
+    Mutant(
+        "let the embedding engine report to its maker",
+        "core/embeddings/reports.py",
+        'os.environ["ORT_DISABLE_TELEMETRY"] = "1"',
+        'os.environ.setdefault("ORT_DISABLE_TELEMETRY", "0")',
+        "offline is offline: no library tells anybody that it runs",
+        (
+            "tests/unit/core/test_no_reports.py::test_no_device_id_and_no_events_are_kept_for_sending",
+        ),
+    ),
     # --- courses and conversations apart ---------------------------------------------------
     Mutant(
         "drop the course filter",

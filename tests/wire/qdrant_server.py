@@ -5,6 +5,7 @@ a call of any other endpoint fails the test that made it.
 """
 
 import asyncio
+import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -46,11 +47,12 @@ class Fault:
 class QdrantServer:
     """Serves on a free port of the loopback address while it is entered."""
 
-    def __init__(self, *, api_key: str | None = None) -> None:
+    def __init__(self, *, api_key: str | None = None, tls: ssl.SSLContext | None = None) -> None:
         self.url = ""
         self.requests: list[Recorded] = []
         self.faults: deque[Fault] = deque()
         self._api_key = api_key
+        self._tls = tls
         self._unknown: list[str] = []
         self._engine = AsyncQdrantClient(":memory:")
         app = web.Application(middlewares=[self._guard], client_max_size=32 * 1024**2)
@@ -60,10 +62,10 @@ class QdrantServer:
 
     async def __aenter__(self) -> Self:
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self._tls)
         await site.start()
         host, port = self._runner.addresses[0]
-        self.url = f"http://{host}:{port}"
+        self.url = f"{'https' if self._tls else 'http'}://{host}:{port}"
         return self
 
     async def __aexit__(

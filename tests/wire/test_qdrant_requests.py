@@ -1,8 +1,6 @@
 """What QdrantIndex says to a server over HTTP, and what it makes of the answers."""
 
-import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,11 +9,12 @@ import pytest
 from qdrant_client import models
 
 from core.errors import VectorIndexError
-from core.index.qdrant import QdrantIndex, connect
+from core.index.qdrant import QdrantIndex
+from core.index.qdrant_connection import connect
 from tests.contracts.index_points import DIMENSIONS, course, document_id, question
+from tests.wire.qdrant_interface import check, published
 from tests.wire.qdrant_server import Fault, QdrantServer, Recorded
 
-OPENAPI = Path(__file__).parents[2].parent / "shared" / "data" / "qdrant_openapi.json"
 KEY = "a-very-secret-key"
 NAME = "economics-1"
 POINTS = course()
@@ -30,7 +29,7 @@ async def server() -> AsyncIterator[QdrantServer]:
 @pytest.fixture
 async def index(server: QdrantServer) -> AsyncIterator[QdrantIndex]:
     client = connect(server.url, api_key=KEY, timeout=1)
-    index = QdrantIndex(client, shard_number=2, replication_factor=3)
+    index = QdrantIndex(client, shard_number=2, replication_factor=3, write_consistency_factor=2)
     yield index
     await index.close()
 
@@ -69,6 +68,7 @@ async def test_a_collection_is_created_as_configured(
         "sparse_vectors": {"sparse": {"modifier": "idf"}},
         "shard_number": 2,
         "replication_factor": 3,
+        "write_consistency_factor": 2,
         "metadata": {"format": 1},
     }
     indexed = [r.body for r in server.requests if r.path.endswith("/index")]
@@ -180,18 +180,17 @@ async def test_the_test_server_refuses_as_qdrant_does(
     assert answer.json()["status"]["error"]
 
 
-@pytest.mark.skipif(not OPENAPI.exists(), reason="Qdrant's OpenAPI document is not here")
+@published
 async def test_every_request_fits_the_published_interface(
     index: QdrantIndex, server: QdrantServer
 ) -> None:
     await use_everything(index)
-    document = json.loads(OPENAPI.read_text())
     assert len({(request.method, request.path) for request in server.requests}) == 12
     for request in server.requests:
-        check(request, document)
+        check(request)
 
 
-@pytest.mark.skipif(not OPENAPI.exists(), reason="Qdrant's OpenAPI document is not here")
+@published
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -203,30 +202,4 @@ async def test_every_request_fits_the_published_interface(
 )
 def test_the_check_of_requests_notices_mistakes(path: str, body: Any) -> None:
     with pytest.raises(jsonschema.ValidationError):
-        check(Recorded("PUT", path, {}, body), json.loads(OPENAPI.read_text()))
-
-
-def check(request: Recorded, document: dict[str, Any]) -> None:
-    operation = document["paths"][request.path][request.method.lower()]
-    known = {entry["name"] for entry in operation.get("parameters", ())}
-    assert set(request.query) <= known
-    if "requestBody" not in operation:
-        assert request.body is None
-        return
-    schema = operation["requestBody"]["content"]["application/json"]["schema"]
-    whole = {**strict(schema), "components": strict(document["components"])}
-    jsonschema.Draft7Validator(whole).validate(request.body)
-
-
-def strict(schema: Any) -> Any:
-    """Return an OpenAPI 3.0 schema as JSON Schema, with unknown keys refused."""
-    if isinstance(schema, list):
-        return [strict(entry) for entry in schema]
-    if not isinstance(schema, dict):
-        return schema
-    made = {key: strict(value) for key, value in schema.items() if key != "nullable"}
-    if made.get("type") == "object" and isinstance(made.get("properties"), dict):
-        made.setdefault("additionalProperties", False)
-    if schema.get("nullable") is True:
-        return {"anyOf": [made, {"type": "null"}]} if made else {"type": "null"}
-    return made
+        check(Recorded("PUT", path, {}, body))
