@@ -77,6 +77,7 @@ class Bot:
             ChatServices(
                 opened=opened,
                 inbox=self.inbox,
+                holding=holding,
                 desk=desk,
                 rules=rules,
                 guide=guide,

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from adapters.about import Facts
 from adapters.answer_actions import AnswerActions
@@ -25,6 +26,9 @@ from core.metering import Meter
 from core.personal import PersonalData
 from core.retention import Retention
 
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncEngine
+
 
 @dataclass(frozen=True, slots=True)
 class ChatServices:
@@ -32,6 +36,8 @@ class ChatServices:
 
     opened: Services
     inbox: Inbox
+    holding: "AsyncEngine"
+    """Connections for claims and renewals alone."""
     desk: FrontDesk
     rules: ChannelRules
     guide: Guide

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.database import create_engine, store_errors
 from core.errors import ConfigurationError, StoreError
 
-HEAD_REVISION = "0006"
+HEAD_REVISION = "0007"
 """The latest migration; revisions are numbered, so that an older code can tell a newer one."""
 _MIGRATION_LOCK = 7_310_034_211_005_531
 """Any number that no other application on the same PostgreSQL server locks."""

@@ -1,16 +1,22 @@
 """Builds the Discord adapter from the settings."""
 
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from bot.chats import ChatServices
 from core.closed_windows import ClosedWindows
 from core.errors import ConfigurationError
 from core.inbox.places import InboxPlaces, Question
 from core.inbox.store import Inbox
+from core.leases import Leases
 
 if TYPE_CHECKING:
     from adapters.discord.adapter import DiscordAdapter
+    from adapters.discord.changed import Shard
 
 
 def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
@@ -50,25 +56,38 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         cogs=(questions, CourseCommands(channels, chats.guide), about),
         wake=chats.wake,
         closed=ClosedWindows(chats.opened.engine),
+        shards=settings.shards,
+        leases=_leases(chats),
         meter=chats.meter,
     )
 
 
+def _leases(chats: ChatServices) -> Leases | None:
+    """Return what splits the shards between processes; a file has one process alone."""
+    if chats.holding.dialect.name == "sqlite":
+        return None
+    return Leases(chats.holding, uuid4().hex, chats.opened.settings.inbox.lease)
+
+
 class HeardUpTo:
-    """Keeps how far Discord was heard beside the inbox's cursors."""
+    """Keeps how far each of Discord's shards was heard, beside the inbox's cursors."""
 
     def __init__(self, inbox: Inbox, places: InboxPlaces) -> None:
         self._inbox = inbox
         self._places = places
 
-    async def note(self, moment: datetime) -> None:
-        """Keep the moment up to which nothing was missed."""
-        await self._inbox.saw("discord", _EVERYWHERE, int(moment.timestamp() * 1_000))
+    async def note(self, shard: "Shard", moment: datetime) -> None:
+        """Keep the moment up to which a shard missed nothing."""
+        await self._inbox.saw("discord", _name_of(shard), int(moment.timestamp() * 1_000))
 
-    async def last(self) -> datetime | None:
-        """Return the latest such moment; None before the first connection ever."""
-        milliseconds = (await self._inbox.cursors("discord")).get(_EVERYWHERE)
-        return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1_000, UTC)
+    async def last(self, shard: "Shard") -> datetime | None:
+        """Return the latest such moment; None before the first connection ever.
+
+        It may be one up to which another number of shards missed nothing, all together.
+        """
+        cursors = await self._inbox.cursors("discord")
+        found = [*_heard_by_all(cursors), *filter(None, [cursors.get(_name_of(shard))])]
+        return datetime.fromtimestamp(max(found) / 1_000, UTC) if found else None
 
     async def direct_channels(self, since: datetime) -> list[int]:
         """Return the direct messages in which something was asked since then."""
@@ -83,3 +102,21 @@ class HeardUpTo:
 _MOST_QUESTIONS = 200
 """Whose edits and deletions are looked for after a pause."""
 _EVERYWHERE = "*"
+"""Stands where a cursor has its channel, for the only shard."""
+_SHARD = re.compile(r"\*\d+/(\d+)")
+
+
+def _name_of(shard: "Shard") -> str:
+    """Return what stands for a shard where a cursor has its channel."""
+    return _EVERYWHERE if shard.of == 1 else f"*{shard.number}/{shard.of}"
+
+
+def _heard_by_all(cursors: Mapping[str, int]) -> Iterator[int]:
+    """Yield, for each number of shards there ever was, up to when all of them were heard."""
+    by_count = defaultdict[int, list[int]](list)
+    for name, milliseconds in cursors.items():
+        if name == _EVERYWHERE:
+            by_count[1].append(milliseconds)
+        elif found := _SHARD.fullmatch(name):
+            by_count[int(found[1])].append(milliseconds)
+    return (min(heard) for count, heard in by_count.items() if len(heard) == count)

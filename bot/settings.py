@@ -69,12 +69,17 @@ class QdrantSettings(_Group):
     """Where vectors are kept; without a URL, in the data dir by the embedded engine."""
 
     url: str | None = None
+    """Without a port, it is 6333, for https too."""
     api_key: SecretStr | None = None
+    ca_file: Path | None = None
+    """Certificates in PEM of the authorities to trust instead of the public ones."""
     timeout: Annotated[int, Field(ge=1)] = 6
     """Seconds a request may take."""
     prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]*$")] = "glossator-"
     """Put before every collection's name."""
     replication_factor: Annotated[int, Field(ge=1)] | None = None
+    write_consistency_factor: Annotated[int, Field(ge=1)] | None = None
+    """Copies that must hold a point before it counts as stored."""
     shard_number: Annotated[int, Field(ge=1)] | None = None
 
 
@@ -139,6 +144,8 @@ class DiscordSettings(_Group):
     """Where Discord's API is, such as a proxy's; None: Discord's own."""
     message_content: bool = True
     """Read messages that do not mention the bot; a privileged intent of the account."""
+    shards: Annotated[int, Field(ge=1)] | None = None
+    """How many connections share the servers; None: as many as Discord recommends."""
 
 
 class SlackSettings(_Group):

@@ -11,6 +11,7 @@ import core.feedback.store
 import core.inbox.limits
 import core.inbox.rows
 import core.installations.store
+import core.leases
 import core.sessions.rows  # noqa: F401  (these imports bring their tables into Base)
 from core.database import Base
 

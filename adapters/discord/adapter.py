@@ -17,9 +17,10 @@ from adapters.base import PlatformReply, PostKeeper
 from adapters.desk import FrontDesk, Received
 from adapters.discord import catch_up, threads
 from adapters.discord.about import About
-from adapters.discord.changed import Change, Deleted, GoneChannel, changed
+from adapters.discord.changed import Change, Deleted, GoneChannel, Shard, changed
 from adapters.discord.clicks import AnswerButton, Clicks, ForgetMe
 from adapters.discord.client import Client, connect, patiently, point_at
+from adapters.discord.hearing import Hearing
 from adapters.discord.inbound import PLATFORM, heard_message, message_key, position_of
 from adapters.discord.questions import Questions
 from adapters.discord.reply import DiscordReply, retract, tidy
@@ -33,6 +34,7 @@ from adapters.intake import Intake
 from core.closed_windows import ClosedWindows
 from core.errors import StoreError
 from core.inbox.base import Job
+from core.leases import Leases
 from core.metering import NO_METER, Meter
 from core.models import AgentRequest
 
@@ -44,8 +46,6 @@ _ABSENT_FOR = 60.0
 """Seconds after which it is looked whether a server that was hidden is gone for good."""
 _LATE_MENTION = timedelta(minutes=10)
 """How long an edit may take to reach us by which a message becomes a question."""
-_ALIVE_EVERY = 15.0
-"""Seconds between two notes of how far Discord was heard."""
 
 
 class DiscordAdapter:
@@ -66,6 +66,8 @@ class DiscordAdapter:
         cogs: tuple[Questions, CourseCommands, About],
         wake: Callable[[], None],
         closed: ClosedWindows,
+        shards: int | None = None,
+        leases: Leases | None = None,
         meter: Meter = NO_METER,
     ) -> None:
         """Prepare a client; nothing is connected yet.
@@ -76,6 +78,7 @@ class DiscordAdapter:
             message_content: Whether messages without a mention can be read.
             wake: Tells the worker that there is something to do.
             closed: The rate limits of which other processes know.
+            shards: As of `Client`, like `leases`.
         """
         if api_url is not None:
             point_at(api_url)
@@ -91,11 +94,10 @@ class DiscordAdapter:
             message_content=message_content,
             prepare=self._prepare,
             watch=shared_limits(closed),
+            shards=shards,
+            leases=leases,
         )
-        self._met = set[int]()
-        self._away = set[int]()
-        self._catching_up = 0
-        self._noted = -_ALIVE_EVERY
+        self._hearing = Hearing()
 
     async def run(self) -> None:
         """Stay connected until `close`.
@@ -117,8 +119,9 @@ class DiscordAdapter:
         return self._client.user is not None
 
     async def is_connected(self) -> bool:
-        """Return whether every shard hears what is said."""
-        return self._is_whole
+        """Return whether every shard that is this process's, if any, hears what is said."""
+        gateway = self._client.gateway
+        return gateway.is_certain and self._hearing.is_whole(gateway.running)
 
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""
@@ -166,42 +169,36 @@ class DiscordAdapter:
 
     async def disconnected(self, shard_id: int) -> None:
         """Take note that a shard hears nothing at the moment."""
-        self._away.add(shard_id)
+        self._hearing.lost(shard_id)
+
+    async def released(self, shard_id: int) -> None:
+        """Take note that another process hears for a shard."""
+        self._hearing.released(shard_id)
 
     async def connected(self, shard_id: int, *, resumed: bool) -> None:
         """Look for what was said while nobody listened."""
-        self._away.discard(shard_id)
         if resumed:
+            self._hearing.resumed(shard_id)
             return
-        self._catching_up += 1
-        self._met.add(shard_id)
-        await self._catch_up(shard_id)
-        self._catching_up -= 1
-        self._noted = -_ALIVE_EVERY
-        await self.alive()
+        self._hearing.met(shard_id)
+        with self._hearing.catching_up(shard_id):
+            await self._catch_up(shard_id)
+        await self.alive(shard_id)
 
-    async def alive(self) -> None:
-        """Note, now and then, that everything up to this moment was heard."""
-        moment = asyncio.get_running_loop().time()
-        if not self._hears_all or moment - self._noted < _ALIVE_EVERY:
+    async def alive(self, shard_id: int) -> None:
+        """Note, now and then, that a shard heard everything up to this moment."""
+        certain = self._client.gateway.is_certain and not self._intake.waiting
+        if not certain or not self._hearing.is_to_be_noted(shard_id):
             return
-        self._noted = moment
         try:
-            await self._cursors.note(discord.utils.utcnow())
+            await self._cursors.note(self._shard(shard_id), discord.utils.utcnow())
         except StoreError as error:
             logger.warning("how far Discord was heard could not be noted: %s", error)
 
     # --- the rest ------------------------------------------------------------------------
 
-    @property
-    def _hears_all(self) -> bool:
-        """Whether every shard is connected and nothing said before is still to be taken in."""
-        return self._is_whole and not self._catching_up and not self._intake.waiting
-
-    @property
-    def _is_whole(self) -> bool:
-        """Whether every shard is connected."""
-        return len(self._met) == self._client.shard_count and not self._away
+    def _shard(self, shard_id: int) -> Shard:
+        return Shard(shard_id, self._client.shard_count or 1)
 
     @property
     def _me(self) -> discord.ClientUser:
@@ -298,16 +295,17 @@ class DiscordAdapter:
                 return
 
     async def _take_in_once(self, shard_id: int, listening_since: datetime) -> None:
-        since = await catch_up.missed_since(self._cursors)
+        shard = self._shard(shard_id)
+        since = await catch_up.missed_since(self._cursors, shard)
         if since is None:
             return
-        async for message in catch_up.missed(self._client, self._cursors, shard_id, since):
+        async for message in catch_up.missed(self._client, self._cursors, shard, since):
             await self._intake.begin(
                 message.channel.id,
                 partial(self._message, message, listening_since),
                 missed=True,
             )
-        async for change in changed(self._client, self._cursors, since):
+        async for change in changed(self._client, self._cursors, shard, since):
             await self._take_in_change(change)
 
     async def _take_in_change(self, change: Change) -> None:

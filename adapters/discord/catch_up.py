@@ -7,7 +7,8 @@ from typing import Protocol
 
 import discord
 
-from adapters.discord.changed import Asked
+from adapters.discord.changed import Asked, Shard
+from adapters.discord.inbound import DIRECT
 
 logger = logging.getLogger(__name__)
 
@@ -15,7 +16,6 @@ FURTHEST_BACK = timedelta(hours=24)
 _MARGIN = timedelta(seconds=30)
 """Events may be on their way when a moment is noted."""
 _MOST_A_CHANNEL = 5_000
-_SHARD_OF_DIRECT_MESSAGES = 0
 
 _Room = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
 Readable = _Room | discord.DMChannel
@@ -24,11 +24,11 @@ Readable = _Room | discord.DMChannel
 class Cursors(Asked, Protocol):
     """Remembers how far Discord was heard, and what was asked."""
 
-    async def note(self, moment: datetime) -> None:
-        """Keep the moment up to which nothing was missed."""
+    async def note(self, shard: Shard, moment: datetime) -> None:
+        """Keep the moment up to which a shard missed nothing."""
         ...
 
-    async def last(self) -> datetime | None:
+    async def last(self, shard: Shard) -> datetime | None:
         """Return the latest such moment; None before the first connection ever."""
         ...
 
@@ -37,22 +37,22 @@ class Cursors(Asked, Protocol):
         ...
 
 
-async def missed_since(cursors: Cursors) -> datetime | None:
-    """Return from when on something may have been missed; None before the first connection.
+async def missed_since(cursors: Cursors, shard: Shard) -> datetime | None:
+    """Return from when on a shard may have missed something; None before the first connection.
 
     Raises:
         StoreError: when the database fails.
     """
-    last = await cursors.last()
+    last = await cursors.last(shard)
     if last is None:
         return None
     return max(last - _MARGIN, discord.utils.utcnow() - FURTHEST_BACK)
 
 
 async def missed(
-    client: discord.AutoShardedClient, cursors: Cursors, shard_id: int, since: datetime
+    client: discord.AutoShardedClient, cursors: Cursors, shard: Shard, since: datetime
 ) -> AsyncIterator[discord.Message]:
-    """Yield the messages since a moment, each channel's oldest first.
+    """Yield a shard's messages since a moment, each channel's oldest first.
 
     Only channels with a newer message are read: Discord tells each channel's last message
     when it connects, so that a quiet server costs no request at all. Messages that were heard
@@ -61,8 +61,8 @@ async def missed(
     Raises:
         discord.DiscordException: when Discord does not let a channel be read now.
     """
-    channels: list[Readable] = [*_with_news(client, since, shard_id)]
-    if shard_id == _SHARD_OF_DIRECT_MESSAGES:
+    channels: list[Readable] = [*_with_news(client, since, shard.number)]
+    if shard.serves(DIRECT):
         channels += await _direct(client, cursors)
     found = 0
     for channel in channels:

@@ -21,6 +21,20 @@ LOOKED_BACK = timedelta(hours=1)
 _MOST_A_CHANNEL = 500
 
 
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One of so many parts of Discord's servers; direct messages are the first one's."""
+
+    number: int
+    """From 0."""
+    of: int
+
+    def serves(self, workspace: str) -> bool:
+        """Return whether a server, or the direct messages, are this shard's."""
+        server = int(workspace) if workspace.isdecimal() else 0
+        return (server >> 22) % self.of == self.number
+
+
 class Asked(Protocol):
     """Knows what was asked."""
 
@@ -48,8 +62,10 @@ Change = discord.Message | Deleted | GoneChannel
 """A message is an edited question, as it is now."""
 
 
-async def changed(client: discord.Client, asked: Asked, since: datetime) -> AsyncIterator[Change]:
-    """Yield what happened after a moment to questions from the hour before it, and since.
+async def changed(
+    client: discord.Client, asked: Asked, shard: Shard, since: datetime
+) -> AsyncIterator[Change]:
+    """Yield what happened after a moment to a shard's questions of the hour before, and since.
 
     Every channel with such a question is read. What is closed to us tells nothing, and neither
     does what another bot was asked over the same database: this one may never have been there.
@@ -59,7 +75,8 @@ async def changed(client: discord.Client, asked: Asked, since: datetime) -> Asyn
         discord.DiscordException: when Discord does not let a channel be read now.
     """
     found = await asked.questions(since - LOOKED_BACK)
-    ours = sorted((q for q in found if _is_ours(client, q)), key=attrgetter("channel"))
+    here = (q for q in found if shard.serves(q.workspace) and _is_ours(client, q))
+    ours = sorted(here, key=attrgetter("channel"))
     for channel_id, group in groupby(ours, key=attrgetter("channel")):
         try:
             channel = client.get_channel(channel_id) or await client.fetch_channel(channel_id)

@@ -242,7 +242,8 @@ async def pseudonyms(
 ) -> list[str]:
     """Return the pseudonyms a person may have: one a server, and one for direct messages.
 
-    Servers that the bot has left are among them; raises StoreError when the database fails.
+    Servers that the bot has left, or that other processes connect, are among them as long as
+    an event of theirs is kept; raises StoreError when the database fails.
     """
     known = await personal.workspaces(PLATFORM)
     workspaces = {DIRECT, *known, *(str(guild.id) for guild in interaction.client.guilds)}

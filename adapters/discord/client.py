@@ -15,9 +15,12 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from adapters.discord.clicks import Clicks, reason_in
+from adapters.discord.gateway import Gateway, Shards
 from adapters.discord.permissions import lacking
+from adapters.discord.shards import AllShards, SharedShards
 from adapters.discord.telling import Interaction, tell
 from core.errors import BotError, ConfigurationError, ServiceError
+from core.leases import Leases
 
 logger = logging.getLogger(__name__)
 
@@ -34,13 +37,16 @@ NO_INTENT = (
     "the developer portal, page Bot, or set GLOSSATOR_DISCORD__MESSAGE_CONTENT=false "
     "(then only commands, mentions and direct messages are answered)."
 )
+TOO_FEW_SHARDS = (
+    "The bot is in too many servers for so few shards: set GLOSSATOR_DISCORD__SHARDS higher, "
+    "or not at all, and Discord says how many it takes."
+)
 _AUTHENTICATION_FAILED = 4004
+_TOO_FEW_SHARDS = 4011
 _SERVER_ERROR = 500
 _TOO_MANY = 429
 _PAUSES = (1, 2, 5, 10, 30, 60)
 """Seconds between two tries to reach Discord when we start."""
-_RECONNECTING = ("discord.client", "discord.shard")
-_LOST = (OSError, aiohttp.ClientError, discord.ConnectionClosed, discord.GatewayNotFound)
 
 Result = TypeVar("Result")
 
@@ -72,8 +78,12 @@ class Listener(Protocol):
         """A connection stands; unless it was resumed, events may have been missed."""
         ...
 
-    async def alive(self) -> None:
-        """Discord was heard: until now nothing was missed."""
+    async def alive(self, shard_id: int) -> None:
+        """A shard's connection was heard: until now it missed nothing."""
+        ...
+
+    async def released(self, shard_id: int) -> None:
+        """A shard is this process's no more."""
         ...
 
 
@@ -90,6 +100,8 @@ class Client(commands.AutoShardedBot):
         message_content: bool,
         prepare: Callable[["Client"], Awaitable[None]],
         watch: aiohttp.TraceConfig,
+        shards: int | None = None,
+        leases: Leases | None = None,
     ) -> None:
         """Make a client that is not connected.
 
@@ -98,6 +110,8 @@ class Client(commands.AutoShardedBot):
             message_content: Ask for the privileged intent; without it only mentions, replies,
                 direct messages and commands carry text.
             prepare: Registers commands and buttons once, after the login.
+            shards: How many there are; None: as many as Discord recommends.
+            leases: Split several shards between the processes; None: each connects all.
         """
         # There is no voice here, so nobody needs to hear what it would take.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
@@ -114,15 +128,43 @@ class Client(commands.AutoShardedBot):
         )
         self._listener = listener
         self._prepare = prepare
+        self._wanted = shards
+        self._concurrency = 1
+        self._leases = leases
+        self.gateway = Gateway(self)
 
     async def setup_hook(self) -> None:
         """Aim reconnects at the gateway that Discord names, and register what can be clicked."""
-        self.shard_count, gateway, _ = await patiently(self.http.get_bot_gateway)
+        recommended, gateway, limits = await patiently(self.http.get_bot_gateway)
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway)
+        self.shard_count = self._wanted or recommended
+        self._concurrency = limits["max_concurrency"]
         await self._prepare(self)
 
+    async def connect(self, *, reconnect: bool = True) -> None:
+        """Keep the shards that are this process's connected until the client is closed."""
+        assert self.shard_count is not None, "known since the login"
+        await self.gateway.run(self._shards(self.shard_count))
+
+    async def close(self) -> None:
+        """End the connections properly, then all the rest."""
+        await self.gateway.close()
+        await super().close()
+
+    def _shards(self, count: int) -> Shards:
+        """Return what decides which shards are connected; a single one is everybody's."""
+        if self._leases is None or count == 1:
+            return AllShards(self.gateway, count, self._concurrency)
+        bot = f"discord:{self.application_id}"
+        logger.info("%s is logged in and shares %d shards with other processes", bot, count)
+        return SharedShards(
+            self.gateway, self._leases, bot, count=count, concurrency=self._concurrency
+        )
+
     async def on_shard_ready(self, shard_id: int) -> None:
-        """Tell that a fresh connection stands."""
+        """Tell that a fresh connection stands, unless it has just been ended."""
+        if shard_id not in self.gateway.running:
+            return
         logger.info("connected to Discord as %s, shard %d", self.application_id, shard_id)
         for guild in self.guilds:
             if guild.shard_id != shard_id or guild.unavailable:
@@ -140,9 +182,13 @@ class Client(commands.AutoShardedBot):
         """Tell that a connection broke."""
         await self._listener.disconnected(shard_id)
 
-    async def on_socket_event_type(self, _: str) -> None:
+    async def on_shard_released(self, shard_id: int) -> None:
+        """Tell that a connection was ended on purpose."""
+        await self._listener.released(shard_id)
+
+    async def on_shard_heard(self, shard_id: int) -> None:
         """Tell that Discord was heard."""
-        await self._listener.alive()
+        await self._listener.alive(shard_id)
 
     async def on_message(self, message: discord.Message) -> None:
         """Hand a message on; there are no prefix commands to look for."""
@@ -208,8 +254,6 @@ async def connect(client: Client, token: str) -> None:
             to change.
         ServiceError: when Discord refuses us for another reason.
     """
-    for name in _RECONNECTING:
-        logging.getLogger(name).addFilter(_in_one_line)
     try:
         async with client:
             await patiently(lambda: _log_in(client, token))
@@ -221,6 +265,8 @@ async def connect(client: Client, token: str) -> None:
     except discord.ConnectionClosed as error:
         if error.code == _AUTHENTICATION_FAILED:
             raise ConfigurationError(BAD_TOKEN) from error
+        if error.code == _TOO_FEW_SHARDS:
+            raise ConfigurationError(TOO_FEW_SHARDS) from error
         raise ServiceError(f"Discord closed the connection with {error.code}") from error
     except discord.DiscordException as error:
         raise ServiceError(f"Discord does not let us in: {error}") from error
@@ -254,16 +300,6 @@ async def patiently(request: Callable[[], Awaitable[Result]]) -> Result:
             logger.warning("Discord cannot be reached (%s); I try again in %d s", name, pause)
         await asyncio.sleep(pause)
     raise AssertionError("the pauses never end")
-
-
-def _in_one_line(record: logging.LogRecord) -> bool:
-    """Make a warning of a lost connection: discord.py tells every try with a traceback."""
-    error = record.exc_info[1] if record.exc_info else None
-    if isinstance(error, _LOST):
-        record.msg, record.args = f"{record.getMessage()} ({type(error).__name__})", ()
-        record.levelno, record.levelname = logging.WARNING, "WARNING"
-        record.exc_info = record.exc_text = None
-    return True
 
 
 def point_at(api_url: str) -> None:

@@ -239,7 +239,8 @@ def _opens_thread(message: discord.Message, place: Where, answers: discord.Messa
         return False
     if not isinstance(channel, discord.TextChannel):
         return False
-    return channel.permissions_for(message.guild.me).create_public_threads
+    me = message.guild.me  # unknown as long as Discord has not told of the server
+    return me is None or channel.permissions_for(me).create_public_threads
 
 
 def _is_staff(

@@ -27,6 +27,7 @@ class Question:
     """A question in a message, and where that message stands."""
 
     key: str
+    workspace: str
     channel: int | str
     """The channel or thread of the message, as its address names it."""
     message: int | str
@@ -80,7 +81,7 @@ class InboxPlaces:
             .where(deletion.c.about == row.key, deletion.c.kind == Kind.FORGET.value)
             .exists()
         )
-        query = select(row.key, row.address, row.accepted_at).where(
+        query = select(row.key, row.workspace, row.address, row.accepted_at).where(
             row.platform == platform,
             row.accepted_at >= moment,
             row.kind == Kind.ASK.value,
@@ -90,8 +91,8 @@ class InboxPlaces:
         async with reading(self._engine) as db:
             rows = await db.execute(query.order_by(row.accepted_at.desc()).limit(limit))
             found = [
-                Question(key, address["channel"], address["message"], accepted_at)
-                for key, address, accepted_at in rows
+                Question(key, workspace, address["channel"], address["message"], accepted_at)
+                for key, workspace, address, accepted_at in rows
                 if address.get("message")
             ]
         return found[::-1]

@@ -69,6 +69,10 @@ class Gateway:
         """Wait until so many sessions have a connection."""
         await self.world.until(lambda: len(self._live()) >= count, timeout)
 
+    def connected_shards(self) -> list[int]:
+        """Return the shard of every session that has a connection, in order."""
+        return sorted(session.sight.shard for session in self._live())
+
     def application_by_token(self, token: str) -> Application | None:
         """Return the application that a token belongs to."""
         token = token.removeprefix("Bot ")
@@ -90,8 +94,8 @@ class Gateway:
         application = self.application_by_token(str(data.get("token", "")))
         if application is None:
             return 4004
-        shard, shards = data.get("shard") or (0, 1)
-        if not 0 <= shard < shards:
+        place = _shard_of(data)
+        if place is None:
             return 4010
         intents = data.get("intents")
         if not isinstance(intents, int) or intents & ~_ALL_INTENTS:
@@ -100,10 +104,13 @@ class Gateway:
             return 4014
         if application.sessions_started >= self.world.limits.identifies_a_day:
             return 4004
-        if not self._paced(application, shard):
+        sight = Sight(application, Intent(intents), *place)
+        if len(self._guilds(sight)) > self.world.limits.guilds_a_shard:
+            return 4011
+        if not self._paced(application, sight.shard):
             return False
         application.sessions_started += 1
-        self._begin(connection, Sight(application, Intent(intents), shard, shards))
+        self._begin(connection, sight)
         return True
 
     def resume(self, connection: Connection, data: Json) -> int | bool:
@@ -160,16 +167,19 @@ class Gateway:
         session = Session(self.world, self.faults, sight, connection.send)
         self.sessions[session.id] = session
         connection.session = session
-        guilds = [
-            guild
-            for guild in self.world.guilds.values()
-            if sight.user.id in guild.members and sight.serves(guild.id)
-        ]
+        guilds = self._guilds(sight)
         session.dispatch("READY", self._ready(session, [str(guild.id) for guild in guilds]))
         for guild in guilds:
             data = sight.rendered(Event("GUILD_CREATE", {}, guild), self.world)
             if data is not None:
                 session.dispatch("GUILD_CREATE", data)
+
+    def _guilds(self, sight: Sight) -> list[Guild]:
+        return [
+            guild
+            for guild in self.world.guilds.values()
+            if sight.user.id in guild.members and sight.serves(guild.id)
+        ]
 
     def _ready(self, session: Session, guilds: list[str]) -> Json:
         application = session.sight.application
@@ -187,6 +197,14 @@ class Gateway:
             "user_settings": {},
             "_trace": [],
         }
+
+
+def _shard_of(data: Json) -> tuple[int, int] | None:
+    """Return the shard that an IDENTIFY names, and how many there are; None for nonsense."""
+    match data.get("shard", [0, 1]):
+        case [int(shard), int(shards)] if 0 <= shard < shards:
+            return shard, shards
+    return None
 
 
 def _forbidden(application: Application) -> Intent:

@@ -43,6 +43,9 @@ class Limits:
     resume_window: float = 90.0
     """How long a session without a connection can be taken up again."""
     shards: int = 1
+    """As many as it recommends."""
+    guilds_a_shard: int = 2500
+    """More of them need more shards."""
     attachment_bytes: int = 10 * 1024**2
 
     @classmethod

@@ -9,6 +9,7 @@ import pytest
 
 from adapters.discord import adapter as module
 from adapters.discord.adapter import DiscordAdapter
+from adapters.discord.changed import Shard
 from core.inbox.places import Question
 
 
@@ -16,12 +17,12 @@ class Notes:
     """Cursors of an installation that never was connected before."""
 
     def __init__(self) -> None:
-        self.noted = list[datetime]()
+        self.noted = list[Shard]()
 
-    async def note(self, moment: datetime) -> None:
-        self.noted.append(moment)
+    async def note(self, shard: Shard, moment: datetime) -> None:
+        self.noted.append(shard)
 
-    async def last(self) -> datetime | None:
+    async def last(self, shard: Shard) -> datetime | None:
         return None
 
     async def direct_channels(self, since: datetime) -> list[int]:
@@ -29,6 +30,21 @@ class Notes:
 
     async def questions(self, since: datetime) -> list[Question]:
         raise AssertionError("nothing was asked before the first connection")
+
+
+class Certain:
+    """Shards that are this process's without a doubt, unless it is told otherwise."""
+
+    is_certain = True
+
+    async def run(self) -> None:
+        raise AssertionError("nothing is connected here")
+
+    async def turn(self, shard_id: int) -> None:
+        raise AssertionError("nothing is connected here")
+
+    async def leave(self) -> None:
+        raise AssertionError("nothing is connected here")
 
 
 @pytest.fixture
@@ -52,30 +68,46 @@ def adapter(notes: Notes) -> DiscordAdapter:
         closed=unused,
     )
     adapter._client.shard_count = 2
+    adapter._client.gateway._shards = Certain()
     return adapter
 
 
-async def test_nothing_is_noted_before_every_shard_has_caught_up(
+async def test_nothing_is_noted_of_a_shard_before_it_has_caught_up(
     adapter: DiscordAdapter, notes: Notes
 ) -> None:
-    await adapter.alive()
-    await adapter.connected(0, resumed=False)
-    await adapter.alive()
+    await adapter.alive(0)
     assert notes.noted == []
+    await adapter.connected(0, resumed=False)
+    await adapter.alive(0)
+    await adapter.alive(1)
+    assert notes.noted == [Shard(0, 2)]
     await adapter.connected(1, resumed=False)
-    assert len(notes.noted) == 1
+    assert notes.noted == [Shard(0, 2), Shard(1, 2)]
 
 
-async def test_nothing_is_noted_while_a_shard_is_away(
+async def test_nothing_is_noted_of_a_shard_that_is_away(
     adapter: DiscordAdapter, notes: Notes
 ) -> None:
     await adapter.connected(0, resumed=False)
-    await adapter.disconnected(0)
+    await adapter.disconnected(1)
+    await adapter.connected(1, resumed=True)
+    await adapter.alive(1)
+    assert notes.noted == [Shard(0, 2)], "it was never connected before"
     await adapter.connected(1, resumed=False)
+    assert notes.noted == [Shard(0, 2), Shard(1, 2)]
+
+
+async def test_nothing_is_noted_of_a_shard_that_may_be_another_processs(
+    adapter: DiscordAdapter, notes: Notes
+) -> None:
+    uncertain = Certain()
+    uncertain.is_certain = False
+    adapter._client.gateway._shards = uncertain
+    await adapter.connected(0, resumed=False)
+    adapter._client.gateway._shards = Certain()
+    await adapter.released(0)
+    await adapter.alive(0)
     assert notes.noted == []
-    await adapter.connected(0, resumed=True)
-    await adapter.alive()
-    assert len(notes.noted) == 1
 
 
 async def test_a_server_that_is_hidden_by_an_outage_is_waited_for(
@@ -87,11 +119,10 @@ async def test_a_server_that_is_hidden_by_an_outage_is_waited_for(
     state.shard_count = 2
     hidden = discord.Guild._create_unavailable(state=state, guild_id=1 << 22, data=None)
     state._add_guild(hidden)
-    await adapter.connected(0, resumed=False)
     catching_up = asyncio.create_task(adapter.connected(1, resumed=False))
     await asyncio.sleep(0.05)
-    await adapter.alive()
+    await adapter.alive(1)
     assert notes.noted == []
     hidden.unavailable = False
     await catching_up
-    assert len(notes.noted) == 1
+    assert notes.noted == [Shard(1, 2)]

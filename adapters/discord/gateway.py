@@ -1,0 +1,228 @@
+"""The connections to Discord's gateway: one a shard, begun and ended one by one.
+
+discord.py keeps the same shards connected from its start to its end. Here each shard has a task
+of its own, so that the set may change. What discord.py does not publish is used in this file
+alone: its sockets, and the state that it keeps of a shard's servers.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from itertools import chain, repeat
+from typing import Any, Protocol
+
+import aiohttp
+import discord
+from discord.gateway import DiscordWebSocket, ReconnectWebSocket
+
+logger = logging.getLogger(__name__)
+
+_PATIENCE = 60.0
+"""Seconds that a connection may take until it is identified or resumed."""
+_FAREWELL = 0.5
+"""Seconds that Discord gets to close its side of a connection."""
+_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+"""Seconds, or up to half as many, between two tries to connect."""
+_AFTER_INVALID = (1.0, 5.0)
+"""Seconds, from and to, after which a session is begun in place of an invalid one."""
+_NO_INTENT, _CLEAN = 4014, 1000
+_FAILURES = (OSError, TimeoutError, aiohttp.ClientError, discord.HTTPException)
+
+
+class Shards(Protocol):
+    """Which shards this process connects, and when."""
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is known which shards are this process's; else it hears nothing for sure."""
+        ...
+
+    async def run(self) -> None:
+        """Begin connections, and end them, as long as that may change."""
+        ...
+
+    async def turn(self, shard_id: int) -> None:
+        """Return when a shard may identify itself."""
+        ...
+
+    async def leave(self) -> None:
+        """Let others have this process's shards; their connections have ended."""
+        ...
+
+
+class Gateway:
+    """A client's connections; it tells the client as discord.py does, by its events.
+
+    Beside those it tells `shard_heard`, when Discord sent anything at all, and
+    `shard_released`, when a connection was ended on purpose.
+    """
+
+    def __init__(self, client: discord.AutoShardedClient) -> None:
+        """Prepare for connections of a client."""
+        self._client = client
+        self._connections: dict[int, asyncio.Task[None]] = {}
+        self._failed = asyncio.Queue[BaseException | None]()
+        self._choosing: asyncio.Task[None] | None = None
+        self._shards: Shards | None = None
+
+    @property
+    def running(self) -> frozenset[int]:
+        """The shards that are connected, or about to be."""
+        return frozenset(self._connections)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether these are exactly the shards that are to be connected."""
+        return self._shards is not None and self._shards.is_certain
+
+    async def run(self, shards: Shards) -> None:
+        """Keep connections up as `shards` says, until `close`.
+
+        Raises:
+            discord.PrivilegedIntentsRequired: when an intent is refused.
+            discord.ConnectionClosed: when Discord wants no more connections of this kind.
+        """
+        state = self._client._connection
+        state.shard_count = self._client.shard_count
+        state.shard_ids = range(self._client.shard_count or 1)
+        self._shards = shards
+        self._choosing = asyncio.create_task(shards.run())
+        self._choosing.add_done_callback(self._take_note)
+        if (error := await self._failed.get()) is not None:
+            raise error
+
+    async def close(self) -> None:
+        """End all connections, let others have the shards, and end `run`."""
+        try:
+            if self._choosing is not None:
+                self._choosing.cancel()
+                await asyncio.wait({self._choosing})
+            await self.end(*self.running)
+            shards, self._shards = self._shards, None
+            if shards is not None:
+                await shards.leave()
+        finally:
+            self._failed.put_nowait(None)
+
+    def begin(self, shard_id: int) -> None:
+        """Begin to keep a shard connected."""
+        connection = asyncio.create_task(self._stay_connected(shard_id))
+        connection.add_done_callback(self._take_note)
+        self._connections[shard_id] = connection
+
+    async def end(self, *shard_ids: int) -> None:
+        """End connections properly; return when nothing more is heard by them."""
+        ending = {self._connections.pop(one) for one in shard_ids if one in self._connections}
+        for _ in range(2):  # a second time for those that Discord does not say farewell to
+            for connection in ending:
+                connection.cancel()
+            if ending:
+                _, ending = await asyncio.wait(ending, timeout=_FAREWELL)
+        for shard_id in shard_ids:
+            self._forget(shard_id)
+            self._client.dispatch("shard_released", shard_id)
+
+    def _take_note(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._failed.put_nowait(error)
+
+    def _forget(self, shard_id: int) -> None:
+        """Remove what discord.py knows of a shard's servers: it grows old from now on."""
+        state = self._client._connection
+        for guild in [one for one in self._client.guilds if one.shard_id == shard_id]:
+            state._remove_guild(guild)
+        if (becoming_ready := state._ready_tasks.pop(shard_id, None)) is not None:
+            becoming_ready.cancel()
+
+    async def _stay_connected(self, shard_id: int) -> None:
+        session: dict[str, Any] = {}
+        pauses = _pauses()
+        while True:
+            try:
+                async with self._connected(shard_id, session) as socket:
+                    pauses = _pauses()
+                    await self._listen(socket, shard_id, session)
+            except ReconnectWebSocket as request:
+                if not request.resume:
+                    session.clear()
+                    await asyncio.sleep(random.uniform(*_AFTER_INVALID))
+            except _FAILURES as error:
+                pause = next(pauses)
+                logger.warning(
+                    "shard %d is not connected to Discord (%s); I try again in %.1f s",
+                    *(shard_id, type(error).__name__, pause),
+                )
+                session.pop("gateway", None)  # it may be that address alone which is away
+                await asyncio.sleep(pause)
+            except discord.ConnectionClosed as error:
+                if error.code == _NO_INTENT:
+                    raise discord.PrivilegedIntentsRequired(shard_id) from error
+                if error.code != _CLEAN:
+                    raise
+                await asyncio.sleep(next(pauses))
+
+    async def _listen(
+        self, socket: DiscordWebSocket, shard_id: int, session: dict[str, Any]
+    ) -> None:
+        """Take in what a connection tells; note in `session` how it is resumed."""
+        try:
+            while True:
+                await socket.poll_event()
+                self._client.dispatch("shard_heard", shard_id)
+        finally:
+            self._client.dispatch("shard_disconnect", shard_id)
+            if socket.session_id is not None:
+                session |= {
+                    "resume": True,
+                    "session": socket.session_id,
+                    "sequence": socket.sequence,
+                    "gateway": socket.gateway,
+                }
+
+    @asynccontextmanager
+    async def _connected(
+        self, shard_id: int, session: dict[str, Any]
+    ) -> AsyncIterator[DiscordWebSocket]:
+        """Give a connection that has identified itself, or resumed a session."""
+        if not session and self._shards is not None:
+            await self._shards.turn(shard_id)
+        async with asyncio.timeout(_PATIENCE):
+            # As the initial one it does not wait: its turn has come already.
+            socket = await _Socket.from_client(
+                self._client, initial=True, shard_id=shard_id, **session
+            )
+        try:
+            yield socket
+        finally:
+            if socket.open:
+                await socket.close(_CLEAN)
+
+
+class _Socket(DiscordWebSocket):
+    """A connection that closes itself when it is given up before anybody else has it."""
+
+    async def poll_event(self) -> None:
+        async with self._closed_if_cancelled():
+            await super().poll_event()
+
+    async def identify(self) -> None:
+        async with self._closed_if_cancelled():
+            await super().identify()
+
+    async def resume(self) -> None:
+        async with self._closed_if_cancelled():
+            await super().resume()
+
+    @asynccontextmanager
+    async def _closed_if_cancelled(self) -> AsyncIterator[None]:
+        try:
+            yield
+        except asyncio.CancelledError:
+            await self.close(_CLEAN)
+            raise
+
+
+def _pauses() -> Iterator[float]:
+    return (random.uniform(0.5, 1.0) * pause for pause in chain(_PAUSES, repeat(_PAUSES[-1])))

@@ -1,0 +1,70 @@
+"""How far Discord was heard is kept shard by shard, also when their number changes."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+import pytest
+
+from adapters.discord.changed import Shard
+from bot.discord import HeardUpTo
+
+MOMENT = datetime(2026, 11, 22, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+class Kept:
+    """The cursors of an inbox."""
+
+    def __init__(self) -> None:
+        self.positions = {"1180000000000000001": 9_999_999_999_999}
+
+    async def cursors(self, platform: str) -> Mapping[str, int]:
+        assert platform == "discord"
+        return self.positions
+
+    async def saw(self, platform: str, channel: str, position: int) -> None:
+        assert platform == "discord"
+        self.positions[channel] = position
+
+
+@pytest.fixture
+def heard() -> HeardUpTo:
+    return HeardUpTo(cast("Any", Kept()), cast("Any", None))
+
+
+async def test_before_the_first_connection_nothing_was_heard(heard: HeardUpTo) -> None:
+    assert await heard.last(Shard(0, 1)) is None
+    assert await heard.last(Shard(3, 4)) is None
+
+
+async def test_one_shard_says_nothing_of_another(heard: HeardUpTo) -> None:
+    await heard.note(Shard(0, 2), MOMENT + 9 * SECOND)
+    await heard.note(Shard(1, 2), MOMENT)
+    assert await heard.last(Shard(0, 2)) == MOMENT + 9 * SECOND
+    assert await heard.last(Shard(1, 2)) == MOMENT
+
+
+async def test_new_shards_go_on_where_the_only_one_was(heard: HeardUpTo) -> None:
+    await heard.note(Shard(0, 1), MOMENT)
+    assert await heard.last(Shard(3, 4)) == MOMENT
+    await heard.note(Shard(3, 4), MOMENT + SECOND)
+    assert await heard.last(Shard(3, 4)) == MOMENT + SECOND
+    assert await heard.last(Shard(0, 4)) == MOMENT
+
+
+async def test_another_number_of_shards_goes_on_where_the_slowest_was(heard: HeardUpTo) -> None:
+    await heard.note(Shard(0, 1), MOMENT - 9 * SECOND)
+    await heard.note(Shard(0, 2), MOMENT + 9 * SECOND)
+    assert await heard.last(Shard(2, 3)) == MOMENT - 9 * SECOND, "the other half was never heard"
+    await heard.note(Shard(1, 2), MOMENT)
+    assert await heard.last(Shard(2, 3)) == MOMENT
+    assert await heard.last(Shard(0, 1)) == MOMENT
+
+
+@pytest.mark.parametrize(
+    ("workspace", "shards"),
+    [("@me", [0]), (str(5 << 22), [1]), (str((6 << 22) + 77), [2])],
+)
+def test_a_server_is_one_shards(workspace: str, shards: list[int]) -> None:
+    assert [n for n in range(4) if Shard(n, 4).serves(workspace)] == shards
