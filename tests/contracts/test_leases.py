@@ -125,6 +125,7 @@ async def test_what_somebody_has_is_not_released_by_another(process: Process) ->
     one, other = process("a"), process("b")
     await one.share(GROUP, NAMES)
     await other.release(GROUP, "0")
+    assert (await other.share(GROUP, NAMES)).held == frozenset()
     assert (await one.share(GROUP, NAMES)).held == frozenset(NAMES)
 
 

@@ -18,6 +18,7 @@ SENT = "tests/security/test_sent_bodies.py"
 LINKS = "tests/security/test_sent_links.py"
 CLICKS = "tests/security/test_clicks.py"
 ACKS = "tests/security/test_acknowledging.py"
+SHARDS = "tests/unit/adapters/discord/test_shards.py"
 
 IN_ADAPTERS = (
     # --- what is sent to Discord -----------------------------------------------------------
@@ -395,6 +396,34 @@ IN_ADAPTERS = (
         "        original",
         "an answer is its asker's and staff's to delete",
         (f"{CLICKS}::test_an_answer_is_deleted_by_its_asker_and_staff_alone",),
+    ),
+    # --- several processes -----------------------------------------------------------------
+    Mutant(
+        "stay connected when the leases have run out",
+        "adapters/discord/shards.py",
+        "                if running and not self.is_certain:\n",
+        "                if False and running:\n",
+        "two processes never have the same shard for long",
+        (f"{SHARDS}::test_without_a_renewal_connections_end",),
+    ),
+    Mutant(
+        "release a shard that is still connected",
+        "adapters/discord/shards.py",
+        "        await self._gateway.end(shard_id)\n        await self._leases.release",
+        "        await self._leases.release",
+        "a shard is handed over by whoever has left it",
+        (f"{SHARDS}::test_too_large_a_share_becomes_smaller_by_one",),
+    ),
+    Mutant(
+        "look up in Slack what another process was refused",
+        "adapters/slack/lookups.py",
+        "        if await workspace.closed_elsewhere(method):\n            return None\n",
+        "",
+        "no call goes into a window that another process knows to be closed",
+        (
+            "tests/contracts/test_closed_windows.py"
+            "::test_what_is_looked_up_in_slack_waits_for_the_same_windows",
+        ),
     ),
     # --- the terminal ----------------------------------------------------------------------
     Mutant(

@@ -435,4 +435,31 @@ IN_CORE = (
         "hidden text is not part of a book",
         ("tests/unit/core/ingestion/test_html.py::test_hidden_text_is_left_out",),
     ),
+    # --- several processes -----------------------------------------------------------------
+    Mutant(
+        "take a turn that somebody has",
+        "core/leases.py",
+        "upsert = self._upsert(name, until, LeaseRow.until <= moment)",
+        "upsert = self._upsert(name, until)",
+        "what is held is nobody else's",
+        ("tests/contracts/test_leases.py::test_a_name_is_taken_by_one_until_it_runs_out",),
+    ),
+    Mutant(
+        "release what another process holds",
+        "core/leases.py",
+        "ours = (LeaseRow.name == _key(group, name), LeaseRow.holder == self._holder)",
+        "ours = (LeaseRow.name == _key(group, name),)",
+        "what is held is its holder's to release",
+        ("tests/contracts/test_leases.py::test_what_somebody_has_is_not_released_by_another",),
+    ),
+    Mutant(
+        "trust any certificate of a Qdrant server",
+        "core/index/qdrant_connection.py",
+        "                verify=verified,",
+        "                verify=False,",
+        "a key is sent to nobody but the server",
+        (
+            "tests/wire/test_qdrant_tls.py::test_an_authority_that_signed_nothing_is_told_by_the_doctor",
+        ),
+    ),
 )

@@ -38,7 +38,8 @@ class Table:
 
     seconds = LEASE
 
-    def __init__(self) -> None:
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
         self.mine = Share(frozenset({"0", "1"}), too_large=False)
         self.answers_after = 0.0
         self.fails = False
@@ -57,6 +58,7 @@ class Table:
 
     async def release(self, group: str, name: str) -> None:
         assert group == GROUP
+        assert int(name) not in self._connections.running
         self.released.append(name)
         self.mine = Share(self.mine.held - {name}, too_large=False)
 
@@ -78,8 +80,8 @@ def connections() -> Connections:
 
 
 @pytest.fixture
-def table() -> Table:
-    return Table()
+def table(connections: Connections) -> Table:
+    return Table(connections)
 
 
 @pytest.fixture
