@@ -38,13 +38,14 @@ class _Window:
         self._seconds = seconds
         self._used = deque[float]()
         self._promised: dict[object, float] = {}
-        self._closed_until = 0.0
+        self.closed_until = 0.0
+        """By Slack's word; of the clock that the window is used with."""
 
     def free_at(self, now: float) -> float:
         """Return when the next call may be made."""
         self._forget(now)
         full = len(self._used) >= self._count
-        return max(self._closed_until, self._used[-self._count] + self._seconds if full else now)
+        return max(self.closed_until, self._used[-self._count] + self._seconds if full else now)
 
     def is_spare(self, now: float) -> bool:
         """Return whether a call may be made now that nobody else could need."""
@@ -65,7 +66,7 @@ class _Window:
 
     def close(self, until: float) -> None:
         """Let no call through for a while: Slack said so."""
-        self._closed_until = max(self._closed_until, until)
+        self.closed_until = max(self.closed_until, until)
 
     def _forget(self, now: float) -> None:
         while self._used and self._used[0] + self._seconds <= now:
@@ -141,6 +142,10 @@ class Budget:
     def close(self, method: str, seconds: float) -> None:
         """Make no call of a method for so many seconds."""
         self._window(method).close(self._clock() + seconds)
+
+    def closed_for(self, method: str) -> float:
+        """Return the seconds for which no call of a method may be made, since Slack said so."""
+        return max(0.0, self._window(method).closed_until - self._clock())
 
     def release(self, holder: object) -> None:
         """Keep no call for an answer any more."""

@@ -105,7 +105,8 @@ class CatchUp:
 
     async def _look(self) -> None:
         begun = self._begun
-        assert begun is not None
+        if begun is None:
+            return  # another pause was looked through since this look was put off
         try:
             last = await self._cursors.last()
             if last is not None:

@@ -104,7 +104,7 @@ class History:
 
     async def _call(self, method: str, asked: Mapping[str, Any]) -> Json:
         workspace = self._workspaces.of(*self._place)
-        if seconds := await workspace.closed_elsewhere(method):
+        if seconds := await workspace.closed_for(method):
             raise TooMany(method, {"Retry-After": f"{seconds:.3f}"})
         client = await self._workspaces.clients.of(*self._place)
         try:

@@ -34,7 +34,7 @@ class Lookups:
         workspace = self._workspaces.of(*place)
         if not workspace.budget.may_show(method):
             return None
-        if await workspace.closed_elsewhere(method):
+        if await workspace.closed_for(method):
             return None
         try:
             async with asyncio.timeout(self._patience):

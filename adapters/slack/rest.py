@@ -219,7 +219,7 @@ class Rest:
         raise AssertionError("the last refusal is raised")
 
     async def _send(self, method: str, body: Json) -> Mapping[str, Any]:
-        if seconds := await self.workspace.closed_elsewhere(method):
+        if seconds := await self.workspace.closed_for(method):
             raise TooMany(method, {"Retry-After": f"{seconds:.3f}"})
         self._check()
         try:

@@ -40,17 +40,16 @@ class Workspace:
         if self.closed is not None:
             await self.closed.close(f"{self.name}:{method}", seconds)
 
-    async def closed_elsewhere(self, method: str) -> float:
-        """Return the seconds for which another process was refused a method; 0.0: it was not.
+    async def closed_for(self, method: str) -> float:
+        """Return the seconds for which a method was refused to this process or another one.
 
-        The method is closed for so long in the budget then.
+        0.0: it is open. To be asked right before a call: what the budget knew may be over.
         """
-        if self.closed is None:
-            return 0.0
-        seconds = await self.closed.seconds_left(f"{self.name}:{method}")
-        if seconds:
-            self.budget.close(method, seconds)
-        return seconds
+        if self.closed is not None:
+            seconds = await self.closed.seconds_left(f"{self.name}:{method}")
+            if seconds:
+                self.budget.close(method, seconds)
+        return self.budget.closed_for(method)
 
 
 @dataclass(slots=True)

@@ -417,7 +417,7 @@ IN_ADAPTERS = (
     Mutant(
         "look up in Slack what another process was refused",
         "adapters/slack/lookups.py",
-        "        if await workspace.closed_elsewhere(method):\n            return None\n",
+        "        if await workspace.closed_for(method):\n            return None\n",
         "",
         "no call goes into a window that another process knows to be closed",
         (
