@@ -117,5 +117,5 @@ def waiting_sentence(accepted: Accepted) -> str | None:
     """Return how many come first, for somebody who waits; None when there are few."""
     if accepted.acceptance is not Acceptance.NEW or accepted.ahead < _LONG_QUEUE:
         return None
-    about = "More than" if accepted.ahead >= COUNTED_AHEAD else "About"
-    return f"{about} {accepted.ahead} questions are before yours. I will answer right here."
+    many = "or more " if accepted.ahead >= COUNTED_AHEAD else ""
+    return f"About {accepted.ahead} {many}questions are before yours. I will answer right here."

@@ -63,7 +63,7 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
 
 
 def _leases(chats: ChatServices) -> Leases | None:
-    """Return what splits the shards between processes; a file has one process alone."""
+    """Return what splits the shards between processes; a file is meant for one bot."""
     if chats.holding.dialect.name == "sqlite":
         return None
     return Leases(chats.holding, uuid4().hex, chats.opened.settings.inbox.lease)

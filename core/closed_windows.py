@@ -29,7 +29,7 @@ class ClosedWindowRow(Base):
 class ClosedWindows:
     """Windows by name; asked before a call by every process that shares a database server.
 
-    A database that is a file has one process alone, which knows of its own refusals: nothing is
+    A database that is a file is meant for one bot, which knows of its own refusals: nothing is
     written or read then. Nor is a failing database in anybody's way: a call more is refused.
     """
 

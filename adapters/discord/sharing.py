@@ -5,13 +5,14 @@ import re
 from types import SimpleNamespace
 
 import aiohttp
+import discord
 
 from adapters.discord.rest import check_again
 from core.closed_windows import ClosedWindows
 
 _GLOBAL = "discord:global"
 _LONGEST = 10.0
-"""Seconds that a request waits here; discord.py's own patience begins behind it."""
+"""Seconds that a request waits here; its job is tried again when it would have to wait longer."""
 _ROUTE = re.compile(r"/(channels/\d+)(/.*)?$")
 _ID = re.compile(r"\d{15,}")
 _TOO_MANY = 429
@@ -34,8 +35,10 @@ def shared_limits(closed: ClosedWindows) -> aiohttp.TraceConfig:
         window = _window(begun.method, begun.url.path)
         if window is None:
             return
-        if left := await closed.seconds_left(window, _GLOBAL):
-            await asyncio.sleep(min(left, _LONGEST))
+        while left := await closed.seconds_left(window, _GLOBAL):
+            if left > _LONGEST:
+                raise discord.RateLimited(left)
+            await asyncio.sleep(left)
 
     async def note(
         session: aiohttp.ClientSession,

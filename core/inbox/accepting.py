@@ -24,7 +24,7 @@ class Accepting:
     """Accepts events; what every event needs is built once, as that takes the longest."""
 
     def __init__(self, engine: AsyncEngine, limits: Limits) -> None:
-        self._queue = Queue()
+        self._queue = Queue(limits.in_flight)
         self._counting = Counting(engine, limits)
         self._insert = _insert(engine)
         self._advance = _advance(engine)

@@ -32,8 +32,13 @@ class Standing:
 class Queue:
     """All that wait; its one query is built once."""
 
-    def __init__(self) -> None:
-        self._standing = _standing()
+    def __init__(self, in_flight: int) -> None:
+        """Build the query.
+
+        Args:
+            in_flight: How many are answered at the same time at most.
+        """
+        self._standing = _standing(COUNTED_AHEAD + in_flight)
 
     def standing(self, db: Connection, arrival: Arrival, moment: datetime) -> Standing:
         """Return how a new event stands, which is the next of its user.
@@ -57,8 +62,8 @@ class Queue:
         return Standing(found[0], found[1], ahead, found[3], bool(found[4]))
 
 
-def _standing() -> Select[Any]:
-    """Return the query for all of a Standing at once."""
+def _standing(counted: int) -> Select[Any]:
+    """Return the query for all of a Standing at once; it counts so many ahead at most."""
     rank = _rank()
     asked = select(_COUNTS.c.questions).where(
         _COUNTS.c.subject == bindparam("subject"), _COUNTS.c.minute == bindparam("minute")
@@ -67,7 +72,7 @@ def _standing() -> Select[Any]:
     return select(
         rank.c.round,
         rank.c.channel_round,
-        _ahead_of(rank),
+        _ahead_of(rank, counted),
         func.coalesce(asked.scalar_subquery(), 0),
         known.exists(),
     ).select_from(rank)
@@ -101,15 +106,15 @@ def _once(name: str, *columns: Any) -> CTE:
     return select(*columns).cte(name).prefix_with("MATERIALIZED", dialect="postgresql")
 
 
-def _ahead_of(rank: Any) -> Any:
-    """Return how many wait before a rank and are not begun.
+def _ahead_of(rank: Any, most: int) -> Any:
+    """Return how many wait before a rank and are not begun; `most` are looked at.
 
     Those that are in flight are among the first that are counted.
     """
     row = _WAITING.c
     place = tuple_(row.round, row.channel_round, row.accepted_at, row.key)
     mine = tuple_(rank.c.round, rank.c.channel_round, MOMENT, bindparam("key", type_=Text()))
-    before = select(row.key).where(is_waiting(row), place < mine).limit(2 * COUNTED_AHEAD)
+    before = select(row.key).where(is_waiting(row), place < mine).limit(most)
     counted, begun = (
         select(func.count()).select_from(query.subquery()).scalar_subquery()
         for query in (before.correlate(rank), in_flight(MOMENT))

@@ -37,8 +37,9 @@ def connect(
     Raises:
         ConfigurationError: when `url` is none, or `ca_file` cannot be used for it.
     """
-    verified = True if ca_file is None else _trusting(ca_file, url)
-    if api_key is not None and url.startswith("http://"):
+    is_encrypted = urlsplit(url).scheme != "http"
+    verified = True if ca_file is None else _trusting(ca_file, is_encrypted)
+    if api_key is not None and not is_encrypted:
         logger.warning("the Qdrant API key is sent without encryption: use https")
     try:
         _check(url)
@@ -54,19 +55,23 @@ def connect(
             )
     except ValueError as error:
         raise ConfigurationError(
-            "The Qdrant URL must look like http://host:6333 or https://host:6333."
+            "The Qdrant URL must look like http://host:6333 or https://host:6333; "
+            "its key is GLOSSATOR_QDRANT__API_KEY."
         ) from error
 
 
 def _check(url: str) -> None:
-    """Raise ValueError for what the client would take a scheme or a host of its own for."""
+    """Raise ValueError for what the client would take a scheme or a host of its own for.
+
+    It would leave out a user and a password without a word.
+    """
     parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("no scheme or no host")
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username is not None:
+        raise ValueError("no scheme, no host, or a user")
 
 
-def _trusting(ca_file: Path, url: str) -> ssl.SSLContext:
-    if url.startswith("http://"):
+def _trusting(ca_file: Path, is_encrypted: bool) -> ssl.SSLContext:
+    if not is_encrypted:
         raise ConfigurationError(f"{CA_FILE} is of no use for a Qdrant URL that is not https.")
     try:
         return ssl.create_default_context(cafile=ca_file)

@@ -8,6 +8,7 @@ from tests.chaos.checker import Kind
 from tests.chaos.part import Outcome
 
 MUST_BE_NONE = tuple(Kind)
+_NEVER = ("exits of its own", "ends without 0")
 _SHOWN = (
     "accepted",
     "apologies",
@@ -53,7 +54,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 def is_clean(outcomes: Iterable[Outcome]) -> bool:
     """Return whether nothing went wrong that must not."""
-    return not any(one.anomalies for one in outcomes)
+    return not any(one.anomalies or one.counts.get(name) for one in outcomes for name in _NEVER)
 
 
 def _parts(outcomes: Sequence[Outcome]) -> Iterator[str]:

@@ -1,10 +1,12 @@
 """Carries a run out: its parts one after the other, or some of them side by side."""
 
 import asyncio
+import hashlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +15,8 @@ from tests.chaos.part import Outcome, Part, run_part
 from tests.chaos.templates import BUOYS, Templates, make_models
 from tests.postgres import postgres_server
 
+_ROOT = Path(__file__).parents[2]
+_PROGRAM = ("adapters", "bot", "core", "migrations", "tests/chaos")
 _REAL = 500
 """Questions of each run that real models answer."""
 _LARGEST = 250
@@ -67,7 +71,10 @@ async def _one_by_one(share: Sequence[Part], state: Path, models: Path) -> None:
         templates = Templates(folder, models, server)
         for part in share:
             outcome = await run_part(part, folder / f"part-{part.seed}", templates, server)
-            _kept(part, state).write_text(json.dumps(outcome.as_json()), encoding="utf-8")
+            kept = _kept(part, state)
+            writing = kept.with_suffix(".new")  # whole, or not there
+            writing.write_text(json.dumps(outcome.as_json()), encoding="utf-8")
+            writing.replace(kept)
             seconds, wrong = outcome.counts["seconds"], len(outcome.anomalies)
             print(
                 f"{part.name}, seed {part.seed}: {part.questions} questions in {seconds:.0f} s, "
@@ -78,5 +85,15 @@ async def _one_by_one(share: Sequence[Part], state: Path, models: Path) -> None:
 
 
 def _kept(part: Part, state: Path) -> Path:
-    """Return the file with what came of a part."""
-    return state / f"{part.seed}-{part.questions}.json"
+    """Return the file with what came of a part: of this very program, and of no other one."""
+    return state / f"{part.seed}-{part.questions}-{_program()}.json"
+
+
+@cache
+def _program() -> str:
+    """Return what changes with every change of the program, or of how it is tried."""
+    read = hashlib.sha256()
+    for folder in _PROGRAM:
+        for file in sorted((_ROOT / folder).rglob("*.py")):
+            read.update(file.read_bytes())
+    return read.hexdigest()[:12]

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import aiohttp
+import discord
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -142,6 +143,19 @@ async def test_a_route_that_discord_closed_for_one_process_is_waited_for_by_anot
                 await session.close()
         assert statuses == [429, 200]
         assert world.history.early_requests == []
+
+
+@is_shared
+async def test_a_request_that_would_have_to_wait_for_long_is_not_sent(windows: Both) -> None:
+    async with DiscordServer() as server:
+        world = server.world
+        path = f"{server.api_url}/channels/{world.channel.id}/messages"
+        await windows[0].close(f"discord:GET channels/{world.channel.id}/messages", 30.0)
+        async with aiohttp.ClientSession(trace_configs=[shared_limits(windows[1])]) as session:
+            with pytest.raises(discord.RateLimited) as refusal:
+                await session.get(path)
+        assert 25.0 < refusal.value.retry_after <= 30.0
+        assert world.history.calls == []
 
 
 def _nothing() -> None:

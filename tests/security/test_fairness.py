@@ -64,7 +64,9 @@ async def test_beside_a_spammer_everybody_waits_hardly_longer(engine: AsyncEngin
         f"{refused} of those refused; load a core before: {load:.2f}"
     )
     assert refused
-    assert beside / alone <= MOST or load >= QUIET
+    if load >= QUIET:
+        pytest.skip(f"a load of {load:.2f} a core: the delay is printed, and not compared")
+    assert beside / alone <= MOST
 
 
 async def _asked_for(engine: AsyncEngine, *, spamming: bool) -> tuple[list[float], int]:

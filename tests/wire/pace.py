@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+import pytest
+
 RATE, COUNT = 50, 250
 """Questions a second, and how many in all."""
 SOON = 0.1
@@ -56,10 +58,10 @@ class Report:
 
     def check(self) -> None:
         """Print everything; on a quiet machine fail for what took too long."""
-        if not self._is_quiet:
-            self._lines.append("the machine is not quiet: nothing is compared")
         print("", *self._lines, sep="\n")
-        assert not (self._is_quiet and self._late), "\n".join(self._lines)
+        if not self._is_quiet:
+            pytest.skip("the machine is not quiet: times are printed, and not compared")
+        assert not self._late, "\n".join(self._lines)
 
 
 @asynccontextmanager

@@ -199,7 +199,18 @@ async def test_a_url_without_a_port_means_qdrant_s_own(url: str, asked: str) -> 
     await client.close()
 
 
-@pytest.mark.parametrize("url", ["qdrant.example.org:6333", "localhost", "ftp://h", "http:///h"])
-async def test_a_url_without_a_scheme_or_a_host_is_refused(url: str) -> None:
-    with pytest.raises(ConfigurationError, match="must look like"):
+@pytest.mark.parametrize(
+    "url",
+    ["qdrant.example.org:6333", "localhost", "ftp://h", "http:///h", "https://user:secret@h:6333"],
+)
+async def test_a_url_without_a_scheme_or_a_host_or_with_a_user_is_refused(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="must look like") as refusal:
         connect(url)
+    assert "secret" not in str(refusal.value)
+
+
+async def test_a_key_that_is_sent_in_the_clear_is_warned_of_however_the_url_is_written(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await connect("HTTP://127.0.0.1:6333", api_key="key").close()
+    assert "without encryption" in caplog.text
