@@ -37,12 +37,13 @@ class Ground:
         ways = {"discord": self.to_discord, "slack": self.to_slack, "database": self.to_database}
         return {name: proxy for name, proxy in ways.items() if proxy is not None}
 
-    def settings(self, database: str) -> dict[str, str]:
+    def settings(self, database: str, shards: int = 1) -> dict[str, str]:
         """Return the settings of a bot; `database` names the one at the end of the proxy."""
         app = self.slack.world.app
         found = {
             "DISCORD__TOKEN": self.discord.world.application.token,
             "DISCORD__API_URL": through(self.to_discord, self.discord.api_url),
+            "DISCORD__SHARDS": str(shards),
             "SLACK__BOT_TOKEN": self.slack.world.installation.token,
             "SLACK__APP_TOKEN": app.app_token,
             "SLACK__SIGNING_SECRET": app.signing_secret,

@@ -27,6 +27,8 @@ ORPHANS_GONE_WITHIN = 60.0
 _LAST_ANSWER_WITHIN = 240.0
 """Seconds after the last disturbance; a busy machine takes its time."""
 _LOOKS_EVERY = 0.4
+_SPLITTING, _SHARDS = 3, 4
+"""So many replicas split so many shards."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,13 @@ class Part:
         """What it is called in the state's folder and in the table."""
         database = "PostgreSQL" if self.on_postgres else "SQLite"
         models = "stand-ins" if self.stand_ins else "real models"
-        return f"{database}, {self.replicas} replica{'s'[: self.replicas - 1]}, {models}"
+        shards = f", {self.shards} shards" if self.shards > 1 else ""
+        return f"{database}, {self.replicas} replica{'s'[: self.replicas - 1]}{shards}, {models}"
+
+    @property
+    def shards(self) -> int:
+        """How many shards of Discord the replicas split between them; 1: each hears all."""
+        return _SHARDS if self.replicas == _SPLITTING else 1
 
 
 @dataclass
@@ -76,7 +84,7 @@ async def run_part(
         await templates.copy_database(template.database, database)
     began = time.monotonic()
     async with a_ground(server, part.seed) as ground:
-        settings = ground.settings(database) | (STAND_INS if part.stand_ins else {})
+        settings = ground.settings(database, part.shards) | (STAND_INS if part.stand_ins else {})
         async with a_fleet(template.data, folder, part.replicas, settings, part.seed) as fleet:
             url = f"sqlite:///{fleet.bots[0].folder / 'data' / 'glossator.db'}"
             async with _engine(f"{server.url}{database}" if server else url) as engine:

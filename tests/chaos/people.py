@@ -14,7 +14,8 @@ from tests.chaos.ground import Ground
 from tests.chaos.history import Asked
 from tests.wire import discord, slack
 
-_CHANNELS, _USERS = 6, 24
+_SERVERS, _CHANNELS, _USERS = 4, 6, 24
+"""On Discord, the channels are shared out between the servers."""
 _LONGEST = 4
 _AT_A_TIME = 12
 _APART = 1_000_000
@@ -41,8 +42,14 @@ class People:
         self._random = random.Random(self.seed)
         self._turn = asyncio.Semaphore(_AT_A_TIME)
         there, here = self.ground.discord.world, self.ground.slack.world
-        self._on_discord = [there.add_user(f"user{n}", there.guild) for n in range(_USERS)]
-        self._there = [there.add_channel(there.guild, f"channel-{n}") for n in range(_CHANNELS)]
+        servers = [there.guild]
+        for number in range(1, _SERVERS):
+            servers.append(there.add_guild(f"Course {number}", there.owner))
+            there.install(there.application, servers[-1])
+        self._on_discord = [there.add_user(f"user{n}", *servers) for n in range(_USERS)]
+        self._there = [
+            there.add_channel(servers[n % _SERVERS], f"channel-{n}") for n in range(_CHANNELS)
+        ]
         self._on_slack = [here.add_user(f"user{n}", here.workspace) for n in range(_USERS)]
         members = (here.owner, here.bot, *self._on_slack)
         self._here = [

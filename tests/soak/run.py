@@ -18,7 +18,9 @@ from tests.wire.bot_process import BotProcess, copied
 
 LEG = 200
 """Questions that are asked before people forget what was said."""
-_PACE = 12.0
+_PACE = 5.0
+"""Questions a second, well below what it can do: what is kept for minutes, such as discord.py's
+knowledge of rate limits, would grow and shrink with the pace."""
 _SAMPLES_EVERY = 2.0
 _PATIENCE = 240.0
 
