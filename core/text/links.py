@@ -5,9 +5,12 @@ import re
 from core.models import CODE
 
 _URL = re.compile(
-    r"(?i)\b[a-z][a-z0-9+.-]{1,20}://[^\s<>()\[\]\"'`|]+|\bwww\.[^\s<>()\[\]\"'`|]+"
+    r"(?i)\b[a-z][a-z0-9+.-]{1,20}://"
+    r"(?:\[[^\s\[\]]+\][^\s<>()\[\]\"'`|]*|[^\s<>()\[\]\"'`|]+)"
+    r"|\bwww\.[^\s<>()\[\]\"'`|]+"
     r"|\b(?:(?:javascript|vbscript|data|mailto):)+(?=[^\s:])[^\s<>\[\]\"'`|]*"
 )
+"""A host may be a number in brackets."""
 _TARGET = re.compile(
     r"!?\[(?P<text>[^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])|<[/!]?[a-zA-Z][^<>]*>"
 )

@@ -1,0 +1,22 @@
+"""No address of the web is left in what we say."""
+
+import pytest
+
+from core.text.links import without_links
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("See https://user@www.example.org/a?b=c.", "See example.org."),
+        ("Open http://[::ffff:127.0.0.1]/ now", "Open [::ffff:127.0.0.1] now"),
+        ("Open http://[::1]:80/a?b now", "Open [::1]:80 now"),
+        ("(ftp://host.example/file)", "(host.example)"),
+        (
+            "An address begins with http:// or https://",
+            "An address begins with http:// or https://",
+        ),
+    ],
+)
+def test_an_address_is_reduced_to_its_host(text: str, left: str) -> None:
+    assert without_links(text) == left
