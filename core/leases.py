@@ -16,14 +16,21 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
 _KEPT = timedelta(hours=1)
-"""How long a process that said nothing more stays in the table."""
+"""How long what has run out stays in the table."""
 _NOBODY = ""
+_BEAT, _LONGEST_BEAT = 0.25, 2.0
+"""The part of a lease, and the seconds at most, after which it is to be renewed."""
+_MISSED = 2
+"""After so many beats without a word, nobody counts on a process any more."""
 _BREAK = 0.25
 """The part of a lease that a process may stand still in the middle of a transaction."""
 
 
 class LeaseRow(Base):
-    """Something that a process has until a moment, or a process that lives until then."""
+    """Something that a process has until a moment, or a process that lives until then.
+
+    The row of a process that has not yet come back has no holder.
+    """
 
     __tablename__ = "leases"
 
@@ -47,22 +54,31 @@ class Leases:
     The clock is the database's, so that the clocks of several machines need not agree.
     """
 
-    def __init__(self, engine: AsyncEngine, holder: str, seconds: float) -> None:
+    def __init__(
+        self, engine: AsyncEngine, holder: str, seconds: float, longest_beat: float = _LONGEST_BEAT
+    ) -> None:
         """Prepare to use the table.
 
         Args:
             holder: This process, unlike any other one.
             seconds: How long a lease that is not renewed keeps others away.
+            longest_beat: Seconds between two renewals at most.
         """
         self._engine = engine
         self._holder = holder
         self.seconds = seconds
+        self.beat = min(seconds * _BEAT, longest_beat)
+        """Seconds after which to renew."""
+        self._awaited = timedelta(seconds=self.beat * _MISSED)
+        self._free_since = dict[str, datetime]()
 
     async def share(self, group: str, names: Sequence[str]) -> Share:
         """Renew what is held of a group's names, take what is free up to a fair share.
 
-        Whoever calls this is a member of the group for as long as a lease lasts. Shares differ
-        by one at most, as soon as those who have too much have let go of it.
+        Whoever calls this is a member of the group for two beats. Shares differ by one at most,
+        as soon as those who have too much have let go of it. They do so for members that have
+        called this again; and what stays free for two beats is taken by anybody. So a process
+        that dies as often as it starts takes nothing away from those that live.
         """
         return await write(self._engine, lambda db: self._share(db, group, names))
 
@@ -108,16 +124,19 @@ class Leases:
         until = moment + timedelta(seconds=self.seconds)
         keys = {_key(group, name): name for name in names}
         self._add_missing(db, sorted(keys), moment)
-        self._renew(db, group, [*keys], until)
+        self._renew(db, [*keys], until)
+        self._stay_member(db, group, moment + self._awaited)
         holders = _holders(db, [*keys], moment)
-        sizes = _sizes(_members(db, group, moment), holders.values())
+        members = _members(db, group, moment)
+        sizes = _sizes(members, holders.values())
         free = [key for key in keys if key not in holders]
-        taken = self._take_free(db, free, self._wanted(sizes, len(keys)), moment, until)
+        most = max(self._wanted(sizes, len(keys)), self._left_over(free, moment))
+        taken = self._take_free(db, free, most, moment, until)
         ours = {key for key, holder in holders.items() if holder == self._holder} | taken
-        _forget_dead(db, group, moment)
+        _forget_old(db, moment)
         return Share(
             held=frozenset(keys[key] for key in ours),
-            too_large=not free and self._is_to_let_go(sizes),
+            too_large=not free and self._is_to_let_go(sizes, members),
         )
 
     def _wanted(self, sizes: Mapping[str, int], names: int) -> int:
@@ -125,11 +144,17 @@ class Leases:
         ours, part = sizes[self._holder], names // len(sizes)
         return part - ours if ours < part else int(ours == min(sizes.values()))
 
-    def _is_to_let_go(self, sizes: Mapping[str, int]) -> bool:
+    def _left_over(self, free: Sequence[str], moment: datetime) -> int:
+        """Return how many names nobody took although this process has long seen them free."""
+        self._free_since = {key: self._free_since.get(key, moment) for key in free}
+        return sum(moment - since >= self._awaited for since in self._free_since.values())
+
+    def _is_to_let_go(self, sizes: Mapping[str, int], members: Mapping[str, bool]) -> bool:
         """Return whether this process is the first of the fullest, and others have too few."""
         most = max(sizes.values())
         first = min(holder for holder, size in sizes.items() if size == most)
-        return first == self._holder and most - min(sizes.values()) > 1
+        takers = [size for holder, size in sizes.items() if members[holder]]
+        return first == self._holder and most - min(takers, default=most) > 1
 
     def _add_missing(self, db: Connection, keys: Sequence[str], moment: datetime) -> None:
         known = set(db.scalars(select(LeaseRow.name).where(LeaseRow.name.in_(keys))))
@@ -139,11 +164,14 @@ class Leases:
         if new:
             db.execute(insert_into(self._engine, LeaseRow).values(new).on_conflict_do_nothing())
 
-    def _renew(self, db: Connection, group: str, keys: Sequence[str], until: datetime) -> None:
-        """Renew the membership and what is still held, also if it has run out meanwhile."""
-        db.execute(self._upsert(_member(group, self._holder), until))
+    def _renew(self, db: Connection, keys: Sequence[str], until: datetime) -> None:
+        """Renew what is still held, also if it has run out meanwhile."""
         ours = (LeaseRow.holder == self._holder, LeaseRow.name.in_(keys))
         db.execute(update(LeaseRow).where(*ours).values(until=until))
+
+    def _stay_member(self, db: Connection, group: str, until: datetime) -> None:
+        name = _member(group, self._holder)
+        db.execute(self._upsert(name, until, holder_at_first=_NOBODY))
 
     def _take_free(
         self, db: Connection, free: Sequence[str], most: int, moment: datetime, until: datetime
@@ -162,12 +190,13 @@ class Leases:
         return taken
 
     def _upsert(
-        self, name: str, until: datetime, condition: Any = None
+        self, name: str, until: datetime, condition: Any = None, holder_at_first: str | None = None
     ) -> "sqlite.Insert | postgresql.Insert":
         """Return the statement that gives us a name, known or not, if the condition holds."""
         insert = insert_into(self._engine, LeaseRow)
         ours = {"holder": self._holder, "until": until}
-        return insert.values(name=name, **ours).on_conflict_do_update(
+        first = ours if holder_at_first is None else ours | {"holder": holder_at_first}
+        return insert.values(name=name, **first).on_conflict_do_update(
             index_elements=["name"], set_=ours, where=condition
         )
 
@@ -193,12 +222,15 @@ def _holders(db: Connection, keys: Sequence[str], moment: datetime) -> dict[str,
     return dict(db.execute(held).all())
 
 
-def _members(db: Connection, group: str, moment: datetime) -> Sequence[str]:
-    alive = (LeaseRow.name.startswith(_member(group, "")), LeaseRow.until > moment)
-    return db.scalars(select(LeaseRow.holder).where(*alive)).all()
+def _members(db: Connection, group: str, moment: datetime) -> dict[str, bool]:
+    """Return the processes that are alive, and whether each has come back since it joined."""
+    prefix = _member(group, "")
+    query = select(LeaseRow.name, LeaseRow.holder != _NOBODY)
+    alive = query.where(LeaseRow.name.startswith(prefix), LeaseRow.until > moment)
+    return {name.removeprefix(prefix): came_back for name, came_back in db.execute(alive)}
 
 
-def _sizes(members: Sequence[str], holders: Iterable[str]) -> dict[str, int]:
+def _sizes(members: Iterable[str], holders: Iterable[str]) -> dict[str, int]:
     """Return how many names each member has; holders that are no members do not count."""
     sizes = dict.fromkeys(members, 0)
     for holder in holders:
@@ -207,8 +239,8 @@ def _sizes(members: Sequence[str], holders: Iterable[str]) -> dict[str, int]:
     return sizes
 
 
-def _forget_dead(db: Connection, group: str, moment: datetime) -> None:
-    """Delete members that have said nothing for long, unless another process is at it."""
-    dead = (LeaseRow.name.startswith(_member(group, "")), LeaseRow.until < moment - _KEPT)
-    found = select(LeaseRow.name).where(*dead).with_for_update(skip_locked=True)
+def _forget_old(db: Connection, moment: datetime) -> None:
+    """Delete what ran out long ago, of any group, unless another process is at it."""
+    old = select(LeaseRow.name).where(LeaseRow.until < moment - _KEPT)
+    found = old.with_for_update(skip_locked=True)
     db.execute(delete(LeaseRow).where(LeaseRow.name.in_(found)))

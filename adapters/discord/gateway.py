@@ -8,7 +8,7 @@ alone: its sockets, and the state that it keeps of a shard's servers.
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import chain, repeat
 from typing import Any, Protocol
@@ -23,10 +23,10 @@ _PATIENCE = 60.0
 """Seconds that a connection may take until it is identified or resumed."""
 _FAREWELL = 0.5
 """Seconds that Discord gets to close its side of a connection."""
-_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-"""Seconds, or up to half as many, between two tries to connect."""
+_PAUSES = (0.25, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+"""Seconds, down to half as many, between two tries to connect, until a connection stands."""
 _AFTER_INVALID = (1.0, 5.0)
-"""Seconds, from and to, after which a session is begun in place of an invalid one."""
+"""Seconds, from and to, after which a session is begun in place of an invalid one, at first."""
 _NO_INTENT, _CLEAN = 4014, 1000
 _FAILURES = (OSError, TimeoutError, aiohttp.ClientError, discord.HTTPException)
 
@@ -115,11 +115,10 @@ class Gateway:
     async def end(self, *shard_ids: int) -> None:
         """End connections properly; return when nothing more is heard by them."""
         ending = {self._connections.pop(one) for one in shard_ids if one in self._connections}
-        for _ in range(2):  # a second time for those that Discord does not say farewell to
+        while ending:  # more than once for those that Discord does not say farewell to
             for connection in ending:
                 connection.cancel()
-            if ending:
-                _, ending = await asyncio.wait(ending, timeout=_FAREWELL)
+            _, ending = await asyncio.wait(ending, timeout=_FAREWELL)
         for shard_id in shard_ids:
             self._forget(shard_id)
             self._client.dispatch("shard_released", shard_id)
@@ -138,18 +137,20 @@ class Gateway:
 
     async def _stay_connected(self, shard_id: int) -> None:
         session: dict[str, Any] = {}
-        pauses = _pauses()
+        pauses = _Pauses()
         while True:
             try:
                 async with self._connected(shard_id, session) as socket:
-                    pauses = _pauses()
-                    await self._listen(socket, shard_id, session)
+                    await self._listen(socket, shard_id, session, pauses)
             except ReconnectWebSocket as request:
+                pause = pauses.next()
                 if not request.resume:
                     session.clear()
-                    await asyncio.sleep(random.uniform(*_AFTER_INVALID))
+                    pause = max(pause, random.uniform(*_AFTER_INVALID))
+                logger.info("shard %d connects to Discord again in %.1f s", shard_id, pause)
+                await asyncio.sleep(pause)
             except _FAILURES as error:
-                pause = next(pauses)
+                pause = pauses.next()
                 logger.warning(
                     "shard %d is not connected to Discord (%s); I try again in %.1f s",
                     *(shard_id, type(error).__name__, pause),
@@ -161,15 +162,18 @@ class Gateway:
                     raise discord.PrivilegedIntentsRequired(shard_id) from error
                 if error.code != _CLEAN:
                     raise
-                await asyncio.sleep(next(pauses))
+                await asyncio.sleep(pauses.next())
 
     async def _listen(
-        self, socket: DiscordWebSocket, shard_id: int, session: dict[str, Any]
+        self, socket: DiscordWebSocket, shard_id: int, session: dict[str, Any], pauses: "_Pauses"
     ) -> None:
         """Take in what a connection tells; note in `session` how it is resumed."""
+        standing = socket.wait_for("RESUMED" if session else "READY", lambda _: True)
         try:
             while True:
                 await socket.poll_event()
+                if standing.done():
+                    pauses.begin_anew()
                 self._client.dispatch("shard_heard", shard_id)
         finally:
             self._client.dispatch("shard_disconnect", shard_id)
@@ -224,5 +228,16 @@ class _Socket(DiscordWebSocket):
             raise
 
 
-def _pauses() -> Iterator[float]:
-    return (random.uniform(0.5, 1.0) * pause for pause in chain(_PAUSES, repeat(_PAUSES[-1])))
+class _Pauses:
+    """How long to wait between two tries: the longer, the more of them have failed."""
+
+    def __init__(self) -> None:
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Take note that a try has not failed."""
+        self._left = chain(_PAUSES, repeat(_PAUSES[-1]))
+
+    def next(self) -> float:
+        """Return the seconds until the next try."""
+        return random.uniform(0.5, 1.0) * next(self._left)

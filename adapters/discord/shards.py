@@ -5,6 +5,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from math import inf
 from typing import Any, TypeVar
 
 from adapters.discord.gateway import Gateway
@@ -20,8 +21,6 @@ IDENTIFY_EVERY = 5.0
 """Seconds between two shards' identifying themselves, by Discord's rule."""
 _BETWEEN_TURNS = IDENTIFY_EVERY + 1.0
 """Seconds; the way to Discord may be longer for one process than for the next."""
-_BEAT, _LONGEST_BEAT = 0.25, 2.0
-"""The part of a lease, and the seconds at most, after which leases are renewed."""
 _MARGIN = 0.2
 """The part of a lease at whose end we believe it is over: closing takes its time."""
 _RETRY = 0.5
@@ -94,7 +93,6 @@ class SharedShards:
         self._concurrency = concurrency
         self._clock = clock
         self._until = -float("inf")
-        self._pause = min(leases.seconds * _BEAT, _LONGEST_BEAT)
 
     @property
     def is_certain(self) -> bool:
@@ -110,11 +108,11 @@ class SharedShards:
         come_round = self._join
         while True:
             try:
-                await come_round()
+                await self._meanwhile(come_round())
                 come_round = self._come_round
             except StoreError as error:
                 logger.warning("Discord's shards cannot be shared out: %s", error)
-            await self._meanwhile(asyncio.sleep(self._pause))
+            await self._meanwhile(asyncio.sleep(self._leases.beat))
 
     async def turn(self, shard_id: int) -> None:
         """Return when a shard may identify itself, among those of all processes."""
@@ -142,7 +140,7 @@ class SharedShards:
 
     async def _come_round(self) -> None:
         before = self._clock()
-        share = await self._meanwhile(self._leases.share(self._group, self._names))
+        share = await self._leases.share(self._group, self._names)
         self._until = before + self._leases.seconds * (1 - _MARGIN)
         if not self.is_certain:
             return  # the answer took as long as the leases
@@ -155,6 +153,8 @@ class SharedShards:
         if lost := self._gateway.running - held:
             logger.info("another process has shards %s", sorted(lost))
             await self._gateway.end(*lost)
+        if not self.is_certain:
+            return  # ending them took as long as the leases
         for shard_id in sorted(held - self._gateway.running):
             logger.info("this process has shard %d", shard_id)
             self._gateway.begin(shard_id)
@@ -167,6 +167,8 @@ class SharedShards:
         shard_id = max(self._gateway.running)
         if not await self._leases.take(self._turn("hand-over", shard_id), _BETWEEN_TURNS):
             return
+        if not self.is_certain:
+            return  # the answer took as long as the leases: it has been ended
         logger.info("shard %d is handed over to another process", shard_id)
         await self._gateway.end(shard_id)
         await self._leases.release(self._group, str(shard_id))
@@ -175,14 +177,12 @@ class SharedShards:
         """Wait for something; when the leases run out before that, end all connections."""
         waiting = asyncio.create_task(coroutine)
         try:
-            while True:
-                running = self._gateway.running
-                left = max(0.0, self._until - self._clock()) if running else None
-                await asyncio.wait({waiting}, timeout=left)
-                if running and not self.is_certain:
+            while not waiting.done():
+                left = max(0.0, self._until - self._clock()) if self._gateway.running else inf
+                await asyncio.wait({waiting}, timeout=min(left, self._leases.beat))
+                if not self.is_certain and (running := self._gateway.running):
                     logger.warning("the leases of shards %s have run out", sorted(running))
                     await self._gateway.end(*running)
-                if waiting.done():
-                    return waiting.result()
+            return waiting.result()
         finally:
             waiting.cancel()

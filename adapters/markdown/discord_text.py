@@ -22,7 +22,8 @@ def disarm(text: str) -> str:
     For names of threads, autocompletion and buttons; elsewhere `escape` is needed.
     """
     text = without_links(visible(text)).replace("://", f":{_GAP}//")
-    text = _EVERYBODY.sub(f"@{_GAP}", text).replace("](", f"]{_GAP}(")
+    text = _EVERYBODY.sub(f"@{_GAP}", text)
+    text = text.replace("](", f"]{_GAP}(")
     return _INVITE.sub(rf"\g<0>{_GAP}", _ANGLE.sub(f"<{_GAP}", text))
 
 

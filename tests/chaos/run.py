@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -70,7 +71,9 @@ async def _one_by_one(share: Sequence[Part], state: Path, models: Path) -> None:
         folder = Path(name)
         templates = Templates(folder, models, server)
         for part in share:
-            outcome = await run_part(part, folder / f"part-{part.seed}", templates, server)
+            place = folder / f"part-{part.seed}"
+            outcome = await run_part(part, place, templates, server)
+            shutil.rmtree(place)  # some hundred megabytes
             kept = _kept(part, state)
             writing = kept.with_suffix(".new")  # whole, or not there
             writing.write_text(json.dumps(outcome.as_json()), encoding="utf-8")

@@ -401,8 +401,8 @@ IN_ADAPTERS = (
     Mutant(
         "stay connected when the leases have run out",
         "adapters/discord/shards.py",
-        "                if running and not self.is_certain:\n",
-        "                if False and running:\n",
+        "                if not self.is_certain and (running := self._gateway.running):\n",
+        "                if False and (running := self._gateway.running):\n",
         "two processes never have the same shard for long",
         (f"{SHARDS}::test_without_a_renewal_connections_end",),
     ),

@@ -36,7 +36,7 @@ class Connections:
 class Table:
     """Leases that say what a test wants, and may keep one waiting for it."""
 
-    seconds = LEASE
+    seconds, beat = LEASE, LEASE / 4
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -46,6 +46,7 @@ class Table:
         self.joined = False
         self.released = list[str]()
         self.turns = list[bool]()
+        self.turns_hang = False
 
     async def share(self, group: str, names: Sequence[str]) -> Share:
         assert group == GROUP
@@ -69,6 +70,8 @@ class Table:
     async def take(self, name: str, seconds: float) -> bool:
         assert name in (f"{BOT}:identify:0", f"{BOT}:hand-over:0")
         assert seconds > 5.0, "Discord's rule"
+        if self.turns_hang:
+            await asyncio.Event().wait()
         if not self.turns:
             raise StoreError("the database is away")
         return self.turns.pop(0)
@@ -160,6 +163,28 @@ async def test_too_large_a_share_becomes_smaller_by_one(
         while not table.released:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     assert table.released == ["1"]
+
+
+async def test_connections_end_with_the_leases_also_while_a_hand_over_hangs(
+    shards: SharedShards, connections: Connections, table: Table
+) -> None:
+    table.mine = Share(frozenset({"0", "1"}), too_large=True)
+    table.turns_hang = True
+    await _until_running(connections)
+    assert not shards.is_certain
+
+
+async def test_connections_end_with_the_leases_also_if_the_first_hand_over_hangs(
+    connections: Connections, table: Table
+) -> None:
+    table.mine = Share(frozenset({"0", "1"}), too_large=True)
+    table.turns_hang = True
+    shards = SharedShards(cast("Any", connections), cast("Any", table), BOT, count=2, concurrency=1)
+    running = asyncio.create_task(shards.run())
+    await _until_running(connections, 0, 1)
+    await _until_running(connections)
+    running.cancel()
+    await asyncio.wait({running})
 
 
 async def test_a_database_that_is_away_does_not_keep_a_process_from_leaving(
