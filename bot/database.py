@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import create_engine, store_errors
+from core.database import create_engine, dispose, store_errors
 from core.errors import ConfigurationError, StoreError
 
 HEAD_REVISION = "0007"
@@ -85,7 +85,7 @@ async def upgrade(engine: AsyncEngine) -> None:
             async with migrating.begin() as connection:
                 await connection.run_sync(_upgrade)
     finally:
-        await migrating.dispose()
+        await dispose(migrating)
 
 
 def _is_missing_file(engine: AsyncEngine) -> bool:

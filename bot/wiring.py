@@ -19,7 +19,7 @@ from bot.stand_ins import load_stand_ins
 from core.agent import Agent
 from core.budgets.store import Limits, TokenBudgets
 from core.catalogue import Catalogue
-from core.database import create_engine
+from core.database import create_engine, dispose
 from core.errors import ConfigurationError
 from core.grounding.support import SupportChecker
 from core.index.base import VectorIndex
@@ -183,7 +183,7 @@ async def open_services(
     make_data_dir(settings.data_dir)
     async with AsyncExitStack() as closing:
         engine = create_engine(settings.database_url, synchronous=settings.database.synchronous)
-        closing.push_async_callback(engine.dispose)
+        closing.push_async_callback(dispose, engine)
         index = open_index(settings)
         closing.push_async_callback(index.close)
         local = open_local(settings, announce)

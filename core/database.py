@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import logging
 import sqlite3
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
     from core.sqlite import Writer
+
+logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 Synchronous = Literal["FULL", "NORMAL"]
@@ -155,7 +159,7 @@ async def reserved(engine: AsyncEngine, connections: int = 3) -> AsyncIterator[A
     try:
         yield beside
     finally:
-        await beside.dispose()
+        await dispose(beside)
 
 
 def _create(url: URL, **options: Any) -> AsyncEngine:
@@ -286,10 +290,26 @@ def store_errors() -> Iterator[None]:
     """Raise StoreError in place of whatever the database or its driver raises."""
     try:
         yield
-    except (SQLAlchemyError, OSError) as error:
+    except _failures() as error:
         cause = getattr(error, "orig", None) or error
         reason = str(cause).partition("\n")[0]
         raise _failure_of(cause)(f"{type(cause).__name__}: {reason}") from error
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return how a database fails; SQLAlchemy lets the driver's errors through while it closes."""
+    asyncpg = sys.modules.get("asyncpg")
+    own = () if asyncpg is None else (asyncpg.InterfaceError, asyncpg.PostgresError)
+    return (SQLAlchemyError, OSError, *own)
+
+
+async def dispose(engine: AsyncEngine) -> None:
+    """Close an engine's connections; one that is broken is gone anyway."""
+    try:
+        with store_errors():
+            await engine.dispose()
+    except StoreError as error:
+        logger.info("a connection was not closed in peace: %s", error)
 
 
 def _failure_of(cause: BaseException) -> type[StoreError]:

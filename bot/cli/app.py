@@ -16,7 +16,15 @@ import typer
 from adapters.console import printable
 from bot import __version__
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
-from bot.cli.options import CourseOption, GeneratorOption, JsonOption, SectionOption, readable
+from bot.cli.options import (
+    CourseFilterOption,
+    CourseOption,
+    GeneratorOption,
+    JsonOption,
+    SectionOption,
+    YesOption,
+    readable,
+)
 from core.errors import BotError
 
 app = typer.Typer(
@@ -232,7 +240,7 @@ def evaluate(
 
 @sessions_app.command("list")
 def sessions_list(
-    course: CourseOption = None,
+    course: CourseFilterOption = None,
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
     as_json: JsonOption = False,
 ) -> int:
@@ -264,12 +272,16 @@ def sessions_forget(
     everything: Annotated[
         bool, typer.Option("--all", help="Every conversation opened on this terminal.")
     ] = False,
+    yes: YesOption = False,
 ) -> int:
-    """Delete a conversation with all its turns."""
+    """Delete a conversation with all its turns; before all of them go, you are asked."""
     from bot.cli.sessions import forget_session
 
     if (session is None) != everything:
         raise UsageError("Name one session, or give --all.")
+    if everything and not yes and not typer.confirm("Delete every conversation of this terminal?"):
+        print("Nothing was deleted.")
+        return Exit.OK
     return _run(forget_session(session))
 
 
@@ -302,7 +314,7 @@ def courses_sections(course: CourseOption = None, as_json: JsonOption = False) -
 @courses_app.command("remove")
 def courses_remove(
     course: Annotated[str, typer.Argument(callback=readable, help="Which course.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: YesOption = False,
 ) -> int:
     """Remove a course's text from the index; conversations stay."""
     from bot.cli.courses import check_course, remove_course

@@ -6,7 +6,7 @@ from bot.database import check as check_schema
 from bot.database import upgrade as upgrade_schema
 from bot.settings import load_settings
 from bot.wiring import make_data_dir
-from core.database import create_engine
+from core.database import create_engine, dispose
 from core.errors import ConfigurationError
 
 
@@ -18,7 +18,7 @@ async def upgrade() -> int:
     try:
         await upgrade_schema(engine)
     finally:
-        await engine.dispose()
+        await dispose(engine)
     print("The database is up to date.")
     return Exit.OK
 
@@ -33,7 +33,7 @@ async def check() -> int:
     try:
         state = await check_schema(engine)
     finally:
-        await engine.dispose()
+        await dispose(engine)
     if state is not SchemaState.CURRENT:
         raise ConfigurationError(WHAT_TO_DO[state])
     print("The database is up to date.")

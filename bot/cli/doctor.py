@@ -17,7 +17,7 @@ from bot.settings import Settings, load_settings
 from bot.stand_ins import LOUDLY
 from bot.wiring import make_data_dir, open_index
 from core.catalogue import Catalogue, Edition
-from core.database import create_engine
+from core.database import create_engine, dispose
 from core.embeddings.local import LocalEmbedder
 from core.errors import BotError, ConfigurationError
 from core.ingestion.sources import is_gone
@@ -78,7 +78,7 @@ async def _check_database(settings: Settings) -> tuple[SchemaState | None, Findi
         try:
             state = await check_schema(engine)
         finally:
-            await engine.dispose()
+            await dispose(engine)
     except BotError as error:
         return None, failed("database", error)
     name = engine.dialect.name
@@ -129,7 +129,7 @@ async def _check_courses(
         yield failed("course", error)
         return
     finally:
-        await engine.dispose()
+        await dispose(engine)
     try:
         course_file.check_channels({COURSE.course_id, *(course.course_id for course, _ in known)})
     except ConfigurationError as error:

@@ -29,6 +29,17 @@ CourseOption = Annotated[
         help="Which course; not needed if there is one.",
     ),
 ]
+CourseFilterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--course",
+        "-c",
+        metavar="ID",
+        callback=readable,
+        help="Only those about this course.",
+    ),
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 SectionOption = Annotated[
     str | None,

@@ -7,7 +7,9 @@ import threading
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any, cast
 
+import asyncpg
 import pytest
 from sqlalchemy import Column, Dialect, Integer, MetaData, Table, select, text
 from sqlalchemy.dialects import postgresql, sqlite
@@ -17,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.database import (
     UtcDateTime,
     create_engine,
+    dispose,
     reading,
     store_errors,
     writing,
@@ -240,3 +243,13 @@ def test_neither_asyncpg_nor_alembic_is_loaded_for_sqlite() -> None:
         "assert not {'asyncpg', 'alembic', 'filelock'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=60)
+
+
+async def test_a_broken_connection_that_cannot_be_closed_is_a_failure_of_the_database() -> None:
+    class Broken:
+        async def dispose(self) -> None:
+            raise asyncpg.InterfaceError("connection is closed")
+
+    with pytest.raises(StoreError, match="connection is closed"), store_errors():
+        raise asyncpg.InterfaceError("connection is closed")
+    await dispose(cast("Any", Broken()))
