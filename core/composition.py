@@ -9,6 +9,8 @@ from core.generation.base import Claim, Passage
 from core.grounding import wording
 from core.grounding.citations import CitationLedger, Place, is_block, presentable
 from core.grounding.confidence import confidence_of, outcome_of
+from core.grounding.misquoting import Misquote, misquote_of, sentences_around
+from core.grounding.quoting import QuotedPassage
 from core.models import (
     EXPLAIN_QUOTE,
     AgentConfiguration,
@@ -17,6 +19,7 @@ from core.models import (
     ChunkState,
     ConversationTurn,
     Outcome,
+    QuoteLocation,
     QuoteStatus,
     RetrievedChunk,
 )
@@ -30,7 +33,7 @@ _UNCOVERED_CONFIDENCE = 0.1
 """What an answer that cites nothing may claim at most."""
 _DOUBTED_CONFIDENCE = 0.3
 """What an answer may claim that only says where the quoted passage stands, or is about one that
-stands nowhere in the book."""
+stands nowhere in the book or says otherwise than it."""
 _WELL_SUPPORTED = 0.5
 """An answer that lost a larger part of its draft is told as `partial`."""
 
@@ -97,6 +100,7 @@ class Composition:
         self._signals = retrieval.signals
         self._ledger = CitationLedger(self.evidence)
         self._text = ""
+        self._misquote: Misquote | None = None
 
     @property
     def stands_in_book(self) -> bool:
@@ -109,19 +113,26 @@ class Composition:
         location = self._retrieval.quote_location
         if not self.stands_in_book or location is None:
             return
-        chunk = self._retrieval.quoted_chunks[0]
-        start = max((location.char_start or 0) - chunk.char_start, 0)
-        end = min((location.char_end or 0) - chunk.char_start, len(chunk.content_text))
-        sentence = wording.quote_place(location.status, place_in_book(chunk))
-        number = [known.chunk_id for known in self.evidence].index(chunk.chunk_id)
-        if closing := _CLOSING.match(chunk.content_text, end):
-            end = closing.end()
-        quote = chunk.content_text[start:end]
-        if quote.strip():
-            start += len(quote) - len(quote.lstrip())
-            end -= len(quote) - len(quote.rstrip())
-            piece = self._ledger.cite(sentence, [Place(number, start, end)])
-            yield self._append(piece, "\n\n")
+        chunks = self._retrieval.quoted_chunks
+        passages = [_quoted_part(chunk, location) for chunk in chunks]
+        self._misquote = misquote_of(request.selected_text or "", passages)
+        if self._misquote is None:
+            chunks, passages = chunks[:1], passages[:1]
+        else:
+            passages = [sentences_around(passage) for passage in passages]
+        sentence = wording.quote_place(location.status, place_in_book(chunks[0]), self._misquote)
+        if places := list(self._places(chunks, passages)):
+            yield self._append(self._ledger.cite(sentence, places), "\n\n")
+
+    def _places(
+        self, chunks: Sequence[RetrievedChunk], passages: Sequence[QuotedPassage]
+    ) -> Iterator[Place]:
+        """Yield where the passages of chunks of the evidence stand, without blanks around."""
+        numbers = {known.chunk_id: number for number, known in enumerate(self.evidence)}
+        for chunk, passage in zip(chunks, passages, strict=True):
+            if chunk.chunk_id in numbers and (words := passage.text.strip()):
+                start = passage.start + passage.text.index(words)
+                yield Place(numbers[chunk.chunk_id], start, start + len(words))
 
     def carry(self, turn: ConversationTurn) -> None:
         """Keep what the turn before cited within reach, as far as it is of the same edition."""
@@ -171,6 +182,8 @@ class Composition:
             self._text = self._abstention(within=request.section_filter is not None)
             self._ledger = CitationLedger(self.evidence)
             confidence = min(confidence, _UNCOVERED_CONFIDENCE)
+        elif self._misquote is not None:
+            confidence = min(confidence, _DOUBTED_CONFIDENCE)
         elif self._explains(request) and outcome is Outcome.ANSWERED:
             confidence = max(confidence, self._likeness())
         elif not self.tally.released or self._asks_about_foreign(request):
@@ -208,11 +221,12 @@ class Composition:
         if not self._ledger.citations:
             return Outcome.ABSTAINED
         if self._explains(request):
-            in_vain = self.tally.not_covered or (self.tally.written and not self.tally.released)
+            in_vain = self._misquote is not None or self.tally.not_covered
+            in_vain = in_vain or 0 == self.tally.released < self.tally.written
             return Outcome.PARTIAL if in_vain else Outcome.ANSWERED
         outcome = outcome_of(confidence, configuration)
         doubted = not answerable or self.tally.not_covered or self.tally.translated
-        doubted = doubted or self._asks_about_foreign(request)
+        doubted = doubted or self._asks_about_foreign(request) or self._misquote is not None
         if self.stands_in_book or self.tally.released:
             doubted = doubted or self.tally.supported_share < _WELL_SUPPORTED
         if self.stands_in_book and outcome is Outcome.ABSTAINED:
@@ -289,7 +303,7 @@ class Composition:
             yield wording.PARTLY_COVERED_WITHIN if within else wording.PARTLY_COVERED
         elif self.tally.supported_share < _WELL_SUPPORTED:
             yield wording.LEFT_OUT
-        elif outcome is Outcome.PARTIAL:
+        elif outcome is Outcome.PARTIAL and self._misquote is None:
             yield wording.NOT_SURE_WITHIN if within else wording.NOT_SURE
 
 
@@ -301,6 +315,15 @@ def place_in_book(chunk: RetrievedChunk) -> str:
 def titles_of(chunk: Chunk) -> tuple[str, ...]:
     """Return the page's title and the headings below it."""
     return tuple(dict.fromkeys((chunk.page_title, *chunk.headings)))
+
+
+def _quoted_part(chunk: RetrievedChunk, location: QuoteLocation) -> QuotedPassage:
+    """Return the part of a chunk that a quote was found in, with the stops behind it."""
+    text = chunk.content_text
+    start = max((location.char_start or 0) - chunk.char_start, 0)
+    end = min((location.char_end or 0) - chunk.char_start, len(text))
+    closing = _CLOSING.match(text, end)
+    return QuotedPassage(text, start, closing.end() if closing else end)
 
 
 def _is_short(quote: str | None) -> bool:

@@ -83,6 +83,8 @@ class GenerationTask:
     """The latest turns of the session, oldest first."""
     thread: Sequence[ThreadMessage] = ()
     """What people said in the question's thread before the session began, oldest first."""
+    section: str | None = None
+    """The heading of the section that alone was searched; none for the whole book."""
     selected_text: str | None = None
     quote_location: QuoteLocation | None = None
     language: str = "en"

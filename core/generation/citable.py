@@ -45,12 +45,28 @@ _EXERCISE_HEADING = re.compile(
 _CONNECTIVE = (
     r"(?:(?:However|But|And|So|Or|Thus|Therefore|Then|Also|Instead|Still|Yet|Moreover|Furthermore|"
     r"Hence|Nevertheless|Besides|Similarly|Because of|In addition|As a result|For example|"
-    r"For instance|In fact|In other words|At the same time|Of|In|With|For|From|To|By|At)[,\s]+)?"
+    r"For instance|In fact|In other words|At the same time|Of|In|With|For|From|To|By|At|After|"
+    r"Before|During|Since|Until|Despite|Without|Under|On|Unlike|Like)[,\s]+)?"
 )
 _PRONOUN = re.compile(
     rf"[\W_]*{_CONNECTIVE}(?:(?:all|some|many|most|each|both|one|none) of )?"
     r"(?:he|she|it|they|this|that|these|those|his|her|its|their|such|neither|the (?:former|latter)"
     r"|the other|another|others)\b",
+    re.I,
+)
+_CONDITION = re.compile(
+    r"[\W_]*(?:(?:Even|Only|But|And|So) )?(?:If|When|Whenever|Once|While|Unless|Because|Although"
+    r"|Though|As|Since|After|Before|Until|Where|Wherever)\s+(?:only |all |both |one |some |most )?"
+    r"(?:of )?(?:he|she|it|they|this|that|these|those|such|neither|so\b(?=,)|not\b(?=,))\b"
+    r"|[\W_]*(?:Even (?:so|then)|Since then|Until then|By then|Only then|In (?:either|both) cases?"
+    r"|The same (?:is true|goes|applies|holds)|Then|Because of (?:this|that|these|those|it|them)"
+    r"|In (?:this|that|these|those|such) (?:an? )?cases?)\b",
+    re.I,
+)
+_WITHOUT_MEANING = re.compile(
+    r"[\W_]*\w+ it(?: is|[’']s| was) (?:\w+ )?(?:possible|impossible|necessary|important|clear|true"
+    r"|likely|unlikely|hard|difficult|easy|useful|better|best|safe|not|cold|warm|hot|dark|wet|dry)\b"
+    r"|[\W_]*\w+ it (?:rains|snows|freezes|comes to|takes (?:time|longer))\b",
     re.I,
 )
 _CONTRAST = re.compile(
@@ -89,4 +105,9 @@ def is_citable(sentence: str, headings: Sequence[str] = (), *, punctuated: bool 
 def leans_on_previous(sentence: str) -> bool:
     """Return whether it begins with a pronoun or a "however" that needs another sentence."""
     pronoun = _PRONOUN.match(sentence) and not _EXPLETIVE.match(sentence)
-    return bool(pronoun or _CONTRAST.match(sentence))
+    return bool(pronoun or _CONTRAST.match(sentence)) or is_bound_to_previous(sentence)
+
+
+def is_bound_to_previous(sentence: str) -> bool:
+    """Return whether it means something else behind another sentence: "If it has less, ..."."""
+    return bool(_CONDITION.match(sentence) and not _WITHOUT_MEANING.match(sentence))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from uuid import UUID
 
-from core.generation.citable import is_citable, leans_on_previous
+from core.generation.citable import is_bound_to_previous, is_citable, leans_on_previous
 from core.models import RetrievedChunk
 from core.text.sentences import Span, sentence_spans
 
@@ -49,6 +49,10 @@ class Excerpt:
     """False: only there so that the next one knows what comes before it."""
     leans: bool = False
     """Begins with words that only the excerpt before it explains."""
+    bound: bool = False
+    """Leans so much that it is shown behind the excerpt before it, or not at all."""
+    given: bool = False
+    """The reader has it before them: it need not be shown for the next one to be understood."""
     follows: bool = False
     """Comes right behind the excerpt before it in the same section."""
 
@@ -104,6 +108,7 @@ def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Excerpt]:
             if prose
             else _is_short(quote, kind),
             leans=prose and leans_on_previous(quote),
+            bound=prose and is_bound_to_previous(quote),
             follows=position > 0,
         )
 

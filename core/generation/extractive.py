@@ -120,7 +120,7 @@ def _without_given(
     if not inquiry.given:
         return list(excerpts)
     fresh = [
-        replace(excerpt, citable=False)
+        replace(excerpt, citable=False, given=True)
         if says_again(frozenset(task.encode_terms(excerpt.quote)), inquiry.given)
         else excerpt
         for excerpt in excerpts

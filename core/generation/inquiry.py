@@ -68,7 +68,7 @@ class Inquiry:
 
 
 def read_inquiry(task: GenerationTask, encode_terms: EncodeTerms) -> Inquiry:
-    """Return what the task asks, with the quote or the turn that its question rests on."""
+    """Return what the task asks, with the quote, turn or section that its question rests on."""
     own = own_terms(task.question, encode_terms)
     if task.selected_text is not None:
         inquiry = _about_quote(task, task.selected_text, own, encode_terms)
@@ -76,6 +76,8 @@ def read_inquiry(task: GenerationTask, encode_terms: EncodeTerms) -> Inquiry:
         inquiry = _about_turn(task, task.history[-1], own, encode_terms)
     elif task.thread and continues(task.question, own):
         inquiry = _about_thread(task, own, encode_terms)
+    elif task.section is not None and continues(task.question, own):
+        inquiry = _about_section(task, task.section, own, encode_terms)
     else:
         terms = own or encode_terms(task.question)
         weights = _weigh([(terms, 1.0)], task.statistics)
@@ -125,6 +127,18 @@ def _about_thread(task: GenerationTask, own: Sequence[int], encode_terms: Encode
         task.question,
         _weigh([(own, 1.0), *before], task.statistics),
         (task.question, " ".join([*said, task.question])),
+    )
+
+
+def _about_section(
+    task: GenerationTask, section: str, own: Sequence[int], encode_terms: EncodeTerms
+) -> Inquiry:
+    """Mix the question with the section's heading, which a pronoun in it stands for."""
+    heading = encode_terms(section)
+    return Inquiry(
+        task.question,
+        _weigh([(own, 1.0), (heading, PREVIOUS_QUESTION)], task.statistics),
+        (task.question, f"{section} {task.question}"),
     )
 
 

@@ -53,15 +53,27 @@ def select(
 
 
 def _options(excerpts: Sequence[Excerpt], ranked: Sequence[Scored], limit: int) -> Iterator[Option]:
+    """Yield what may be chosen; what leans on a sentence that cannot be shown is left out."""
     places = {excerpt: position for position, excerpt in enumerate(excerpts)}
     for scored in ranked:
         last = places[scored.excerpt]
-        first = last
-        while excerpts[first].leans and excerpts[first].follows and last - first < limit - 1:
-            if not excerpts[first - 1].citable:
-                break
-            first -= 1
-        yield Option(tuple(range(first, last + 1)), scored)
+        first = _first_needed(excerpts, last, limit)
+        if first is not None:
+            yield Option(tuple(range(first, last + 1)), scored)
+
+
+def _first_needed(excerpts: Sequence[Excerpt], last: int, limit: int) -> int | None:
+    """Return where the text begins that the excerpt at `last` needs; none if it cannot be shown.
+
+    Of what leans, only what is bound is never shown alone: a book answers more with the rest.
+    """
+    first = last
+    while excerpts[first].leans and last - first < limit - 1:
+        if not excerpts[first].follows or not excerpts[first - 1].citable:
+            is_known = excerpts[first].follows and excerpts[first - 1].given
+            return first if is_known or not excerpts[first].bound else None
+        first -= 1
+    return first
 
 
 def _fits(option: Option, chosen: dict[int, Scored | None], limit: int) -> bool:

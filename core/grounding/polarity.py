@@ -57,16 +57,79 @@ def polarity_differs(claim: Reading, quotes: Reading) -> bool:
     """
     if bool(_MISTAKEN.search(claim.prose.lower())) != bool(_MISTAKEN.search(quotes.prose.lower())):
         return True
+    compared = _compare(claim, quotes)
+    if compared.contradict():
+        return True
+    # What is left on both sides may be one denial in other words.
+    return len(compared.added) > len(compared.dropped)
+
+
+def is_contradicted(one: Reading, other: Reading) -> bool:
+    """Return whether one of the texts denies what the other affirms.
+
+    Unlike in `polarity_differs`, a denial of what the other text does not speak of is no matter.
+    """
+    return _compare(one, other).contradict()
+
+
+def hides_denial(part: Reading, whole: Reading, *, anywhere: bool) -> bool:
+    """Return whether a part of a text affirms what the whole text denies.
+
+    Only a denial that its sentence begins with leaves a sentence when it is cut off, as in
+    `do not open the hive`; what is left of others can be seen to be a fragment.
+
+    Args:
+        anywhere: Whether the part looks like a sentence wherever it was cut.
+    """
+    compared = _compare(part, whole)
+    said = _affirmed(part, compared.ours, compared.added)
+    return any(
+        _is_repeated(negation, said)
+        and any(alike(negation.scope[0], own) for own in said)
+        and (anywhere or _begins_sentence(negation, whole))
+        for negation in compared.dropped
+        if negation.word.lower in _PLAIN
+    )
+
+
+def _begins_sentence(negation: Negation, text: Reading) -> bool:
+    """Return whether no word with a meaning of its own stands in front of a denial."""
+    if negation.word.lower == "no":
+        return negation.word.opens  # `with no brood` is no sentence
+    for word in reversed([word for word in text.words if word.start <= negation.word.start]):
+        if word.is_content:
+            return False
+        if word.opens:
+            return True
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The denials of a claim and of its quotes, and those that only one of them has."""
+
+    claim: Reading
+    quotes: Reading
+    ours: Sequence[Negation]
+    theirs: Sequence[Negation]
+    added: Sequence[Negation]
+    dropped: Sequence[Negation]
+
+    def contradict(self) -> bool:
+        """Return whether what only one denies is affirmed by the other."""
+        said = _affirmed(self.claim, self.ours, self.added)
+        quoted = _affirmed(self.quotes, self.theirs, self.dropped)
+        return any(_is_repeated(negation, said) for negation in self.dropped) or any(
+            _is_repeated(negation, quoted) for negation in self.added
+        )
+
+
+def _compare(claim: Reading, quotes: Reading) -> _Compared:
     ours = _undoubled([*_negations(claim), *_prefixed(claim, quotes)], quotes)
     theirs = _undoubled([*_negations(quotes), *_prefixed(quotes, claim)], claim)
     dropped = [n for n in _unmatched(theirs, ours) if not n.is_weak]
     added = [n for n in _unmatched(ours, theirs) if not n.is_weak]
-    if any(_is_repeated(negation, _affirmed(claim, ours, added)) for negation in dropped):
-        return True
-    if any(_is_repeated(negation, _affirmed(quotes, theirs, dropped)) for negation in added):
-        return True
-    # What is left on both sides may be one denial in other words.
-    return len(added) > len(dropped)
+    return _Compared(claim, quotes, ours, theirs, added, dropped)
 
 
 def _undoubled(negations: list[Negation], other: Reading) -> list[Negation]:

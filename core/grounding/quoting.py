@@ -48,7 +48,7 @@ def locate_quote(content: str, quote: str) -> tuple[int, int] | None:
         found = _find(content, book, parts)
     if found is None:
         return None
-    start, end = _widened(content, found)
+    start, end = whole_sentences(content, found)
     if _is_short(quote) and not _is_complete(content, quote, found, Span(start, end)):
         return None
     return start, end
@@ -86,7 +86,7 @@ def _places(content: str, book: Folded, part: str, start: int, end: int) -> list
     return places
 
 
-def _widened(content: str, found: Span) -> Span:
+def whole_sentences(content: str, found: Span) -> Span:
     """Return the span of the whole sentences that `found` touches."""
     start, end = found
     for sentence in sentence_spans(content):

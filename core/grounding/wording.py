@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from textwrap import shorten
 
+from core.grounding.misquoting import Misquote
 from core.models import QuoteStatus
 from core.text.links import without_links
 
@@ -30,6 +31,11 @@ PARTLY_COVERED_WITHIN = (
     "This section answers only a part of this question; the rest of the book was not searched."
 )
 
+_MISQUOTED = {
+    Misquote.HIDDEN: "it leaves out a word such as “not” or “never”",
+    Misquote.NEGATION: "only one of them says “not” or the like",
+    Misquote.NUMBER: "a number is another one",
+}
 _NOT_COVERED = "The book doesn't cover this."
 _NOT_SEARCHED = "; the rest of the book was not searched."
 _LONGEST_HEADING = 80
@@ -43,7 +49,7 @@ def reading(headings: Sequence[str]) -> str:
 
 def not_covered(nearest_sections: Sequence[str], *, within: bool = False) -> str:
     """Return the answer to a question that the book, or one section of it, does not cover."""
-    said = f"This section doesn't say this{_NOT_SEARCHED}" if within else _NOT_COVERED
+    said = f"I found no answer in this section{_NOT_SEARCHED}" if within else _NOT_COVERED
     return f"{said}{_sections(nearest_sections)}"
 
 
@@ -64,7 +70,9 @@ def _sections(names: Sequence[str]) -> str:
     return f" The nearest sections are {'; '.join(f'“{without_links(n)}”' for n in names)}."
 
 
-def quote_place(status: QuoteStatus, place: str) -> str:
-    """Return the sentence that says where a quoted passage stands."""
+def quote_place(status: QuoteStatus, place: str, misquote: Misquote | None = None) -> str:
+    """Return the sentence that says where a quoted passage stands, and how it misquotes it."""
+    if misquote is not None:
+        return f"Your quote differs from the book in “{place}”: {_MISQUOTED[misquote]}."
     how = "stands" if status is QuoteStatus.VERBATIM else "stands, in slightly other words,"
     return f"This passage {how} in “{place}”."

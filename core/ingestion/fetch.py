@@ -12,7 +12,7 @@ import httpx
 
 from core.errors import SourceUnavailable, UnsupportedDocument
 from core.ingestion.addresses import Resolver, resolve_with_system
-from core.ingestion.pinned import PinnedClient, Reply
+from core.ingestion.pinned import PinnedClient, Reply, UnknownHost
 from core.ingestion.robots import RobotsRules, parse_robots
 from core.ingestion.targets import Target, parse_target
 
@@ -169,6 +169,8 @@ class Fetcher:
             _, reply = await self._follow(
                 target.join("/robots.txt"), {}, max_bytes=_ROBOTS_MAX_BYTES, ask_robots=False
             )
+        except UnknownHost:
+            raise
         except SourceUnavailable:
             return None
         if _is_transient(reply.status):

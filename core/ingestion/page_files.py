@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -11,6 +12,7 @@ from core.ingestion.formats.dialects import Dialect
 _FOREIGN_FOLDERS = frozenset({"node_modules", "venv", "__pycache__", "site-packages"})
 _MARKDOWN_SUFFIXES = frozenset({".md", ".mdx", ".markdown"})
 _MAX_BYTES = 1_000_000
+_SUFFIXES_NAMED = 6
 _NUMBER_PREFIX = re.compile(r"\d+\s*[-_.)]+\s*(?=[^-_.\s])")
 _DATE_OR_VERSION = re.compile(r"\d+[-_.]\d+")
 _FOLDER_PAGES = frozenset({"index", "readme", "_index"})
@@ -26,6 +28,23 @@ def page_files(folder: Path, suffixes: Iterable[str]) -> list[str]:
     found = (path for path in files_below(root) if path.suffix.lower() in wanted)
     kept = [path.relative_to(root).as_posix() for path in found if _is_page(path, root)]
     return sorted(kept, key=reading_order)
+
+
+def other_files(folder: Path, suffixes: Iterable[str]) -> str | None:
+    """Return one sentence that counts the files `page_files` skips by their suffix, or none."""
+    wanted, root = frozenset(suffixes), folder.resolve()
+    skipped = (
+        path.suffix.lower() or "no suffix"
+        for path in files_below(root)
+        if path.suffix.lower() not in wanted and _is_page(path, root)
+    )
+    counts = sorted(Counter(skipped).items(), key=lambda pair: (-pair[1], pair[0]))
+    if not counts:
+        return None
+    named = [f"{count:,} {well_formed(suffix)}" for suffix, count in counts[:_SUFFIXES_NAMED]]
+    if rest := sum(count for _, count in counts[_SUFFIXES_NAMED:]):
+        named.append(f"{rest:,} others")
+    return f"Files of other formats are left out: {', '.join(named)}."
 
 
 def files_below(root: Path) -> Iterator[Path]:

@@ -18,6 +18,10 @@ from core.ingestion.targets import WEB_PORTS, Target
 _CONNECT_SECONDS = 10.0
 
 
+class UnknownHost(SourceUnavailable):
+    """No address belongs to the host's name, as far as this machine can find out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What a server answered; `body` is unpacked, and empty unless the status is 200."""
@@ -78,7 +82,8 @@ class PinnedClient:
 
         Raises:
             UnsupportedDocument: The address may not be fetched, or the body is too large.
-            SourceUnavailable: The name is unknown or the connection fails.
+            UnknownHost: There is no such name, as far as this machine knows.
+            SourceUnavailable: The connection fails.
         """
         addresses = await self._checked_addresses(target)
         return await self._get_from_first(addresses, target, headers, max_bytes)
@@ -182,5 +187,5 @@ def _not_public(target: Target, reason: str) -> UnsupportedDocument:
     )
 
 
-def _unknown_name(target: Target) -> SourceUnavailable:
-    return SourceUnavailable(user_message=f"The name “{target.host}” could not be looked up.")
+def _unknown_name(target: Target) -> UnknownHost:
+    return UnknownHost(user_message=f"The name “{target.host}” could not be looked up.")

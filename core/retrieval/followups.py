@@ -26,6 +26,11 @@ _STOPWORDS = frozenset(
     whose why will with would you your about tell explain give please mean means
     """.split()
 )
+_QUOTED = re.compile(
+    r"\b(?:passages?|quot(?:e|es|ed|ation)|paragraph|sentence|excerpt|text|statement|author|"
+    r"highlighted|selected)\b",
+    re.IGNORECASE,
+)
 _FEW_CONTENT_WORDS = 2
 _SHORT_QUESTION = 9
 
@@ -46,6 +51,11 @@ def depends_on_context(question: str) -> bool:
     if len(content) < _FEW_CONTENT_WORDS and len(words) <= _FEW_CONTENT_WORDS:
         return True
     return len(words) <= _SHORT_QUESTION and _POINTING.search(question) is not None
+
+
+def depends_on_quote(question: str) -> bool:
+    """Return whether a question can only be understood from the passage quoted with it."""
+    return depends_on_context(question) or _QUOTED.search(question) is not None
 
 
 def with_context(question: str, earlier: Sequence[str]) -> str:

@@ -38,6 +38,10 @@ class Retrieval:
     quote_location: QuoteLocation | None = None
     quoted_chunks: tuple[RetrievedChunk, ...] = ()
     """The chunks that the quoted passage stands in."""
+    without_quote: bool = False
+    """Whether the question was searched by itself, since its quote is not from this book."""
+    section: str | None = None
+    """The heading of the section that alone was searched; none for the whole book."""
     documents: tuple[str, ...] = ()
     """Source files of all candidates, best first, each once."""
     nearest_sections: tuple[str, ...] = ()

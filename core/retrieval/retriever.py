@@ -19,6 +19,8 @@ from core.index.terms import TermStatistics
 from core.models import (
     EXPLAIN_QUOTE,
     Course,
+    QuoteLocation,
+    QuoteStatus,
     RetrievalContext,
     RetrievalToolInput,
     RetrievalToolOutput,
@@ -26,7 +28,7 @@ from core.models import (
     is_on_site,
 )
 from core.retrieval.evidence import Excerpt, Reading, Terms, read_sentences, select_evidence
-from core.retrieval.followups import depends_on_context, with_context
+from core.retrieval.followups import depends_on_context, depends_on_quote, with_context
 from core.retrieval.locating import QuoteLocator
 from core.retrieval.ranking import RankedChunk, rank
 from core.retrieval.recent import Recent
@@ -95,8 +97,8 @@ class _Question:
     """What is looked for, whatever the edition."""
 
     asked: RetrievalToolInput
-    texts: Sequence[str]
-    """They count alike."""
+    earlier: Sequence[str]
+    """The user's questions before this one, oldest first."""
     started: float
 
 
@@ -140,7 +142,7 @@ class Retriever:
             VectorIndexError, StoreError: when a service fails. One that embeds may: the
                 question's words are searched then.
         """
-        question = _Question(asked, _query_texts(asked, earlier), time.perf_counter())
+        question = _Question(asked, earlier, time.perf_counter())
         shelf = await self._shelf(course_id)
         try:
             return await self._search(shelf, question)
@@ -175,15 +177,21 @@ class Retriever:
     async def _search(self, shelf: _Shelf, question: _Question) -> Retrieval:
         asked, edition = question.asked, shelf.edition
         section_ids: tuple[str, ...] = ()
+        section: str | None = None
         if asked.section_filter is not None:
             sections = await self._catalogue.sections(edition.generation)
             if not sections:
                 raise VectorIndexError(f"edition {edition.generation} was replaced")
             section_ids = resolve_section(asked.section_filter, sections)
+            section = next(s.title for s in sections if s.section_id == section_ids[0])
         location, quoted = await self._quotes.locate(edition, asked.selected_text)
-        dense = await _direction(shelf.embedder, question.texts)
+        without_quote = _stands_without_quote(asked, location)
+        texts = (
+            [asked.query_text] if without_quote else _query_texts(asked, question.earlier, section)
+        )
+        dense = await _direction(shelf.embedder, texts)
         by_words = not dense.any()
-        sparse = _mean([shelf.encoder.query(text) for text in question.texts])
+        sparse = _mean([shelf.encoder.query(text) for text in texts])
         query = SearchQuery(dense, sparse, section_ids, limit=CANDIDATES)
         candidates = await self._index.search(edition.collection, query)
         ranking = rank([c for c in candidates if _is_ours(c, shelf)])
@@ -222,6 +230,8 @@ class Retriever:
             generation=edition.generation,
             quote_location=location,
             quoted_chunks=tuple(quoted),
+            without_quote=without_quote,
+            section=section,
             documents=tuple(dict.fromkeys(r.candidate.chunk.source_file for r in ranking)),
             nearest_sections=_nearest(ranking),
             by_words=by_words,
@@ -230,19 +240,30 @@ class Retriever:
         )
 
 
-def _query_texts(asked: RetrievalToolInput, earlier: Sequence[str]) -> list[str]:
+def _query_texts(
+    asked: RetrievalToolInput, earlier: Sequence[str], section: str | None
+) -> list[str]:
     """Return the texts that together say what to look for; each counts alike.
 
-    A question that leans on the conversation is joined by itself behind the two before it;
-    one about a quote by the quote, which stands alone where there is no question.
+    A question that leans on the conversation is joined by itself behind the two before it, or
+    where there is none behind the heading of the one section searched: "it" is what that is
+    about. One about a quote by the quote, which stands alone where there is no question.
     """
     question = asked.query_text
     if asked.selected_text is not None:
         bare = question == EXPLAIN_QUOTE
         return [asked.selected_text] if bare else [question, asked.selected_text]
-    if earlier and depends_on_context(question):
-        return [question, with_context(question, earlier)]
+    before = earlier or ([section] if section else [])
+    if before and depends_on_context(question):
+        return [question, with_context(question, before)]
     return [question]
+
+
+def _stands_without_quote(asked: RetrievalToolInput, location: QuoteLocation | None) -> bool:
+    """Return whether a question's quote is not from this book, and says nothing it needs."""
+    is_foreign = location is not None and location.status is QuoteStatus.NOT_FOUND
+    bare = asked.query_text == EXPLAIN_QUOTE
+    return is_foreign and not bare and not depends_on_quote(asked.query_text)
 
 
 async def _direction(embedder: Embedder, texts: Sequence[str]) -> Vectors:

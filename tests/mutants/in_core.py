@@ -116,6 +116,17 @@ IN_CORE = (
         ),
     ),
     Mutant(
+        "believe every quote that was found",
+        "core/composition.py",
+        '        self._misquote = misquote_of(request.selected_text or "", passages)\n',
+        "",
+        "a quote that says otherwise than the book is told",
+        (
+            f"{COMPOSITION}"
+            "::test_a_quote_without_the_denial_of_its_sentence_is_told_with_the_whole_sentence",
+        ),
+    ),
+    Mutant(
         "take halves of words for quotes",
         "core/grounding/quoting.py",
         "        if all(book.holds_word_border(content, border) for border in borders):\n",
@@ -443,6 +454,36 @@ IN_CORE = (
         "upsert = self._upsert(name, until)",
         "what is held is nobody else's",
         ("tests/contracts/test_leases.py::test_a_name_is_taken_by_one_until_it_runs_out",),
+    ),
+    Mutant(
+        "take a lease that somebody holds",
+        "core/leases.py",
+        "select(row.name).where(row.name.in_(free), row.until <= moment)",
+        "select(row.name).where(row.name.in_(free))",
+        "what another process has just taken is not taken again",
+        ("tests/contracts/test_leases.py::test_what_has_just_been_taken_is_not_taken_again",),
+    ),
+    Mutant(
+        "hand over to a process that has only joined",
+        "core/leases.py",
+        "[size for holder, size in sizes.items() if members[holder]]",
+        "[*sizes.values()]",
+        "a process that dies as often as it starts takes nothing away",
+        (
+            "tests/contracts/test_leases.py"
+            "::test_processes_that_die_as_they_start_take_nothing_away",
+        ),
+    ),
+    Mutant(
+        "leave free what only the dead want",
+        "core/leases.py",
+        "max(self._wanted(sizes, len(keys)), self._left_over(free, moment))",
+        "self._wanted(sizes, len(keys))",
+        "nothing stays free that somebody alive could hold",
+        (
+            "tests/contracts/test_leases.py"
+            "::test_what_is_handed_over_to_a_process_that_has_died_is_taken_back",
+        ),
     ),
     Mutant(
         "release what another process holds",

@@ -35,6 +35,16 @@ _FORMAT_BY_MEDIA_TYPE: Mapping[str, str] = {
     "text/plain": "plain",
 }
 SUPPORTED_SUFFIXES: frozenset[str] = frozenset(_FORMAT_BY_SUFFIX)
+_BINARY_FORMATS: Mapping[str, str] = {
+    "pdf": "PDF",
+    "docx": "Word file",
+    "pptx": "PowerPoint file",
+}
+_NEVER_TEXT = frozenset(
+    ".epub .mobi .azw3 .djvu .doc .ppt .xls .xlsx .odt .odp .ods .rtf .pages .key .zip .gz .7z "
+    ".rar .png .jpg .jpeg .gif .webp .mp3 .mp4 .mov".split()
+)
+"""A file of such a name that looks like text is a damaged one, or markup that nobody reads."""
 
 _SUPPORTED = "Markdown, HTML, PDF, Word, PowerPoint, Jupyter notebooks and plain text"
 _PICTURES = (
@@ -93,11 +103,13 @@ def detect_format(data: bytes, name: str, media_type: str | None) -> str:
     named = _FORMAT_BY_SUFFIX.get(suffix) or _FORMAT_BY_MEDIA_TYPE.get(essence)
     if binary := _binary_format(data, named):
         return binary
-    if not looks_like_text(data):
+    sniffed = _text_format(data) if looks_like_text(data) else None
+    if (promised := _BINARY_FORMATS.get(named or "")) and sniffed in {"plain", None}:
+        raise UnsupportedDocument(f"is a damaged {promised}")
+    if sniffed is None or (suffix in _NEVER_TEXT and sniffed == "plain"):
         raise UnsupportedDocument(f"is no format that can be read; those are {_SUPPORTED}")
     if named in {"html", "notebook"}:
         return named
-    sniffed = _text_format(data)
     return named if named == "markdown" and sniffed == "plain" else sniffed
 
 

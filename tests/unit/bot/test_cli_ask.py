@@ -152,6 +152,19 @@ def test_a_module_is_a_section_too(lighthouse: CommandLine) -> None:
     assert all(c.source_file.startswith("keepers/") for c in response.retrieved_chunks)
 
 
+@pytest.mark.parametrize(
+    ("section", "question", "fact"),
+    [
+        ("Fog", "What does it weigh?", "half a ton"),
+        ("The clockwork", "How often does it turn the lens?", "ninety seconds"),
+    ],
+)
+def test_the_heading_of_the_section_stands_for_a_pronoun(
+    lighthouse: CommandLine, section: str, question: str, fact: str
+) -> None:
+    assert fact in answered(lighthouse, question, "--section", section).response_text
+
+
 # --- conversations ------------------------------------------------------------------------
 
 
@@ -198,7 +211,7 @@ def test_a_section_that_does_not_say_it_does_not_speak_for_the_book(
     done = lighthouse.here("ask", UNCOVERED, "--section", "The lamp")
     assert done.code == 0
     assert done.out.startswith(
-        "This section doesn't say this; the rest of the book was not searched."
+        "I found no answer in this section; the rest of the book was not searched."
     )
     assert "The book doesn't" not in done.out
 
@@ -209,6 +222,13 @@ def test_nobody_is_sure_about_a_passage_that_is_not_in_the_book(lighthouse: Comm
     assert wording.QUOTE_NOT_FOUND in answer.notices
     assert answer.outcome is not Outcome.ANSWERED
     assert answer.confidence <= 0.3
+
+
+def test_a_quote_of_another_book_does_not_hide_the_answer(lighthouse: CommandLine) -> None:
+    alone = answered(lighthouse, COVERED)
+    both = answered(lighthouse, COVERED, "--quote", "To be or not to be, that is the question.")
+    assert both.response_text == alone.response_text
+    assert wording.QUOTE_NOT_FOUND in both.notices
 
 
 def test_without_a_session_every_question_begins_one(lighthouse: CommandLine) -> None:

@@ -27,7 +27,7 @@ HELP = {
     ("sessions",): ("list", "show", "forget"),
     ("sessions", "list"): ("--course", "--limit", "--json"),
     ("sessions", "show"): ("--json",),
-    ("sessions", "forget"): ("--all",),
+    ("sessions", "forget"): ("--all", "--yes"),
     ("courses",): ("sections", "remove", "--json"),
     ("courses", "sections"): ("--course", "--json"),
     ("courses", "remove"): ("--yes",),

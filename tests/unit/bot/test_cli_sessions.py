@@ -81,7 +81,7 @@ def test_export_prints_all_that_is_stored_until_it_is_forgotten(arden: CommandLi
     stored = arden.here("sessions", "export").json["stored"]
     assert [turn["content"]["user_input"] for turn in stored["turns"]] == [COVERED, "And why?"]
     assert len(stored["sessions"]) == 1
-    assert arden.here("sessions", "forget", "--all").code == 0
+    assert arden.here("sessions", "forget", "--all", "--yes").code == 0
     left = arden.here("sessions", "export").json["stored"]
     assert [table for table, rows in left.items() if rows] in ([], ["token_usage"])
 
@@ -89,8 +89,18 @@ def test_export_prints_all_that_is_stored_until_it_is_forgotten(arden: CommandLi
 def test_all_forgets_whatever_was_asked_at_this_terminal(arden: CommandLine) -> None:
     conversation(arden, COVERED, "And why?")
     conversation(arden, COVERED)
-    done = arden.here("sessions", "forget", "--all")
+    done = arden.here("sessions", "forget", "--all", "-y")
     assert (done.code, done.out) == (0, "Forgotten: 3 questions and their answers.\n")
+    assert arden.here("sessions", "list", "--json").json == []
+
+
+def test_before_all_is_forgotten_the_user_is_asked(arden: CommandLine) -> None:
+    session = conversation(arden, COVERED)
+    kept = arden.here("sessions", "forget", "--all", stdin="n\n")
+    assert (kept.code, kept.out.endswith("Nothing was deleted.\n")) == (0, True)
+    assert arden.here("sessions", "forget", "--all", stdin="").code != 0
+    assert session in arden.here("sessions", "list").out
+    assert arden.here("sessions", "forget", "--all", stdin="y\n").code == 0
     assert arden.here("sessions", "list", "--json").json == []
 
 

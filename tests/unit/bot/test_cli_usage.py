@@ -99,7 +99,7 @@ def test_forgetting_all_of_a_user_leaves_the_tokens_of_today_alone(prepared: Com
     count(prepared, (ann, "biology", 100, 20), ("ben", "biology", 50, 5))
     count(prepared, (ann, "biology", 10, 2), days_ago=1)
     reported = prepared.here("usage").out
-    assert prepared.here("sessions", "forget", "--all").code == 0
+    assert prepared.here("sessions", "forget", "--all", "--yes").code == 0
     with closing(sqlite3.connect(prepared.data / "glossator.db")) as database:
         users = database.execute(
             "SELECT subject, day, query_tokens, calls FROM token_usage WHERE scope = 'user'"

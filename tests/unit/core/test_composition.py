@@ -344,6 +344,43 @@ def test_a_located_quote_is_placed_and_cited_first() -> None:
     assert answer.grounding_chunks[0].chunk_id == book.chunk_id
 
 
+@pytest.mark.parametrize(
+    ("quote", "start", "said"),
+    [
+        ("Open the hive in the rain.", 6, "it leaves out a word such as “not” or “never”"),
+        ("Always open the hive in the rain.", 6, "it leaves out a word such as “not” or “never”"),
+        ("Never open the 3 hives in the rain.", 0, None),
+    ],
+)
+def test_a_quote_without_the_denial_of_its_sentence_is_told_with_the_whole_sentence(
+    quote: str, start: int, said: str | None
+) -> None:
+    book = heap("Never open the hive in the rain. Bees dislike it.")
+    location = QuoteLocation(
+        status=QuoteStatus.ALTERED,
+        chunk_ids=(book.chunk_id,),
+        document_id=book.document_id,
+        char_start=start,
+        char_end=31,
+        score=1.0,
+    )
+    composition = Composition(found(book, quote_location=location, quoted_chunks=(book,)))
+    asked = asking_about_a_quote().model_copy(update={"selected_text": quote})
+    [delta] = composition.open(asked)
+    answer = finished(composition, asked)
+    assert answer.citations[0].quote == "Never open the hive in the rain."
+    if said is None:
+        assert delta.text.startswith("This passage stands, in slightly other words,")
+        assert (answer.outcome, answer.confidence) == (Outcome.ANSWERED, 1.0)
+    else:
+        assert (
+            delta.text == f"Your quote differs from the book in “Heaps › Definition”: {said}. [1]"
+        )
+        assert answer.outcome is Outcome.PARTIAL
+        assert answer.confidence <= 0.3
+        assert wording.NOT_SURE not in answer.notices
+
+
 def test_a_question_about_a_quote_is_doubtful_when_the_evidence_is() -> None:
     _, retrieval = quoted(None)
     composition, asked = Composition(retrieval), asking_about_a_quote("Who wrote this?")

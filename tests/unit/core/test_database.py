@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, cast
 
-import asyncpg
+import asyncpg  # type: ignore[import-untyped]
 import pytest
 from sqlalchemy import Column, Dialect, Integer, MetaData, Table, select, text
 from sqlalchemy.dialects import postgresql, sqlite

@@ -47,7 +47,7 @@ class Console:
     async def forget(self) -> None:
         """Have everything deleted that is stored about the asker."""
         await self.leave()
-        await _succeeded(await self._started("sessions", "forget", "--all"))
+        await _succeeded(await self._started("sessions", "forget", "--all", "--yes"))
 
     async def leave(self) -> None:
         """End the chat, where there is one."""

@@ -105,6 +105,13 @@ async def test_a_question_that_needs_its_thread_is_answered_for_it() -> None:
     assert "the moon pulls" in found
 
 
+async def test_a_pronoun_is_answered_for_the_section_that_was_asked_for() -> None:
+    text = "It was a calm day in June. Varroa reached Germany in 1977. Bees rise early."
+    assert await texts("When did it get here?", text, section="Varroa", max_sentences=1) == [
+        "Varroa reached Germany in 1977."
+    ]
+
+
 def turn(question: str, source: RetrievedChunk, quote: str) -> ConversationTurn:
     start = source.content_text.index(quote)
     citation = Citation(
@@ -247,7 +254,22 @@ async def test_lines_of_slides_are_citable_without_full_stops() -> None:
         ("These currents are strong.", True),
         ("For this reason, sailors wait.", True),
         ("However, sailors wait.", True),
+        ("If it has less, feed sugar syrup.", True),
+        ("When they are small, the wall stands.", True),
+        ("Because of this, sailors wait.", True),
+        ("Because this is dangerous, sailors wait.", True),
+        ("In that case, sailors wait.", True),
+        ("After this, the water falls.", True),
+        ("Even if it rises, sailors wait.", True),
+        ("If so, sailors wait.", True),
+        ("Since then, sailors wait.", True),
+        ("Then the water falls.", True),
         ("It is possible that sailors wait.", False),
+        ("If it is possible to wait, sailors wait.", False),
+        ("When it rains, sailors wait.", False),
+        ("If a tide rises, it floods the wall.", False),
+        ("When the moon pulls, tides rise.", False),
+        ("As sailors know, tides rise.", False),
         ("Italy has small tides.", False),
     ],
 )
@@ -259,6 +281,26 @@ async def test_a_leaning_sentence_comes_with_the_one_before_it() -> None:
     text = "Bakers rise early. The spring tide is well known. It floods the lower harbour wall."
     found = await texts("What floods the lower harbour wall?", text, max_sentences=2)
     assert found == ["The spring tide is well known.", "It floods the lower harbour wall."]
+
+
+LEANING = "If it has less, feed sugar syrup instead of honey."
+
+
+async def test_a_condition_on_a_pronoun_never_stands_behind_another_sentence() -> None:
+    text = (
+        "Honey keeps when it holds little water. Measure honey with a refractometer. A colony "
+        "needs 15 kg of stores. If it has less, feed sugar syrup instead of honey."
+    )
+    found = await texts("How much sugar syrup instead of honey?", text, max_sentences=3)
+    assert "A colony needs 15 kg of stores." in found[found.index(LEANING) - 1]
+
+
+async def test_a_condition_on_what_cannot_be_shown_is_left_out() -> None:
+    text = "Which wall is low? If it is low, tides flood the wall. A tide may flood many a wall."
+    found = await texts("When do tides flood the wall?", text, max_sentences=2)
+    assert found == ["A tide may flood many a wall."]
+    at_the_start = "If it is low, tides flood the wall. A tide may flood many a wall."
+    assert await texts("When do tides flood the wall?", at_the_start) == found
 
 
 async def test_the_sentence_before_may_end_the_previous_chunk() -> None:

@@ -233,7 +233,7 @@ async def test_a_name_that_leads_nowhere_is_a_transient_trouble() -> None:
 
     for resolver in (unknown, Names({"gone.example": [[]]})):
         async with Fetcher(resolver=resolver, delay=0) as fetcher:
-            with pytest.raises(SourceUnavailable):
+            with pytest.raises(SourceUnavailable, match=r"gone\.example” could not be looked up"):
                 await fetcher.fetch("http://gone.example/")
 
 

@@ -91,6 +91,23 @@ async def test_nothing_ordinary_stops_a_folder(library: Library) -> None:
     assert "\ufeff" not in texts
 
 
+async def test_files_of_other_formats_are_counted_in_one_note(library: Library) -> None:
+    assert (await library.ingest("book")).warnings == []
+    library.write({"a.xyz": "x", "b.XYZ": "x", "Makefile": "x", ".hidden": "x", "_cut.md": "x"})
+    report = await library.ingest("book")
+    assert [warning.reason for warning in report.warnings] == [
+        "Files of other formats are left out: 2 .xyz, 1 no suffix."
+    ]
+
+
+async def test_of_many_other_formats_the_commonest_are_named(library: Library) -> None:
+    library.write({f"{letter}.{letter}x": "x" for letter in "abcdefgh"} | {"i.hx": "x"})
+    (warning,) = (await library.ingest("book")).warnings
+    assert warning.reason == (
+        "Files of other formats are left out: 2 .hx, 1 .ax, 1 .bx, 1 .cx, 1 .dx, 1 .ex, 2 others."
+    )
+
+
 def write_in_latin_1(folder: Path, name: str, text: str) -> None:
     """Write a file whose name on disk is no UTF-8."""
     path = Path((bytes(folder) + b"/" + name.encode("latin-1")).decode(errors="surrogateescape"))

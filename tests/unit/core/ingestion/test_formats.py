@@ -60,6 +60,13 @@ def test_content_counts_more_than_the_name(
         (b"\x89PNG\r\n\x1a\n" + bytes(100), "a.png", "is a picture, a sound or an archive"),
         (archive("a.txt"), "a.zip", "is an archive"),
         (b"PK\x03\x04" + bytes(50), "a.docx", "is a damaged Office file"),
+        (b"PK\n", "10.docx", "is a damaged Word file"),
+        (b"just words", "a.PPTX", "is a damaged PowerPoint file"),
+        (b"just words", "a.pdf", "is a damaged PDF"),
+        (bytes(range(256)) * 4, "a.pdf", "is a damaged PDF"),
+        (b'{"cells": [', "a.ipynb", "is not a valid notebook"),
+        (b"PK\n", "a.epub", "is no format that can be read"),
+        (b"{\\rtf1 words}", "a.rtf", "is no format that can be read"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a.doc", "is an old Office file"),
         (
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),

@@ -23,9 +23,11 @@ class NamedEmbedder(HashingEmbedder):
         super().__init__(dimensions)
         self.name = name
         self.questions = 0
+        self.asked: list[str] = []
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         self.questions += len(texts)
+        self.asked += texts
         return await super().embed_queries(texts)
 
 
@@ -83,6 +85,28 @@ async def test_a_model_that_there_is_not_is_told_by_whoever_knows_the_models(
     await library.ingest("book")
     with pytest.raises(ConfigurationError, match="there is no gone"):
         await retriever_of(library).retrieve(COURSE.course_id, QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("question", "earlier", "texts"),
+    [
+        ("When is it high?", (), ["When is it high?", "Spring tides\nWhen is it high?"]),
+        ("When is it high?", ("The sun?",), ["When is it high?", "The sun?\nWhen is it high?"]),
+        ("When do moon and sun pull along?", (), ["When do moon and sun pull along?"]),
+    ],
+)
+async def test_a_pronoun_without_history_is_the_section_that_was_asked_for(
+    library: Library, question: str, earlier: tuple[str, ...], texts: list[str]
+) -> None:
+    model = NamedEmbedder("small", 32)
+    library.use(model)
+    await library.ingest("book")
+    asked = RetrievalToolInput(
+        query_text=question, section_filter="spring tides", score_threshold=0.0
+    )
+    found = await retriever_of(library, model).retrieve(COURSE.course_id, asked, earlier)
+    assert found.section == "Spring tides"
+    assert model.asked == texts
 
 
 async def test_a_section_that_there_is_not_costs_no_embedding(library: Library) -> None:
