@@ -48,7 +48,8 @@ class Rest:
         """Prepare to send.
 
         Args:
-            check: Called before each request; raises when nothing may be sent any more.
+            check: Called before each request is sent; raises when nothing may be sent any more.
+                It takes `check_again` among the client's hooks.
         """
         self._client = client
         self._check = check
@@ -130,7 +131,6 @@ class Rest:
 
     async def _call(self, request: Callable[[], Awaitable[Any]]) -> Any:
         for pause in _PAUSES:
-            self._check()
             try:
                 return await asyncio.shield(self._begun(request))
             except discord.RateLimited as error:

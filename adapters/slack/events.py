@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp, AsyncAssistant
@@ -58,7 +59,9 @@ class Events:
         self._home = home
         self._departures = departures
         self._side = set[asyncio.Task[None]]()
-        self._taken_in = dict[Hashable, Accepting]()
+        self._under_way = dict[Hashable, Accepting]()
+        self._taken_in = dict[Hashable, None]()
+        """In the order in which they were."""
 
     def register(self, app: AsyncApp) -> None:
         """Have bolt call the right method for each event."""
@@ -165,21 +168,24 @@ class Events:
         When that takes too long, Slack is told nothing, and delivers the event again; what is
         accepted meanwhile is known then.
         """
-        accepting = self._taken_in.get(name)
+        if name in self._taken_in:
+            return None
+        accepting = self._under_way.get(name)
         if accepting is None:
-            accepting = self._intake.begin(place, accept)
-            self._remember(name, accepting)
+            accepting = self._under_way[name] = self._intake.begin(place, accept)
+            accepting.add_done_callback(partial(self._remember, name))
         await asyncio.wait({accepting}, timeout=_PATIENCE)
         if not accepting.done():
             return BoltResponse(status=_NOT_YET)
-        if accepting.cancelled() or accepting.exception() is not None:
-            self._taken_in.pop(name, None)
         accepting.result()
         return None
 
     def _remember(self, name: Hashable, accepting: Accepting) -> None:
-        """Keep what an event came to; delivered again, it waits for that and for nothing else."""
-        self._taken_in[name] = accepting
+        """Keep that an event was taken in; one that failed is tried anew when it comes again."""
+        self._under_way.pop(name, None)
+        if accepting.cancelled() or accepting.exception() is not None:
+            return
+        self._taken_in[name] = None
         if len(self._taken_in) > _MOST_RECENT:
             self._taken_in.pop(next(iter(self._taken_in)))
 
@@ -191,7 +197,8 @@ class Events:
         One that was, and was edited since, is answered anew unless that has been done.
         """
         channel, edited_at = str(event["channel"]), (event.get("edited") or {}).get("ts")
-        if _name(event, origin) in self._taken_in and edited_at is None:
+        name = _name(event, origin)
+        if (name in self._taken_in or name in self._under_way) and edited_at is None:
             return
 
         async def accept() -> Received | None:

@@ -23,12 +23,13 @@ SHARDS = "tests/unit/adapters/discord/test_shards.py"
 IN_ADAPTERS = (
     # --- what is sent to Discord -----------------------------------------------------------
     Mutant(
-        "send what waited out a limit, though others answer by now",
+        "send to Discord without the lease, or when it ran out while a limit was waited out",
         "adapters/discord/rest.py",
         "    _CHECK.get()()",
         "    _CHECK.get()",
-        "a zombie's edit does not spoil a finished answer",
+        "who lost an event sends nothing more",
         (
+            f"{DISCORD_REPLIES}::test_whoever_lost_the_lease_sends_nothing_more",
             "tests/wire/replies/discord/test_discord_reply_faults.py"
             "::test_what_waited_out_a_limit_does_not_spoil_what_others_finished_meanwhile",
         ),
@@ -194,14 +195,6 @@ IN_ADAPTERS = (
         (f"{SENT}::test_every_message_to_slack_finds_no_names_and_fetches_no_preview",),
     ),
     # --- whose lease it is -----------------------------------------------------------------
-    Mutant(
-        "send to Discord without the lease",
-        "adapters/discord/rest.py",
-        "            self._check()\n",
-        "",
-        "who lost an event sends nothing more",
-        (f"{DISCORD_REPLIES}::test_whoever_lost_the_lease_sends_nothing_more",),
-    ),
     Mutant(
         "send to Slack without the lease",
         "adapters/slack/rest.py",
