@@ -35,8 +35,9 @@ DRAINED_WITHIN = 10.0
 _BUSY = 4.0
 """How many times longer everything takes here at most."""
 _ACKNOWLEDGED_WITHIN = 30.0
-_IN_THE_INSTANT = 2
 """Seconds; Slack gives three, but a redelivery here is to mean that a bot ended too soon."""
+_IN_THE_INSTANT = 2
+"""Deliveries at most that meet a socket which is being closed."""
 _ANSWERED_WITHIN = 120.0
 _SEED = 11
 _SLOWLY = Slow(0.4)
