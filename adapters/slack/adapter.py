@@ -93,11 +93,11 @@ class SlackAdapter:
         await asyncio.gather(*transports, self._catch_up.run())
 
     async def close(self) -> None:
-        """Disconnect; what is being taken in is finished before."""
-        await self._intake.close()
-        await self._events.close()
+        """Disconnect; what Slack has told by then is taken in and acknowledged."""
         for transport in self._transports:
             await transport.close()
+        await self._intake.close()
+        await self._events.close()
         await self._unhurried.close()
 
     @property

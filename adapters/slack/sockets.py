@@ -6,6 +6,8 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import aiohttp
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
@@ -27,6 +29,9 @@ _PING_EVERY = 5.0
 _ANNOUNCED = frozenset({"refresh_requested", "warning"})
 _REPLACED_WITHIN = 10.0
 """Seconds in which the next socket is open where Slack announces that one ends."""
+_LAST_WORDS = 1.0
+"""Seconds for the last acknowledgements before a socket is closed."""
+_LOOKS_EVERY = 0.005
 _LONGEST_NEWS = 2_000
 """Bytes of what Slack says of a socket; events are longer, and none of ours here."""
 _PAUSES = (1, 2, 5, 10, 30, 60)
@@ -54,6 +59,8 @@ class Sockets:
         self._app_token = app_token
         self._api_url = api_url
         self._handler: AsyncSocketModeHandler | None = None
+        self._answering = set[asyncio.Task[Any]]()
+        """Each holds what has not been acknowledged yet."""
         self._ended = asyncio.Event()
 
     async def run(self) -> None:
@@ -74,20 +81,39 @@ class Sockets:
         )
         handler.client.wss_uri = url
         handler.client.on_message_listeners.append(self._told)
+        handler.client.socket_mode_request_listeners.insert(0, self._begin)
         self._handler = handler
         await handler.connect_async()  # type: ignore[no-untyped-call]
         logger.info("connected to Slack by a socket")
         await self._ended.wait()
 
     async def close(self) -> None:
-        """Disconnect; what was not acknowledged is delivered to another socket."""
+        """Disconnect as soon as all that was told is acknowledged.
+
+        What is not, after a moment, is delivered to another socket.
+        """
         self._ended.set()
         if self._handler is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LAST_WORDS):
+                    await self._acknowledged(self._handler.client.message_queue)
             await self._handler.close_async()  # type: ignore[no-untyped-call]
 
     async def is_listening(self) -> bool:
         """Return whether the socket is open."""
         return self._handler is not None and await self._handler.client.is_connected()
+
+    async def _begin(self, *_: object) -> None:
+        """Take note of what is to be acknowledged by the task that calls this."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+
+    async def _acknowledged(self, arrived: asyncio.Queue[Any]) -> None:
+        """Wait for a moment in which nothing that has arrived waits for its acknowledgement."""
+        while self._answering or not arrived.empty():  # noqa: ASYNC110 - the queue has no event
+            await asyncio.sleep(_LOOKS_EVERY)
 
     async def _told(self, message: aiohttp.WSMessage) -> None:
         """Take note of what Slack says of the socket itself."""

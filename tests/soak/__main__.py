@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.soak.picture import png
-from tests.soak.run import run
+from tests.soak.run import PACE, run
 from tests.soak.slopes import WARM_UP, table, tells_enough, too_steep
 
 
@@ -14,11 +14,12 @@ def main() -> int:
     """Run what the command line asks for; 1 when something grows that must not."""
     reader = argparse.ArgumentParser(prog="make soak")
     reader.add_argument("--questions", type=int, default=10_000)
+    reader.add_argument("--pace", type=float, default=PACE, help="questions a second")
     reader.add_argument("--state", type=Path, default=Path(".soak"))
     wanted = reader.parse_args()
     wanted.state.mkdir(parents=True, exist_ok=True)
     state = wanted.state.absolute()
-    samples = asyncio.run(run(wanted.questions, state))
+    samples = asyncio.run(run(wanted.questions, state, wanted.pace))
     lives, minutes = len({s.life for s in samples}), round(WARM_UP / 60)
     print(f"{samples[-1].questions:,} questions, {lives} lives, without {minutes} minutes of each")
     print("\n".join(table(samples)))

@@ -16,27 +16,28 @@ from tests.soak.crowd import Crowd
 from tests.soak.samples import Sample, keep, kept_in, taken
 from tests.wire.bot_process import BotProcess, copied
 
+SAMPLES = "samples.jsonl"
 LEG = 200
 """Questions that are asked before people forget what was said."""
-_PACE = 5.0
+PACE = 5.0
 """Questions a second, well below what it can do: what is kept for minutes, such as discord.py's
 knowledge of rate limits, would grow and shrink with the pace."""
 _SAMPLES_EVERY = 2.0
 _PATIENCE = 240.0
 
 
-async def run(questions: int, state: Path) -> Sequence[Sample]:
-    """Go on until so many questions are answered, and return all samples of the run."""
-    file = state / "samples.jsonl"
+async def run(questions: int, state: Path, pace: float = PACE) -> Sequence[Sample]:
+    """Go on until so many questions are answered, at so many a second, and return all samples."""
+    file = state / SAMPLES
     before = list(kept_in(file))
     if not before or before[-1].questions < questions:
         life = before[-1].life + 1 if before else 1
         begun = before[-1].questions if before else 0
-        await _live(life, begun, questions, state, file)
+        await _live(life, begun, questions, state, pace)
     return list(kept_in(file))
 
 
-async def _live(life: int, begun: int, questions: int, state: Path, file: Path) -> None:
+async def _live(life: int, begun: int, questions: int, state: Path, pace: float) -> None:
     """Let one process answer until the end of the run, or until we are interrupted."""
     models = await make_models(state / "models")
     with TemporaryDirectory(prefix="glossator-soak-") as name:
@@ -55,10 +56,10 @@ async def _live(life: int, begun: int, questions: int, state: Path, file: Path) 
             bot.module = "tests.soak.process"
             await bot.start()
             await bot.says(READY[1])
-            crowd = Crowd(ground, life, LEG, _PACE)
+            crowd = Crowd(ground, life, LEG, pace)
             crowd.answered = begun
             try:
-                await _ask(crowd, bot, life, questions, file)
+                await _ask(crowd, bot, life, questions, state / SAMPLES)
                 assert await bot.stop() == 0, bot.log[-3000:]
             finally:
                 if bot.is_running:
