@@ -60,24 +60,24 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     from adapters.intake import Intake
     from adapters.slack.adapter import SlackAdapter, Transport
     from adapters.slack.catch_up import CatchUp
+    from adapters.slack.first_calls import FirstCalls
     from adapters.slack.first_contact import FirstContact
-    from adapters.slack.installations import InstalledClients, OneInstallation, slack_client
+    from adapters.slack.installations import InstalledClients, OneInstallation
     from adapters.slack.lookups import Lookups
     from adapters.slack.permalinks import Permalinks
     from adapters.slack.workspaces import Workspaces
 
     settings = chats.opened.settings.slack
     check(settings)
+    closed = ClosedWindows(chats.opened.engine)
     one, many = None, None
     if settings.bot_token is not None:
-        one = OneInstallation(slack_client(settings.api_url, _word(settings.bot_token)))
+        one = OneInstallation(FirstCalls(closed, settings.api_url, _word(settings.bot_token)))
     else:
         many = _many(chats)
     installations = one or many
     assert installations is not None
-    workspaces = Workspaces(
-        InstalledClients(installations, settings.api_url), ClosedWindows(chats.opened.engine)
-    )
+    workspaces = Workspaces(InstalledClients(installations, settings.api_url), closed)
     intake, lookups = Intake(chats.wake, chats.meter), Lookups(workspaces)
     listeners = _listeners(chats, installations, workspaces, intake)
     transports = list[Transport]()
@@ -203,6 +203,7 @@ def _transports(
 ) -> "list[Transport]":
     """Return the ways by which Slack, and people who install the app, come to us."""
     from adapters.slack.app import bolt_app
+    from adapters.slack.first_calls import FirstCalls
     from adapters.slack.http import Server
     from adapters.slack.installations import slack_client
     from adapters.slack.oauth import STATE_LIFE, oauth_flow
@@ -226,7 +227,8 @@ def _transports(
     if settings.transport == "http":
         signatures = Signatures(_word(settings.signing_secret))
         return [Server(settings.port, app=app, signatures=signatures, flow=flow, begun=begun)]
-    sockets = Sockets(app, _word(settings.app_token), settings.api_url, begun)
+    client = FirstCalls(ClosedWindows(chats.opened.engine), settings.api_url)
+    sockets = Sockets(app, _word(settings.app_token), client, begun)
     return [sockets] if flow is None else [sockets, Server(settings.port, flow=flow)]
 
 

@@ -141,8 +141,9 @@ async def _until_known(one: OneInstallation) -> None:
         except DeliveryError as error:
             if error.permanent:
                 raise ConfigurationError(BAD_TOKEN) from error
-            logger.warning("%s; I try again in %d s", error, pause)
-            await asyncio.sleep(pause)
+            again_in = max(pause, error.retry_after or 0.0)
+            logger.warning("%s; I try again in %d s", error, again_in)
+            await asyncio.sleep(again_in)
         else:
             logger.info("the bot is %s in %s", installed.bot_user, installed.place)
             return

@@ -238,8 +238,12 @@ class InstalledClients:
 
 def slack_client(api_url: str | None, token: str | None = None) -> AsyncWebClient:
     """Return a client that repeats nothing by itself: what is posted twice is seen twice."""
-    base_url = f"{(api_url or API_URL).rstrip('/')}/"
-    return AsyncWebClient(token=token, base_url=base_url, retry_handlers=[])
+    return AsyncWebClient(token=token, base_url=base_url(api_url), retry_handlers=[])
+
+
+def base_url(api_url: str | None) -> str:
+    """Return where Slack's Web API is, as its clients want it."""
+    return f"{(api_url or API_URL).rstrip('/')}/"
 
 
 async def who_are_we(client: AsyncWebClient) -> Installed:

@@ -13,8 +13,8 @@ import aiohttp
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.installations import slack_client
 from adapters.slack.refusals import refused
 from core.errors import ConfigurationError, DeliveryError
 
@@ -45,11 +45,12 @@ class Sockets:
     """
 
     def __init__(
-        self, app: AsyncApp, app_token: str, api_url: str | None, begun: Callable[[], None]
+        self, app: AsyncApp, app_token: str, client: AsyncWebClient, begun: Callable[[], None]
     ) -> None:
         """Prepare a socket that is not opened yet.
 
         Args:
+            client: Asks where a socket can be opened.
             begun: Called when a socket is open, unless Slack had announced that the one before
                 it would end: then none of its events were lost.
         """
@@ -57,7 +58,7 @@ class Sockets:
         self._begun = begun
         self._announced_at = -_REPLACED_WITHIN
         self._app_token = app_token
-        self._api_url = api_url
+        self._client = client
         self._handler: AsyncSocketModeHandler | None = None
         self._answering = set[asyncio.Task[Any]]()
         """Each holds what has not been acknowledged yet."""
@@ -76,7 +77,7 @@ class Sockets:
             self._app,
             self._app_token,
             logger=_calm_logger(),
-            web_client=slack_client(self._api_url),
+            web_client=self._client,
             ping_interval=_PING_EVERY,
         )
         handler.client.wss_uri = url
@@ -131,11 +132,12 @@ class Sockets:
         """Return where the first socket is to be opened, when Slack can be reached."""
         for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
             try:
-                return await socket_address(self._app_token, self._api_url)
+                return await socket_address(self._app_token, self._client)
             except DeliveryError as error:
-                logger.warning("%s; I try again in %d s", error, pause)
+                again_in = max(pause, error.retry_after or 0.0)
+                logger.warning("%s; I try again in %d s", error, again_in)
             try:
-                async with asyncio.timeout(pause):
+                async with asyncio.timeout(again_in):
                     await self._ended.wait()
                     return ""
             except TimeoutError:
@@ -143,7 +145,7 @@ class Sockets:
         raise AssertionError("the pauses never end")
 
 
-async def socket_address(app_token: str, api_url: str | None) -> str:
+async def socket_address(app_token: str, client: AsyncWebClient) -> str:
     """Return where a socket can be opened, which proves the app token.
 
     Raises:
@@ -151,7 +153,7 @@ async def socket_address(app_token: str, api_url: str | None) -> str:
         DeliveryError: when Slack cannot be reached.
     """
     try:
-        said = await slack_client(api_url).apps_connections_open(app_token=app_token)
+        said = await client.apps_connections_open(app_token=app_token)
     except SlackApiError as error:
         refusal = refused("apps.connections.open", error)
         if not refusal.permanent:

@@ -6,13 +6,16 @@ from collections.abc import AsyncIterator
 import aiohttp
 import discord
 import pytest
+from slack_sdk.errors import SlackApiError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.discord.sharing import shared_limits
+from adapters.slack.first_calls import FirstCalls
 from adapters.slack.history import History
 from adapters.slack.lookups import Lookups
 from adapters.slack.refusals import TooMany
 from adapters.slack.rest import Rest
+from adapters.slack.sockets import socket_address
 from adapters.slack.workspaces import Workspaces
 from core.closed_windows import ClosedWindows
 from core.database import create_engine
@@ -160,3 +163,20 @@ async def test_a_request_that_would_have_to_wait_for_long_is_not_sent(windows: B
 
 def _nothing() -> None:
     """Hold nothing back."""
+
+
+@is_shared
+async def test_processes_that_start_together_wait_for_one_anothers_refusals(windows: Both) -> None:
+    async with SlackServer(Limits.relaxed()) as server:
+        token, app_token = server.world.installation.token, server.world.app.app_token
+        one, other = (FirstCalls(closed, server.api_url, token) for closed in windows)
+        for method in ("auth.test", "apps.connections.open"):
+            server.faults.api(RateLimited(1), method)
+        with pytest.raises(SlackApiError):
+            await one.auth_test()
+        with pytest.raises(TooMany):
+            await socket_address(app_token, one)
+        assert (await other.auth_test())["ok"]
+        assert await socket_address(app_token, other)
+        assert (await one.auth_test())["ok"]
+        assert server.world.history.early_requests == []

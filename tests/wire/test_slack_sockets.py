@@ -35,7 +35,7 @@ async def a_socket(server: SlackServer, takes: float) -> AsyncIterator[tuple[Soc
         told.append(event["text"])
         return BoltResponse(status=200)
 
-    sockets = Sockets(app, world.app.app_token, server.api_url, lambda: None)
+    sockets = Sockets(app, world.app.app_token, slack_client(server.api_url), lambda: None)
     running = asyncio.create_task(sockets.run())
     try:
         await server.sockets.connected(1)
