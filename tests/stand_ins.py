@@ -26,7 +26,10 @@ def open_generator() -> "TellsAll":
 
 
 class Embedder(HashingEmbedder):
-    """The hashing embedder as the bot opens it."""
+    """The hashing embedder as the bot opens it; so wide that few texts are akin by chance."""
+
+    def __init__(self) -> None:
+        super().__init__(dimensions=256)
 
     async def warm_up(self) -> None:
         """There is nothing to load."""
