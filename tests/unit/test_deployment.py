@@ -1,16 +1,24 @@
 """The files for containers agree with the program that they start."""
 
+import copy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import kubernetes_validate
+import pytest
 import yaml
 
 from bot.settings import setting_names
 
+_VERSIONS = ("1.35", "1.36", "1.37")
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
-DEPLOYMENT, BUDGET = yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text("utf-8"))
+MANIFEST = DEPLOYMENT, BUDGET = tuple(
+    yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text("utf-8"))
+)
 POD = DEPLOYMENT["spec"]["template"]["spec"]
 [CONTAINER] = POD["containers"]
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text("utf-8").splitlines()
@@ -85,3 +93,30 @@ def test_every_container_starts_what_the_image_starts() -> None:
     assert 'CMD ["glossator", "run"]' in DOCKERFILE
     assert CONTAINER["args"] == ["glossator", "run"]
     assert "command" not in COMPOSE["services"]["bot"]
+
+
+def test_compose_is_what_the_published_schema_asks_for(tmp_path: Path) -> None:
+    assert _is_compose(DEPLOY / "compose.yaml") == ""
+    wrong = copy.deepcopy(COMPOSE)
+    wrong["services"]["bot"]["read_olny"] = True
+    misspelt = tmp_path / "compose.yaml"
+    misspelt.write_text(yaml.safe_dump(wrong), "utf-8")
+    assert "read_olny" in _is_compose(misspelt)
+
+
+def _is_compose(file: Path) -> str:
+    """Return what is wrong with a file for Compose; empty: nothing."""
+    schema = ("--builtin-schema", "vendor.compose-spec")
+    command = [sys.executable, "-m", "check_jsonschema", *schema, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("version", _VERSIONS)
+def test_the_manifest_is_what_the_published_schemas_ask_for(version: str) -> None:
+    for resource in MANIFEST:
+        kubernetes_validate.validate(resource, version, strict=True)
+    wrong = copy.deepcopy(DEPLOYMENT)
+    wrong["spec"]["template"]["spec"]["containers"][0]["securityContext"]["readOnly"] = True
+    with pytest.raises(kubernetes_validate.ValidationError, match="readOnly"):
+        kubernetes_validate.validate(wrong, version, strict=True)
