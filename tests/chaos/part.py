@@ -17,6 +17,7 @@ from tests.chaos.checker import Anomaly, apologies, check
 from tests.chaos.disturbances import Troublemaker, planned
 from tests.chaos.fleet import Fleet, a_fleet
 from tests.chaos.ground import Ground, a_ground
+from tests.chaos.history import History, Turn
 from tests.chaos.people import People, until
 from tests.chaos.reading import Watcher, read
 from tests.chaos.templates import STAND_INS, Templates
@@ -126,12 +127,14 @@ async def _run(
     unpeaceful = await fleet.end()
     history = await read(ground, watcher, engine)
     history.tells_all = part.stand_ins
+    silent = [turn for turn in history.turns if not names_in(turn.text)]
     outcome = Outcome(part.name, part.seed, notes=[*fleet.exits, *fleet.alarms()][:40])
+    outcome.notes += [f"of {_asked(history, turn)}: {turn.text}" for turn in silent]
     outcome.counts = {
         "questions": len(history.asked),
         "accepted": sum(one.seen_at is not None for one in history.asked),
         "apologies": apologies(history),
-        "not found in the book": sum(not names_in(turn.text) for turn in history.turns),
+        "not found in the book": len(silent),
         **fleet.counts,
         **trouble.counts,
         "ends without 0": unpeaceful,
@@ -144,6 +147,11 @@ async def _run(
     outcome.acks = [d.seconds for d in _message_deliveries(ground) if d.seconds is not None]
     outcome.anomalies = [_told(anomaly) for anomaly in check(history)]
     return outcome
+
+
+def _asked(history: History, turn: Turn) -> str:
+    """Return the names that were asked about by what a turn answers."""
+    return ", ".join(one.name for one in history.asked if one.key == turn.key)
 
 
 async def _watch(watcher: Watcher) -> None:
