@@ -62,8 +62,8 @@ bench: $(VENV)/dev.done ## Print the timings as ratios (BOOK=folder QUESTIONS=fi
 chaos: $(VENV)/dev.done ## Ask 2,000 questions while things break (N=20000 SEED=1 JOBS=3 STATE=folder)
 	@$(BIN)/python -m tests.chaos --questions $(or $(N),2000) --seed $(or $(SEED),1) --at-a-time $(or $(JOBS),1) --state $(or $(STATE),.chaos)
 
-soak: $(VENV)/dev.done ## Ask 10,000 questions of one process, and print what grows (N=100000 STATE=folder)
-	@$(BIN)/python -m tests.soak --questions $(or $(N),10000) --state $(or $(STATE),.soak)
+soak: $(VENV)/dev.done ## Ask 10,000 questions of one process, and print what grows (N=100000 PACE=12 STATE=folder)
+	@$(BIN)/python -m tests.soak --questions $(or $(N),10000) --pace $(or $(PACE),5) --state $(or $(STATE),.soak)
 
 check: $(VENV)/dev.done ## Check format, lint, types and import contracts
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .

@@ -94,11 +94,14 @@ class SlackAdapter:
 
     async def close(self) -> None:
         """Disconnect; what Slack has told by then is taken in and acknowledged."""
-        for transport in self._transports:
-            await transport.close()
-        await self._intake.close()
-        await self._events.close()
-        await self._unhurried.close()
+        try:
+            for transport in self._transports:
+                await transport.close()
+            await self._intake.close()
+            await self._events.close()
+            await self._unhurried.close()
+        finally:
+            await self._workspaces.clients.close()
 
     @property
     def is_ready(self) -> bool:

@@ -27,6 +27,8 @@ _FRESH = 30.0
 """Seconds for which what was read about a workspace is good enough."""
 _MINUTES_LEFT = 120
 """A token that lives no longer is exchanged for a new one."""
+_TIMEOUT = 30.0
+"""Seconds of a call, unless its caller has less patience."""
 _LOOKS = 20
 _LOOKS_EVERY = 0.1
 """Seconds between two looks for the token that another process is about to store."""
@@ -215,11 +217,15 @@ class ManyInstallations:
 
 
 class InstalledClients:
-    """Clients of Slack's Web API, with each workspace's token."""
+    """Clients of Slack's Web API, with each workspace's token and the same connections.
+
+    Without a session of its own slack_sdk shakes hands anew for each call.
+    """
 
     def __init__(self, installations: Installations, api_url: str | None) -> None:
         self._installations = installations
         self._api_url = api_url
+        self._session: aiohttp.ClientSession | None = None
 
     async def of(self, team: str, enterprise: str | None) -> AsyncWebClient:
         """Return a client with a workspace's token.
@@ -233,12 +239,28 @@ class InstalledClients:
             raise DeliveryError(f"the token of {team} cannot be read") from error
         if installed is None:
             raise DeliveryError(f"the app is not installed in {team}", permanent=True)
-        return slack_client(self._api_url, installed.token)
+        return slack_client(self._api_url, installed.token, self._connections())
+
+    async def close(self) -> None:
+        """Close all connections; who calls on opens one for the call."""
+        if self._session is not None:
+            await self._session.close()
+
+    def _connections(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                timeout=aiohttp.ClientTimeout(total=_TIMEOUT),
+                cookie_jar=aiohttp.DummyCookieJar(),  # a cookie is of one workspace
+            )
+        return self._session
 
 
-def slack_client(api_url: str | None, token: str | None = None) -> AsyncWebClient:
+def slack_client(
+    api_url: str | None, token: str | None = None, session: aiohttp.ClientSession | None = None
+) -> AsyncWebClient:
     """Return a client that repeats nothing by itself: what is posted twice is seen twice."""
-    return AsyncWebClient(token=token, base_url=base_url(api_url), retry_handlers=[])
+    address = base_url(api_url)
+    return AsyncWebClient(token=token, base_url=address, session=session, retry_handlers=[])
 
 
 def base_url(api_url: str | None) -> str:

@@ -20,6 +20,10 @@ class Clients(Protocol):
         """
         ...
 
+    async def close(self) -> None:
+        """Close their connections."""
+        ...
+
 
 @dataclass(slots=True)
 class Workspace:

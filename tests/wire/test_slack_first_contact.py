@@ -40,7 +40,8 @@ async def _completed(server: SlackServer, question: Message) -> AgentRequest:
     """Return the question with what the bot takes along of its thread."""
     world = server.world
     one = OneInstallation(slack_client(server.api_url, world.installation.token))
-    lookups = Lookups(Workspaces(InstalledClients(one, server.api_url)), patience=20.0)
+    clients = InstalledClients(one, server.api_url)
+    lookups = Lookups(Workspaces(clients), patience=20.0)
     address = Address(
         team=world.workspace.id,
         enterprise=None,
@@ -59,7 +60,10 @@ async def _completed(server: SlackServer, question: Message) -> AgentRequest:
         session_id=uuid4(),
         user_id="ann",
     )
-    return await FirstContact(lookups, _is_new).complete(address, request)
+    try:
+        return await FirstContact(lookups, _is_new).complete(address, request)
+    finally:
+        await clients.close()
 
 
 async def test_of_a_long_thread_the_first_message_and_the_latest_are_taken_along(

@@ -115,6 +115,7 @@ async def test_what_slack_does_not_renew_now_is_tried_again_and_not_given_up(
         await clients.of(team, None)
     assert not failure.value.permanent
     assert (await who_are_we(await clients.of(team, None))).place == team
+    await clients.close()
 
 
 async def test_a_workspace_of_which_slack_does_not_tell_is_not_forgotten(

@@ -24,6 +24,9 @@ class Slack:
         assert (team, enterprise) == (self._installed.place, self._installed.organisation)
         return cast("AsyncWebClient", self)
 
+    async def close(self) -> None:
+        """There is nothing to close."""
+
     async def find(self, team: str | None, enterprise: str | None) -> Installed:
         return self._installed
 

@@ -28,6 +28,9 @@ class Tokens:
         token = world.installation.token
         return AsyncWebClient(token=token, base_url=self._server.api_url)
 
+    async def close(self) -> None:
+        """There is nothing to close."""
+
 
 def workspaces_of(server: SlackServer, *, streams: bool = True, minute: float = 60.0) -> Workspaces:
     """Return what all answers on a server share."""
