@@ -418,6 +418,28 @@ IN_ADAPTERS = (
             "::test_what_is_looked_up_in_slack_waits_for_the_same_windows",
         ),
     ),
+    Mutant(
+        "ask who we are while another process has to wait",
+        "adapters/slack/first_calls.py",
+        "            await asyncio.sleep(seconds)\n",
+        "            break\n",
+        "processes that start together do not keep a window closed",
+        (
+            "tests/contracts/test_closed_windows.py"
+            "::test_processes_that_start_together_wait_for_one_anothers_refusals",
+        ),
+    ),
+    Mutant(
+        "close a socket with something unacknowledged",
+        "adapters/slack/sockets.py",
+        "                    await self._acknowledged(self._handler.client.message_queue)\n",
+        "                    pass\n",
+        "a rolling restart costs no redelivery",
+        (
+            "tests/wire/test_slack_sockets.py"
+            "::test_all_that_was_told_by_a_socket_is_acknowledged_before_it_is_closed",
+        ),
+    ),
     # --- the terminal ----------------------------------------------------------------------
     Mutant(
         "let control characters reach the terminal",
