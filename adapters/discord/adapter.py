@@ -19,7 +19,8 @@ from adapters.discord import catch_up, threads
 from adapters.discord.about import About
 from adapters.discord.changed import Change, Deleted, GoneChannel, Shard, changed
 from adapters.discord.clicks import AnswerButton, Clicks, ForgetMe
-from adapters.discord.client import Client, connect, patiently, point_at
+from adapters.discord.client import Client, connect, point_at
+from adapters.discord.first_calls import patiently
 from adapters.discord.hearing import Hearing
 from adapters.discord.inbound import PLATFORM, heard_message, message_key, position_of
 from adapters.discord.questions import Questions

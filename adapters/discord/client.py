@@ -1,10 +1,8 @@
 """The connection to Discord: events come in here, and each is handed on in one line."""
 
-import asyncio
-import itertools
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import aiohttp
 import discord
@@ -15,6 +13,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from adapters.discord.clicks import Clicks, reason_in
+from adapters.discord.first_calls import entrance, patiently
 from adapters.discord.gateway import Gateway, Shards
 from adapters.discord.permissions import lacking
 from adapters.discord.shards import AllShards, SharedShards
@@ -43,12 +42,6 @@ TOO_FEW_SHARDS = (
 )
 _AUTHENTICATION_FAILED = 4004
 _TOO_FEW_SHARDS = 4011
-_SERVER_ERROR = 500
-_TOO_MANY = 429
-_PAUSES = (1, 2, 5, 10, 30, 60)
-"""Seconds between two tries to reach Discord when we start."""
-
-Result = TypeVar("Result")
 
 
 class Listener(Protocol):
@@ -135,10 +128,10 @@ class Client(commands.AutoShardedBot):
 
     async def setup_hook(self) -> None:
         """Aim reconnects at the gateway that Discord names, and register what can be clicked."""
-        recommended, gateway, limits = await patiently(self.http.get_bot_gateway)
-        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway)
-        self.shard_count = self._wanted or recommended
-        self._concurrency = limits["max_concurrency"]
+        alone = self._leases is None
+        found = await entrance(self.http.get_bot_gateway, self._wanted, alone=alone)
+        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(found.url)
+        self.shard_count, self._concurrency = found.shards, found.concurrency
         await self._prepare(self)
 
     async def connect(self, *, reconnect: bool = True) -> None:
@@ -280,26 +273,6 @@ async def _log_in(client: Client, token: str) -> None:
         await client.http.close()
         client.http.connector = discord.utils.MISSING
         raise
-
-
-async def patiently(request: Callable[[], Awaitable[Result]]) -> Result:
-    """Make a request until Discord can be reached, and return what it answers.
-
-    Raises:
-        discord.HTTPException: when it is refused, not only unanswered.
-    """
-    for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
-        try:
-            return await request()
-        except discord.HTTPException as error:
-            if error.status < _SERVER_ERROR and error.status != _TOO_MANY:
-                raise
-            logger.warning("Discord answers %d; I try again in %d s", error.status, pause)
-        except (discord.GatewayNotFound, aiohttp.ClientError, OSError) as error:
-            name = type(error).__name__
-            logger.warning("Discord cannot be reached (%s); I try again in %d s", name, pause)
-        await asyncio.sleep(pause)
-    raise AssertionError("the pauses never end")
 
 
 def point_at(api_url: str) -> None:

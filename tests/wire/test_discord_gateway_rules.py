@@ -62,6 +62,21 @@ async def test_a_bot_with_too_few_shards_says_so(one_course: Path, tmp_path: Pat
         assert "set GLOSSATOR_DISCORD__SHARDS higher" in trial.bot.log
 
 
+async def test_a_bot_that_has_begun_all_sessions_of_the_day_waits_for_more(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_trial(one_course, tmp_path, start=False) as trial:
+        limits = trial.world.limits
+        limits.identifies_a_day, limits.identifies_again_after = 0, 2.0
+        await trial.bot.launch()
+        await trial.bot.says("0 of 0 sessions with Discord are left for today")
+        assert trial.world.application.sessions_started == 0
+        limits.identifies_a_day = 1
+        await trial.bot.says("connected to Discord")
+        assert trial.world.application.sessions_started == 1
+        assert await trial.bot.stop() == 0
+
+
 async def test_a_shard_is_told_of_its_own_guilds(server: DiscordServer) -> None:
     own = (server.world.guild.id >> 22) % 2
     for shard in (0, 1):

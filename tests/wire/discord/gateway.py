@@ -85,7 +85,7 @@ class Gateway:
         return {
             "total": limits.identifies_a_day,
             "remaining": max(limits.identifies_a_day - application.sessions_started, 0),
-            "reset_after": 86_400_000,
+            "reset_after": round(limits.identifies_again_after * 1_000),
             "max_concurrency": limits.max_concurrency,
         }
 

@@ -37,6 +37,7 @@ class Limits:
     edits_when_old: Bucket = (5, 60.0)
     heartbeat_interval: float = 41.25
     identifies_a_day: int = 1000
+    identifies_again_after: float = 86_400.0
     max_concurrency: int = 1
     identify_interval: float = 5.0
     gateway_commands: Bucket = (120, 60.0)
