@@ -10,9 +10,14 @@ from contextlib import suppress
 from typing import Any
 
 import aiohttp
-from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.adapter.socket_mode.async_internals import (
+    run_async_bolt_app,
+    send_async_response,
+)
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.refusals import refused
@@ -26,6 +31,8 @@ NO_SOCKET = (
 )
 _PING_EVERY = 5.0
 """Seconds; a connection that died in silence is replaced after four times as long."""
+_ADDRESS_TRIED_FOR = 6.0
+"""Seconds for which an address is tried; it is good once, and for a short time."""
 _ANNOUNCED = frozenset({"refresh_requested", "warning"})
 _REPLACED_WITHIN = 10.0
 """Seconds in which the next socket is open where Slack announces that one ends."""
@@ -59,9 +66,8 @@ class Sockets:
         self._announced_at = -_REPLACED_WITHIN
         self._app_token = app_token
         self._client = client
-        self._handler: AsyncSocketModeHandler | None = None
-        self._answering = set[asyncio.Task[Any]]()
-        """Each holds what has not been acknowledged yet."""
+        self._socket: _Socket | None = None
+        self._unacknowledged = 0
         self._ended = asyncio.Event()
 
     async def run(self) -> None:
@@ -73,18 +79,16 @@ class Sockets:
         url = await self._first_address()
         if self._ended.is_set():
             return
-        handler = AsyncSocketModeHandler(
-            self._app,
+        self._socket = socket = _Socket(
             self._app_token,
             logger=_calm_logger(),
             web_client=self._client,
             ping_interval=_PING_EVERY,
+            on_message_listeners=[self._told],
         )
-        handler.client.wss_uri = url
-        handler.client.on_message_listeners.append(self._told)
-        handler.client.socket_mode_request_listeners.insert(0, self._begin)
-        self._handler = handler
-        await handler.connect_async()  # type: ignore[no-untyped-call]
+        socket.socket_mode_request_listeners.append(self._answer)
+        socket.wss_uri = url
+        await socket.connect()
         logger.info("connected to Slack by a socket")
         await self._ended.wait()
 
@@ -94,26 +98,29 @@ class Sockets:
         What is not, after a moment, is delivered to another socket.
         """
         self._ended.set()
-        if self._handler is not None:
+        if self._socket is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LAST_WORDS):
-                    await self._acknowledged(self._handler.client.message_queue)
-            await self._handler.close_async()  # type: ignore[no-untyped-call]
+                    await self._acknowledged(self._socket.message_queue)
+            await self._socket.close()  # type: ignore[no-untyped-call]
 
     async def is_listening(self) -> bool:
         """Return whether the socket is open."""
-        return self._handler is not None and await self._handler.client.is_connected()
+        return self._socket is not None and await self._socket.is_connected()
 
-    async def _begin(self, *_: object) -> None:
-        """Take note of what is to be acknowledged by the task that calls this."""
-        task = asyncio.current_task()
-        assert task is not None
-        self._answering.add(task)
-        task.add_done_callback(self._answering.discard)
+    async def _answer(self, socket: Any, request: SocketModeRequest) -> None:
+        """Hand an event on, and acknowledge it when the app has it."""
+        self._unacknowledged += 1
+        try:
+            begun = time.time()
+            response = await run_async_bolt_app(self._app, request)
+            await send_async_response(socket, request, response, begun)
+        finally:
+            self._unacknowledged -= 1
 
     async def _acknowledged(self, arrived: asyncio.Queue[Any]) -> None:
         """Wait for a moment in which nothing that has arrived waits for its acknowledgement."""
-        while self._answering or not arrived.empty():  # noqa: ASYNC110 - the queue has no event
+        while self._unacknowledged or not arrived.empty():  # noqa: ASYNC110 - the queue has no event
             await asyncio.sleep(_LOOKS_EVERY)
 
     async def _told(self, message: aiohttp.WSMessage) -> None:
@@ -143,6 +150,20 @@ class Sockets:
             except TimeoutError:
                 continue
         raise AssertionError("the pauses never end")
+
+
+class _Socket(SocketModeClient):
+    """The SDK's socket, which would try one and the same address for good."""
+
+    async def connect(self) -> None:
+        """Connect; an address that has not led to a socket in time is given up for a new one."""
+        while not self.closed:
+            try:
+                async with asyncio.timeout(_ADDRESS_TRIED_FOR):
+                    await super().connect()  # type: ignore[no-untyped-call]
+                    return
+            except TimeoutError:
+                self.wss_uri = None
 
 
 async def socket_address(app_token: str, client: AsyncWebClient) -> str:

@@ -1,5 +1,6 @@
 """A Slack that answers late or not at all costs time, and no question."""
 
+import asyncio
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -27,6 +28,8 @@ pytestmark = [
 
 LEASE = 4.0
 NEVER = 60.0
+GONE_FOR, BACK_FOR = 7.0, 2.0
+"""Seconds: the SDK looks after its socket every five."""
 POST = "chat.postMessage"
 
 
@@ -113,3 +116,18 @@ async def test_what_is_asked_while_nobody_hears_is_found_afterwards(away: Away) 
     question = await away.say()
     await away.proxy.up()
     await away.answered_once(question, time.monotonic())
+
+
+async def test_what_is_asked_of_a_slack_that_comes_and_goes_is_answered_once(away: Away) -> None:
+    questions = []
+    for _ in range(3):
+        await away.proxy.down()
+        questions.append(await away.say())
+        await asyncio.sleep(GONE_FOR)
+        await away.proxy.up()
+        await asyncio.sleep(BACK_FOR)
+        questions.append(await away.say())
+    steady = time.monotonic()
+    for question in questions:
+        await away.answered_once(question, steady)
+    await Pages(away.trial.bot).becomes("/readyz", 200)

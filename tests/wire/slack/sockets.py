@@ -57,6 +57,10 @@ class Sockets:
         self._tickets[ticket] = app
         return f"{self.url}?ticket={ticket}&app_id={app.id}"
 
+    def forget_tickets(self) -> None:
+        """Let no address that was given out be good any more."""
+        self._tickets.clear()
+
     def of(self, app: App | None = None) -> list[Socket]:
         """Return the open connections of an app, or of all."""
         return [s for s in self._sockets if app is None or s.app is app]
