@@ -27,6 +27,8 @@ pytestmark = [
 
 RECOVERED_WITHIN = 10.0
 """Seconds from the database's return to the answer, on a machine with nothing else to do."""
+ENDED_WITHIN = 10.0
+"""Seconds from SIGTERM to the end."""
 BUSY = 4.0
 """How many times longer everything takes here at most."""
 SILENT = Timeout(120.0)
@@ -107,3 +109,20 @@ async def test_a_database_that_goes_on_and_off_gets_one_answer_a_question(away: 
     seconds = time.monotonic() - healed
     print(f"\nall answered {seconds:.1f} s after the database stayed")
     assert seconds < RECOVERED_WITHIN * BUSY
+
+
+async def test_a_bot_ends_in_time_though_its_database_is_silent(away: Away) -> None:
+    bot = away.trial.bot
+    before = await away.say()
+    await away.trial.until(lambda: before.thread, "the beginning of an answer")
+    away.proxy.poison(SILENT)
+    during = await away.say()
+    told = time.monotonic()
+    assert await bot.stop() == 0, bot.log
+    seconds = time.monotonic() - told
+    print(f"\nended {seconds:.1f} s after SIGTERM")
+    assert seconds < ENDED_WITHIN * BUSY
+    away.proxy.heal()
+    await bot.start()
+    for question in (before, during):
+        await away.answered_once(question)
