@@ -2,14 +2,17 @@
 
 import asyncio
 import random
+import re
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 
 from tests.wire.bot_process import BotProcess, copied
 
+_ENDS_A_TRACE = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
 READY = ("connected to Slack by a socket", "connected to Discord as")
 _RESTARTED_AFTER = (0.1, 1.0)
 """Seconds until a process that has ended is started again."""
@@ -90,10 +93,14 @@ class Fleet:
                 await bot.kill()
 
     def alarms(self) -> list[str]:
-        """Return what the logs say that nobody foresaw."""
-        words = ("Traceback", "CRITICAL", "ERROR")
+        """Return what the logs say that nobody foresaw: each alarm, and the error behind it."""
         lines = [line for bot in self.bots for line in bot.log.splitlines()]
-        return [line for line in lines if line.startswith(words)]
+        return [
+            line
+            for before, line in pairwise(["", *lines])
+            if line.startswith(("CRITICAL", "ERROR"))
+            or (before.startswith("  ") and _ENDS_A_TRACE.match(line))
+        ]
 
     def _note_end(self, number: int, bot: BotProcess) -> None:
         if number in self._killed:

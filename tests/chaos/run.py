@@ -1,13 +1,11 @@
 """Carries a run out: its parts one after the other, or some of them side by side."""
 
 import asyncio
-import hashlib
 import json
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,9 +13,8 @@ from tempfile import TemporaryDirectory
 from tests.chaos.part import Outcome, Part, run_part
 from tests.chaos.templates import BUOYS, Templates, make_models
 from tests.postgres import postgres_server
+from tests.program import program
 
-_ROOT = Path(__file__).parents[2]
-_PROGRAM = ("adapters", "bot", "core", "migrations", "tests/chaos")
 _REAL = 500
 """Questions of each run that real models answer."""
 _LARGEST = 250
@@ -89,14 +86,4 @@ async def _one_by_one(share: Sequence[Part], state: Path, models: Path) -> None:
 
 def _kept(part: Part, state: Path) -> Path:
     """Return the file with what came of a part: of this very program, and of no other one."""
-    return state / f"{part.seed}-{part.questions}-{_program()}.json"
-
-
-@cache
-def _program() -> str:
-    """Return what changes with every change of the program, or of how it is tried."""
-    read = hashlib.sha256()
-    for folder in _PROGRAM:
-        for file in sorted((_ROOT / folder).rglob("*.py")):
-            read.update(file.read_bytes())
-    return read.hexdigest()[:12]
+    return state / f"{part.seed}-{part.questions}-{program()}.json"

@@ -3,6 +3,8 @@
 import pytest
 
 from tests.chaos.disturbances import planned
+from tests.chaos.figures import is_clean
+from tests.chaos.part import Outcome
 from tests.chaos.run import parts
 from tests.chaos.templates import BUOYS
 
@@ -41,3 +43,20 @@ def test_20_000_questions_meet_as_many_disturbances_as_are_promised() -> None:
 
 def test_a_file_as_a_database_does_not_crash() -> None:
     assert all(one.name != "crash" for one in planned(250, 1, crashes=False))
+
+
+@pytest.mark.parametrize(
+    ("counts", "anomalies", "clean"),
+    [
+        ({"calls": 1_000, "calls into a closed window": 1}, [], True),
+        ({"calls": 1_000, "calls into a closed window": 2}, [], False),
+        ({"calls": 1_000, "exits of its own": 1}, [], False),
+        ({"calls": 1_000, "ends without 0": 1}, [], False),
+        ({"calls": 1_000}, [{"kind": "visible duplicates"}], False),
+    ],
+)
+def test_a_run_is_clean_when_nothing_happened_that_must_not(
+    counts: dict[str, float], anomalies: list[dict[str, str]], clean: bool
+) -> None:
+    one = Outcome("a part", 1, counts=counts, anomalies=anomalies)
+    assert is_clean([one, Outcome("another", 2)]) is clean

@@ -7,16 +7,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from core.database import create_engine
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core.database import create_engine, reading
+from core.models import Outcome
+from core.sessions.rows import TurnRow
 from tests.chaos.fleet import READY
 from tests.chaos.ground import a_ground
 from tests.chaos.people import until
 from tests.chaos.templates import STAND_INS, Templates, make_models
+from tests.program import program
 from tests.soak.crowd import Crowd
 from tests.soak.samples import Sample, keep, kept_in, taken
 from tests.wire.bot_process import BotProcess, copied
 
-SAMPLES = "samples.jsonl"
 LEG = 200
 """Questions that are asked before people forget what was said."""
 PACE = 5.0
@@ -27,22 +32,28 @@ _PATIENCE = 240.0
 
 
 async def run(questions: int, state: Path, pace: float = PACE) -> Sequence[Sample]:
-    """Go on until so many questions are answered, at so many a second, and return all samples."""
-    file = state / SAMPLES
-    before = list(kept_in(file))
+    """Go on until so many questions are answered, at so many a second, and return all samples.
+
+    Only a run of this very program at this pace is gone on with.
+    """
+    models = await make_models(state / "models")
+    kept = state / f"{program('tests/soak')}-{pace:g}"
+    kept.mkdir(exist_ok=True)
+    before = list(kept_in(kept))
     if not before or before[-1].questions < questions:
         life = before[-1].life + 1 if before else 1
         begun = before[-1].questions if before else 0
-        await _live(life, begun, questions, state, pace)
-    return list(kept_in(file))
+        await _live(life, begun, questions, kept, models, pace)
+    return list(kept_in(kept))
 
 
-async def _live(life: int, begun: int, questions: int, state: Path, pace: float) -> None:
+async def _live(
+    life: int, begun: int, questions: int, kept: Path, models: Path, pace: float
+) -> None:
     """Let one process answer until the end of the run, or until we are interrupted."""
-    models = await make_models(state / "models")
     with TemporaryDirectory(prefix="glossator-soak-") as name:
         folder = Path(name) / "bot"
-        data = state / "data"
+        data = kept / "data"
         if data.exists():  # the database goes on as long as the run does
             copied(data, folder)
         else:
@@ -59,7 +70,7 @@ async def _live(life: int, begun: int, questions: int, state: Path, pace: float)
             crowd = Crowd(ground, life, LEG, pace)
             crowd.answered = begun
             try:
-                await _ask(crowd, bot, life, questions, state / SAMPLES)
+                await _ask(crowd, bot, life, questions, kept)
                 assert await bot.stop() == 0, bot.log[-3000:]
             finally:
                 if bot.is_running:
@@ -68,10 +79,10 @@ async def _live(life: int, begun: int, questions: int, state: Path, pace: float)
                 shutil.copytree(folder / "data", data, symlinks=True)
 
 
-async def _ask(crowd: Crowd, bot: BotProcess, life: int, questions: int, file: Path) -> None:
+async def _ask(crowd: Crowd, bot: BotProcess, life: int, questions: int, kept: Path) -> None:
     engine = create_engine(f"sqlite:///{bot.folder / 'data' / 'glossator.db'}")
     watching = asyncio.create_task(crowd.watch(engine))
-    measuring = asyncio.create_task(_measure(crowd, bot, life, file))
+    measuring = asyncio.create_task(_measure(crowd, bot, life, kept))
     try:
         while crowd.answered < questions:
             await crowd.ask_all()
@@ -80,6 +91,7 @@ async def _ask(crowd: Crowd, bot: BotProcess, life: int, questions: int, file: P
             crowd.forget()
             print(f"{crowd.answered:,} questions answered", flush=True)
         await asyncio.sleep(2 * _SAMPLES_EVERY)  # what they end with counts
+        assert {*await _outcomes(engine)} == {Outcome.ANSWERED}, await _outcomes(engine)
     finally:
         for task in (watching, measuring):
             task.cancel()
@@ -87,8 +99,15 @@ async def _ask(crowd: Crowd, bot: BotProcess, life: int, questions: int, file: P
         await engine.dispose()
 
 
-async def _measure(crowd: Crowd, bot: BotProcess, life: int, file: Path) -> None:
+async def _outcomes(engine: AsyncEngine) -> dict[str, int]:
+    """Return how many questions came to which end."""
+    query = select(TurnRow.outcome, func.count()).group_by(TurnRow.outcome)
+    async with reading(engine) as db:
+        return dict((await db.execute(query)).tuples().all())
+
+
+async def _measure(crowd: Crowd, bot: BotProcess, life: int, kept: Path) -> None:
     began = time.monotonic()
     while bot.is_running:
-        keep(taken(bot, life, crowd.answered, time.monotonic() - began), file)
+        keep(taken(bot, life, crowd.answered, time.monotonic() - began), kept)
         await asyncio.sleep(_SAMPLES_EVERY)

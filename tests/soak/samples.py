@@ -10,6 +10,8 @@ import psutil
 from tests.soak.process import NOTE
 from tests.wire.bot_process import BotProcess
 
+_FILE = "samples.jsonl"
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -51,14 +53,15 @@ def taken(bot: BotProcess, life: int, questions: int, seconds: float) -> Sample:
         )
 
 
-def keep(sample: Sample, file: Path) -> None:
+def keep(sample: Sample, folder: Path) -> None:
     """Add a sample to those of a run."""
-    with file.open("a", encoding="utf-8") as kept:
+    with (folder / _FILE).open("a", encoding="utf-8") as kept:
         kept.write(json.dumps(asdict(sample)) + "\n")
 
 
-def kept_in(file: Path) -> Iterator[Sample]:
+def kept_in(folder: Path) -> Iterator[Sample]:
     """Yield the samples of a run, in order."""
+    file = folder / _FILE
     if file.exists():
         for line in file.read_text(encoding="utf-8").splitlines():
             yield Sample(**json.loads(line))

@@ -72,11 +72,10 @@ def test_nothing_is_told_of_a_run_that_has_hardly_begun() -> None:
 
 
 def test_samples_are_kept_between_two_sittings(tmp_path: Path) -> None:
-    file = tmp_path / "samples.jsonl"
-    assert list(kept_in(file)) == []
+    assert list(kept_in(tmp_path)) == []
     for sample in grown(1)[:3]:
-        keep(sample, file)
-    assert list(kept_in(file)) == grown(1)[:3]
+        keep(sample, tmp_path)
+    assert list(kept_in(tmp_path)) == grown(1)[:3]
 
 
 def test_the_picture_is_drawn_with_letters_on_a_machine_without_fonts() -> None:
