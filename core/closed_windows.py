@@ -13,8 +13,8 @@ from core.models import now
 
 logger = logging.getLogger(__name__)
 
-_KEPT = timedelta(minutes=1)
-"""How long a window stays known after it has opened again."""
+KEPT = timedelta(minutes=1)
+"""How long a window stays known after it has opened again, at least."""
 
 
 class ClosedWindowRow(Base):
@@ -48,7 +48,7 @@ class ClosedWindows:
         )
         longer = {"until": func.greatest(ClosedWindowRow.until, insert.excluded.until)}
         upsert = insert.on_conflict_do_update(index_elements=["window"], set_=longer)
-        old = delete(ClosedWindowRow).where(ClosedWindowRow.until < moment - _KEPT)
+        old = delete(ClosedWindowRow).where(ClosedWindowRow.until < moment - KEPT)
         try:
             await write(self._engine, lambda db: (db.execute(old), db.execute(upsert)))
         except StoreError as error:

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.channels.beside import PanelRow
 from core.channels.store import ConversationRow
+from core.closed_windows import KEPT, ClosedWindowRow
 from core.database import write
 from core.feedback.store import VoteRow
 from core.inbox.limits import CountRow
@@ -44,7 +45,7 @@ class Retention:
             StoreError: when the database fails; what was deleted by then stays deleted.
         """
         moment = moment or now()
-        steps = [(_counts, moment - _COUNTED_FOR)]
+        steps = [(_counts, moment - _COUNTED_FOR), (_windows, moment - KEPT)]
         if self._kept_for is not None:
             expired = (_sessions, _turns, _votes, _conversations, _panels, _events)
             steps += [(step, moment - self._kept_for) for step in expired]
@@ -108,6 +109,11 @@ def _counts(db: Connection, before: datetime) -> int:
     key = tuple_(row.subject, row.minute)
     old = select(row.subject, row.minute).where(row.minute < before).limit(_BATCH)
     return _count(db, delete(row).where(key.in_(old)))
+
+
+def _windows(db: Connection, before: datetime) -> int:
+    """Delete all at once: they are few, and one that closes again meanwhile is spared."""
+    return _count(db, delete(ClosedWindowRow).where(ClosedWindowRow.until < before))
 
 
 def _count(db: Connection, statement: Any) -> int:

@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 _SERVER_ERROR = 500
 _TOO_MANY = 429
-_PAUSES = (1, 2, 5, 10, 30, 60)
+_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 """Seconds between two tries to reach Discord when we start."""
 
 Result = TypeVar("Result")
@@ -67,6 +67,7 @@ async def patiently(request: Callable[[], Awaitable[Result]]) -> Result:
 
     Raises:
         discord.HTTPException: when it is refused, not only unanswered.
+        discord.RateLimited: when it would have to wait for more than a minute.
     """
     for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
         try:
@@ -74,9 +75,14 @@ async def patiently(request: Callable[[], Awaitable[Result]]) -> Result:
         except discord.HTTPException as error:
             if error.status < _SERVER_ERROR and error.status != _TOO_MANY:
                 raise
-            logger.warning("Discord answers %d; I try again in %d s", error.status, pause)
+            logger.warning("Discord answers %d; I try again in %.0f s", error.status, pause)
+        except discord.RateLimited as error:
+            if error.retry_after > _PAUSES[-1]:
+                raise
+            pause = max(pause, error.retry_after)
+            logger.warning("Discord takes no more requests now; I try again in %.0f s", pause)
         except (discord.GatewayNotFound, aiohttp.ClientError, OSError) as error:
             name = type(error).__name__
-            logger.warning("Discord cannot be reached (%s); I try again in %d s", name, pause)
+            logger.warning("Discord cannot be reached (%s); I try again in %.0f s", name, pause)
         await asyncio.sleep(pause)
     raise AssertionError("the pauses never end")

@@ -1,9 +1,10 @@
 """Keeps which shards hear what is said, and which may have missed something."""
 
 import asyncio
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from itertools import count
 from math import inf
 
 _NOTED_EVERY = 15.0
@@ -16,7 +17,8 @@ class Hearing:
     def __init__(self) -> None:
         self._met = set[int]()
         self._away = set[int]()
-        self._catching_up = Counter[int]()
+        self._looks = count()
+        self._unfinished = defaultdict[int, set[int]](set)
         self._noted = dict[int, float]()
 
     def met(self, shard_id: int) -> None:
@@ -39,10 +41,17 @@ class Hearing:
 
     @contextmanager
     def catching_up(self, shard_id: int) -> Iterator[None]:
-        """Take note that something said before is still to be taken in; then have that noted."""
-        self._catching_up[shard_id] += 1
+        """Take note that something said before is still to be taken in; then have that noted.
+
+        A look back that fails leaves a gap, so that nothing is noted until a later one succeeds.
+        That one makes up for all before it: each looks from the last moment that was noted, and
+        none is noted meanwhile.
+        """
+        look = next(self._looks)
+        self._unfinished[shard_id].add(look)
         yield
-        self._catching_up[shard_id] -= 1
+        later = {other for other in self._unfinished[shard_id] if other > look}
+        self._unfinished[shard_id] = later
         self._noted.pop(shard_id, None)
 
     def is_whole(self, shards: Collection[int]) -> bool:
@@ -53,7 +62,7 @@ class Hearing:
         """Return whether a shard has missed nothing until now, and that has not just been noted."""
         moment = asyncio.get_running_loop().time()
         last = self._noted.get(shard_id, -inf)
-        if not self.is_whole([shard_id]) or self._catching_up[shard_id]:
+        if not self.is_whole([shard_id]) or self._unfinished[shard_id]:
             return False
         if moment - last < _NOTED_EVERY:
             return False

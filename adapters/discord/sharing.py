@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import aiohttp
 import discord
+import yarl
 
 from adapters.discord.rest import check_again
 from core.closed_windows import ClosedWindows
@@ -14,6 +15,9 @@ _GLOBAL = "discord:global"
 _LONGEST = 10.0
 """Seconds that a request waits here; its job is tried again when it would have to wait longer."""
 _ROUTE = re.compile(r"/(channels/\d+)(/.*)?$")
+_OF_AN_INTERACTION = re.compile(r"/(interactions|webhooks)/\d+/")
+"""A path with a token in it, for which no limit of the bot as a whole holds."""
+_SOCKETS = ("ws", "wss")
 _ID = re.compile(r"\d{15,}")
 _TOO_MANY = 429
 
@@ -32,10 +36,8 @@ def shared_limits(closed: ClosedWindows) -> aiohttp.TraceConfig:
         context: SimpleNamespace,
         begun: aiohttp.TraceRequestStartParams,
     ) -> None:
-        window = _window(begun.method, begun.url.path)
-        if window is None:
-            return
-        while left := await closed.seconds_left(window, _GLOBAL):
+        windows = _windows(begun.method, begun.url)
+        while windows and (left := await closed.seconds_left(*windows)):
             if left > _LONGEST:
                 raise discord.RateLimited(left)
             await asyncio.sleep(left)
@@ -45,16 +47,16 @@ def shared_limits(closed: ClosedWindows) -> aiohttp.TraceConfig:
         context: SimpleNamespace,
         ended: aiohttp.TraceRequestEndParams,
     ) -> None:
-        window, response = _window(ended.method, ended.url.path), ended.response
-        if window is None:
+        headers, status = ended.response.headers, ended.response.status
+        if status != _TOO_MANY and headers.get("X-RateLimit-Remaining") != "0":
             return
-        headers = response.headers
         is_global = headers.get("X-RateLimit-Global") == "true"
-        if response.status == _TOO_MANY or headers.get("X-RateLimit-Remaining") == "0":
-            given = headers.get("X-RateLimit-Reset-After") or headers.get("Retry-After") or "1"
-            if is_global or headers.get("X-RateLimit-Scope") == "shared":
-                given = headers.get("Retry-After") or given
-            await closed.close(_GLOBAL if is_global else window, _seconds(given))
+        given = headers.get("X-RateLimit-Reset-After") or headers.get("Retry-After") or "1"
+        if is_global or headers.get("X-RateLimit-Scope") == "shared":
+            given = headers.get("Retry-After") or given
+        for window in _windows(ended.method, ended.url):
+            if (window == _GLOBAL) is is_global:
+                await closed.close(window, _seconds(given))
 
     trace = aiohttp.TraceConfig()
     trace.on_request_start.append(wait)
@@ -63,12 +65,14 @@ def shared_limits(closed: ClosedWindows) -> aiohttp.TraceConfig:
     return trace
 
 
-def _window(method: str, path: str) -> str | None:
-    """Return the name of the limit that a request counts for; None: of one that is not shared."""
-    found = _ROUTE.search(path)
+def _windows(method: str, url: yarl.URL) -> tuple[str, ...]:
+    """Return the names of the limits that a request counts for and that are shared."""
+    if url.scheme in _SOCKETS or _OF_AN_INTERACTION.search(url.path):
+        return ()
+    found = _ROUTE.search(url.path)
     if found is None:
-        return None
-    return f"discord:{method} {found[1]}{_ID.sub('…', found[2] or '')}"
+        return (_GLOBAL,)
+    return f"discord:{method} {found[1]}{_ID.sub('…', found[2] or '')}", _GLOBAL
 
 
 def _seconds(given: str) -> float:

@@ -4,13 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core import retention as module
 from core.channels.beside import PanelRow, Panels
 from core.channels.rules import Rules
 from core.channels.store import ChannelRules, ChannelRulesRow, ConversationRow, Conversations, Place
+from core.closed_windows import ClosedWindowRow
 from core.database import Base, reading, write
 from core.feedback.store import Feedback, Vote, VoteRow
 from core.inbox.base import Posted
@@ -129,3 +130,16 @@ async def test_of_a_conversation_that_goes_on_the_old_turns_are_blanked(
     first, second = session.conversation_history
     assert (first.user_input, first.user_id) == ("[deleted]", "forgotten")
     assert second.user_input == new.query_text
+
+
+async def test_a_rate_limit_that_was_used_up_a_while_ago_is_forgotten(engine: AsyncEngine) -> None:
+    moments = {"long ago": -2.0, "just now": -0.5, "still closed": 0.5}
+    windows = [
+        {"window": name, "until": now() + timedelta(minutes=minutes)}
+        for name, minutes in moments.items()
+    ]
+    await write(engine, lambda db: db.execute(insert(ClosedWindowRow), windows).rowcount)
+    assert await delete_all(engine, timedelta(0), None) == 1
+    async with reading(engine) as db:
+        left = {*await db.scalars(select(ClosedWindowRow.window))}
+    assert left == {"just now", "still closed"}

@@ -97,6 +97,22 @@ async def test_nothing_is_noted_of_a_shard_that_is_away(
     assert notes.noted == [Shard(0, 2), Shard(1, 2)]
 
 
+async def test_after_an_unforeseen_error_the_next_look_back_makes_up_for_it(
+    adapter: DiscordAdapter, notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def last(shard: Shard) -> datetime | None:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(notes, "last", last)
+        with pytest.raises(ZeroDivisionError):
+            await adapter.connected(0, resumed=False)
+    await adapter.alive(0)
+    assert notes.noted == []
+    await adapter.connected(0, resumed=False)
+    assert notes.noted == [Shard(0, 2)]
+
+
 async def test_nothing_is_noted_of_a_shard_that_may_be_another_processs(
     adapter: DiscordAdapter, notes: Notes
 ) -> None:
