@@ -158,6 +158,8 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
         ConfigurationError: naming the line or key that is wrong, or that the file is missing
             although it is `required`.
     """
+    if path.is_dir():
+        raise ConfigurationError(f"The course file {path} is a folder: put a file in its place.")
     if not path.is_file():
         if required:
             raise ConfigurationError(f"The course file {path} does not exist.")

@@ -254,6 +254,19 @@ def pseudonym_key(settings: Settings) -> bytes:
     return kept_key(settings.data_dir / "pseudonym.key")
 
 
+_SHORTEST_KEY = 16
+"""Bytes of a key that nobody guesses."""
+
+
+def short_keys(settings: Settings) -> list[str]:
+    """Return the names of those settings that hold a key which could be guessed."""
+    keys = {
+        "GLOSSATOR_PSEUDONYM_KEY": [pseudonym_key(settings)] if settings.pseudonym_key else [],
+        "GLOSSATOR_ENCRYPTION_KEY": sealing_keys(settings) if settings.encryption_key else [],
+    }
+    return [name for name, given in keys.items() if any(len(key) < _SHORTEST_KEY for key in given)]
+
+
 def sealing_keys(settings: Settings) -> list[bytes]:
     """Return the keys that tokens are sealed with, the newest first."""
     if settings.encryption_key is not None:

@@ -29,7 +29,9 @@ async def check() -> int:
     Raises:
         ConfigurationError: saying what to do.
     """
-    engine = create_engine(load_settings().database_url)
+    settings = load_settings()
+    make_data_dir(settings.data_dir)
+    engine = create_engine(settings.database_url)
     try:
         state = await check_schema(engine)
     finally:

@@ -15,12 +15,14 @@ from bot.embedders import gemini_model, meant_model, open_local
 from bot.handbook import COURSE
 from bot.settings import Settings, load_settings
 from bot.stand_ins import LOUDLY
-from bot.wiring import make_data_dir, open_index
+from bot.wiring import make_data_dir, open_index, short_keys
 from core.catalogue import Catalogue, Edition
 from core.database import create_engine, dispose
 from core.embeddings.local import LocalEmbedder
 from core.errors import BotError, ConfigurationError
 from core.ingestion.sources import is_gone
+
+A_KEY = "take what 'openssl rand -base64 32' prints."
 
 
 async def doctor() -> int:
@@ -45,6 +47,8 @@ async def _findings() -> AsyncIterator[Finding]:
     described = len(course_file.tables)
     yield Finding("settings", f"data in {settings.data_dir}; {described} courses in the file")
     yield Finding("data", _kept(settings.retention.days))
+    for name in short_keys(settings):
+        yield warning("settings", f"{name} is so short that it can be guessed: {A_KEY}")
     state, database = await _check_database(settings)
     yield database
     yield await _check_model(settings)

@@ -48,6 +48,13 @@ async def choose_course(opened: Services, course_id: str | None) -> Course:
     return next(iter(ready.values()))
 
 
+async def check_is_known(opened: Services, course_id: str) -> None:
+    """Raise UsageError for a course that neither the database nor the course file knows."""
+    stored = {course.course_id: course for course, _ in await opened.catalogue.courses()}
+    if course_id not in stored and course_id not in opened.course_file.tables:
+        raise UsageError(_unknown(course_id, stored))
+
+
 async def choose_course_of(
     opened: Services, session_id: UUID | None, course_id: str | None
 ) -> Course:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from adapters.console import printable
 from bot.cli.exits import Exit, UsageError
-from bot.cli.opening import services
+from bot.cli.opening import check_is_known, services
 from bot.wiring import terminal_user
 from core.budgets.store import Limits, TokenBudgets
 from core.disclosure import Disclosure
@@ -18,6 +18,8 @@ async def list_sessions(course_id: str | None, limit: int, *, as_json: bool) -> 
     """Print conversations, the latest first."""
     async with services() as opened:
         sessions = await opened.sessions.list_sessions(course_id=course_id, limit=limit)
+        if course_id is not None and not sessions:  # those of a deleted course stay
+            await check_is_known(opened, course_id)
         first = [await opened.sessions.first_question(s.session_id) for s in sessions]
     if as_json:
         print(json.dumps([session.model_dump(mode="json") for session in sessions], indent=2))

@@ -13,6 +13,7 @@ _FOREIGN_FOLDERS = frozenset({"node_modules", "venv", "__pycache__", "site-packa
 _MARKDOWN_SUFFIXES = frozenset({".md", ".mdx", ".markdown"})
 _MAX_BYTES = 1_000_000
 _SUFFIXES_NAMED = 6
+_LINKS_NAMED = 6
 _NUMBER_PREFIX = re.compile(r"\d+\s*[-_.)]+\s*(?=[^-_.\s])")
 _DATE_OR_VERSION = re.compile(r"\d+[-_.]\d+")
 _FOLDER_PAGES = frozenset({"index", "readme", "_index"})
@@ -47,11 +48,33 @@ def other_files(folder: Path, suffixes: Iterable[str]) -> str | None:
     return f"Files of other formats are left out: {', '.join(named)}."
 
 
+def links_outside(folder: Path) -> str | None:
+    """Return one sentence that names the symbolic links which lead out of `folder`, or none."""
+    root = folder.resolve()
+    found = sorted(
+        path.relative_to(root).as_posix()
+        for parent, folders, files in _walk(root)
+        for path in (Path(parent, name) for name in (*folders, *files))
+        if path.is_symlink() and path.exists() and not path.resolve().is_relative_to(root)
+    )
+    if not found:
+        return None
+    named = [well_formed(path) for path in found[:_LINKS_NAMED]]
+    if rest := len(found) - len(named):
+        named.append(f"{rest:,} others")
+    return f"Links that lead out of the folder are left out: {', '.join(named)}."
+
+
 def files_below(root: Path) -> Iterator[Path]:
     """Yield every file below `root`, hidden and foreign folders left out, in no set order."""
+    for parent, _, files in _walk(root):
+        yield from (Path(parent, name) for name in files)
+
+
+def _walk(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:
     for parent, folders, files in os.walk(root):
         folders[:] = [name for name in folders if name[0] not in "._" and not _is_foreign(name)]
-        yield from (Path(parent, name) for name in files)
+        yield parent, folders, files
 
 
 def _is_foreign(folder: str) -> bool:

@@ -11,7 +11,13 @@ from core.ingestion.formats.dialects import Dialect
 from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
 from core.ingestion.mdbook_site import is_mdbook, read_mdbook
 from core.ingestion.mkdocs_site import is_mkdocs, read_mkdocs
-from core.ingestion.page_files import is_folder_page, other_files, page_files, readable
+from core.ingestion.page_files import (
+    is_folder_page,
+    links_outside,
+    other_files,
+    page_files,
+    readable,
+)
 from core.ingestion.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
@@ -53,8 +59,8 @@ def detect_site(folder: Path, *, page_suffix: str = "") -> Site:
 
 def _plain_folder(root: Path, page_suffix: str, warnings: tuple[str, ...]) -> Site:
     pages = (loose_page(path, page_suffix) for path in page_files(root, SUPPORTED_SUFFIXES))
-    if skipped := other_files(root, SUPPORTED_SUFFIXES):
-        warnings = (*warnings, skipped)
+    notes = (links_outside(root), other_files(root, SUPPORTED_SUFFIXES))
+    warnings = (*warnings, *filter(None, notes))
     return Site(SiteKind.FOLDER, root, tuple(pages), None, (".",), warnings)
 
 

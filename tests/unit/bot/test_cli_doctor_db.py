@@ -126,6 +126,26 @@ def test_a_wrong_setting_is_found_before_anything_else(lighthouse: CommandLine) 
     assert found["model"].startswith("ok")
 
 
+def test_a_key_that_can_be_guessed_is_warned_of(glossator: CommandLine) -> None:
+    done = glossator.setting(PSEUDONYM_KEY="short", ENCRYPTION_KEY="k" * 40 + ",short").here(
+        "doctor"
+    )
+    assert done.code == 0
+    warned = [line for line in done.out.splitlines() if line.startswith("WARN  settings")]
+    assert len(warned) == 2
+    assert "GLOSSATOR_PSEUDONYM_KEY is so short" in warned[0]
+    assert "GLOSSATOR_ENCRYPTION_KEY is so short" in warned[1]
+    strong = glossator.setting(PSEUDONYM_KEY="k" * 16, ENCRYPTION_KEY="k" * 16).here("doctor")
+    assert "so short" not in strong.out
+
+
+def test_a_folder_in_place_of_the_course_file_is_told(glossator: CommandLine) -> None:
+    (glossator.folder / "glossator.toml").mkdir()
+    done = glossator.here("doctor")
+    assert done.code == 78
+    assert "is a folder" in findings(done)["settings"]
+
+
 def test_the_database_is_checked_and_brought_up_to_date(glossator: CommandLine) -> None:
     assert glossator.here("db", "check").code == 78
     assert "db upgrade" in glossator.here("db", "check").sentence

@@ -35,6 +35,13 @@ def conversation(shell: CommandLine, *questions: str) -> str:
     return session
 
 
+def test_conversations_about_no_known_course_are_not_told_to_be_none(arden: CommandLine) -> None:
+    assert arden.here("sessions", "list", "--course", "arden", "--json").json == []
+    done = arden.here("sessions", "list", "--course", "adren")
+    assert done.code == 2
+    assert "no course called adren" in done.sentence
+
+
 def test_a_conversation_is_listed_shown_and_forgotten(arden: CommandLine) -> None:
     assert arden.here("sessions", "list").out == "There is no conversation yet.\n"
     session = conversation(arden, COVERED, "And why?")
@@ -73,7 +80,6 @@ def test_the_list_is_limited_and_begins_with_the_latest(arden: CommandLine) -> N
     listed = arden.here("sessions", "list", "--limit", "2").out.splitlines()
     assert [line.split()[0] for line in listed] == [third, second]
     assert first in arden.here("sessions", "list", "--course", "arden").out
-    assert arden.here("sessions", "list", "--course", "other", "--json").json == []
 
 
 def test_export_prints_all_that_is_stored_until_it_is_forgotten(arden: CommandLine) -> None:

@@ -100,6 +100,17 @@ async def test_files_of_other_formats_are_counted_in_one_note(library: Library) 
     ]
 
 
+async def test_links_that_lead_out_of_the_folder_are_named(library: Library) -> None:
+    library.write({"out.md": "# Out\n\nText.", "shared/more.md": "# More\n\nText."}, "elsewhere")
+    book = library.folder / "book"
+    (book / "out.md").symlink_to(library.folder / "elsewhere" / "out.md")
+    (book / "chapter").symlink_to(library.folder / "elsewhere" / "shared")
+    report = await library.ingest("book")
+    assert [warning.reason for warning in report.warnings] == [
+        "Links that lead out of the folder are left out: chapter, out.md."
+    ]
+
+
 async def test_of_many_other_formats_the_commonest_are_named(library: Library) -> None:
     library.write({f"{letter}.{letter}x": "x" for letter in "abcdefgh"} | {"i.hx": "x"})
     (warning,) = (await library.ingest("book")).warnings
