@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     from adapters.intake import Intake
     from adapters.slack.adapter import SlackAdapter, Transport
-    from adapters.slack.app import Listeners
-    from adapters.slack.installations import Installations, ManyInstallations, OneInstallation
+    from adapters.slack.app import App, Listeners
+    from adapters.slack.client import ClosedMethods
+    from adapters.slack.installations import Installations, ManyInstallations
     from adapters.slack.workspaces import Workspaces
 
 NO_APP_TOKEN = (
@@ -59,8 +60,9 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     """
     from adapters.intake import Intake
     from adapters.slack.adapter import SlackAdapter, Transport
+    from adapters.slack.app import bolt_app
     from adapters.slack.catch_up import CatchUp
-    from adapters.slack.first_calls import FirstCalls
+    from adapters.slack.client import ClosedMethods, SlackClient
     from adapters.slack.first_contact import FirstContact
     from adapters.slack.installations import InstalledClients, OneInstallation
     from adapters.slack.lookups import Lookups
@@ -69,15 +71,17 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
 
     settings = chats.opened.settings.slack
     check(settings)
-    closed = ClosedWindows(chats.opened.engine)
+    closed = ClosedMethods(ClosedWindows(chats.opened.engine))
     one, many = None, None
     if settings.bot_token is not None:
-        one = OneInstallation(FirstCalls(closed, settings.api_url, _word(settings.bot_token)))
+        token = _word(settings.bot_token)
+        one = OneInstallation(SlackClient(settings.api_url, token, closed=closed, is_patient=True))
     else:
-        many = _many(chats)
+        many = _many(chats, closed)
     installations = one or many
     assert installations is not None
-    workspaces = Workspaces(InstalledClients(installations, settings.api_url), closed)
+    clients = InstalledClients(installations, settings.api_url, closed)
+    workspaces = Workspaces(clients)
     intake, lookups = Intake(chats.wake, chats.meter), Lookups(workspaces)
     listeners = _listeners(chats, installations, workspaces, intake)
     transports = list[Transport]()
@@ -88,7 +92,8 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
         cursors=SlackCursors(chats.inbox, chats.places()),
         is_listening=partial(_are_listening, transports),
     )
-    transports += _transports(chats, listeners, (one, many), catch_up.begin)
+    app = bolt_app(listeners, installations, clients)
+    transports += _transports(chats, app, many, closed, catch_up.begin)
     return SlackAdapter(
         workspaces=workspaces,
         events=listeners.events,
@@ -118,7 +123,7 @@ def check(settings: SlackSettings) -> None:
         raise ConfigurationError(NO_SIGNING_SECRET)
 
 
-def _many(chats: ChatServices) -> "ManyInstallations":
+def _many(chats: ChatServices, closed: "ClosedMethods") -> "ManyInstallations":
     from adapters.slack.installations import ManyInstallations
 
     settings = chats.opened.settings.slack
@@ -127,6 +132,7 @@ def _many(chats: ChatServices) -> "ManyInstallations":
     return ManyInstallations(
         store,
         settings.api_url,
+        closed,
         client_id=settings.client_id or "",
         client_secret=_word(settings.client_secret),
     )
@@ -197,37 +203,32 @@ def _listeners(
 
 def _transports(
     chats: ChatServices,
-    listeners: "Listeners",
-    one_or_many: "tuple[OneInstallation | None, ManyInstallations | None]",
+    app: "App",
+    many: "ManyInstallations | None",
+    closed: "ClosedMethods",
     begun: Callable[[], None],
 ) -> "list[Transport]":
     """Return the ways by which Slack, and people who install the app, come to us."""
-    from adapters.slack.app import bolt_app
-    from adapters.slack.first_calls import FirstCalls
+    from adapters.slack.client import SlackClient
     from adapters.slack.http import Server
-    from adapters.slack.installations import slack_client
     from adapters.slack.oauth import STATE_LIFE, oauth_flow
     from adapters.slack.signing import Signatures
     from adapters.slack.sockets import Sockets
 
     settings = chats.opened.settings.slack
-    one, many = one_or_many
-    installations = one or many
-    assert installations is not None
-    app = bolt_app(listeners, installations, settings.api_url)
     flow = None
     if many is not None and settings.client_id is not None:
         flow = oauth_flow(
             many,
             InstallStates(chats.opened.engine, STATE_LIFE),
-            slack_client(settings.api_url),
+            SlackClient(settings.api_url, closed=closed),
             client_id=settings.client_id,
             client_secret=_word(settings.client_secret),
         )
     if settings.transport == "http":
         signatures = Signatures(_word(settings.signing_secret))
         return [Server(settings.port, app=app, signatures=signatures, flow=flow, begun=begun)]
-    client = FirstCalls(ClosedWindows(chats.opened.engine), settings.api_url)
+    client = SlackClient(settings.api_url, closed=closed, is_patient=True)
     sockets = Sockets(app, _word(settings.app_token), client, begun)
     return [sockets] if flow is None else [sockets, Server(settings.port, flow=flow)]
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from adapters.slack.installations import slack_client, who_are_we
+from adapters.slack.client import SlackClient
+from adapters.slack.installations import who_are_we
 from core.errors import ConfigurationError, DeliveryError
 
 SCOPES = frozenset(
@@ -57,7 +58,7 @@ async def account(token: str, api_url: str | None) -> Account:
         ConfigurationError: when Slack refuses the token.
         DeliveryError: when Slack cannot be reached.
     """
-    client = slack_client(api_url, token)
+    client = SlackClient(api_url, token)
     try:
         installed = await who_are_we(client)
         said = await client.auth_test()

@@ -9,7 +9,9 @@ from typing import Any, cast
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.in_time import Unhurried
@@ -18,13 +20,15 @@ from adapters.slack.commands import Commands
 from adapters.slack.events import Events
 from adapters.slack.home import Home
 from adapters.slack.inbound import spot_of_interaction
-from adapters.slack.installations import Installations, slack_client
+from adapters.slack.installations import Installations, InstalledClients
 from adapters.slack.questions import Questions
 from adapters.slack.staff import Staff
 from adapters.slack.told import EXPLAIN, FORGET_ME, REASON
 
 logger = logging.getLogger(__name__)
 
+App = AsyncApp
+"""What events are handed to; others need not know whose it is."""
 COMMANDS = ("/ask", "/help", "/sources", "/about", "/forget-me", "/export-my-data", "/course")
 _NOT_INSTALLED = "I am not installed in this workspace any more. Please tell its admins."
 
@@ -42,7 +46,9 @@ class Listeners:
     unhurried: Unhurried
 
 
-def bolt_app(listeners: Listeners, installations: Installations, api_url: str | None) -> AsyncApp:
+def bolt_app(
+    listeners: Listeners, installations: Installations, clients: InstalledClients
+) -> AsyncApp:
     """Return the app, which acknowledges nothing before our method has returned.
 
     Signatures are checked where the raw body is at hand, not here.
@@ -63,13 +69,22 @@ def bolt_app(listeners: Listeners, installations: Installations, api_url: str | 
     app = AsyncApp(
         logger=logging.getLogger("slack_bolt"),
         name="glossator",
-        client=slack_client(api_url),
+        client=clients.with_token(None),
         authorize=cast("Callable[..., Awaitable[AuthorizeResult]]", authorize),
         process_before_response=True,
         request_verification_enabled=False,
         user_facing_authorize_error_message=_NOT_INSTALLED,
         attaching_conversation_kwargs_enabled=False,
     )
+
+    async def use_ours(
+        context: AsyncBoltContext, next_: Callable[[], Awaitable[BoltResponse]]
+    ) -> BoltResponse:
+        """Replace bolt's own client: it would call what Slack has closed."""
+        context["client"] = clients.with_token(context.bot_token)
+        return await next_()
+
+    app.middleware(use_ours)
     listeners.events.register(app)
     _hear_commands(app, listeners)
     _hear_clicks(app, listeners)

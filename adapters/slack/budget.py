@@ -143,10 +143,6 @@ class Budget:
         """Make no call of a method for so many seconds."""
         self._window(method).close(self._clock() + seconds)
 
-    def closed_for(self, method: str) -> float:
-        """Return the seconds for which no call of a method may be made, since Slack said so."""
-        return max(0.0, self._window(method).closed_until - self._clock())
-
     def release(self, holder: object) -> None:
         """Keep no call for an answer any more."""
         for window in self._methods.values():

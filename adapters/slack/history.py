@@ -11,7 +11,7 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.slack.inbound import moment_of
 from adapters.slack.lookups import Place
-from adapters.slack.refusals import Refused, TooMany, refused
+from adapters.slack.refusals import Refused, refused
 from adapters.slack.workspaces import Workspaces
 from core.errors import DeliveryError
 
@@ -103,18 +103,12 @@ class History:
         raise AssertionError("the last pause is None")
 
     async def _call(self, method: str, asked: Mapping[str, Any]) -> Json:
-        workspace = self._workspaces.of(*self._place)
-        if seconds := await workspace.closed_for(method):
-            raise TooMany(method, {"Retry-After": f"{seconds:.3f}"})
         client = await self._workspaces.clients.of(*self._place)
         try:
             async with asyncio.timeout(_TIMEOUT):
                 answer = await client.api_call(method, params=dict(asked))
         except SlackApiError as error:
-            refusal = refused(method, error)
-            if isinstance(refusal, TooMany):
-                await workspace.close(method, refusal.seconds)
-            raise refusal from error
+            raise refused(method, error) from error
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise DeliveryError(f"{method}: {type(error).__name__}") from error
         assert isinstance(answer.data, dict)

@@ -15,6 +15,7 @@ from slack_sdk.oauth.installation_store import Bot
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.slack.client import ClosedMethods, SlackClient
 from adapters.slack.refusals import TOKEN_EXPIRED, Refused, refused
 from core.errors import DeliveryError, StoreError
 from core.installations.store import InstallationStore, Installed
@@ -22,7 +23,6 @@ from core.models import now
 
 logger = logging.getLogger(__name__)
 
-API_URL = "https://slack.com/api/"
 _FRESH = 30.0
 """Seconds for which what was read about a workspace is good enough."""
 _MINUTES_LEFT = 120
@@ -100,6 +100,7 @@ class ManyInstallations:
         self,
         store: InstallationStore,
         api_url: str | None,
+        closed: ClosedMethods,
         *,
         client_id: str,
         client_secret: str,
@@ -108,13 +109,14 @@ class ManyInstallations:
 
         Args:
             api_url: Where tokens are exchanged; None: at Slack's own address.
+            closed: What all clients of the process know.
             client_id: The app's.
             client_secret: The app's.
         """
         self._store = store
-        self._client = partial(slack_client, api_url)
+        self._client = partial(SlackClient, api_url, closed=closed)
         self._rotator = AsyncTokenRotator(
-            client_id=client_id, client_secret=client_secret, client=slack_client(api_url)
+            client_id=client_id, client_secret=client_secret, client=self._client()
         )
         self._known: dict[str, tuple[float, Installed | None]] = {}
         self._refused_at: dict[str, float] = {}
@@ -222,12 +224,15 @@ class InstalledClients:
     Without a session of its own slack_sdk shakes hands anew for each call.
     """
 
-    def __init__(self, installations: Installations, api_url: str | None) -> None:
+    def __init__(
+        self, installations: Installations, api_url: str | None, closed: ClosedMethods
+    ) -> None:
         self._installations = installations
         self._api_url = api_url
+        self._closed = closed
         self._session: aiohttp.ClientSession | None = None
 
-    async def of(self, team: str, enterprise: str | None) -> AsyncWebClient:
+    async def of(self, team: str, enterprise: str | None) -> SlackClient:
         """Return a client with a workspace's token.
 
         Raises:
@@ -239,7 +244,11 @@ class InstalledClients:
             raise DeliveryError(f"the token of {team} cannot be read") from error
         if installed is None:
             raise DeliveryError(f"the app is not installed in {team}", permanent=True)
-        return slack_client(self._api_url, installed.token, self._connections())
+        return self.with_token(installed.token)
+
+    def with_token(self, token: str | None) -> SlackClient:
+        """Return a client with a token that is known already; None: with none."""
+        return SlackClient(self._api_url, token, self._connections(), closed=self._closed)
 
     async def close(self) -> None:
         """Close all connections; who calls on opens one for the call."""
@@ -253,19 +262,6 @@ class InstalledClients:
                 cookie_jar=aiohttp.DummyCookieJar(),  # a cookie is of one workspace
             )
         return self._session
-
-
-def slack_client(
-    api_url: str | None, token: str | None = None, session: aiohttp.ClientSession | None = None
-) -> AsyncWebClient:
-    """Return a client that repeats nothing by itself: what is posted twice is seen twice."""
-    address = base_url(api_url)
-    return AsyncWebClient(token=token, base_url=address, session=session, retry_handlers=[])
-
-
-def base_url(api_url: str | None) -> str:
-    """Return where Slack's Web API is, as its clients want it."""
-    return f"{(api_url or API_URL).rstrip('/')}/"
 
 
 async def who_are_we(client: AsyncWebClient) -> Installed:

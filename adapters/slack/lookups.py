@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 from slack_sdk.errors import SlackApiError
 
-from adapters.slack.refusals import TooMany, refused
+from adapters.slack.refusals import refused
 from adapters.slack.workspaces import Workspaces
 from core.errors import DeliveryError
 
@@ -31,20 +31,14 @@ class Lookups:
 
     async def call(self, place: Place, method: str, /, **params: Any) -> Json | None:
         """Return what a method says; None where it is not to be had now, or not for us."""
-        workspace = self._workspaces.of(*place)
-        if not workspace.budget.may_show(method):
-            return None
-        if await workspace.closed_for(method):
+        if not self._workspaces.of(*place).budget.may_show(method):
             return None
         try:
             async with asyncio.timeout(self._patience):
                 client = await self._workspaces.clients.of(*place)
                 answer = await client.api_call(method, params=params)
         except SlackApiError as error:
-            refusal = refused(method, error)
-            if isinstance(refusal, TooMany):
-                await workspace.close(method, refusal.seconds)
-            logger.info("%s", refusal)
+            logger.info("%s", refused(method, error))
             return None
         except (DeliveryError, aiohttp.ClientError, OSError, TimeoutError) as error:
             logger.info("%s: %s", method, type(error).__name__)

@@ -1,18 +1,17 @@
 """The few calls that an answer needs; what may be repeated is, and the SDK's errors die here."""
 
 import asyncio
-import copy
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from adapters.slack import budget
 from adapters.slack.blocks import Block, blocks, fallback
+from adapters.slack.client import SlackClient
 from adapters.slack.outbound import Post
 from adapters.slack.refusals import TooMany, Unclear, of_status, refused
 from adapters.slack.workspaces import Workspace, Workspaces
@@ -47,15 +46,14 @@ class Rest:
     """
 
     def __init__(
-        self, client: AsyncWebClient, workspace: Workspace, check: Callable[[], None]
+        self, client: SlackClient, workspace: Workspace, check: Callable[[], None]
     ) -> None:
         """Prepare to send.
 
         Args:
             check: Called before each call; raises when nothing may be sent any more.
         """
-        self._client = copy.copy(client)
-        self._client.retry_handlers = []  # they know nothing of what others call meanwhile
+        self._client = client.checked(check)
         self.workspace = workspace
         self._check = check
 
@@ -219,13 +217,10 @@ class Rest:
         raise AssertionError("the last refusal is raised")
 
     async def _send(self, method: str, body: Json) -> Mapping[str, Any]:
-        if seconds := await self.workspace.closed_for(method):
-            raise TooMany(method, {"Retry-After": f"{seconds:.3f}"})
-        self._check()
         try:
             return await self._translated(method, self._called(method, body))
         except TooMany as error:
-            await self.workspace.close(method, error.seconds)
+            self.workspace.budget.close(method, error.seconds)
             raise
 
     def _called(self, method: str, body: Json) -> Awaitable[Any]:

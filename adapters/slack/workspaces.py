@@ -3,16 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from slack_sdk.web.async_client import AsyncWebClient
-
 from adapters.slack.budget import Budget
-from core.closed_windows import ClosedWindows
+from adapters.slack.client import SlackClient
 
 
 class Clients(Protocol):
     """Knows with which token the bot speaks in each workspace."""
 
-    async def of(self, team: str, enterprise: str | None) -> AsyncWebClient:
+    async def of(self, team: str, enterprise: str | None) -> SlackClient:
         """Return a client with a workspace's token.
 
         Raises:
@@ -30,30 +28,10 @@ class Workspace:
     """What is known about a workspace for as long as the process lives."""
 
     budget: Budget
-    name: str = ""
-    """By which all processes know it."""
-    closed: ClosedWindows | None = None
     may_stream: bool = True
     """False from the moment on that Slack refuses to stream there."""
     me: str | None = None
     """The bot's user id, once it was asked for."""
-
-    async def close(self, method: str, seconds: float) -> None:
-        """Call a method no more for so many seconds, here and in other processes."""
-        self.budget.close(method, seconds)
-        if self.closed is not None:
-            await self.closed.close(f"{self.name}:{method}", seconds)
-
-    async def closed_for(self, method: str) -> float:
-        """Return the seconds for which a method was refused to this process or another one.
-
-        0.0: it is open. To be asked right before a call: what the budget knew may be over.
-        """
-        if self.closed is not None:
-            seconds = await self.closed.seconds_left(f"{self.name}:{method}")
-            if seconds:
-                self.budget.close(method, seconds)
-        return self.budget.closed_for(method)
 
 
 @dataclass(slots=True)
@@ -61,8 +39,6 @@ class Workspaces:
     """All workspaces that the bot answers in; one for the whole process."""
 
     clients: Clients
-    closed: ClosedWindows | None = None
-    """What other processes were refused; None: there are none."""
     minute: float = 60.0
     """Seconds of Slack's minute; tests have a shorter one."""
     _known: dict[tuple[str | None, str], Workspace] = field(default_factory=dict)
@@ -71,9 +47,7 @@ class Workspaces:
         """Return what all answers of a workspace share."""
         place = (enterprise, team)
         if place not in self._known:
-            self._known[place] = Workspace(
-                Budget(minute=self.minute), f"slack:{enterprise or ''}:{team}", self.closed
-            )
+            self._known[place] = Workspace(Budget(minute=self.minute))
         return self._known[place]
 
     def forget(self, team: str, enterprise: str | None) -> None:

@@ -50,11 +50,11 @@ async def _account(settings: SlackSettings, token: str) -> Finding:
 
 
 async def _socket(settings: SlackSettings, app_token: str) -> Finding:
-    from adapters.slack.installations import slack_client
+    from adapters.slack.client import SlackClient
     from adapters.slack.sockets import socket_address
 
     try:
-        await socket_address(app_token, slack_client(settings.api_url))
+        await socket_address(app_token, SlackClient(settings.api_url))
     except DeliveryError:
         return failed("slack", ServiceError(_UNREACHABLE))
     except BotError as error:

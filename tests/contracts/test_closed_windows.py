@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any, cast
 
 import aiohttp
 import discord
@@ -10,12 +11,14 @@ from slack_sdk.errors import SlackApiError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.discord.sharing import shared_limits
-from adapters.slack.first_calls import FirstCalls
+from adapters.slack.assistant import Assistant
+from adapters.slack.client import ClosedMethods, SlackClient
 from adapters.slack.history import History
 from adapters.slack.lookups import Lookups
 from adapters.slack.refusals import TooMany
 from adapters.slack.rest import Rest
 from adapters.slack.sockets import socket_address
+from adapters.slack.told import open_modal
 from adapters.slack.workspaces import Workspaces
 from core.closed_windows import ClosedWindows
 from core.database import create_engine
@@ -80,7 +83,10 @@ async def test_a_method_that_slack_refused_one_process_is_not_called_by_another(
     async with SlackServer(Limits.relaxed()) as server:
         world = server.world
         place = (world.workspace.id, None)
-        rests = [await Rest.of(Workspaces(Tokens(server), one), place, _nothing) for one in windows]
+        rests = [
+            await Rest.of(Workspaces(Tokens(server, ClosedMethods(one))), place, _nothing)
+            for one in windows
+        ]
         server.faults.api(RateLimited(2), "auth.test")
         with pytest.raises(TooMany):
             await rests[0]._send("auth.test", {})
@@ -97,7 +103,7 @@ async def test_what_is_looked_up_in_slack_waits_for_the_same_windows(windows: Bo
     async with SlackServer(Limits.relaxed()) as server:
         world = server.world
         place, user = (world.workspace.id, None), {"user": world.owner.id}
-        first, second = [Lookups(Workspaces(Tokens(server), one)) for one in windows]
+        first, second = [Lookups(Workspaces(Tokens(server, ClosedMethods(one)))) for one in windows]
         server.faults.api(RateLimited(2), "users.info")
         assert await first.call(place, "users.info", **user) is None
         assert await second.call(place, "users.info", **user) is None
@@ -111,7 +117,7 @@ async def test_what_was_missed_in_slack_is_looked_for_through_the_same_windows(
     async with SlackServer(Limits.relaxed()) as server:
         world = server.world
         place, method = (world.workspace.id, None), "users.conversations"
-        rest, other = [Workspaces(Tokens(server), one) for one in windows]
+        rest, other = [Workspaces(Tokens(server, ClosedMethods(one))) for one in windows]
         server.faults.api(RateLimited(2), method)
         with pytest.raises(TooMany):
             await (await Rest.of(rest, place, _nothing))._send(method, {})
@@ -169,7 +175,10 @@ def _nothing() -> None:
 async def test_processes_that_start_together_wait_for_one_anothers_refusals(windows: Both) -> None:
     async with SlackServer(Limits.relaxed()) as server:
         token, app_token = server.world.installation.token, server.world.app.app_token
-        one, other = (FirstCalls(closed, server.api_url, token) for closed in windows)
+        one, other = (
+            SlackClient(server.api_url, token, closed=ClosedMethods(closed), is_patient=True)
+            for closed in windows
+        )
         for method in ("auth.test", "apps.connections.open"):
             server.faults.api(RateLimited(1), method)
         with pytest.raises(SlackApiError):
@@ -180,3 +189,59 @@ async def test_processes_that_start_together_wait_for_one_anothers_refusals(wind
         assert await socket_address(app_token, other)
         assert (await one.auth_test())["ok"]
         assert server.world.history.early_requests == []
+
+
+@is_shared
+async def test_what_only_decorates_slack_is_left_out_while_another_process_has_to_wait(
+    windows: Both,
+) -> None:
+    async with SlackServer(Limits.relaxed()) as server:
+        world, nobody = server.world, cast("Any", None)
+        assistant = Assistant(nobody, nobody, nobody)
+        one, other = (
+            SlackClient(server.api_url, world.installation.token, closed=ClosedMethods(closed))
+            for closed in windows
+        )
+        server.faults.api(RateLimited(30), "assistant.threads.setStatus")
+        server.faults.api(RateLimited(30), "views.open")
+        for client in (one, other, one, other):
+            await assistant.busy(client, world.channel.id, "1.0")
+            assert not await open_modal(client, "trigger", {})
+        called = [call.method for call in world.history.calls]
+        assert called == ["assistant.threads.setStatus", "views.open"]
+
+
+@is_shared
+async def test_who_we_are_is_one_window_for_the_first_call_and_for_those_of_a_workspace(
+    windows: Both,
+) -> None:
+    async with SlackServer(Limits.relaxed()) as server:
+        world, place = server.world, (server.world.workspace.id, None)
+        first = SlackClient(
+            server.api_url, world.installation.token, closed=ClosedMethods(windows[0])
+        )
+        rest = await Rest.of(Workspaces(Tokens(server, ClosedMethods(windows[1]))), place, _nothing)
+        server.faults.api(RateLimited(1), "auth.test")
+        with pytest.raises(SlackApiError):
+            await first.auth_test()
+        assert await rest.me() == world.installation.bot.id, "it waits, and then calls"
+        assert [call.status for call in world.history.of("auth.test")] == [429, 200]
+        assert world.history.early_requests == []
+
+
+@is_shared
+async def test_a_call_asks_the_database_once(windows: Both) -> None:
+    reads = list[str]()
+
+    class Counted(ClosedWindows):
+        async def seconds_left(self, *names: str) -> float:
+            reads.extend(names)
+            return await windows[0].seconds_left(*names)
+
+    async with SlackServer(Limits.relaxed()) as server:
+        place, user = (server.world.workspace.id, None), {"user": server.world.owner.id}
+        workspaces = Workspaces(Tokens(server, ClosedMethods(Counted(windows[0]._engine))))
+        await (await Rest.of(workspaces, place, _nothing))._send("auth.test", {})
+        await Lookups(workspaces).call(place, "users.info", **user)
+        await History(workspaces, place).channels()
+        assert len(reads) == len(server.world.history.calls) == len(set(reads)) == 3

@@ -18,6 +18,7 @@ SENT = "tests/security/test_sent_bodies.py"
 LINKS = "tests/security/test_sent_links.py"
 CLICKS = "tests/security/test_clicks.py"
 ACKS = "tests/security/test_acknowledging.py"
+DISCORD_WINDOWS = "tests/contracts/test_closed_windows_on_discord.py"
 SHARDS = "tests/unit/adapters/discord/test_shards.py"
 
 IN_ADAPTERS = (
@@ -140,9 +141,9 @@ IN_ADAPTERS = (
     # --- what is sent to Slack -------------------------------------------------------------
     Mutant(
         "keep Slack's default retry handlers",
-        "adapters/slack/rest.py",
-        "        self._client.retry_handlers = []  # they",
-        "        self._client.retry_handlers = AsyncWebClient().retry_handlers  # they",
+        "adapters/slack/client.py",
+        "session=session, retry_handlers=[])\n",
+        "session=session)\n",
         "a post whose connection broke is not posted twice",
         (f"{SLACK_FAULTS}::test_whatever_happens_to_a_call_there_is_one_whole_answer",),
     ),
@@ -197,9 +198,9 @@ IN_ADAPTERS = (
     # --- whose lease it is -----------------------------------------------------------------
     Mutant(
         "send to Slack without the lease",
-        "adapters/slack/rest.py",
-        "        self._check()\n        try:\n            return await self._translated(",
-        "        try:\n            return await self._translated(",
+        "adapters/slack/client.py",
+        "        self._check()\n        try:\n            return await super().api_call(",
+        "        try:\n            return await super().api_call(",
         "who lost an event sends nothing more",
         (f"{SLACK_REPLIES}::test_who_lost_the_lease_sends_nothing_more",),
     ),
@@ -408,10 +409,44 @@ IN_ADAPTERS = (
         (f"{SHARDS}::test_too_large_a_share_becomes_smaller_by_one",),
     ),
     Mutant(
+        "send on a route without a limit of its own what another process was refused",
+        "adapters/discord/sharing.py",
+        "        return (_GLOBAL,)\n",
+        "        return ()\n",
+        "no request goes into the limit of all requests that another process has met",
+        (
+            f"{DISCORD_WINDOWS}::test_the_limit_of_all_requests_is_waited_for_on_every_route",
+            f"{DISCORD_WINDOWS}"
+            "::test_nothing_is_sent_on_any_route_while_the_limit_of_all_requests_is_met_for_long",
+        ),
+    ),
+    Mutant(
+        "have the answer to a click wait for the limit of all requests",
+        "adapters/discord/sharing.py",
+        "    if url.scheme in _SOCKETS or _OF_AN_INTERACTION.search(url.path):\n",
+        "    if url.scheme in _SOCKETS:\n",
+        "what is exempt from a limit does not wait for it",
+        (
+            f"{DISCORD_WINDOWS}"
+            "::test_what_does_not_count_for_the_limit_of_all_requests_does_not_wait_for_it",
+        ),
+    ),
+    Mutant(
+        "note how far a shard was heard over a look back that failed",
+        "adapters/discord/hearing.py",
+        "or self._unfinished[shard_id]:\n",
+        "or False:\n",
+        "nothing is noted over a gap",
+        (
+            "tests/unit/adapters/discord/test_hearing.py"
+            "::test_nothing_is_noted_over_the_gap_of_a_look_back_that_failed",
+        ),
+    ),
+    Mutant(
         "look up in Slack what another process was refused",
-        "adapters/slack/lookups.py",
-        "        if await workspace.closed_for(method):\n            return None\n",
-        "",
+        "adapters/slack/client.py",
+        "            elsewhere = await self._shared.seconds_left(window)\n",
+        "            pass\n",
         "no call goes into a window that another process knows to be closed",
         (
             "tests/contracts/test_closed_windows.py"
@@ -419,8 +454,30 @@ IN_ADAPTERS = (
         ),
     ),
     Mutant(
+        "decorate a panel by bolt's own client",
+        "adapters/slack/app.py",
+        '        context["client"] = clients.with_token(context.bot_token)\n',
+        "",
+        "what only decorates is left out when Slack takes no more of it",
+        (
+            "tests/wire/test_slack_bot_panels.py"
+            "::test_what_only_decorates_a_panel_stops_when_slack_takes_no_more_of_it",
+        ),
+    ),
+    Mutant(
+        "forget what Slack refused this process",
+        "adapters/slack/client.py",
+        "        self._until = still_closed | {window: until}\n",
+        "        self._until = still_closed\n",
+        "a bot on SQLite knows its own refusals",
+        (
+            "tests/wire/test_slack_bot_panels.py"
+            "::test_what_only_decorates_a_panel_stops_when_slack_takes_no_more_of_it",
+        ),
+    ),
+    Mutant(
         "ask who we are while another process has to wait",
-        "adapters/slack/first_calls.py",
+        "adapters/slack/client.py",
         "            await asyncio.sleep(seconds)\n",
         "            break\n",
         "processes that start together do not keep a window closed",
@@ -432,12 +489,23 @@ IN_ADAPTERS = (
     Mutant(
         "close a socket with something unacknowledged",
         "adapters/slack/sockets.py",
-        "                    await self._acknowledged(self._handler.client.message_queue)\n",
+        "                    await self._acknowledged(self._socket.message_queue)\n",
         "                    pass\n",
         "a rolling restart costs no redelivery",
         (
             "tests/wire/test_slack_sockets.py"
             "::test_all_that_was_told_by_a_socket_is_acknowledged_before_it_is_closed",
+        ),
+    ),
+    Mutant(
+        "try one address of a Slack socket for good",
+        "adapters/slack/sockets.py",
+        "                self.wss_uri = None\n",
+        "                pass\n",
+        "a socket whose address is used up is replaced",
+        (
+            "tests/wire/test_slack_sockets.py"
+            "::test_an_address_that_is_used_up_is_given_up_for_another_one",
         ),
     ),
     # --- the terminal ----------------------------------------------------------------------

@@ -503,4 +503,15 @@ IN_CORE = (
             "tests/wire/test_qdrant_tls.py::test_an_authority_that_signed_nothing_is_told_by_the_doctor",
         ),
     ),
+    Mutant(
+        "keep for good where a rate limit was used up",
+        "core/retention.py",
+        "[(_counts, moment - _COUNTED_FOR), (_windows, moment - KEPT)]",
+        "[(_counts, moment - _COUNTED_FOR)]",
+        "the id of direct messages is gone soon after they are forgotten",
+        (
+            "tests/contracts/test_retention.py"
+            "::test_a_rate_limit_that_was_used_up_a_while_ago_is_forgotten",
+        ),
+    ),
 )

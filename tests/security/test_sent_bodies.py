@@ -11,7 +11,6 @@ from uuid import UUID
 import aiohttp
 import discord
 import pytest
-from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.discord import rest as discord_rest
 from adapters.discord import telling
@@ -19,6 +18,7 @@ from adapters.discord.client import Client
 from adapters.discord.outbound import placeholder, sentence
 from adapters.slack import rest as slack_rest
 from adapters.slack.budget import Budget
+from adapters.slack.client import SlackClient
 from adapters.slack.outbound import sentence as slack_sentence
 from adapters.slack.workspaces import Workspace
 
@@ -107,11 +107,11 @@ async def test_a_discord_client_mentions_nobody_unless_it_is_told_to() -> None:
     assert client.allowed_mentions.to_dict() == NOBODY
 
 
-class Slack(AsyncWebClient):
+class Slack(SlackClient):
     """Takes down what Slack is sent."""
 
     def __init__(self) -> None:
-        super().__init__(token="xoxb-1")
+        super().__init__(None, "xoxb-1")
         self.bodies: list[Mapping[str, Any]] = []
 
     async def api_call(self, method: str, **given: Any) -> Any:  # type: ignore[override]

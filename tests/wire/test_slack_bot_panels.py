@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from tests.books import COVERED
+from tests.wire.slack import RateLimited
 from tests.wire.slack_bot import a_trial
 
 SET_STATUS = "assistant.threads.setStatus"
+DECORATIONS = (SET_STATUS, "assistant.threads.setTitle", "views.publish")
 
 
 async def test_a_panel_does_not_wait_for_an_answer_that_never_comes(
@@ -22,3 +24,23 @@ async def test_a_panel_does_not_wait_for_an_answer_that_never_comes(
         await world.assistant_say(thread, COVERED)
         await trial.until(lambda: len(world.history.of(SET_STATUS)) > before or None)
         await trial.until(lambda: not world.statuses or None, "an end of the status")
+
+
+async def test_what_only_decorates_a_panel_stops_when_slack_takes_no_more_of_it(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_trial(one_course, tmp_path) as trial:
+        world, ann = trial.world, trial.user()
+        thread = await world.open_assistant(ann, trial.channel(ann))
+        await trial.until(lambda: thread.prompts or None)
+        for method in DECORATIONS:
+            trial.server.faults.api(RateLimited(600), method)
+        for _ in range(3):
+            await world.open_home(ann)
+            await trial.answer_to(await world.assistant_say(thread, COVERED))
+            await trial.until(lambda: all(world.history.of(method) for method in DECORATIONS))
+            await trial.quiet()
+        for method in DECORATIONS:
+            assert [call.status for call in world.history.of(method)] == [429]
+        second = await world.open_assistant(ann, trial.channel(ann))
+        await trial.until(lambda: second.prompts or None, "what is open is called all the same")

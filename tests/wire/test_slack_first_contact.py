@@ -6,8 +6,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from adapters.slack.address import Address
+from adapters.slack.client import ClosedMethods, SlackClient
 from adapters.slack.first_contact import FirstContact
-from adapters.slack.installations import InstalledClients, OneInstallation, slack_client
+from adapters.slack.installations import InstalledClients, OneInstallation
 from adapters.slack.lookups import Lookups
 from adapters.slack.workspaces import Workspaces
 from core.models import AgentRequest
@@ -39,8 +40,8 @@ async def _thread(server: SlackServer, texts: list[str]) -> Message:
 async def _completed(server: SlackServer, question: Message) -> AgentRequest:
     """Return the question with what the bot takes along of its thread."""
     world = server.world
-    one = OneInstallation(slack_client(server.api_url, world.installation.token))
-    clients = InstalledClients(one, server.api_url)
+    one = OneInstallation(SlackClient(server.api_url, world.installation.token))
+    clients = InstalledClients(one, server.api_url, ClosedMethods())
     lookups = Lookups(Workspaces(clients), patience=20.0)
     address = Address(
         team=world.workspace.id,

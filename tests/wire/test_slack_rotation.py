@@ -8,12 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.slack.installations import (
-    InstalledClients,
-    ManyInstallations,
-    slack_client,
-    who_are_we,
-)
+from adapters.slack.client import ClosedMethods, SlackClient
+from adapters.slack.installations import InstalledClients, ManyInstallations, who_are_we
 from bot.database import upgrade
 from bot.secrets import Sealer
 from core.database import create_engine
@@ -69,7 +65,11 @@ def as_kept(installation: Installation, lives: timedelta) -> Installed:
 def process(server: SlackServer, store: InstallationStore) -> ManyInstallations:
     app = server.world.app
     return ManyInstallations(
-        store, server.api_url, client_id=app.client_id, client_secret=app.client_secret
+        store,
+        server.api_url,
+        ClosedMethods(),
+        client_id=app.client_id,
+        client_secret=app.client_secret,
     )
 
 
@@ -92,7 +92,7 @@ async def test_processes_that_renew_at_once_all_have_a_token_that_slack_takes(
     assert {one.token for one in found} == {server.world.installation.token}
     assert len(server.world.history.of(EXCHANGE)) <= len(processes)
     assert sum(call.error is None for call in server.world.history.of(EXCHANGE)) == 1
-    assert (await who_are_we(slack_client(server.api_url, found[0].token))).place == team
+    assert (await who_are_we(SlackClient(server.api_url, found[0].token))).place == team
 
 
 async def test_a_process_alone_exchanges_once_for_all_who_ask(
@@ -109,7 +109,7 @@ async def test_what_slack_does_not_renew_now_is_tried_again_and_not_given_up(
     server: SlackServer, stores: list[InstallationStore]
 ) -> None:
     team = await begun(server, stores[0], timedelta(minutes=-5))
-    clients = InstalledClients(process(server, stores[0]), server.api_url)
+    clients = InstalledClients(process(server, stores[0]), server.api_url, ClosedMethods())
     server.faults.api(ServerError(503), EXCHANGE)
     with pytest.raises(DeliveryError) as failure:
         await clients.of(team, None)

@@ -10,7 +10,7 @@ import pytest
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 
-from adapters.slack.installations import slack_client
+from adapters.slack.client import SlackClient
 from adapters.slack.sockets import Sockets
 from tests.wire.slack import Limits, SlackServer
 from tests.wire.slack.entities import App
@@ -44,7 +44,7 @@ class Line:
 async def a_line(server: SlackServer, takes: float) -> AsyncIterator[Line]:
     """Listen by a socket, and take so many seconds for each message."""
     world, told, begun = server.world, list[str](), asyncio.Semaphore(0)
-    client = slack_client(server.api_url, world.installation.token)
+    client = SlackClient(server.api_url, world.installation.token)
     app = AsyncApp(
         client=client, signing_secret=world.app.signing_secret, process_before_response=True
     )
@@ -55,7 +55,7 @@ async def a_line(server: SlackServer, takes: float) -> AsyncIterator[Line]:
         told.append(event["text"])
         return BoltResponse(status=200)
 
-    sockets = Sockets(app, world.app.app_token, slack_client(server.api_url), begun.release)
+    sockets = Sockets(app, world.app.app_token, SlackClient(server.api_url), begun.release)
     running = asyncio.create_task(sockets.run())
     line = Line(sockets, told, begun)
     try:

@@ -86,8 +86,10 @@ def _closed_until(count: _Count, window: Window, now: float) -> float:
 
 
 def _refused(count: _Count, until: float, now: float) -> TooMany:
-    early = count.told_at + _ON_THE_WAY < now < count.told_until
+    """Tell a caller to wait; who was told is early from then on, however often they call."""
+    if now >= count.told_until:
+        count.told_at = now
+    early = now > count.told_at + _ON_THE_WAY
+    count.told_until = max(count.told_until, until)
     retry_after = max(1, math.ceil(until - now))
-    if not early:
-        count.told_at, count.told_until = now, until
     return TooMany(retry_after, early)

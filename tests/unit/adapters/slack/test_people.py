@@ -3,8 +3,8 @@
 from typing import Any, cast
 
 import pytest
-from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.slack.client import SlackClient
 from adapters.slack.installations import Installations
 from adapters.slack.people import People
 from core.installations.store import Installed
@@ -20,9 +20,9 @@ class Slack:
         self._installed = Installed("T1", organisation, "U0BOT", "B0BOT", "", "xoxb-1")
         self.asked = 0
 
-    async def of(self, team: str, enterprise: str | None) -> AsyncWebClient:
+    async def of(self, team: str, enterprise: str | None) -> SlackClient:
         assert (team, enterprise) == (self._installed.place, self._installed.organisation)
-        return cast("AsyncWebClient", self)
+        return cast("SlackClient", self)
 
     async def close(self) -> None:
         """There is nothing to close."""

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from slack_sdk.web.async_client import AsyncWebClient
-
+from adapters.slack.client import ClosedMethods, SlackClient
 from adapters.slack.posting import message_id
 from adapters.slack.reply import SlackReply
 from adapters.slack.workspaces import Workspaces
@@ -19,14 +18,15 @@ from tests.wire.slack.entities import written
 class Tokens:
     """Clients with the token of the server's first installation."""
 
-    def __init__(self, server: SlackServer) -> None:
+    def __init__(self, server: SlackServer, closed: ClosedMethods | None = None) -> None:
         self._server = server
+        self._closed = closed or ClosedMethods()
 
-    async def of(self, team: str, enterprise: str | None) -> AsyncWebClient:
+    async def of(self, team: str, enterprise: str | None) -> SlackClient:
         world = self._server.world
         assert team == world.workspace.id
         token = world.installation.token
-        return AsyncWebClient(token=token, base_url=self._server.api_url)
+        return SlackClient(self._server.api_url, token, closed=self._closed)
 
     async def close(self) -> None:
         """There is nothing to close."""
