@@ -118,8 +118,7 @@ class Composition:
         self._misquote = misquote_of(request.selected_text or "", passages)
         if self._misquote is None:
             chunks, passages = chunks[:1], passages[:1]
-        else:
-            passages = [sentences_around(passage) for passage in passages]
+        passages = [sentences_around(passage) for passage in passages]
         sentence = wording.quote_place(location.status, place_in_book(chunks[0]), self._misquote)
         if places := list(self._places(chunks, passages)):
             yield self._append(self._ledger.cite(sentence, places), "\n\n")

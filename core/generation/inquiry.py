@@ -36,6 +36,11 @@ _CONTINUES = re.compile(
     r"\s+(?!it\b|they\b|that\b|this\b|these\b|those\b))",
     re.I,
 )
+_WANTS_MORE = re.compile(
+    r"^\W*(?:and )?(?:please |can you )?(?:(?:tell|give|show) (?:me |us )?)?"
+    r"(?:(?:some|any) ?)?(?:more|another|what else|anything else|mehr|noch mehr|was noch)\b",
+    re.I,
+)
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|they|them|their|this|that|these|those|he|she|him|her|his|former|latter|"
     r"(?:first|second|third|last|other|same|right|wrong) one|ones|above|previous|instead)\b"
@@ -106,17 +111,26 @@ def _about_quote(
 def _about_turn(
     task: GenerationTask, turn: ConversationTurn, own: Sequence[int], encode_terms: EncodeTerms
 ) -> Inquiry:
-    """Mix the question with the turn before it, whose answer need not be given again."""
+    """Mix the question with the turn before it, whose answer need not be given again.
+
+    What it said of a thing that only the new question names is an answer, and no repetition.
+    """
     said = [encode_terms(citation.quote) for citation in turn.agent_response.citations]
     before = own_terms(turn.user_input, encode_terms)
     parts = [(own, 1.0), (before, PREVIOUS_QUESTION), *((one, PREVIOUS_ANSWER) for one in said)]
+    named = frozenset() if _WANTS_MORE.match(task.question) else frozenset(own) - {*before}
     with_context = f"{turn.user_input[:LONGEST_EMBEDDED]} {task.question}"
     return Inquiry(
         task.question,
         _weigh(parts, task.statistics),
         (task.question, with_context),
-        given=tuple(frozenset(one) for one in said),
+        given=tuple(frozenset(one) for one in said if not _answers(named, one)),
     )
+
+
+def _answers(named: frozenset[int], said: Sequence[int]) -> bool:
+    """Return whether a sentence has half of the terms or more that a question newly names."""
+    return bool(named) and len(named.intersection(said)) * 2 >= len(named)
 
 
 def _about_thread(task: GenerationTask, own: Sequence[int], encode_terms: EncodeTerms) -> Inquiry:

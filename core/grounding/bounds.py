@@ -8,9 +8,11 @@ from core.grounding.numbers import quantities
 
 _BOUNDS = {
     "from": "at least|no less than|no fewer than|not less than|(?:a )?minimum of|more than|above"
-    "|over|exceed(?:s|ed|ing)?|greater than|higher than|older than|larger than|in excess of",
+    "|over|exceed(?:s|ed|ing)?|greater than|higher than|older than|larger than|in excess of"
+    "|mindestens|wenigstens|nicht weniger als|mehr als",
     "to": "at most|no more than|not more than|no greater than|up to|(?:a )?maximum of|less than"
-    "|fewer than|under|below|lower than|younger than|smaller than|as (?:much|many|high) as",
+    "|fewer than|under|below|lower than|younger than|smaller than|as (?:much|many|high) as"
+    "|höchstens|maximal|nicht mehr als|weniger als|bis zu",
     "exactly": "exactly|precisely",
 }
 _BEHIND = {
@@ -19,7 +21,7 @@ _BEHIND = {
 }
 _NUMBER = (
     r"(?=[$€£]?\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty"
-    r"|forty|fifty|half|one|a (?:hundred|thousand|million|billion|third|quarter))\b)"
+    r"|forty|fifty|half|one|twice|thrice|a (?:hundred|thousand|million|billion|third|quarter))\b)"
 )
 _IN_FRONT = re.compile(
     rf"\b(?:{'|'.join(f'(?P<{side}>{words})' for side, words in _BOUNDS.items())})"
@@ -47,6 +49,17 @@ def bound_differs(claim: str, quotes: str) -> bool:
         _is_bound(quantity.amounts, theirs, numbers)
         for quantity in quantities(claim)
         if not any(quantity.amounts & amounts for amounts, _ in ours)
+    )
+
+
+def bounds_oppose(one: str, other: str) -> bool:
+    """Return whether a number is the least in one of the texts and the most in the other."""
+    ours, theirs = list(_bounds(one.lower())), list(_bounds(other.lower()))
+    return any(
+        side in _BEHIND
+        and not _is_known(amounts, side, theirs)
+        and any(amounts & value and opposite in _BEHIND for value, opposite in theirs)
+        for amounts, side in ours
     )
 
 

@@ -1,6 +1,7 @@
 """Compares a claim with its quotes where English word rules do not apply."""
 
 import re
+from collections.abc import Mapping
 
 from core.grounding.names import unproved_names
 from core.grounding.numbers import Quantity, quantities
@@ -8,7 +9,8 @@ from core.grounding.words import Reading
 
 _NEGATORS = {
     "en": "not no never neither nor none without cannot n't hardly unable fails fail",
-    "de": "nicht kein keine keinen keinem keiner keines nie niemals ohne weder noch nichts kaum",
+    "de": "nicht kein keine keinen keinem keiner keines keins keinerlei keineswegs keinesfalls nie "
+    "niemals ohne weder noch nichts kaum",
     "fr": "ne n pas jamais aucun aucune sans ni rien guère",
     "es": "no nunca jamás ni sin ningún ninguna ninguno nada nadie tampoco",
     "it": "non mai senza nessun nessuna nessuno né niente nulla",
@@ -40,6 +42,8 @@ _NUMBERS = {
     "nl": "twee drie vier vijf zes zeven acht negen tien elf twaalf",
 }
 """The words for 2 to 12."""
+_TIMES = {"de": "mal", "nl": "maal"}
+"""What makes `zweimal` of `zwei`."""
 _NOUNS_HAVE_CAPITALS = "de"
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST_OF = 0.6
@@ -62,11 +66,23 @@ def quantities_in(text: str, language: str) -> list[Quantity]:
 
     The words of other languages are not numbers here: `ten` is no 10 in Dutch.
     """
-    values = {
-        word: str(number) for number, word in enumerate(_NUMBERS.get(language, "").split(), 2)
-    }
-    text = _WORD.sub(lambda match: values.get(match.group().lower(), match.group()), text)
-    return [found for found in quantities(text) if not found.spelled]
+    in_figures = _replaced(text, _values(language))
+    return [found for found in quantities(in_figures) if not found.spelled]
+
+
+def in_digits(text: str, language: str) -> str:
+    """Return the text with a language's own words for 2 to 12, and so many times, in digits."""
+    values = _values(language)
+    times = _TIMES.get(language)
+    return _replaced(text, values | {f"{word}{times}": n for word, n in values.items() if times})
+
+
+def _values(language: str) -> dict[str, str]:
+    return {word: str(number) for number, word in enumerate(_NUMBERS.get(language, "").split(), 2)}
+
+
+def _replaced(text: str, values: Mapping[str, str]) -> str:
+    return _WORD.sub(lambda match: values.get(match.group().lower(), match.group()), text)
 
 
 def has_unknown_name(claim: Reading, quotes: Reading, languages: set[str]) -> bool:

@@ -7,11 +7,13 @@ from enum import StrEnum
 
 from rapidfuzz.distance import Levenshtein
 
-from core.grounding.foreign import denies_otherwise, quantities_in
+from core.grounding.bounds import bounds_oppose
+from core.grounding.foreign import denies_otherwise, in_digits, quantities_in
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.numbers import Quantity, quantities
 from core.grounding.polarity import hides_denial, is_contradicted
 from core.grounding.quoting import QuotedPassage, whole_sentences
+from core.grounding.renumbering import agree, has_other_number
 from core.grounding.words import Reading
 from core.text.sentences import Span
 
@@ -24,8 +26,12 @@ _SHORTEST_DAMAGED = 3
 _LONG_WORD = 6
 _FEWEST_DAMAGED = 2
 """Words that are damaged in a quote whose every other word may be, too."""
-_UNDAMAGED = frozenset("ever now one or either note".split())
-"""Words of their own, one letter from a denial."""
+_ONCE = re.compile(r"\b(?:once|einmal)\b", re.IGNORECASE)
+_UNDAMAGED = frozenset(
+    "ever now one or either note kein keine keinen keinem keiner keines keins "
+    "ein eine einen einem einer eines eins die sie wie nie".split()
+)
+"""Words of their own, one letter from a denial, or a denial one letter from them."""
 
 
 class Misquote(StrEnum):
@@ -47,7 +53,7 @@ def misquote_of(quote: str, passages: Sequence[QuotedPassage]) -> Misquote | Non
     part = "\n".join(_in_whole_words(passage).text for passage in passages)
     whole = "\n".join(sentences_around(passage).text for passage in passages)
     edges = "\n".join(_with_edges(passage).text for passage in passages)
-    language = language_of(whole) or ENGLISH
+    language = language_of(whole, *(passage.content for passage in passages)) or ENGLISH
     if _number_differs(quote, edges, language):
         return Misquote.NUMBER
     is_damaged = _letters(quote) != _letters(part)
@@ -89,25 +95,26 @@ def _number_differs(quote: str, book: str, language: str) -> bool:
 
     A number that only one of them has may be a page, a footnote, or cut off.
     """
-    ours, theirs = _quantities(quote, language), _quantities(book, language)
-    return _lacks(theirs, ours) and _lacks(ours, theirs)
+    texts = _plain(quote, language), _plain(book, language)
+    ours, theirs = (_quantities(text, language) for text in texts)
+    if _lacks(theirs, ours) and _lacks(ours, theirs):
+        return True
+    return has_other_number(*texts) or bounds_oppose(*texts)
+
+
+def _plain(text: str, language: str) -> str:
+    """Return the text with its numbers as the English ones are read."""
+    plain = _GROUPED.sub("", _DASHES.sub("-", unicodedata.normalize("NFKC", text)))
+    return _ONCE.sub("1", in_digits(plain, language))
 
 
 def _quantities(text: str, language: str) -> Sequence[Quantity]:
-    plain = _GROUPED.sub("", _DASHES.sub("-", unicodedata.normalize("NFKC", text)))
-    return quantities(plain) if language == ENGLISH else quantities_in(plain, language)
+    return quantities(text) if language == ENGLISH else quantities_in(text, language)
 
 
 def _lacks(some: Sequence[Quantity], others: Sequence[Quantity]) -> bool:
     """Return whether a number of `others` is none of `some`."""
-    return not all(any(_agree(one, other) for one in some) for other in others)
-
-
-def _agree(one: Quantity, other: Quantity) -> bool:
-    """Return whether both may be one number, of which a unit may have been cut off."""
-    if one.unit is None or other.unit is None:
-        return bool(one.values & other.values)
-    return bool(one.amounts & other.amounts) and one.unit.base == other.unit.base
+    return not all(any(agree(one, other) for one in some) for other in others)
 
 
 def _in_whole_words(passage: QuotedPassage) -> QuotedPassage:

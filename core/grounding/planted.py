@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.embeddings.base import Embedder, Vectors
+from core.grounding.commanding import commands_answers, is_about_assistants
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.quoting import QuotedPassage
 from core.grounding.telling import asks, commands_inside, is_code, speaks_to_reader, tells
@@ -69,7 +70,7 @@ class Scale:
     speaking: float = 1.5
     """... for another that says `you` or `me`."""
     most: float = 5.0
-    """What one sentence by itself may say for or against."""
+    """What one sentence by itself may say for or against, as a command to an assistant does."""
     change: float = 0.2
     """Chance that the next sentence is by another hand."""
     bar: float = -0.5
@@ -108,14 +109,23 @@ class Setting:
         """What the passage's sentences may answer; at least one text."""
         return self.questions if self.questions and self.is_question_comparable else (self.place,)
 
+    def is_about_assistants(self, texts: Sequence[str], commands: Sequence[int]) -> bool:
+        """Whether the headings are, or without these most of the texts that are no commands."""
+        content = " ".join(" ".join(texts).split())
+        if " ".join(self.place.split()) != content:
+            return is_about_assistants(self.place)
+        others = [text for number, text in enumerate(texts) if number not in commands]
+        return 2 * sum(map(is_about_assistants, others)) > len(others)
+
 
 class PlantedTextFinder:
     """Tells text that was planted in a book from what the book says about a question.
 
     A planted text tells its reader something to do or to say, has to do neither with the
     question nor with the headings above it nor with the sentences about these, and has
-    neighbours of the same hand. No word is forbidden: a course on security keeps its examples
-    of attacks, since its questions and headings are about them.
+    neighbours of the same hand. What commands an assistant's answers is planted even when it
+    is about the subject. No word is forbidden: a course on security keeps its examples of
+    attacks, since its headings are about them.
     """
 
     def __init__(
@@ -154,7 +164,8 @@ class PlantedTextFinder:
         Raises:
             EmbeddingError: when the model gives no usable vectors.
         """
-        if not any(self._of_form(content[start:end]) for start, end in parts_of(content)):
+        texts = [content[start:end] for start, end in parts_of(content)]
+        if not any(map(self._of_form, texts)) and not _commanding(texts):
             return []
         languages = {language_of(content), language_of(*questions)} - {None}
         setting = Setting(tuple(questions), place_of(content, titles), len(languages) < 2)
@@ -172,7 +183,10 @@ class PlantedTextFinder:
             return []
         likeness = await self._likeness(texts, setting)
         is_english = language_of(content) in {None, ENGLISH}
-        doubt = self._doubt(texts, likeness, is_english=is_english)
+        hostile = _commanding(texts)
+        if hostile and setting.is_about_assistants(texts, hostile):
+            hostile = []
+        doubt = self._doubt(texts, likeness, hostile, is_english=is_english)
         if max(doubt) > self._scale.sure:
             return parts
         too_much = [doubted > self._scale.bar for doubted in doubt]
@@ -197,9 +211,14 @@ class PlantedTextFinder:
         )
 
     def _doubt(
-        self, texts: Sequence[str], likeness: "_Likeness", *, is_english: bool
+        self,
+        texts: Sequence[str],
+        likeness: "_Likeness",
+        hostile: Sequence[int],
+        *,
+        is_english: bool,
     ) -> list[float]:
-        """Return the log odds that each part is by the hand of an attacker."""
+        """Return the log odds that each part is an attacker's; those numbered hostile are."""
         scale = self._scale
         doubt = (
             (scale.usual if is_english else scale.foreign)
@@ -208,6 +227,7 @@ class PlantedTextFinder:
             + scale.of_subject * likeness.subject
             + scale.of_company * likeness.company
         )
+        doubt[hostile] = scale.most
         return _with_neighbours(_settled(texts, doubt, scale.most), scale.change)
 
     def _off_subject(self, texts: Sequence[str], likeness: "_Likeness") -> list[float]:
@@ -261,6 +281,19 @@ def _settled(texts: Sequence[str], log_odds: Vectors, most: float) -> list[float
         if is_code(text):
             settled[number] = settled[number - 1]
     return settled
+
+
+def _commanding(texts: Sequence[str]) -> list[int]:
+    """Return the numbers of the parts that command an assistant, ascending.
+
+    A part too short to say anything, such as "Assistant:", addresses the next one.
+    """
+    before = ["", *("" if _is_weighty(text) else text for text in texts[:-1])]
+    return [
+        number
+        for number, (lead, text) in enumerate(zip(before, texts, strict=True))
+        if commands_answers(f"{lead} {text}".lstrip())
+    ]
 
 
 def _closed(found: Sequence[bool]) -> list[bool]:

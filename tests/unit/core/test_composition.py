@@ -381,6 +381,25 @@ def test_a_quote_without_the_denial_of_its_sentence_is_told_with_the_whole_sente
         assert wording.NOT_SURE not in answer.notices
 
 
+@pytest.mark.parametrize("status", [QuoteStatus.VERBATIM, QuoteStatus.ALTERED])
+def test_the_citation_of_a_quote_is_widened_to_its_whole_sentence(status: QuoteStatus) -> None:
+    book = heap("Smoke calms the bees and keeps them down. Wear gloves.")
+    location = QuoteLocation(
+        status=status,
+        chunk_ids=(book.chunk_id,),
+        document_id=book.document_id,
+        char_start=6,
+        char_end=40,
+        score=1.0,
+    )
+    composition = Composition(found(book, quote_location=location, quoted_chunks=(book,)))
+    quote = "calms the bees and keeps them down"
+    asked = asking_about_a_quote().model_copy(update={"selected_text": quote})
+    assert list(composition.open(asked))
+    answer = finished(composition, asked)
+    assert answer.citations[0].quote == "Smoke calms the bees and keeps them down."
+
+
 def test_a_question_about_a_quote_is_doubtful_when_the_evidence_is() -> None:
     _, retrieval = quoted(None)
     composition, asked = Composition(retrieval), asking_about_a_quote("Who wrote this?")

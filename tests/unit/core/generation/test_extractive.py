@@ -357,6 +357,34 @@ async def test_a_follow_up_is_about_the_turn_before_and_does_not_repeat_it() -> 
     assert any("because the moon" in text for text in found)
 
 
+HARBOUR = (
+    "The ferry to Skerry sails at 9 and the ferry to Holm sails at 14. Gulls follow the ferry. "
+    "A ticket is sold on the quay."
+)
+
+
+@pytest.mark.parametrize(
+    "follow_up", ["And to Holm?", "What about the Holm ferry?", "And the 14 one?"]
+)
+async def test_a_sentence_is_shown_again_for_what_only_the_follow_up_names(follow_up: str) -> None:
+    source = chunk(HARBOUR)
+    said = turn("When does the ferry to Skerry sail?", source, HARBOUR.split(" Gulls")[0])
+    found = await texts(follow_up, source, history=[said])
+    assert any("Holm sails at 14" in text for text in found)
+
+
+@pytest.mark.parametrize(
+    "follow_up",
+    ["Tell me more.", "And the ferry to Skerry?", "What else about Holm?", "And the gulls?"],
+)
+async def test_a_sentence_is_not_shown_again_for_more_or_for_something_else(follow_up: str) -> None:
+    source = chunk(HARBOUR)
+    said = turn("When does the ferry to Skerry sail?", source, HARBOUR.split(" Gulls")[0])
+    found = await texts(follow_up, source, history=[said])
+    assert found
+    assert not any("Holm sails" in text for text in found)
+
+
 async def test_a_question_of_its_own_may_be_answered_with_the_same_sentence_again() -> None:
     source = chunk(TIDES)
     said = turn("What is a tide?", source, TIDES.split(". ")[0] + ".")

@@ -120,3 +120,101 @@ def test_honest_quotes_of_the_handbook_are_believed_wherever_they_are_cut() -> N
             match = book.locate(quote)
             passage = QuotedPassage(text, match.char_start, match.char_end)
             assert not match.document_id or misquote_of(quote, [passage]) is None, quote
+
+
+KILN = """
+The first firing takes 9 hours at 950 °C and the second one 12 hours at 1240 °C. Open the damper
+once before the glaze melts and twice while the kiln cools down. Mix 30 g of copper oxide into every
+bucket of 30 litres. A tray of Beech costs 18 euros and a tray of Maple costs 27 euros by now.
+Leave the shelves at least 40 minutes in the warm room. Stack one layer of cups over two layers of
+plates whenever the large kiln is fired.
+"""
+GERMAN_KILN = (
+    "Der Ofen wird vor dem Brand einmal gereinigt, und die Platten werden danach zweimal "
+    "gestrichen. Der Ton ruht im Keller eine Woche und die Glasur im Schrank drei Monate."
+    " Man lässt die Becher"
+    " mindestens 5 Stunden auf dem Brett trocknen. Das Rauchen ist in allen Hallen der Töpferei"
+    " erlaubt. Man darf einen Becher aus dem warmen Ofen nehmen."
+)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "The first firing takes 12 hours at 950 °C and the second one 9 hours at 1240 °C.",
+        "The first firing takes 9 hours at 1240 °C and the second one 12 hours at 950 °C.",
+        "Open the damper twice before the glaze melts and once while the kiln cools down.",
+        "Open the damper twice before the glaze melts and twice while the kiln cools down.",
+        "Mix 30 kg of copper oxide into every bucket of 30 litres.",
+        "A tray of Beech costs 27 euros and a tray of Maple costs 18 euros by now.",
+        "a tray of Beech costs 27 euros and a tray of Maple costs 18 euros",
+        "Leave the shelves at most 40 minutes in the warm room.",
+        "Leave the shelves at least 40 hours in the warm room.",
+        "Stack two layers of cups over one layer of plates whenever the large kiln is fired.",
+    ],
+)
+def test_a_number_that_belongs_to_something_else_is_another_one(quote: str) -> None:
+    assert judged(quote, KILN) is Misquote.NUMBER
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "The first firing takes nine hours at 950°C and the second one 12 hrs at 1,240 °C.",
+        "The first firing takes 9 hours at 950 °C, the 2nd one 12 hours at 1240 °C.",
+        "A tray of Maple costs 27 euros, and a tray of Beech costs 18 euros by now.",
+        "Open the damper one time before the glaze melts and two times while the kiln cools.",
+        "A tray of Maple costs 27 euros and a tray of Beech costs 18 euros by now.",
+        "A tray of Beech is 18 euros, and a tray of Maple costs 27 euros.",
+        "Leave the shelves for at least 40 minutes in the warm room.",
+        "Leave the shelves at least 40 minutes [7] in a warm room.",
+        "Stack 0ne layer of cups over two layers of plates whenever the larqe kiln is fired.",
+        "and the second one 12 hours at 1240 °C. Open the damper once",
+    ],
+)
+def test_numbers_in_other_words_or_with_what_they_belong_to_are_the_same(quote: str) -> None:
+    assert judged(quote, KILN) is None
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "Der Ofen wird vor dem Brand dreimal gereinigt, und die Platten werden danach zweimal",
+        "vor dem Brand zweimal gereinigt, und die Platten werden danach einmal gestrichen.",
+        "Der Ton ruht im Keller drei Monate und die Glasur im Schrank eine Woche.",
+        "Der Ton ruht im Keller eine Woche und die Glasur im Schrank drei Jahre.",
+        "Man lässt die Becher höchstens 5 Stunden auf dem Brett trocknen.",
+        "Man lässt die Becher höchstens fünf Stunden auf dem Brett trocknen.",
+    ],
+)
+def test_times_units_and_bounds_are_told_in_german(quote: str) -> None:
+    assert judged(quote, GERMAN_KILN) is Misquote.NUMBER
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "vor dem Brand einmal gereinigt, und die Platten werden danach 2mal gestrichen.",
+        "Der Ton ruht im Keller eine Woche und die Glasur im Schrank 3 Monate.",
+        "Man lässt die Becher wenigstens fünf Stunden auf dem Brett trocknen.",
+        "Man darf einem Becher aus dem warmen Ofen nehmen.",
+    ],
+)
+def test_german_numbers_in_other_words_are_the_same(quote: str) -> None:
+    assert judged(quote, GERMAN_KILN) is None
+
+
+@pytest.mark.parametrize("form", "kein keine keinen keinem keiner keines keinerlei".split())
+def test_every_form_of_kein_denies(form: str) -> None:
+    quote = f"Das Rauchen ist in {form} Hallen der Töpferei erlaubt."
+    assert judged(quote, GERMAN_KILN) is Misquote.NEGATION
+
+
+def test_a_denial_is_no_damaged_article() -> None:
+    quote = "Man darf keinen Becher aus dem warmen Ofen nehmen."
+    assert judged(quote, GERMAN_KILN) is Misquote.NEGATION
+
+
+def test_a_short_sentence_is_read_in_the_language_of_the_text_around_it() -> None:
+    book = f"{GERMAN_KILN} Nachbarn bringen Kindern gern Lehm mit."
+    assert judged("Nachbarn bringen Kindern keinen Lehm mit.", book) is Misquote.NEGATION
