@@ -197,7 +197,7 @@ def _passages(response: AgentResponse) -> Iterator[Passage]:
         place = place_in_book(chunks[citation.chunk_id])
         yield Passage(
             numbers=f"[{citation.marker}]",
-            title=visible(place.title),
+            title=without_links(visible(place.title)),
             url=place.url,
             locator=" · ".join(filter(None, [place.locator, "" if place.url else place.file])),
             words=_quoted(citation),
