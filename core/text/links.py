@@ -5,12 +5,12 @@ import re
 from core.models import CODE
 
 _URL = re.compile(
-    r"(?i)\b[a-z][a-z0-9+.-]{1,20}://"
+    r"(?i)(?<![a-z])[a-z][a-z0-9+.-]{1,20}://"
     r"(?:\[[^\s\[\]]+\][^\s<>()\[\]\"'`|]*|[^\s<>()\[\]\"'`|]+)"
-    r"|\bwww\.[^\s<>()\[\]\"'`|]+"
-    r"|\b(?:(?:javascript|vbscript|data|mailto):)+(?=[^\s:])[^\s<>\[\]\"'`|]*"
+    r"|(?<![a-z])www\.[^\s<>()\[\]\"'`|]+"
+    r"|(?<![^\W\d])(?:(?:javascript|vbscript|data|mailto):)+(?=[^\s:])[^\s<>\[\]\"'`|]*"
 )
-"""A host may be a number in brackets."""
+"""A host may be a number in brackets; digits before it, as of `%22`, are none of an address."""
 _TARGET = re.compile(
     r"!?\[(?P<text>[^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])|<[/!]?[a-zA-Z][^<>]*>"
 )

@@ -145,7 +145,7 @@ IN_CORE = (
     Mutant(
         "let javascript: and data: through",
         "core/text/links.py",
-        r'''    r"|\b(?:(?:javascript|vbscript|data|mailto):)+(?=[^\s:])[^\s<>\[\]\"'`|]*"''',
+        r'''    r"|(?<![^\W\d])(?:(?:javascript|vbscript|data|mailto):)+(?=[^\s:])[^\s<>\[\]\"'`|]*"''',
         '    r""',
         "no scheme that acts reaches a reader",
         ("tests/security/test_sent_links.py::test_no_active_scheme_is_left_in_what_is_sent",),

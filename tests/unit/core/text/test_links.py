@@ -16,6 +16,9 @@ from core.text.links import without_links
             "An address begins with http:// or https://",
             "An address begins with http:// or https://",
         ),
+        ("xmlns=%22http://www.example.org/2000/svg%22", "xmlns=%22example.org"),
+        ("3www.example.org/x 4javascript:alert(1)", "3example.org 4javascript"),
+        ("my_data:int stays", "my_data:int stays"),
     ],
 )
 def test_an_address_is_reduced_to_its_host(text: str, left: str) -> None:
