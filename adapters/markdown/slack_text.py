@@ -22,10 +22,14 @@ _LONGEST_URL = 2_000
 _LONGEST_LABEL = 120
 
 
+def unlinked(text: str) -> str:
+    """Return words without an address, as a block shows them that formats nothing."""
+    return without_links(visible(text)).replace("://", f":{_GAP}//")
+
+
 def disarm(text: str) -> str:
     """Return words that notify nobody and link nowhere; `controls_escaped` has to follow."""
-    text = without_links(visible(text)).replace("://", f":{_GAP}//")
-    text = _EVERYBODY.sub(f"@{_GAP}", _HOST.sub(f".{_GAP}", text))
+    text = _EVERYBODY.sub(f"@{_GAP}", _HOST.sub(f".{_GAP}", unlinked(text)))
     return _QUOTES.sub(_GAP, _EMOJI.sub(f":{_GAP}", text))
 
 

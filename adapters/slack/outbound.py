@@ -9,12 +9,16 @@ from adapters.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
 from adapters.markdown.footnotes import footnotes, place_in_book, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.slack import footnote_lines, to_slack
-from adapters.markdown.slack_text import controls_escaped, escape, escaped_length, words
+from adapters.markdown.slack_text import (
+    controls_escaped,
+    escape,
+    escaped_length,
+    unlinked,
+    words,
+)
 from adapters.markdown.splitting import split, utf16_length
-from adapters.markdown.visible import visible
 from core.grounding import wording
 from core.models import AgentResponse, Citation
-from core.text.links import without_links
 from core.text.sentences import sentence_spans
 
 LONGEST_MARKDOWN = 8_500
@@ -197,7 +201,7 @@ def _passages(response: AgentResponse) -> Iterator[Passage]:
         place = place_in_book(chunks[citation.chunk_id])
         yield Passage(
             numbers=f"[{citation.marker}]",
-            title=without_links(visible(place.title)),
+            title=unlinked(place.title),
             url=place.url,
             locator=" · ".join(filter(None, [place.locator, "" if place.url else place.file])),
             words=_quoted(citation),
@@ -205,5 +209,5 @@ def _passages(response: AgentResponse) -> Iterator[Passage]:
 
 
 def _quoted(citation: Citation) -> str:
-    text = without_links(visible(citation.quote.strip()))
+    text = unlinked(citation.quote.strip())
     return split(text, _LONGEST_QUOTE, count=utf16_length)[0] if text else _NOTHING

@@ -145,8 +145,8 @@ IN_CORE = (
     Mutant(
         "let javascript: and data: through",
         "core/text/links.py",
-        r'''    r"|(?<![^\W\d])(?:(?:javascript|vbscript|data|mailto):)+(?=[^\s:])[^\s<>\[\]\"'`|]*"''',
-        '    r""',
+        "javascript|vbscript|data|mailto",
+        "vbscript|mailto",
         "no scheme that acts reaches a reader",
         ("tests/security/test_sent_links.py::test_no_active_scheme_is_left_in_what_is_sent",),
     ),
