@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from core.generation.extractive import ExtractiveGenerator
     from core.ingestion.pipeline import Ingestion
 
+_SHORTEST_KEY = 16
+"""Bytes of a key that nobody guesses."""
+
 
 @dataclass(frozen=True)
 class Services:
@@ -252,10 +255,6 @@ def pseudonym_key(settings: Settings) -> bytes:
     if settings.pseudonym_key is not None:
         return settings.pseudonym_key.get_secret_value().encode()
     return kept_key(settings.data_dir / "pseudonym.key")
-
-
-_SHORTEST_KEY = 16
-"""Bytes of a key that nobody guesses."""
 
 
 def short_keys(settings: Settings) -> list[str]:

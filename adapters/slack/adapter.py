@@ -1,7 +1,6 @@
 """Slack as a chat platform: lets events in, and opens the way back for their answers."""
 
 import asyncio
-import itertools
 import logging
 from collections.abc import Sequence
 from typing import Protocol
@@ -15,6 +14,7 @@ from adapters.slack.events import Events
 from adapters.slack.first_contact import FirstContact
 from adapters.slack.inbound import PLATFORM
 from adapters.slack.installations import OneInstallation
+from adapters.slack.patience import patiently
 from adapters.slack.permalinks import Permalinks
 from adapters.slack.reply import SlackReply, retract, tidy
 from adapters.slack.workspaces import Workspaces
@@ -28,8 +28,6 @@ BAD_TOKEN = (
     "Slack refuses the bot token: copy it anew from the app's page, OAuth & Permissions, "
     "into GLOSSATOR_SLACK__BOT_TOKEN."
 )
-_PAUSES = (1, 2, 5, 10, 30, 60)
-"""Seconds between two tries to reach Slack when we start."""
 
 
 class Transport(Protocol):
@@ -138,15 +136,8 @@ async def _until_known(one: OneInstallation) -> None:
     Raises:
         ConfigurationError: when Slack refuses the bot token.
     """
-    for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
-        try:
-            installed = await one.find()
-        except DeliveryError as error:
-            if error.permanent:
-                raise ConfigurationError(BAD_TOKEN) from error
-            again_in = max(pause, error.retry_after or 0.0)
-            logger.warning("%s; I try again in %d s", error, again_in)
-            await asyncio.sleep(again_in)
-        else:
-            logger.info("the bot is %s in %s", installed.bot_user, installed.place)
-            return
+    try:
+        installed = await patiently(one.find)
+    except DeliveryError as error:
+        raise ConfigurationError(BAD_TOKEN) from error
+    logger.info("the bot is %s in %s", installed.bot_user, installed.place)

@@ -1,12 +1,12 @@
 """Socket Mode: a connection that we open, by which Slack tells us everything."""
 
 import asyncio
-import itertools
 import json
 import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -20,6 +20,7 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.slack.patience import patiently
 from adapters.slack.refusals import refused
 from core.errors import ConfigurationError, DeliveryError
 
@@ -41,8 +42,6 @@ _LAST_WORDS = 1.0
 _LOOKS_EVERY = 0.005
 _LONGEST_NEWS = 2_000
 """Bytes of what Slack says of a socket; events are longer, and none of ours here."""
-_PAUSES = (1, 2, 5, 10, 30, 60)
-"""Seconds between two tries to reach Slack when we start."""
 
 
 class Sockets:
@@ -76,7 +75,7 @@ class Sockets:
         Raises:
             ConfigurationError: when Slack refuses the app token.
         """
-        url = await self._first_address()
+        url = await patiently(partial(socket_address, self._app_token, self._client))
         if self._ended.is_set():
             return
         self._socket = socket = _Socket(
@@ -134,22 +133,6 @@ class Sockets:
             if time.monotonic() - self._announced_at >= _REPLACED_WITHIN:
                 self._begun()
             self._announced_at = -_REPLACED_WITHIN
-
-    async def _first_address(self) -> str:
-        """Return where the first socket is to be opened, when Slack can be reached."""
-        for pause in itertools.chain(_PAUSES, itertools.repeat(_PAUSES[-1])):
-            try:
-                return await socket_address(self._app_token, self._client)
-            except DeliveryError as error:
-                again_in = max(pause, error.retry_after or 0.0)
-                logger.warning("%s; I try again in %d s", error, again_in)
-            try:
-                async with asyncio.timeout(again_in):
-                    await self._ended.wait()
-                    return ""
-            except TimeoutError:
-                continue
-        raise AssertionError("the pauses never end")
 
 
 class _Socket(SocketModeClient):

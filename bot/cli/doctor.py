@@ -22,7 +22,7 @@ from core.embeddings.local import LocalEmbedder
 from core.errors import BotError, ConfigurationError
 from core.ingestion.sources import is_gone
 
-A_KEY = "take what 'openssl rand -base64 32' prints."
+_STRONGER = "take what 'openssl rand -base64 32' prints."
 
 
 async def doctor() -> int:
@@ -48,7 +48,7 @@ async def _findings() -> AsyncIterator[Finding]:
     yield Finding("settings", f"data in {settings.data_dir}; {described} courses in the file")
     yield Finding("data", _kept(settings.retention.days))
     for name in short_keys(settings):
-        yield warning("settings", f"{name} is so short that it can be guessed: {A_KEY}")
+        yield warning("settings", f"{name} is so short that it can be guessed: {_STRONGER}")
     state, database = await _check_database(settings)
     yield database
     yield await _check_model(settings)
