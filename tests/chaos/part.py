@@ -130,6 +130,7 @@ async def _run(
     silent = [turn for turn in history.turns if not names_in(turn.text)]
     outcome = Outcome(part.name, part.seed, notes=[*fleet.exits, *fleet.alarms()][:40])
     outcome.notes += [f"of {_asked(history, turn)}: {turn.text}" for turn in silent]
+    outcome.notes += early_calls(ground)
     outcome.counts = {
         "questions": len(history.asked),
         "accepted": sum(one.seen_at is not None for one in history.asked),
@@ -181,6 +182,14 @@ def platform_counts(ground: Ground) -> Counter[str]:
             "given up by Slack": len(here.lost),
         }
     )
+
+
+def early_calls(ground: Ground) -> list[str]:
+    """Return the calls into a closed window, each with how long it had been told of."""
+    there, here = ground.discord.world.history, ground.slack.world.history
+    named = [(call.late, call.route) for call in there.early_requests]
+    named += [(call.late, call.method) for call in here.early_requests]
+    return [f"{late:.2f} s after a refusal: {name}" for late, name in sorted(named)]
 
 
 def _message_deliveries(ground: Ground) -> list[Any]:

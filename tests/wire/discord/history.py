@@ -27,6 +27,8 @@ class Call:
     """Whether it changed or showed what it asked for, whatever was answered."""
     fault: str | None = None
     ended: float | None = None
+    late: float = 0.0
+    """Seconds for which callers had been told to wait, if it was refused for that."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path} -> {self.status}"

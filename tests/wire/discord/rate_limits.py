@@ -56,11 +56,16 @@ class Bucket:
 
 @dataclass
 class Refused:
-    """Why a request is not let in."""
+    """Why a request is not let in; `late`: the seconds for which callers had been told to wait."""
 
     retry_after: float
     scope: str
-    early: bool
+    late: float
+
+    @property
+    def early(self) -> bool:
+        """Return whether the caller could have known."""
+        return self.late > _ON_THE_WAY
 
 
 @dataclass
@@ -89,12 +94,12 @@ class RateLimits:
         now = self.clock.now()
         exempt = any(part in route for part in _EXEMPT)
         if not exempt and now < self._global_until:
-            return Refused(self._global_until - now, "global", now > self._told_at + _ON_THE_WAY)
+            return Refused(self._global_until - now, "global", now - self._told_at)
         if wait := bucket.closed_for(now):
-            return Refused(wait, "user", now > bucket.told_at + _ON_THE_WAY)
+            return Refused(wait, "user", now - bucket.told_at)
         if not exempt and application_id is not None and self._too_many(application_id, now):
             self._global_until, self._told_at = now + 1.0, now
-            return Refused(1.0, "global", False)
+            return Refused(1.0, "global", 0.0)
         bucket.used += 1
         return None
 

@@ -110,6 +110,7 @@ class Rest:
         refused = self.rate_limits.admit(bucket, call.route, call.application_id)
         if refused is None:
             return None
+        call.late = refused.late
         if refused.early:
             self.world.history.early_requests.append(call)
         return self._too_many(call, bucket, refused.retry_after, refused.scope)

@@ -22,6 +22,8 @@ class Call:
     """Whether it did what it asked for, whatever was answered."""
     fault: str | None = None
     ended: float | None = None
+    late: float = 0.0
+    """Seconds for which callers had been told to wait, if it was refused for that."""
 
     @property
     def error(self) -> str | None:

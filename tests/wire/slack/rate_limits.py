@@ -24,10 +24,15 @@ class _Count:
 
 @dataclass(frozen=True)
 class TooMany:
-    """A refusal; `early`: the caller had been told to wait longer."""
+    """A refusal; `late`: the seconds for which callers had been told to wait."""
 
     retry_after: int
-    early: bool
+    late: float
+
+    @property
+    def early(self) -> bool:
+        """Return whether the caller could have known."""
+        return self.late > _ON_THE_WAY
 
 
 @dataclass
@@ -89,7 +94,7 @@ def _refused(count: _Count, until: float, now: float) -> TooMany:
     """Tell a caller to wait; who was told is early from then on, however often they call."""
     if now >= count.told_until:
         count.told_at = now
-    early = now > count.told_at + _ON_THE_WAY
+    late = now - count.told_at
     count.told_until = max(count.told_until, until)
     retry_after = max(1, math.ceil(until - now))
-    return TooMany(retry_after, early)
+    return TooMany(retry_after, late)

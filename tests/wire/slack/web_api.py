@@ -172,6 +172,7 @@ class WebApi:
         raise SlackError("invalid_auth")
 
     def _too_many(self, call: Call, refused: TooMany) -> web.Response:
+        call.late = refused.late
         if refused.early:
             self.world.history.early_requests.append(call)
         headers = {"Retry-After": str(refused.retry_after)}
