@@ -24,7 +24,7 @@ _MARGIN = timedelta(seconds=30)
 _THREADS_BACK = timedelta(days=3)
 """How long after its last question a thread is looked into for another one."""
 _NOTED_EVERY = 20.0
-_AGAIN_IN = 30.0
+_AGAIN_IN = 10.0
 """Seconds before a look that failed is begun anew."""
 
 

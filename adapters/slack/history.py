@@ -24,8 +24,11 @@ _CHANNELS = 200
 _MESSAGES = 100
 """In one page; apps that others install get fifteen."""
 _MOST_PAGES = 50
-_PAUSES = (1.0, 5.0, 15.0, 60.0, 60.0)
-"""Seconds before a call is made again that failed, or that Slack did not take."""
+_PAUSES = (1.0, 2.0, 5.0, *(10.0,) * 14)
+"""Seconds before a call is made again that failed, or that Slack did not take.
+
+Short ones: questions wait to be found when Slack is back for good.
+"""
 _TIMEOUT = 20.0
 
 

@@ -27,7 +27,7 @@ pytestmark = [
 ]
 
 LEASE = 4.0
-PUT_OFF = 120.0
+PUT_OFF = 60.0
 """Seconds within which what was missed is looked for once more."""
 NEVER = 60.0
 GONE_FOR, BACK_FOR = 7.0, 2.0
