@@ -13,6 +13,7 @@ from pathlib import Path
 from tests.wire.bot_process import BotProcess, copied
 
 _ENDS_A_TRACE = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
+_NOT_AWAITED = "was never awaited"
 READY = ("connected to Slack by a socket", "connected to Discord as")
 _RESTARTED_AFTER = (0.1, 1.0)
 """Seconds until a process that has ended is started again."""
@@ -99,6 +100,7 @@ class Fleet:
             line
             for before, line in pairwise(["", *lines])
             if line.startswith(("CRITICAL", "ERROR"))
+            or _NOT_AWAITED in line
             or (before.startswith("  ") and _ENDS_A_TRACE.match(line))
         ]
 

@@ -27,6 +27,9 @@ LEG = 200
 PACE = 5.0
 """Questions a second, well below what it can do: what is kept for minutes, such as discord.py's
 knowledge of rate limits, would grow and shrink with the pace."""
+BURST = 1_000.0
+"""Questions a second of the first leg: connections that the busiest moment needs are kept by their
+libraries, so it comes first."""
 _SAMPLES_EVERY = 2.0
 _PATIENCE = 240.0
 
@@ -83,9 +86,11 @@ async def _ask(crowd: Crowd, bot: BotProcess, life: int, questions: int, kept: P
     engine = create_engine(f"sqlite:///{bot.folder / 'data' / 'glossator.db'}")
     watching = asyncio.create_task(crowd.watch(engine))
     measuring = asyncio.create_task(_measure(crowd, bot, life, kept))
+    pace, crowd.pace = crowd.pace, BURST
     try:
         while crowd.answered < questions:
             await crowd.ask_all()
+            crowd.pace = pace
             await until(lambda: all(one.done_at for one in crowd.asked), _PATIENCE)
             await asyncio.sleep(1.0)
             crowd.forget()
