@@ -41,7 +41,7 @@ from core.models import AgentRequest
 
 logger = logging.getLogger(__name__)
 
-_PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+_PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0)
 """Seconds between two looks for what was missed, when they fail."""
 _ABSENT_FOR = 60.0
 """Seconds after which it is looked whether a server that was hidden is gone for good."""

@@ -2,9 +2,10 @@
 
 import asyncio
 import random
+import time
 from collections import Counter
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +71,7 @@ class Troublemaker:
         self._random = random.Random(seed)
         self._left = list[tuple[str, Toxic | str]]()
         self._beside = set[asyncio.Task[None]]()
+        self._happened = list[tuple[float, float, str]]()
 
     async def carry_out(self, plan: list[Disturbance], asked: Callable[[], int]) -> None:
         """Do what is planned; `asked` tells how many questions were asked so far."""
@@ -78,12 +80,14 @@ class Troublemaker:
                 await asyncio.sleep(0.05)
             match one.name:
                 case "kill":
-                    self._fleet.kill()
+                    with self._noted("SIGKILL"):
+                        self._fleet.kill()
                 case "stop":
                     seconds = LEASE * self._random.uniform(1.2, 2.5)
-                    self._meanwhile(self._fleet.stop_for(seconds))
+                    self._meanwhile(self._stop_for(seconds))
                 case "crash":
-                    await self._crash()
+                    with self._noted("crash of the database"):
+                        await self._crash()
                 case "poison":
                     self._meanwhile(self._poison())
                 case "cut":
@@ -94,6 +98,23 @@ class Troublemaker:
         """Wait until nothing is disturbed any more."""
         if self._beside:
             await asyncio.wait(self._beside)
+
+    def between(self, begun: float, ended: float) -> list[str]:
+        """Return what was wrong between two moments of the monotonic clock."""
+        return [name for first, last, name in self._happened if first <= ended and begun <= last]
+
+    @contextmanager
+    def _noted(self, name: str) -> Iterator[None]:
+        """Remember when something was done."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self._happened.append((begun, time.monotonic(), name))
+
+    async def _stop_for(self, seconds: float) -> None:
+        with self._noted("SIGSTOP"):
+            await self._fleet.stop_for(seconds)
 
     def _meanwhile(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -116,14 +137,15 @@ class Troublemaker:
         name, toxic = self._left.pop()
         proxy, seconds = self._ground.proxies[name], self._random.uniform(0.5, 3.0)
         self.counts["network faults"] += 1
-        if isinstance(toxic, str):
-            await proxy.down()
+        with self._noted(f"fault on the way to {name}"):
+            if isinstance(toxic, str):
+                await proxy.down()
+                await asyncio.sleep(seconds)
+                await proxy.up()
+                return
+            proxy.poison(toxic, share=self._random.choice((0.3, 0.6, 1.0)))
             await asyncio.sleep(seconds)
-            await proxy.up()
-            return
-        proxy.poison(toxic, share=self._random.choice((0.3, 0.6, 1.0)))
-        await asyncio.sleep(seconds)
-        proxy.heal()
+            proxy.heal()
 
     async def _cut(self) -> None:
         """End the connections by which a platform tells of events."""

@@ -32,6 +32,7 @@ _SHOWN = (
     "calls spoiled",
     "calls answered 429",
     _TOO_EARLY,
+    "the same while nothing else was wrong",
 )
 
 
@@ -44,7 +45,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
         [
             *_parts(outcomes),
             "",
-            *(f"{name:34} {total[name]:10,.0f}" for name in _SHOWN),
+            *(f"{name:38} {total[name]:10,.0f}" for name in _SHOWN),
             "",
             *_acks([seconds for one in outcomes for seconds in one.acks]),
             "",

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -28,6 +28,8 @@ ORPHANS_GONE_WITHIN = 60.0
 _LAST_ANSWER_WITHIN = 240.0
 """Seconds after the last disturbance; a busy machine takes its time."""
 _LOOKS_EVERY = 0.4
+_ON_THE_WAY = 0.1
+"""Seconds before a refusal in which a fault may have begun that kept it from being told."""
 _SPLITTING, _SHARDS = 3, 4
 """So many replicas split so many shards."""
 
@@ -130,7 +132,8 @@ async def _run(
     silent = [turn for turn in history.turns if not names_in(turn.text)]
     outcome = Outcome(part.name, part.seed, notes=[*fleet.exits, *fleet.alarms()][:40])
     outcome.notes += [f"of {_asked(history, turn)}: {turn.text}" for turn in silent]
-    outcome.notes += early_calls(ground)
+    early = early_calls(ground, trouble)
+    outcome.notes += map(str, early)
     outcome.counts = {
         "questions": len(history.asked),
         "accepted": sum(one.seen_at is not None for one in history.asked),
@@ -144,6 +147,8 @@ async def _run(
         "seconds of asking": asking,
         "settled after": settled,
         **platform_counts(ground),
+        "calls into a closed window": len(early),
+        "the same while nothing else was wrong": sum(not one.meanwhile for one in early),
     }
     outcome.acks = [d.seconds for d in _message_deliveries(ground) if d.seconds is not None]
     outcome.anomalies = [_told(anomaly) for anomaly in check(history)]
@@ -174,7 +179,6 @@ def platform_counts(ground: Ground) -> Counter[str]:
         {
             "calls": len(calls),
             "calls answered 429": sum(call.status == 429 for call in calls),
-            "calls into a closed window": len(there.early_requests) + len(here.early_requests),
             "calls spoiled": sum(call.fault is not None for call in calls),
             "events sent": len(deliveries)
             + sum(sent.name == "MESSAGE_CREATE" for sent in there.dispatches),
@@ -184,12 +188,31 @@ def platform_counts(ground: Ground) -> Counter[str]:
     )
 
 
-def early_calls(ground: Ground) -> list[str]:
-    """Return the calls into a closed window, each with how long it had been told of."""
-    there, here = ground.discord.world.history, ground.slack.world.history
-    named = [(call.late, call.route) for call in there.early_requests]
-    named += [(call.late, call.method) for call in here.early_requests]
-    return [f"{late:.2f} s after a refusal: {name}" for late, name in sorted(named)]
+@dataclass(frozen=True)
+class EarlyCall:
+    """A call into a closed window."""
+
+    name: str
+    late: float
+    """Seconds for which somebody had been told."""
+    meanwhile: Sequence[str]
+    """What was wrong in that time, so that who was told may have told nobody, or was not told."""
+
+    def __str__(self) -> str:
+        why = ", ".join(self.meanwhile) or "nothing"
+        return f"{self.name} {self.late:.2f} s after a refusal; meanwhile: {why}"
+
+
+def early_calls(ground: Ground, trouble: Troublemaker) -> list[EarlyCall]:
+    """Return the calls into a closed window."""
+    found = []
+    for world in (ground.discord.world, ground.slack.world):
+        zero = time.monotonic() - world.clock.now()
+        for call in world.history.early_requests:
+            at = zero + call.at
+            meanwhile = trouble.between(at - call.late - _ON_THE_WAY, at)
+            found.append(EarlyCall(str(call), call.late, meanwhile))
+    return found
 
 
 def _message_deliveries(ground: Ground) -> list[Any]:
