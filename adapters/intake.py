@@ -3,9 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from itertools import repeat
-from typing import Any
 from weakref import WeakValueDictionary
 
 from adapters.desk import Received
@@ -64,7 +63,7 @@ class Intake:
             accept: Has the desk accept it.
             missed: It was said while nobody listened, and has been found by a look back.
         """
-        task = asyncio.create_task(self._measured(self._in_order(place, accept), missed))
+        task = asyncio.create_task(self._measured(place, accept, missed))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -76,12 +75,10 @@ class Intake:
         for task in self._tasks:
             task.cancel()
 
-    async def _measured(
-        self, accepting: Coroutine[Any, Any, Received | None], missed: bool
-    ) -> Received | None:
+    async def _measured(self, place: Hashable, accept: Accepting, missed: bool) -> Received | None:
         """Have counted what is accepted, and how long it took, unless it had waited before."""
         begun = time.monotonic()
-        received = await accepting
+        received = await self._in_order(place, accept)
         if received is not None:
             platform = received.arrival.platform
             if not missed:
