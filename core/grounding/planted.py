@@ -11,7 +11,7 @@ from core.embeddings.base import Embedder, Vectors
 from core.grounding.commanding import commands_answers, is_about_assistants
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.quoting import QuotedPassage
-from core.grounding.telling import asks, commands_inside, is_code, speaks_to_reader, tells
+from core.grounding.telling import asks, commands_inside, is_code, is_step, speaks_to_reader, tells
 from core.text.sentences import Span, sentence_spans
 
 _INSTRUCTIONS = (
@@ -239,7 +239,9 @@ class PlantedTextFinder:
         return _with_neighbours(_settled(texts, off, scale.most), scale.change)
 
     def _of_form(self, text: str) -> float:
-        """Return what the form of a sentence adds to the doubt."""
+        """Return what the form of a sentence adds to the doubt; a manual's steps have none."""
+        if is_step(text):
+            return 0.0
         if asks(text) and not speaks_to_reader(text):
             return self._scale.asking
         if tells(text):

@@ -3,23 +3,34 @@
 import re
 from collections.abc import Iterator
 
-_IMPERATIVES = (  # without those of textbooks: consider, suppose, assume, imagine
-    "act add adopt answer append apply augment begin behave break change check choose classify "
-    "click combine complete compose compute confirm convert convince craft create decode define "
-    "delete deliver describe design detail develop disclose discuss display disregard download "
-    "draft draw embed emphasize emulate encode encourage enhance ensure enter execute expand "
-    "explain fill find finish follow forget format generate get give go group guess help "
-    "highlight identify ignore implement include incorporate inform insert install integrate "
-    "introduce invite join jumble keep leak limit list make mention misspell modify name obey "
-    "offer open outline output override paste perform personify play please pretend print "
-    "proceed promote propose provide publish put read rearrange recite recommend refer remember "
-    "remind remove render repeat rephrase replace reply report request respond return reveal "
-    "reverse rewrite say scramble search select send share show sign solve speak spell start "
-    "state stop store submit substitute suggest summarize summarise swap switch take talk tell "
-    "think transform translate try type use utilize verify visit write"
+_WORKING = (  # without those of textbooks: consider, suppose, assume, imagine
+    "add apply begin break change check choose combine complete draw enter fill find finish "
+    "follow get give go implement insert install join keep make offer open perform put read "
+    "remove replace select share start stop store switch take try type use verify"
 ).replace(" ", "|")
+"""What manuals have their readers do with their hands."""
+_HANDLING = (
+    "bring carry clean close connect cool cover cut dry hand hold leave lift lower measure mix "
+    "move pick place plug pour press pull push rinse run set sow test turn wait wash wear"
+).replace(" ", "|")
+"""More of that, which no order to an assistant begins with."""
+_WORDING = (
+    "act adopt answer append augment behave classify click compile compose compute confirm "
+    "convert convince craft create decode define delete deliver describe design detail "
+    "develop disclose discuss display disregard download draft embed emphasize emulate encode "
+    "encourage enhance ensure execute expand explain forget format generate group guess help "
+    "highlight identify ignore impersonate include incorporate inform integrate introduce "
+    "invite jumble leak limit list mention misspell modify name obey outline output override "
+    "paraphrase paste personify play please pretend print proceed promote propose provide "
+    "publish rearrange recite recommend refer remember remind render repeat rephrase reply "
+    "report request respond return reveal reverse rewrite say scramble search send show sign "
+    "solve speak spell state submit substitute suggest summarise summarize swap talk tell "
+    "think transform translate utilize visit write"
+).replace(" ", "|")
+"""What is done with words, as an assistant does it, or with all else."""
 _COMMAND = (
-    rf"(?:please\s+)?(?:(?:do\s+not|don['’]?t|never|always|avoid|stop)\b|(?:{_IMPERATIVES})\b)"
+    rf"(?:please\s+)?(?:(?:do\s+not|don['’]?t|never|always|avoid|stop)\b|"
+    rf"(?:{_WORKING}|{_WORDING})\b)"
 )
 _QUESTION = (
     r"(?:what|who|whom|whose|how|why|when|where|which)\s+"
@@ -38,6 +49,19 @@ _COMMAND_INSIDE = re.compile(
     rf"(?:\b[a-z]+|['\"”’)\]>])\s+(?=[A-Z][a-z]+\s+[a-z])(?=(?i:{_COMMAND}|{_QUESTION}))"
 )
 _SPEAKS_TO_READER = re.compile(r"\b(?:yours?|you|me|my)\b", re.IGNORECASE)
+_STEP = re.compile(
+    r"^\W*(?:\d+[.)]\s*)?(?:please\s+)?"
+    r"(?:(?:do\s+not|don['’]?t|never|always|avoid|stop)\s+"
+    rf"(?!(?:{_WORDING})\b)[a-z]+|(?:{_WORKING}|{_HANDLING})\b)",
+    re.IGNORECASE,
+)
+_OF_TALK = re.compile(
+    rf"{_OF_ASSISTANT}|[?？\u037e؟]|\b(?:(?:answer|repl|respon|tell|say|user|reader|website|link|"
+    r"http|www|click|password|message|email|output|prompt|instruction|assistant|model|text|story|"
+    r"poem|question)\w*|above|below|following|me|my)\b",
+    re.IGNORECASE,
+)
+"""What an order to an assistant is about, and a step of a manual hardly ever."""
 _ENDS_ASKING = re.compile(r"[?？\u037e؟]\W*$")
 _CODE = re.compile(r"(?:`{3,}|~{3,})[^\S\n]*\S*[^\S\n]*\n")
 """A fence with one word at most; what goes on behind it is prose in disguise."""
@@ -51,6 +75,11 @@ def asks(text: str) -> bool:
 def tells(text: str) -> bool:
     """Return whether a sentence asks, orders or speaks of the reader's own answers."""
     return _TELLS.search(text) is not None and not is_code(text)
+
+
+def is_step(text: str) -> bool:
+    """Return whether a sentence tells what to do with one's hands, as manuals and rules do."""
+    return _STEP.match(text) is not None and _OF_TALK.search(text) is None
 
 
 def commands_inside(text: str, start: int, end: int) -> Iterator[int]:
