@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
+import random
 import time
 from collections.abc import Awaitable, Callable, Hashable
-from itertools import repeat
 from weakref import WeakValueDictionary
 
 from adapters.desk import Received
@@ -21,9 +21,16 @@ SLOW = (
     "please ask again."
 )
 _LONG_QUEUE = 5
-_PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-"""Seconds between two tries at a database that fails."""
-_TRIES_MORE = 60
+_PAUSES = (0.25, 0.5, 1.0, 2.0)
+"""Seconds between two tries at a database that fails; the last one again and again."""
+_UNEVEN = 0.25
+"""Share by which a pause is longer or shorter, so that not all try at the same time."""
+_TRIED_FOR = 3600.0
+"""Seconds after which what still cannot be stored is given up."""
+_LOST = (
+    "the database has not taken an event in for an hour, which is given up (%s); a bot that is "
+    "started anew finds what was said in the last 24 hours"
+)
 _LAST_WORDS = 1.0
 """Seconds that what is being taken in gets when the platform is closed."""
 
@@ -43,12 +50,15 @@ class Intake:
         self._meter = meter
         self._tasks = set[asyncio.Task[Received | None]]()
         self._order = WeakValueDictionary[Hashable, asyncio.Lock]()
-        self._waiting = 0
+        self._given_up = 0
 
     @property
     def waiting(self) -> int:
-        """How many events wait for the database."""
-        return self._waiting
+        """How many events the database does not have yet, those included that were given up.
+
+        As long as there are any, nobody can say that all was heard.
+        """
+        return len(self._tasks) + self._given_up
 
     def begin(
         self, place: Hashable, accept: Accepting, *, missed: bool = False
@@ -56,7 +66,8 @@ class Intake:
         """Begin to accept an event, and return the task that ends when the database has it.
 
         When the database fails, that is tried again. Who is told nothing meanwhile would not
-        be helped by being told: what is not in the database cannot be promised.
+        be helped by being told: what is not in the database cannot be promised. The task fails
+        with a StoreError when it has not been possible for an hour.
 
         Args:
             place: Where it was said.
@@ -92,22 +103,28 @@ class Intake:
             return await self._accepted(accept)
 
     async def _accepted(self, accept: Accepting) -> Received | None:
-        for pause in (*_PAUSES, *repeat(_PAUSES[-1], _TRIES_MORE)):
+        begun, tries = time.monotonic(), 0
+        while True:
             try:
                 received = await accept()
             except StoreError as error:
-                logger.warning("an event waits for the database: %s", error)
-                self._waiting += 1
-                try:
-                    await asyncio.sleep(pause)
-                finally:
-                    self._waiting -= 1
+                if time.monotonic() - begun > _TRIED_FOR:
+                    self._given_up += 1
+                    logger.error(_LOST, error)
+                    raise
+                log = logger.debug if tries else logger.warning
+                log("an event waits for the database: %s", error)
+                await asyncio.sleep(_pause(tries))
+                tries += 1
             else:
                 if received is not None:
                     self._wake()
                 return received
-        logger.error("an event is lost: the database has not taken it in for an hour")
-        return None
+
+
+def _pause(tries: int) -> float:
+    """Return the seconds until the next try."""
+    return _PAUSES[min(tries, len(_PAUSES) - 1)] * random.uniform(1 - _UNEVEN, 1 + _UNEVEN)
 
 
 def waiting_sentence(accepted: Accepted) -> str | None:

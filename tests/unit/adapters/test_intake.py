@@ -1,0 +1,95 @@
+"""What a platform tells is taken in as soon as the database lets it be."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+import pytest
+
+from adapters import intake as module
+from adapters.desk import Received
+from adapters.intake import Intake
+from core.errors import StoreError
+
+
+class Database:
+    """Takes what it is given unless it is away."""
+
+    def __init__(self) -> None:
+        self.is_away = True
+        self.taken = list[str]()
+
+    def accepting(self, name: str) -> Callable[[], "asyncio.Future[Received | None]"]:
+        return lambda: asyncio.ensure_future(self._take(name))
+
+    async def _take(self, name: str) -> Received | None:
+        await asyncio.sleep(0)
+        if self.is_away:
+            raise StoreError("the database is away")
+        self.taken.append(name)
+        return None
+
+
+@pytest.fixture
+def database() -> Database:
+    return Database()
+
+
+@pytest.fixture
+def intake() -> Intake:
+    return Intake(lambda: None)
+
+
+def test_a_database_that_is_back_is_noticed_however_long_it_was_away() -> None:
+    assert max(module._pause(tries) for tries in range(1_000)) <= 2.5
+
+
+async def test_what_was_said_in_one_place_is_taken_in_in_order(
+    intake: Intake, database: Database
+) -> None:
+    tasks = [intake.begin("here", database.accepting(name)) for name in ("one", "two", "three")]
+    await asyncio.sleep(0.05)
+    database.is_away = False
+    async with asyncio.timeout(10):
+        await asyncio.gather(*tasks)
+    assert database.taken == ["one", "two", "three"]
+
+
+async def test_events_wait_from_their_beginning_to_their_end(
+    intake: Intake, database: Database
+) -> None:
+    tasks = [intake.begin("here", database.accepting(name)) for name in ("one", "two")]
+    assert intake.waiting == 2, "the first has not been tried, the second is behind it"
+    await asyncio.sleep(0.05)
+    assert intake.waiting == 2
+    database.is_away = False
+    async with asyncio.timeout(10):
+        await asyncio.gather(*tasks)
+    await asyncio.sleep(0)
+    assert intake.waiting == 0
+
+
+async def test_what_is_given_up_fails_and_is_never_counted_as_heard(
+    intake: Intake,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(module, "_TRIED_FOR", -1.0)
+    with pytest.raises(StoreError), caplog.at_level(logging.ERROR):
+        await intake.begin("here", database.accepting("one"))
+    assert "given up" in caplog.text
+    assert intake.waiting == 1
+    database.is_away = False
+    await intake.begin("here", database.accepting("two"))
+    assert intake.waiting == 1
+
+
+async def test_what_is_closed_before_it_was_begun_leaves_nothing_behind(
+    intake: Intake, database: Database
+) -> None:
+    task = intake.begin("here", database.accepting("one"))
+    task.cancel()
+    await asyncio.wait({task})
+    await intake.close()
+    assert database.taken == []
