@@ -11,6 +11,7 @@ from core.grounding.citations import CitationLedger, Place, is_block, presentabl
 from core.grounding.confidence import confidence_of, outcome_of
 from core.grounding.misquoting import Misquote, misquote_of, sentences_around
 from core.grounding.quoting import QuotedPassage
+from core.grounding.rewording import reworded
 from core.models import (
     EXPLAIN_QUOTE,
     AgentConfiguration,
@@ -115,11 +116,13 @@ class Composition:
             return
         chunks = self._retrieval.quoted_chunks
         passages = [_quoted_part(chunk, location) for chunk in chunks]
-        self._misquote = misquote_of(request.selected_text or "", passages)
+        quote = request.selected_text or ""
+        self._misquote, other_words = misquote_of(quote, passages), reworded(quote, passages)
         if self._misquote is None:
             chunks, passages = chunks[:1], passages[:1]
         passages = [sentences_around(passage) for passage in passages]
-        sentence = wording.quote_place(location.status, place_in_book(chunks[0]), self._misquote)
+        place = place_in_book(chunks[0])
+        sentence = wording.quote_place(location.status, place, self._misquote, other_words)
         if places := list(self._places(chunks, passages)):
             yield self._append(self._ledger.cite(sentence, places), "\n\n")
 

@@ -17,7 +17,7 @@ from core.grounding.renumbering import agree, has_other_number
 from core.grounding.words import Reading
 from core.text.sentences import Span
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _DASHES = re.compile(r"[‐‑‒–—−]")
 _GROUPED = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _EDGE_WORDS = 2
@@ -52,11 +52,11 @@ def misquote_of(quote: str, passages: Sequence[QuotedPassage]) -> Misquote | Non
     """
     part = "\n".join(_in_whole_words(passage).text for passage in passages)
     whole = "\n".join(sentences_around(passage).text for passage in passages)
-    edges = "\n".join(_with_edges(passage).text for passage in passages)
+    edges = "\n".join(with_edges(passage).text for passage in passages)
     language = language_of(whole, *(passage.content for passage in passages)) or ENGLISH
     if _number_differs(quote, edges, language):
         return Misquote.NUMBER
-    is_damaged = _letters(quote) != _letters(part)
+    is_damaged = letters_of(quote) != letters_of(part)
     mended = _mended(quote, edges) if is_damaged else part
     # The book's words at the edges may be cut off, or damaged beyond likeness.
     if is_damaged and all(_negation_differs(mended, text, language) for text in (part, edges)):
@@ -118,7 +118,7 @@ def _lacks(some: Sequence[Quantity], others: Sequence[Quantity]) -> bool:
 
 
 def _in_whole_words(passage: QuotedPassage) -> QuotedPassage:
-    words = [m for m in _WORD.finditer(passage.content) if _touches(m.span(), passage)]
+    words = [m for m in WORD.finditer(passage.content) if _touches(m.span(), passage)]
     start = min([passage.start, *(m.start() for m in words)])
     end = max([passage.end, *(m.end() for m in words)])
     return QuotedPassage(passage.content, start, end)
@@ -128,17 +128,18 @@ def _touches(span: tuple[int, int], passage: QuotedPassage) -> bool:
     return span[0] < passage.end and passage.start < span[1]
 
 
-def _with_edges(passage: QuotedPassage) -> QuotedPassage:
+def with_edges(passage: QuotedPassage) -> QuotedPassage:
     """Return the passage with the next words of its own sentences."""
     around = sentences_around(passage)
-    words = [m.span() for m in _WORD.finditer(passage.content, around.start, around.end)]
+    words = [m.span() for m in WORD.finditer(passage.content, around.start, around.end)]
     before = [start for start, end in words if end <= passage.start][-_EDGE_WORDS:]
     after = [end for start, end in words if start >= passage.end][:_EDGE_WORDS]
     inner = _in_whole_words(passage)
     return QuotedPassage(passage.content, min([inner.start, *before]), max([inner.end, *after]))
 
 
-def _letters(text: str) -> str:
+def letters_of(text: str) -> str:
+    """Return a text's letters and digits alone, small and without accents."""
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return "".join(letter for letter in folded if letter.isalnum())
 
@@ -148,16 +149,16 @@ def _mended(quote: str, book: str) -> str:
 
     Where words are damaged, every word that stands in the place of another one may be.
     """
-    written = list(_WORD.finditer(quote))
+    written = list(WORD.finditer(quote))
     ours = [word.group().casefold() for word in written]
-    theirs = [word.casefold() for word in _WORD.findall(book)]
+    theirs = [word.casefold() for word in WORD.findall(book)]
     replaced = {
         step.src_start + place: theirs[step.dest_start + place]
         for step in Levenshtein.opcodes(ours, theirs)
         if step.tag == "replace"
         for place in range(step.src_end - step.src_start)
     }
-    damaged = {at: word for at, word in replaced.items() if _is_damaged(ours[at], word)}
+    damaged = {at: word for at, word in replaced.items() if is_damaged(ours[at], word)}
     mended = replaced if len(damaged) >= _FEWEST_DAMAGED else damaged
     pieces, position = [], 0
     for at, word in enumerate(written):
@@ -166,7 +167,7 @@ def _mended(quote: str, book: str) -> str:
     return "".join([*pieces, quote[position:]])
 
 
-def _is_damaged(own: str, other: str) -> bool:
+def is_damaged(own: str, other: str) -> bool:
     """Return whether a word is likely another one with wrong letters."""
     if len(other) < _SHORTEST_DAMAGED or own in _UNDAMAGED:
         return False

@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from textwrap import shorten
 
 from core.grounding.misquoting import Misquote
+from core.grounding.rewording import Reworded
 from core.models import QuoteStatus
 from core.text.links import without_links
+
+_MOST_DIFFERENCES = 3
+"""Words of a quote that are named."""
 
 SEARCHING = "Searching the book …"
 QUOTE_CUT = "Your quote was longer than 8,000 characters; I read it up to the last whole sentence."
@@ -70,9 +74,23 @@ def _sections(names: Sequence[str]) -> str:
     return f" The nearest sections are {'; '.join(f'“{without_links(n)}”' for n in names)}."
 
 
-def quote_place(status: QuoteStatus, place: str, misquote: Misquote | None = None) -> str:
+def quote_place(
+    status: QuoteStatus,
+    place: str,
+    misquote: Misquote | None = None,
+    reworded: Sequence[Reworded] = (),
+) -> str:
     """Return the sentence that says where a quoted passage stands, and how it misquotes it."""
     if misquote is not None:
         return f"Your quote differs from the book in “{place}”: {_MISQUOTED[misquote]}."
-    how = "stands" if status is QuoteStatus.VERBATIM else "stands, in slightly other words,"
-    return f"This passage {how} in “{place}”."
+    if status is QuoteStatus.VERBATIM:
+        return f"This passage stands in “{place}”."
+    told = "; ".join(map(_difference, reworded[:_MOST_DIFFERENCES]))
+    end = f": the book has {told}." if told else "."
+    return f"This passage stands, in slightly other words, in “{place}”{end}"
+
+
+def _difference(one: Reworded) -> str:
+    if not one.written:
+        return f"no “{one.quoted}”"
+    return f"“{one.written}” for your “{one.quoted}”" if one.quoted else f"also “{one.written}”"

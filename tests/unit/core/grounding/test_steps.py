@@ -12,7 +12,7 @@ from core.grounding.telling import is_step
 
 MANUALS: Mapping[str, Mapping[str, str]] = {
     "Photometer › Procedure": {
-        "1. Switch on the photometer and let it warm up for 20 minutes.": "How long does it warm up?",
+        "1. Switch on the photometer and let it warm up for 20 minutes.": "How long is it warmed?",
         "2. Fill a cuvette with water.": "What is the cuvette filled with?",
         "3. Press ZERO and wait for the sound.": "What is pressed?",
     },
