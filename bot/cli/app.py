@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import re
 import sys
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,9 @@ from bot.cli.options import (
     readable,
 )
 from core.errors import BotError
+
+_NO_UUID = re.compile(r"Input should be a valid UUID.*")
+_SESSIONS = "this is no session's identifier; 'glossator sessions list' lists them"
 
 app = typer.Typer(
     name="glossator",
@@ -90,6 +94,7 @@ def _usage(error: typer.TyperException) -> int:
         print(message, file=sys.stderr)
     elif message:
         sentence = " ".join(message.split()).replace("Value error, ", "")
+        sentence = _NO_UUID.sub(_SESSIONS, sentence)
         print(f"glossator: {sentence} (see 'glossator --help')", file=sys.stderr)
     return error.exit_code
 

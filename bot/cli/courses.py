@@ -23,7 +23,7 @@ async def list_courses(*, as_json: bool) -> int:
     for course, edition in known:
         state = "no text yet"
         if edition:
-            state = f"{edition.documents} documents, {edition.chunks} chunks, "
+            state = f"documents: {edition.documents}, chunks: {edition.chunks}, "
             state += f"edition of {edition.created_at.astimezone():%Y-%m-%d %H:%M}"
         if course.course_id == COURSE.course_id:
             state = f"built in, about Glossator itself: {state}"

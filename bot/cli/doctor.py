@@ -45,7 +45,7 @@ async def _findings() -> AsyncIterator[Finding]:
         yield failed("settings", error)
         return
     described = len(course_file.tables)
-    yield Finding("settings", f"data in {settings.data_dir}; {described} courses in the file")
+    yield Finding("settings", f"data in {settings.data_dir}; courses in the file: {described}")
     yield Finding("data", _kept(settings.retention.days))
     for name in short_keys(settings):
         yield warning("settings", f"{name} is so short that it can be guessed: {_STRONGER}")

@@ -161,7 +161,7 @@ class Ingestion:
                 plan.report.removed.append(name)
                 del plan.kept[name]
         if not plan.parsed and not plan.kept:
-            raise IngestionError("no document", user_message=_nothing(plan.report))
+            raise IngestionError("no document", user_message=_nothing(plan.report, live))
         return plan
 
     async def _take_up(self, course: Course, plan: _Plan, document: SourceDocument) -> None:
@@ -313,6 +313,12 @@ def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def _nothing(report: IngestReport) -> str:
+def _nothing(report: IngestReport, live: Edition | None) -> str:
     reasons = "; ".join(f"{f.source}: {f.reason.rstrip('.')}" for f in report.failed[:3])
-    return f"There is nothing to ingest: {reasons}." if reasons else "There is nothing to ingest."
+    told = f"There is nothing to ingest: {reasons}." if reasons else "There is nothing to ingest."
+    if live is None:
+        return told
+    stays = (
+        f"The earlier text stays; 'glossator courses remove {report.course}' deletes it."
+    )
+    return f"{told} {stays}"

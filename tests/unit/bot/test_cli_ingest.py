@@ -156,7 +156,7 @@ def test_courses_are_listed_with_what_they_hold(lighthouse: CommandLine) -> None
     listed = lighthouse.here("courses")
     assert (listed.code, listed.err) == (0, "")
     assert re.match(
-        r"lighthouse {2}Lighthouse {2}\(3 documents, \d+ chunks, edition of", listed.out
+        r"lighthouse {2}Lighthouse {2}\(documents: 3, chunks: \d+, edition of", listed.out
     )
     [course] = lighthouse.here("courses", "--json").json
     assert (course["course_id"], course["edition"]["documents"]) == ("lighthouse", 3)

@@ -241,6 +241,15 @@ async def test_nothing_to_ingest_is_one_sentence(library: Library) -> None:
     assert await library.index.collections() == frozenset()
 
 
+async def test_what_stays_where_nothing_is_left_to_ingest_is_told(library: Library) -> None:
+    library.write({"a.md": "# A\n\nRain falls on the hills."}, "leaflet")
+    await library.ingest("leaflet")
+    (library.folder / "leaflet" / "a.md").unlink()
+    with pytest.raises(IngestionError) as refused:
+        await library.ingest("leaflet")
+    assert f"courses remove {COURSE.course_id}" in refused.value.user_message
+
+
 # --- the index ----------------------------------------------------------------------------
 
 
