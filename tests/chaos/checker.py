@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 
 from tests.chaos.book import names_in
 from tests.chaos.history import Asked, History, Post, Turn
+from tests.chaos.stays import GONE_WITHIN, orphans, second_answers
 
 
 class Kind(StrEnum):
@@ -23,6 +24,7 @@ class Kind(StrEnum):
     FOREIGN = "text of another session"
     FORGETFUL = "turns that did not know the one before"
     WENT_BACK = "final answers that went back"
+    LATE = "not all done in the time for it"
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,12 @@ def check(history: History) -> list[Anomaly]:
     return [
         *_unanswered(history, turns, posts),
         *_too_much(posts),
+        *_too_long(history),
         *_altered(turns, posts),
         *_torn(history, turns, posts),
         *_foreign(history, turns, posts),
         *(_forgetful(history) if history.tells_all else ()),
+        *(Anomaly(Kind.LATE, "the part", what) for what in history.late),
     ]
 
 
@@ -88,6 +92,15 @@ def _too_much(posts: Mapping[str | None, list[Post]]) -> Iterator[Anomaly]:
         finished = [post for post in shown if not post.unfinished]
         if key is not None and len(finished) > 1:
             yield Anomaly(Kind.DOUBLE, key, f"{len(finished)} messages")
+
+
+def _too_long(history: History) -> Iterator[Anomaly]:
+    """Yield what stood for too long and is gone at last; what still stands is found without."""
+    for kind, stays in ((Kind.DOUBLE, second_answers(history)), (Kind.ORPHAN, orphans(history))):
+        for stay in stays:
+            if stay.is_over and stay.seconds > GONE_WITHIN:
+                detail = f"{stay.place}: for {stay.seconds:.0f} s, then gone"
+                yield Anomaly(kind, str(stay.key), detail)
 
 
 def _went_back(post: Post) -> Iterator[Anomaly]:

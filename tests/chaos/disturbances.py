@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.chaos import toxics
@@ -18,6 +18,10 @@ from tests.postgres import PostgresServer
 KILLED_EVERY, STOPPED_EVERY, CRASHED_EVERY = 40, 160, 400
 """Questions."""
 _POISONED_EVERY, _CUT_EVERY = 30, 60
+LONG_STOPS = 0.25
+"""The share of stops that are long."""
+_STOPPED_FOR, _LONG = (LEASE * 1.2, LEASE * 2.5), (LEASE * 2.5, 30.0)
+"""Seconds."""
 _DOWN = "down"
 TOXICS: tuple[Toxic | str, ...] = (
     toxics.Latency(),
@@ -55,7 +59,15 @@ def planned(questions: int, seed: int, *, crashes: bool) -> list[Disturbance]:
         for name, number in every.items()
         for _ in range(max(1, round(questions / number)))
     ]
+    found = [_lengthened(one, chance) for one in found]
     return sorted(found, key=lambda one: (one.after, one.name))
+
+
+def _lengthened(one: Disturbance, chance: random.Random) -> Disturbance:
+    """Return the same, or a long stop in place of some of the stops."""
+    if one.name == "stop" and chance.random() < LONG_STOPS:
+        return replace(one, name="long stop")
+    return one
 
 
 class Troublemaker:
@@ -83,8 +95,9 @@ class Troublemaker:
                     with self._noted("SIGKILL"):
                         self._fleet.kill()
                 case "stop":
-                    seconds = LEASE * self._random.uniform(1.2, 2.5)
-                    self._meanwhile(self._stop_for(seconds))
+                    self._meanwhile(self._stop_for(self._random.uniform(*_STOPPED_FOR)))
+                case "long stop":
+                    self._meanwhile(self._stop_for(self._random.uniform(*_LONG)))
                 case "crash":
                     with self._noted("crash of the database"):
                         await self._crash()
@@ -102,6 +115,10 @@ class Troublemaker:
     def between(self, begun: float, ended: float) -> list[str]:
         """Return what was wrong between two moments of the monotonic clock."""
         return [name for first, last, name in self._happened if first <= ended and begun <= last]
+
+    def spans(self) -> list[tuple[float, float]]:
+        """Return when something was wrong, in seconds of the monotonic clock."""
+        return [(begun, ended) for begun, ended, _ in self._happened]
 
     @contextmanager
     def _noted(self, name: str) -> Iterator[None]:

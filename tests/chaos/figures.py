@@ -12,12 +12,18 @@ _NEVER = ("exits of its own", "ends without 0")
 _TOO_EARLY = "calls into a closed window"
 _ON_THE_WAY = 0.001
 """Share of all calls that may be too early: a refusal is not known before it has been noted."""
+_SELDOM = ("apologies", "not found in the book")
+_OF_QUESTIONS = 0.001
+"""Share of all questions that each of these may be; a bot that has given up says nothing else."""
+_LONGEST = ("settled after", "longest stay of a second answer", "longest stay of an orphan")
+"""Seconds, of which the most of all parts tells more than their sum."""
 _SHOWN = (
     "accepted",
     "apologies",
     "not found in the book",
     "SIGKILL",
     "SIGSTOP",
+    "SIGSTOP for more than 10 s",
     "exits of its own",
     "ends without 0",
     "database crashes",
@@ -46,6 +52,10 @@ def table(outcomes: Sequence[Outcome]) -> str:
             *_parts(outcomes),
             "",
             *(f"{name:38} {total[name]:10,.0f}" for name in _SHOWN),
+            *(
+                f"{name:38} {_most(outcomes, name):10,.1f} s, the most of all parts"
+                for name in _LONGEST
+            ),
             "",
             *_acks([seconds for one in outcomes for seconds in one.acks]),
             "",
@@ -63,7 +73,18 @@ def is_clean(outcomes: Iterable[Outcome]) -> bool:
         if one.anomalies or any(one.counts.get(name) for name in _NEVER):
             return False
         total.update(one.counts)
-    return total[_TOO_EARLY] <= _ON_THE_WAY * total["calls"]
+    if any(total[name] > _share(_OF_QUESTIONS, total["questions"]) for name in _SELDOM):
+        return False
+    return total[_TOO_EARLY] <= _share(_ON_THE_WAY, total["calls"])
+
+
+def _share(part: float, whole: float) -> float:
+    """Return a share of so many, one at least: a small run may have met the one of a large run."""
+    return max(1.0, part * whole)
+
+
+def _most(outcomes: Iterable[Outcome], name: str) -> float:
+    return max((one.counts.get(name, 0.0) for one in outcomes), default=0.0)
 
 
 def _parts(outcomes: Sequence[Outcome]) -> Iterator[str]:

@@ -68,6 +68,7 @@ class Fleet:
         if not bot.is_running or number in self._stopped:
             return
         self.counts["SIGSTOP"] += 1
+        self.counts["SIGSTOP for more than 10 s"] += seconds > 10.0
         self._stopped.add(number)
         bot.signal(signal.SIGSTOP)
         try:

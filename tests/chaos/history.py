@@ -55,6 +55,26 @@ class Post:
     """All that it ever showed, the first one first."""
 
 
+@dataclass(frozen=True)
+class Look:
+    """How a message looks from a moment on."""
+
+    at: float
+    unfinished: bool | None
+    """None: it is gone."""
+
+
+@dataclass(frozen=True)
+class Life:
+    """How a message of the bot's looked at all times; it may be gone."""
+
+    key: str | None
+    """The question it answers; None: one that nobody asked."""
+    place: str
+    looks: tuple[Look, ...]
+    """One at least, in order."""
+
+
 @dataclass
 class History:
     """Everything that the checker needs to know of a run, when it is over."""
@@ -62,6 +82,14 @@ class History:
     asked: list[Asked] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     posts: list[Post] = field(default_factory=list)
+    """What stands at the end."""
+    lives: list[Life] = field(default_factory=list)
+    """What stood at any time."""
+    ended_at: float = 0.0
+    disturbed: list[tuple[float, float]] = field(default_factory=list)
+    """The beginning and the end of each fault."""
+    late: list[str] = field(default_factory=list)
+    """What did not come about in the time that there is for it."""
     waiting: frozenset[str] = frozenset()
     """Keys that the inbox has not done with."""
     tells_all: bool = True

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from tests.chaos.ground import Ground, a_ground
 from tests.chaos.history import History, Turn
 from tests.chaos.people import People, until
 from tests.chaos.reading import Watcher, read
+from tests.chaos.sightings import Sightings
+from tests.chaos.stays import longest, orphans, second_answers
 from tests.chaos.templates import STAND_INS, Templates
 from tests.postgres import PostgresServer
 
@@ -104,7 +106,7 @@ async def _run(
     engine: AsyncEngine,
 ) -> Outcome:
     people = People(ground, part.seed, part.questions, part.pace)
-    watcher = Watcher(engine, people.asked)
+    watcher, sightings = Watcher(engine, people.asked), Sightings(ground)
     watching = asyncio.create_task(_watch(watcher))
     trouble = Troublemaker(ground, fleet, server, part.seed)
     plan = planned(part.questions, part.seed, crashes=server is not None)
@@ -118,17 +120,14 @@ async def _run(
         ground.heal()
         healed = time.monotonic()
         asking = healed - began
-        with suppress(TimeoutError):
-            await until(lambda: not watcher.waiting and _all_done(people), _LAST_ANSWER_WITHIN)
-        with suppress(TimeoutError):
-            await until(lambda: watcher.is_quiet, ORPHANS_GONE_WITHIN)
+        late = await _settle(watcher, people)
         settled = time.monotonic() - healed
     finally:
         watching.cancel()
         await asyncio.wait({watching})
     unpeaceful = await fleet.end()
-    history = await read(ground, watcher, engine)
-    history.tells_all = part.stand_ins
+    history = await read(ground, watcher, sightings, engine)
+    history.tells_all, history.late, history.disturbed = part.stand_ins, late, trouble.spans()
     silent = [turn for turn in history.turns if not names_in(turn.text)]
     outcome = Outcome(part.name, part.seed, notes=[*fleet.exits, *fleet.alarms()][:40])
     outcome.notes += [f"of {_asked(history, turn)}: {turn.text}" for turn in silent]
@@ -146,6 +145,8 @@ async def _run(
         "taken over": watcher.taken_over,
         "seconds of asking": asking,
         "settled after": settled,
+        "longest stay of a second answer": longest(second_answers(history)),
+        "longest stay of an orphan": longest(orphans(history)),
         **platform_counts(ground),
         "calls into a closed window": len(early),
         "the same while nothing else was wrong": sum(not one.meanwhile for one in early),
@@ -158,6 +159,20 @@ async def _run(
 def _asked(history: History, turn: Turn) -> str:
     """Return the names that were asked about by what a turn answers."""
     return ", ".join(one.name for one in history.asked if one.key == turn.key)
+
+
+async def _settle(watcher: Watcher, people: People) -> list[str]:
+    """Wait until all is answered and cleaned up; return what did not come about in time."""
+    late = []
+    try:
+        await until(lambda: not watcher.waiting and _all_done(people), _LAST_ANSWER_WITHIN)
+    except TimeoutError:
+        late.append(f"answers are missing {_LAST_ANSWER_WITHIN:.0f} s after the last fault")
+    try:
+        await until(lambda: watcher.is_quiet, ORPHANS_GONE_WITHIN)
+    except TimeoutError:
+        late.append(f"something is to be cleaned up {ORPHANS_GONE_WITHIN:.0f} s after that")
+    return late
 
 
 async def _watch(watcher: Watcher) -> None:

@@ -8,10 +8,6 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.buttons import Button, parsed
-from adapters.discord.posting import nonce
-from adapters.slack.blocks import pressed
-from adapters.slack.posting import EVENT_TYPE
 from core.database import reading
 from core.errors import StoreError
 from core.inbox.base import State, request_id_for
@@ -20,7 +16,8 @@ from core.models import Outcome
 from core.sessions.rows import TurnRow
 from tests.chaos.ground import Ground
 from tests.chaos.history import Asked, History, Post, Turn
-from tests.wire import discord, slack
+from tests.chaos.shown import is_gone, is_unfinished, key_of
+from tests.chaos.sightings import Sightings
 
 
 class Watcher:
@@ -62,15 +59,20 @@ class Watcher:
         return True
 
 
-async def read(ground: Ground, watcher: Watcher, engine: AsyncEngine) -> History:
+async def read(
+    ground: Ground, watcher: Watcher, sightings: Sightings, engine: AsyncEngine
+) -> History:
     """Return the history of a run that is over."""
+    ended_at = time.monotonic()
     asked = watcher._asked
     await watcher.look()
     keys = {request_id_for(one.key): one.key for one in asked}
     return History(
         asked=[_with_acknowledgement(one, acknowledged(ground)) for one in asked],
         turns=[turn async for turn in _turns(engine, keys)],
-        posts=[*_on_discord(ground, asked, keys), *_on_slack(ground, keys)],
+        posts=[*_on_discord(ground, asked, keys), *_on_slack(ground, asked, keys)],
+        lives=list(sightings.lives(keys, asked)),
+        ended_at=ended_at,
         waiting=watcher.waiting,
     )
 
@@ -102,66 +104,28 @@ async def _turns(engine: AsyncEngine, keys: Mapping[UUID, str]) -> Any:
 def _on_discord(ground: Ground, asked: Iterable[Asked], keys: Mapping[UUID, str]) -> Iterator[Post]:
     world = ground.discord.world
     for message in world.messages.values():
-        if message.author is not world.bot or message.deleted or not message.text:
+        if message.author is not world.bot or is_gone(message) or not message.text:
             continue
         yield Post(
-            key=_by_button(message.components, keys) or _by_nonce(message, asked),
+            key=key_of(message, keys, asked),
             place=str(message.channel.id),
             position=message.id,
             text=message.text,
-            unfinished=message.loading or _is_unfinished(message.components),
+            unfinished=is_unfinished(message),
             revisions=tuple(message.revisions),
         )
 
 
-def _on_slack(ground: Ground, keys: Mapping[UUID, str]) -> Iterator[Post]:
+def _on_slack(ground: Ground, asked: Iterable[Asked], keys: Mapping[UUID, str]) -> Iterator[Post]:
     world = ground.slack.world
     for message in world.messages:
         if message.author is not world.bot or message.deleted or message.ephemeral:
             continue
         yield Post(
-            key=_by_metadata(message) or _by_button(message.blocks, keys),
+            key=key_of(message, keys, asked),
             place=f"{message.channel.id}:{message.thread_ts}",
             position=int(message.ts.replace(".", "")),
             text=message.shown,
-            unfinished=message.stream is not None or _is_unfinished(message.blocks),
+            unfinished=is_unfinished(message),
             revisions=tuple(message.revisions),
         )
-
-
-def _by_button(parts: object, keys: Mapping[UUID, str]) -> str | None:
-    """Return the question that a message's buttons belong to."""
-    return next((keys[request] for _, request in _buttons(parts) if request in keys), None)
-
-
-def _is_unfinished(parts: object) -> bool:
-    """Return whether a message offers to stop what is under way."""
-    return any(button is Button.STOP for button, _ in _buttons(parts))
-
-
-def _buttons(node: Any) -> Iterator[tuple[Button, UUID]]:
-    """Yield the buttons of a message of either platform, with their requests."""
-    if isinstance(node, list):
-        for part in node:
-            yield from _buttons(part)
-    elif isinstance(node, dict):
-        found = parsed(str(node.get("custom_id"))) or parsed(str(node.get("value")))
-        if found := found or pressed(node):
-            yield found
-        for part in node.values():
-            yield from _buttons(part)
-
-
-def _by_nonce(message: discord.Message, asked: Iterable[Asked]) -> str | None:
-    """Return the question for which a message without buttons was posted."""
-    for one in asked:
-        if message.nonce == nonce(one.key, message.channel.id, 0):
-            return one.key
-    return None
-
-
-def _by_metadata(message: slack.Message) -> str | None:
-    found = message.metadata or {}
-    if found.get("event_type") != EVENT_TYPE:
-        return None
-    return str(found["event_payload"]["key"])

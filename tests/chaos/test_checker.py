@@ -183,3 +183,9 @@ def test_an_apology_is_counted_and_no_anomaly() -> None:
     history.posts[2] = replace(history.posts[2], text="I am sorry.", revisions=("I am sorry.",))
     assert check(history) == []
     assert apologies(history) == 1
+
+
+def test_what_was_not_done_in_time_is_told() -> None:
+    history = good()
+    history.late.append("answers are missing")
+    assert check(history) == [Anomaly(Kind.LATE, "the part", "answers are missing")]

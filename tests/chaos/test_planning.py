@@ -1,12 +1,15 @@
 """What a run consists of follows from its size and its seed."""
 
+import re
+
 import pytest
 
-from tests.chaos.disturbances import planned
-from tests.chaos.figures import is_clean
+from tests.chaos.disturbances import LONG_STOPS, planned
+from tests.chaos.figures import is_clean, table
 from tests.chaos.part import Outcome
 from tests.chaos.run import parts
 from tests.chaos.templates import BUOYS
+from tests.chaos.test_short_run import QUESTIONS, SEED
 
 
 @pytest.mark.parametrize("questions", [1, 40, 2_000, 20_000])
@@ -37,8 +40,16 @@ def test_20_000_questions_meet_as_many_disturbances_as_are_promised() -> None:
         for one in planned(part.questions, part.seed, crashes=part.on_postgres)
     ]
     assert names.count("kill") >= 400
-    assert names.count("stop") >= 60
+    stops, long = names.count("stop"), names.count("long stop")
+    assert stops + long >= 60
+    assert long == pytest.approx((stops + long) * LONG_STOPS, rel=0.5)
     assert names.count("crash") >= 15
+
+
+def test_the_short_run_has_no_long_stop() -> None:
+    names = [one.name for one in planned(QUESTIONS, SEED, crashes=True)]
+    assert "stop" in names
+    assert "long stop" not in names
 
 
 def test_a_file_as_a_database_does_not_crash() -> None:
@@ -50,6 +61,10 @@ def test_a_file_as_a_database_does_not_crash() -> None:
     [
         ({"calls": 1_000, "calls into a closed window": 1}, [], True),
         ({"calls": 1_000, "calls into a closed window": 2}, [], False),
+        ({"questions": 2_000, "apologies": 2, "not found in the book": 2}, [], True),
+        ({"questions": 2_000, "apologies": 3}, [], False),
+        ({"questions": 2_000, "not found in the book": 3}, [], False),
+        ({"questions": 20, "apologies": 2}, [], False),
         ({"calls": 1_000, "exits of its own": 1}, [], False),
         ({"calls": 1_000, "ends without 0": 1}, [], False),
         ({"calls": 1_000}, [{"kind": "visible duplicates"}], False),
@@ -60,3 +75,12 @@ def test_a_run_is_clean_when_nothing_happened_that_must_not(
 ) -> None:
     one = Outcome("a part", 1, counts=counts, anomalies=anomalies)
     assert is_clean([one, Outcome("another", 2)]) is clean
+
+
+def test_the_longest_stay_of_all_parts_is_told_and_not_their_sum() -> None:
+    name = "longest stay of a second answer"
+    parts = [
+        Outcome("a part", seed, {"questions": 1, "seconds": 1, name: stay})
+        for seed, stay in ((1, 7.0), (2, 12.5))
+    ]
+    assert re.search(rf"{name} +12\.5 s", table(parts))

@@ -1,15 +1,19 @@
 """Prints how long an event waits for its acknowledgement, commit included, under load.
 
 `python -m tests.soak.acks`: 150 questions a second, each of them new, come by Slack's socket to a
-bot that has 1,000 questions to answer already; once on PostgreSQL, once on SQLite.
+bot that has 1,000 questions to answer already; once on PostgreSQL, once on SQLite. It ends with 1
+when one event of a hundred waits for longer than 100 ms, or one for two seconds, or longer than
+Slack waits.
 """
 
 import argparse
 import asyncio
 import os
 import statistics
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,10 +26,13 @@ from tests.chaos.book import name_of, question_about
 from tests.chaos.templates import BUOYS, STAND_INS, Template, Templates, make_models
 from tests.postgres import PostgresServer, postgres_server
 from tests.wire.slack import Limits
+from tests.wire.slack.history import Delivery
 from tests.wire.slack_bot import Trial, a_trial
 
 BACKLOG = 1_000
 """Questions that wait for their answers before it is measured."""
+P99, MOST = 0.1, 2.0
+"""Seconds from receipt to acknowledgement: of 99 in a hundred events at most, and of each less."""
 _PEOPLE = 300
 _PATIENCE = 30.0
 _SLACKS_OWN = (60.0, 300.0)
@@ -34,8 +41,46 @@ _MANY = "100000"
 _SETTINGS = STAND_INS | {"INBOX__USER_PER_MINUTE": _MANY, "INBOX__CHANNEL_PER_MINUTE": _MANY}
 
 
-async def measure(trial: Trial, engine: AsyncEngine, events: int, rate: float) -> str:
-    """Return the line that tells how long the acknowledgements of so many events took."""
+@dataclass(frozen=True)
+class Acks:
+    """How long the events of one database waited."""
+
+    seconds: Sequence[float]
+    """Of each attempt to deliver one; an attempt that was given up waited as long as Slack does."""
+    too_late: int
+    """Attempts that were given up."""
+    sent: float
+    """Events a second."""
+    before: int
+    """Questions that waited for their answers when it began."""
+    after: int
+
+    @property
+    def are_soon(self) -> bool:
+        """Whether all came in the time that is promised."""
+        return not self.too_late and self._cuts()[98] <= P99 and max(self.seconds) < MOST
+
+    def __str__(self) -> str:
+        cuts = self._cuts()
+        figures = {"p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "max": max(self.seconds)}
+        told = ", ".join(f"{name} {seconds * 1_000:,.0f} ms" for name, seconds in figures.items())
+        return (
+            f"{told} of {len(self.seconds):,}, {self.sent:.0f} a second; waiting for their answers "
+            f"{self.before:,} before and {self.after:,} after; not acknowledged in time "
+            f"{self.too_late:,}"
+        )
+
+    def _cuts(self) -> list[float]:
+        return statistics.quantiles(self.seconds, n=100, method="inclusive")
+
+
+def waited(delivery: Delivery, patience: float) -> float:
+    """Return the seconds that an attempt waited; one without an acknowledgement, all of them."""
+    return patience if delivery.seconds is None else delivery.seconds
+
+
+async def measure(trial: Trial, engine: AsyncEngine, events: int, rate: float) -> Acks:
+    """Return how long the acknowledgements of so many events took."""
     world = trial.world
     people = [trial.user() for _ in range(_PEOPLE)]
     places = [(person, world.direct_channel(person, world.bot)) for person in people]
@@ -55,12 +100,12 @@ async def measure(trial: Trial, engine: AsyncEngine, events: int, rate: float) -
     await ask(events, rate)
     sent = events / (loop.time() - began)
     deliveries = world.history.deliveries[known:]
-    seconds = [d.seconds for d in deliveries if d.seconds is not None]
-    after = await _waiting(engine)
-    return (
-        f"{_told(seconds)} of {len(seconds):,}, {sent:.0f} a second; waiting for their answers "
-        f"{before:,} before and {after:,} after; not acknowledged in "
-        f"time {sum(d.failure is not None for d in deliveries):,}"
+    return Acks(
+        seconds=[waited(delivery, world.limits.ack) for delivery in deliveries],
+        too_late=sum(delivery.acked_at is None for delivery in deliveries),
+        sent=sent,
+        before=before,
+        after=await _waiting(engine),
     )
 
 
@@ -76,12 +121,6 @@ async def _all_acknowledged(trial: Trial) -> None:
 async def _waiting(engine: AsyncEngine) -> int:
     async with reading(engine) as db:
         return await db.scalar(select(func.count()).select_from(InboxRow).where(is_waiting())) or 0
-
-
-def _told(seconds: Sequence[float]) -> str:
-    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
-    figures = {"p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "max": max(seconds)}
-    return ", ".join(f"{name} {figure * 1_000:,.0f} ms" for name, figure in figures.items())
 
 
 @asynccontextmanager
@@ -104,8 +143,9 @@ async def _running(
         await engine.dispose()
 
 
-async def main(events: int, rate: float) -> None:
-    """Measure on both databases, and print a line for each."""
+async def main(events: int, rate: float) -> bool:
+    """Measure on both databases, print a line for each, and return whether both are good."""
+    good = True
     with TemporaryDirectory(prefix="glossator-acks-") as name, postgres_server() as server:
         folder = Path(name)
         templates = Templates(folder, await make_models(folder / "models"), server)
@@ -113,9 +153,11 @@ async def main(events: int, rate: float) -> None:
             template = await templates.get(on_postgres=on_postgres, stand_ins=True)
             database = "PostgreSQL" if on_postgres else "SQLite"
             async with _running(template, folder / f"on-{database}", server) as (trial, engine):
-                line = await measure(trial, engine, events, rate)
-            load = os.getloadavg()[0]
-            print(f"{database}: receipt to ack {line}; load {load:.1f}", flush=True)
+                acks = await measure(trial, engine, events, rate)
+            load, good = os.getloadavg()[0], good and acks.are_soon
+            too_slow = "" if acks.are_soon else "; too slow"
+            print(f"{database}: receipt to ack {acks}; load {load:.1f}{too_slow}", flush=True)
+    return good
 
 
 if __name__ == "__main__":
@@ -123,4 +165,4 @@ if __name__ == "__main__":
     reader.add_argument("--events", type=int, default=3_000)
     reader.add_argument("--rate", type=float, default=150.0, help="events a second")
     wanted = reader.parse_args()
-    asyncio.run(main(wanted.events, wanted.rate))
+    sys.exit(not asyncio.run(main(wanted.events, wanted.rate)))

@@ -16,6 +16,8 @@ SOON = 0.1
 """Seconds from receipt to acknowledgement, commit included, for 99 of 100 questions."""
 QUIET = 0.5
 """Load a core below which what we measure is ours."""
+BUSY = 4.0
+"""How many times longer everything takes at most where others want the cores as well."""
 _TICK = 0.005
 _ROOT = Path(__file__).parents[2]
 
@@ -23,6 +25,14 @@ _ROOT = Path(__file__).parents[2]
 def load_a_core() -> float:
     """Return how many processes want each core, on average of the last minute."""
     return os.getloadavg()[0] / (os.cpu_count() or 1)
+
+
+def slowness() -> float:
+    """Return how many times longer than promised things may take here: once on a quiet machine.
+
+    The load is of the last minute, so what a test did just before counts as well.
+    """
+    return 1.0 if load_a_core() < QUIET else BUSY
 
 
 async def paced() -> AsyncIterator[int]:

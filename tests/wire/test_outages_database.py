@@ -29,8 +29,6 @@ RECOVERED_WITHIN = 10.0
 """Seconds from the database's return to the answer, on a machine with nothing else to do."""
 ENDED_WITHIN = 10.0
 """Seconds from SIGTERM to the end."""
-BUSY = 4.0
-"""How many times longer everything takes here at most."""
 SILENT = Timeout(120.0)
 
 
@@ -78,7 +76,9 @@ async def test_a_slow_database_makes_answers_slow(away: Away) -> None:
     print(f"\nanswered in {time.monotonic() - begun:.1f} s, each packet 20 ms late")
 
 
-async def test_a_silent_database_is_told_to_orchestrators_and_promises_nothing(away: Away) -> None:
+async def test_a_silent_database_is_told_to_orchestrators_and_promises_nothing(
+    away: Away, slowness: float
+) -> None:
     pages = Pages(away.trial.bot)
     away.proxy.poison(SILENT)
     question = await away.say()
@@ -91,11 +91,13 @@ async def test_a_silent_database_is_told_to_orchestrators_and_promises_nothing(a
     await away.answered_once(question)
     seconds = time.monotonic() - back
     print(f"\nanswered {seconds:.1f} s after the database spoke again")
-    assert seconds < RECOVERED_WITHIN * BUSY
+    assert seconds < RECOVERED_WITHIN * slowness
     await pages.becomes("/readyz", 200)
 
 
-async def test_a_database_that_goes_on_and_off_gets_one_answer_a_question(away: Away) -> None:
+async def test_a_database_that_goes_on_and_off_gets_one_answer_a_question(
+    away: Away, slowness: float
+) -> None:
     asked = []
     for _ in range(4):
         asked.append(await away.say())
@@ -108,10 +110,12 @@ async def test_a_database_that_goes_on_and_off_gets_one_answer_a_question(away: 
         await away.answered_once(question)
     seconds = time.monotonic() - healed
     print(f"\nall answered {seconds:.1f} s after the database stayed")
-    assert seconds < RECOVERED_WITHIN * BUSY
+    assert seconds < RECOVERED_WITHIN * slowness
 
 
-async def test_a_bot_ends_in_time_though_its_database_is_silent(away: Away) -> None:
+async def test_a_bot_ends_in_time_though_its_database_is_silent(
+    away: Away, slowness: float
+) -> None:
     bot = away.trial.bot
     before = await away.say()
     await away.trial.until(lambda: before.thread, "the beginning of an answer")
@@ -121,7 +125,7 @@ async def test_a_bot_ends_in_time_though_its_database_is_silent(away: Away) -> N
     assert await bot.stop() == 0, bot.log
     seconds = time.monotonic() - told
     print(f"\nended {seconds:.1f} s after SIGTERM")
-    assert seconds < ENDED_WITHIN * BUSY
+    assert seconds < ENDED_WITHIN * slowness
     away.proxy.heal()
     await bot.start()
     for question in (before, during):

@@ -31,8 +31,6 @@ pytestmark = [
 
 TOLD_WITHIN = 10.0
 """Seconds from the question, on a machine with nothing else to do."""
-BUSY = 4.0
-"""How many times longer everything takes here at most."""
 SILENT = Timeout(120.0)
 
 
@@ -68,7 +66,7 @@ async def library(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Asy
 
 @pytest.mark.parametrize("fault", [None, SILENT, Reset(0.0)], ids=["gone", "silent", "flapping"])
 async def test_whoever_asks_without_an_index_is_told_so(
-    library: Library, fault: Toxic | None
+    library: Library, fault: Toxic | None, slowness: float
 ) -> None:
     pages = Pages(library.trial.bot)
     if fault is None:
@@ -78,7 +76,7 @@ async def test_whoever_asks_without_an_index_is_told_so(
     text, seconds = await library.ask()
     print(f"\ntold {seconds:.1f} s after the question")
     assert VectorIndexError.user_message in text
-    assert seconds < TOLD_WITHIN * BUSY
+    assert seconds < TOLD_WITHIN * slowness
     assert await pages.status("/readyz") == 503
     assert await pages.status("/healthz") == 200
     await library.proxy.up()

@@ -26,8 +26,6 @@ pytestmark = [
 
 LEASE, TAKEN_OVER_WITHIN, DRAINED_WITHIN, STARTED_WITHIN = 4.0, 5.0, 10.0, 5.0
 """Seconds, on a machine with nothing else to do."""
-BUSY = 4.0
-"""How many times longer everything takes here at most."""
 POST, EDIT = "POST /channels/{channel_id}/messages", "PATCH /channels/{channel_id}/messages"
 NEVER = 60.0
 
@@ -79,7 +77,9 @@ async def test_a_question_waits_for_a_discord_that_is_slow_to_log_in(pair: Pair)
     assert "nobody foresaw" not in bot.log
 
 
-async def test_the_first_acknowledgement_comes_soon_after_the_start(pair: Pair) -> None:
+async def test_the_first_acknowledgement_comes_soon_after_the_start(
+    pair: Pair, slowness: float
+) -> None:
     trial = pair.trial
     assert await trial.bot.stop() == 0
     begun = time.monotonic()
@@ -87,14 +87,16 @@ async def test_the_first_acknowledgement_comes_soon_after_the_start(pair: Pair) 
     asked = await trial.world.slash(
         trial.user(), trial.channel(), "ask", question=question_about(name_of(0))
     )
-    await asked.response(STARTED_WITHIN * BUSY)
+    await asked.response(STARTED_WITHIN * slowness)
     seconds = time.monotonic() - begun
     print(f"\nfirst acknowledgement {seconds:.1f} s after the start")
-    assert seconds < STARTED_WITHIN * BUSY
+    assert seconds < STARTED_WITHIN * slowness
     await trial.result_of(asked)
 
 
-async def test_another_replica_goes_on_with_a_killed_ones_work(pair: Pair, tmp_path: Path) -> None:
+async def test_another_replica_goes_on_with_a_killed_ones_work(
+    pair: Pair, tmp_path: Path, slowness: float
+) -> None:
     trial = pair.trial
     first = trial.bot
     faults = trial.server.faults
@@ -110,14 +112,16 @@ async def test_another_replica_goes_on_with_a_killed_ones_work(pair: Pair, tmp_p
         await Pages(other).reaches(1, "events_claimed_total")
         seconds = time.monotonic() - killed
         print(f"\ntaken over {seconds:.1f} s after the kill, with a lease of {LEASE:.0f} s")
-        assert seconds < TAKEN_OVER_WITHIN * BUSY
+        assert seconds < TAKEN_OVER_WITHIN * slowness
         await pair.answered_once(question, name)
     finally:
         assert await other.stop() == 0
         await first.start()
 
 
-async def test_what_is_being_answered_is_finished_before_the_end(pair: Pair) -> None:
+async def test_what_is_being_answered_is_finished_before_the_end(
+    pair: Pair, slowness: float
+) -> None:
     trial = pair.trial
     before = await Pages(trial.bot).value("events_claimed_total")
     trial.server.faults.rest(Slow(1.0), EDIT, times=None)
@@ -128,7 +132,7 @@ async def test_what_is_being_answered_is_finished_before_the_end(pair: Pair) -> 
     assert await trial.bot.ended() == 0
     seconds = time.monotonic() - told
     print(f"\nended {seconds:.1f} s after SIGTERM")
-    assert seconds < DRAINED_WITHIN * BUSY
+    assert seconds < DRAINED_WITHIN * slowness
     trial.server.faults.heal()
     done = sum(_is_answered(trial, question) for question, _ in asked)
     await trial.bot.start()
