@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, Protocol, TypeGuard
 from uuid import UUID
 
 from adapters.guide import Guide
 from adapters.heard import DIRECT_THREAD, Heard
+from adapters.stored import stored_request
 from core.channels.rules import Askers, FollowUps, Rules, in_force
 from core.channels.store import ChannelRules, Conversation, Conversations, Place
 from core.errors import RequestError
-from core.inbox.base import Accepted, Arrival, Kind, request_id_for
+from core.inbox.base import Accepted, Arrival, Kind, Unheard, request_id_for
 from core.inbox.store import Inbox
 from core.models import (
     EXPLAIN_QUOTE,
@@ -19,6 +21,7 @@ from core.models import (
     ConversationTurn,
     QueryType,
     UserContext,
+    now,
     session_id_for,
 )
 from core.sessions.store import SessionStore
@@ -33,6 +36,8 @@ WHICH_COURSE = (
     "I know several courses and cannot tell here which of them you mean. Please ask in a channel "
     "of your course; an answer that is private is shown to you alone."
 )
+_MAY_STILL_COME = timedelta(hours=1)
+"""How old a message is whose event no platform delivers any more."""
 
 
 class Pseudonymous(Protocol):
@@ -117,8 +122,19 @@ class FrontDesk:
         )
         return Received(arrival, await self._inbox.accept(arrival))
 
+    async def deleted(self, unheard: Unheard, position: int) -> Received | None:
+        """Have a deleted message forgotten, also when its event is yet to come.
+
+        None when it is no question that was answered, or is being answered.
+        """
+        key = unheard.key
+        is_old = now() - unheard.sent_at > _MAY_STILL_COME
+        if is_old or not await self._inbox.bury(unheard):
+            return await self.forget(key, f"{key}:delete", position)
+        return None
+
     async def forget(self, original: str, key: str, position: int) -> Received | None:
-        """Have a deleted question's turn and answer removed; None when it never was one."""
+        """Have a question's turn and answer removed; None when it never was one."""
         known = await self._inbox.of_key(original)
         if not _is_answered(known):
             return None
@@ -151,7 +167,7 @@ class FrontDesk:
             lane=f"{private.lane}:shared",
             position=position,
             address=address,
-            request=_stored_request(private, turn),
+            request=stored_request(private, turn),
             refusal=None,
             sent_at=None,
         )
@@ -243,12 +259,15 @@ class FrontDesk:
             await self._conversations.listen(place)
 
     async def _takes_part(self, heard: Heard) -> bool:
-        """Return whether the bot has answered, or is about to answer, in this thread."""
+        """Return whether the bot had answered, or was about to, when this was said in a thread."""
         assert heard.thread is not None
-        if await self._inbox.has_lane(heard.lane):
+        said = None if heard.listening_since is None else heard.sent_at
+        before = None if said is None else heard.position
+        if await self._inbox.has_lane(heard.lane, before=before):
             return True
-        session = session_id_for(heard.platform, heard.workspace, heard.channel, heard.thread)
-        return await self._sessions.get(session) is not None
+        session_id = session_id_for(heard.platform, heard.workspace, heard.channel, heard.thread)
+        session = await self._sessions.get(session_id)
+        return session is not None and (said is None or session.created_at < said)
 
     async def _arrival(self, heard: Heard, rules: Rules) -> Arrival:
         arrival = Arrival(
@@ -331,19 +350,3 @@ class FrontDesk:
 def _is_answered(known: Arrival | None) -> TypeGuard[Arrival]:
     """Return whether an event asked a question, by somebody who is not forgotten since."""
     return known is not None and known.kind is Kind.ASK and bool(known.address)
-
-
-def _stored_request(private: Arrival, turn: ConversationTurn) -> AgentRequest:
-    """Return a request that is answered by the stored answer of the turn."""
-    quoted = ContextMode.SELECTED_TEXT if turn.selected_text else ContextMode.FULL_BOOK
-    return AgentRequest(
-        request_id=turn.request_id,
-        course_id=turn.agent_response.course_id,
-        query_text=turn.user_input,
-        context_mode=quoted,
-        selected_text=turn.selected_text,
-        user_id=private.user_id,
-        user_context=UserContext(
-            platform=private.platform, workspace=private.workspace, channel=private.channel
-        ),
-    )

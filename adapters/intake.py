@@ -50,15 +50,13 @@ class Intake:
         self._meter = meter
         self._tasks = set[asyncio.Task[Received | None]]()
         self._order = WeakValueDictionary[Hashable, asyncio.Lock]()
-        self._given_up = 0
+        self.gave_up = False
+        """Whether an event was lost, so that nobody can say any more that all was heard."""
 
     @property
     def waiting(self) -> int:
-        """How many events the database does not have yet, those included that were given up.
-
-        As long as there are any, nobody can say that all was heard.
-        """
-        return len(self._tasks) + self._given_up
+        """How many events the database does not have yet."""
+        return len(self._tasks)
 
     def begin(
         self, place: Hashable, accept: Accepting, *, missed: bool = False
@@ -109,7 +107,7 @@ class Intake:
                 received = await accept()
             except StoreError as error:
                 if time.monotonic() - begun > _TRIED_FOR:
-                    self._given_up += 1
+                    self.gave_up = True
                     logger.error(_LOST, error)
                     raise
                 log = logger.debug if tries else logger.warning

@@ -100,15 +100,19 @@ class Janitor:
         try:
             async with asyncio.timeout(self._lease * _LOOKING):
                 await self._adapters[job.arrival.platform].tidy(job)
-        except (DeliveryError, TimeoutError) as error:
-            useless = isinstance(error, DeliveryError) and error.permanent
-            if useless or now() - job.accepted_at > _LOOKED_FOR:
-                logger.warning("%s may have left a message: %s", job.arrival.key, error)
-                return None
-            return _LOOK_AGAIN_IN
+        except DeliveryError as error:
+            useless, why = error.permanent, str(error)
+        except TimeoutError:
+            useless, why = False, "it took too long"
         except Exception:
             logger.exception("%s could not be tidied up", job.arrival.key)
-        return None
+            useless, why = False, "it failed in a way that nobody foresaw"
+        else:
+            return None
+        if useless or now() - job.accepted_at > _LOOKED_FOR:
+            logger.warning("%s may have left a message: %s", job.arrival.key, why)
+            return None
+        return _LOOK_AGAIN_IN
 
     async def _prune(self) -> None:
         """Delete a little of what is too old; when there is no more, look again in an hour."""

@@ -22,7 +22,10 @@ class Levels:
             return Gauge(f"{PREFIX}_{name}", text, labels, registry=registry)
 
         self.queued = gauge("queued_events", "Events that wait to be answered.")
-        self.oldest = gauge("queue_age_seconds", "How long the oldest of them has waited.")
+        self.oldest = gauge(
+            "queue_age_seconds",
+            "Age of the oldest event that has not ended: it waits, is answered, or is tried again.",
+        )
         self.in_flight = gauge("answers_in_flight", "Events being answered by this process.")
         self.breaker = gauge("breaker_open", "1 while a service is not asked.", ["service"])
         self.connected = gauge("platform_connected", "1 while connected.", ["platform"])

@@ -89,6 +89,7 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
         workspaces=workspaces,
         installations=installations,
         events=listeners.events,
+        intake=intake,
         cursors=SlackCursors(chats.inbox, chats.places()),
         is_listening=partial(_are_listening, transports),
     )

@@ -16,7 +16,7 @@ class Measure:
 
 ACCEPTED = Measure(
     "events_accepted",
-    "Events that were stored: new ones, those known already, and questions beyond a limit.",
+    "Events given to the inbox: new ones, those that were in it, and questions beyond a limit.",
     ("platform", "outcome"),
 )
 CLAIMED = Measure("events_claimed", "Events that a worker began to answer.", ("platform",))

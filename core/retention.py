@@ -14,7 +14,7 @@ from core.closed_windows import KEPT, ClosedWindowRow
 from core.database import write
 from core.feedback.store import VoteRow
 from core.inbox.limits import CountRow
-from core.inbox.rows import CursorRow, InboxRow, is_waiting
+from core.inbox.rows import CursorRow, InboxRow, is_buried, is_waiting
 from core.models import now
 from core.sessions.rows import FORGOTTEN_USER, SessionRow, TurnRow
 
@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 _BATCH = 200
 """Rows of a table that are deleted in one go, so that nobody waits long for the database."""
+_BURIED_FOR = timedelta(days=1)
+"""How long it is known that a message was deleted whose event may still come."""
 _COUNTED_FOR = timedelta(hours=1)
 """How long the questions of a minute are counted; limits are by the minute."""
 
@@ -46,6 +48,7 @@ class Retention:
         """
         moment = moment or now()
         steps = [(_counts, moment - _COUNTED_FOR), (_windows, moment - KEPT)]
+        steps.append((_buried, moment - _BURIED_FOR))
         if self._kept_for is not None:
             expired = (_sessions, _turns, _votes, _conversations, _panels, _events)
             steps += [(step, moment - self._kept_for) for step in expired]
@@ -102,6 +105,13 @@ def _events(db: Connection, before: datetime) -> int:
             cursor = (CursorRow.platform == platform, CursorRow.channel == channel)
             db.execute(delete(CursorRow).where(*cursor, ~others.exists()))
     return len(deleted)
+
+
+def _buried(db: Connection, before: datetime) -> int:
+    """Delete what stands for messages that were deleted before they were heard."""
+    row = InboxRow
+    old = select(row.key).where(is_buried(), row.accepted_at < before).limit(_BATCH)
+    return _count(db, delete(row).where(row.key.in_(old)))
 
 
 def _counts(db: Connection, before: datetime) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.budgets.pricing import Prices
+from core.budgets.reservations import Reservation
 from core.generation.base import ModelCall
 from core.models import (
     AgentConfiguration,
@@ -58,6 +59,8 @@ class Turn:
     calls: list[ModelCall] = field(default_factory=list)
     tool_calls: list[AgentToolCall] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    reservation: Reservation | None = None
+    """What its budgets hold for it; None: no model may be asked."""
 
     @property
     def quote(self) -> str | None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from core.budgets.pricing import Prices
+from core.budgets.reservations import Reservation
 from core.budgets.store import TokenBudgets
 from core.composition import Composition, TextDelta, TextWithdrawn
 from core.drafting import Drafting
@@ -99,8 +100,16 @@ class Writing:
     async def count(self, turn: Turn) -> None:
         """Put what the turn used on the account of the user, the course and the day."""
         calls = turn.calls
-        if not calls:
-            return
+        try:
+            if calls:
+                await self._count(turn)
+        finally:
+            if turn.reservation is not None:
+                used = sum(call.query_tokens + call.response_tokens for call in calls)
+                self._budgets.settle(turn.reservation, used)
+
+    async def _count(self, turn: Turn) -> None:
+        calls = turn.calls
         try:
             await self._budgets.add(
                 turn.request.user_id,
@@ -117,14 +126,15 @@ class Writing:
         if self.generator is self._fallback or turn.configuration.model_name == EXTRACTIVE:
             return self._fallback
         try:
-            spent = await self._budgets.exhausted(turn.request.user_id, turn.request.course_id)
+            room = await self._budgets.reserve(turn.request.user_id, turn.request.course_id)
         except StoreError:
             logger.exception("the budgets could not be read")
             turn.notices.append(wording.NOT_COUNTED)
             return self._fallback  # nothing is spent that cannot be counted
-        if spent is None:
+        if isinstance(room, Reservation):
+            turn.reservation = room
             return self.generator
-        logger.info("the %s budget of course %s is spent", spent, turn.request.course_id)
+        logger.info("the %s budget of course %s is spent", room, turn.request.course_id)
         turn.notices.append(wording.BUDGET_SPENT)
         return self._fallback
 
@@ -187,6 +197,7 @@ class Writing:
             history=turn.turns,
             thread=request.thread_messages,
             section=retrieval.section,
+            in_order=retrieval.in_order,
             selected_text=None if retrieval.without_quote and not by_model else turn.quote,
             quote_location=retrieval.quote_location,
             language=retrieval.language,

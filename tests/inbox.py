@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any, cast
 
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -10,10 +11,10 @@ from adapters.worker import Worker
 from core.agent import Agent, AgentEvent
 from core.composition import TextDelta
 from core.grounding.wording import NOT_STORED
-from core.inbox.base import Arrival, Kind, lane_for, request_id_for
+from core.inbox.base import Arrival, Kind, Unheard, lane_for, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
-from core.models import AgentRequest, UserContext, session_id_for
+from core.models import AgentRequest, UserContext, now, session_id_for
 from core.sessions.store import SessionStore
 from tests.samples import request, response_to
 
@@ -56,6 +57,11 @@ def forget(n: int, **changes: Any) -> Arrival:
     """Return the deletion of question number `n`."""
     changes = {"key": f"test:{n}:delete", "request": None, **changes}
     return event(n, kind=Kind.FORGET, about=f"test:{n}", **changes)
+
+
+def unheard(n: int, **changes: Any) -> Unheard:
+    """Return question number `n` as what was deleted just now."""
+    return replace(Unheard(f"test:{n}", "test", "w", now()), **changes)
 
 
 def inbox_of(engine: AsyncEngine, limits: Limits = GENEROUS, **options: Any) -> Inbox:

@@ -34,7 +34,7 @@ from adapters.heard import Heard
 from adapters.intake import Intake
 from core.closed_windows import ClosedWindows
 from core.errors import StoreError
-from core.inbox.base import Job
+from core.inbox.base import Job, Unheard
 from core.leases import Leases
 from core.metering import NO_METER, Meter
 from core.models import AgentRequest
@@ -155,12 +155,14 @@ class DiscordAdapter:
 
     async def deleted(self, channel_id: int, message_id: int) -> None:
         """Have a deleted question and its answer forgotten."""
-        key = message_key(self._me.id, message_id)
         moment = _position_now()
-        await self._intake.begin(
-            channel_id,
-            lambda: self._desk.forget(key, key=f"{key}:delete", position=moment),
+        unheard = Unheard(
+            key=message_key(self._me.id, message_id),
+            platform=PLATFORM,
+            workspace="",
+            sent_at=discord.utils.snowflake_time(message_id),
         )
+        await self._intake.begin(channel_id, lambda: self._desk.deleted(unheard, moment))
 
     async def gone(self, channel_id: int) -> None:
         """Have all that was asked in a deleted channel or thread forgotten."""
@@ -182,17 +184,21 @@ class DiscordAdapter:
             self._hearing.resumed(shard_id)
             return
         self._hearing.met(shard_id)
+        since = discord.utils.utcnow()
         with self._hearing.catching_up(shard_id):
-            await self._catch_up(shard_id)
-        await self.alive(shard_id)
+            await self._catch_up(shard_id, since)
+        await self._note(shard_id, since)
 
     async def alive(self, shard_id: int) -> None:
         """Note, now and then, that a shard heard everything up to this moment."""
-        certain = self._client.gateway.is_certain and not self._intake.waiting
-        if not certain or not self._hearing.is_to_be_noted(shard_id):
+        if not self._intake.waiting and not self._intake.gave_up:
+            await self._note(shard_id, discord.utils.utcnow())
+
+    async def _note(self, shard_id: int, moment: datetime) -> None:
+        if not self._client.gateway.is_certain or not self._hearing.is_to_be_noted(shard_id):
             return
         try:
-            await self._cursors.note(self._shard(shard_id), discord.utils.utcnow())
+            await self._cursors.note(self._shard(shard_id), moment)
         except StoreError as error:
             logger.warning("how far Discord was heard could not be noted: %s", error)
 
@@ -267,9 +273,8 @@ class DiscordAdapter:
             return None
         return parent if isinstance(parent, discord.abc.GuildChannel) else None
 
-    async def _catch_up(self, shard_id: int) -> None:
+    async def _catch_up(self, shard_id: int, listening_since: datetime) -> None:
         """Take in what a shard missed, also from servers that Discord cannot tell of at once."""
-        listening_since = discord.utils.utcnow()
         while True:
             absent = self._absent(shard_id)
             await self._take_in_missed(shard_id, listening_since)

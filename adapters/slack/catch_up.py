@@ -1,12 +1,15 @@
-"""Takes in what was said while nobody listened, which Slack delivers again for minutes only."""
+"""Takes in what Slack told nobody, or not in time: it delivers an event again for minutes only."""
 
 import asyncio
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from adapters.intake import Intake
 from adapters.slack.events import Events
 from adapters.slack.history import History
 from adapters.slack.inbound import Origin
@@ -20,19 +23,28 @@ logger = logging.getLogger(__name__)
 
 FURTHEST_BACK = timedelta(hours=24)
 _MARGIN = timedelta(seconds=30)
-"""Events may be on their way when a moment is noted."""
+"""What was said just before a look may not have stood in the history yet."""
 _THREADS_BACK = timedelta(days=3)
 """How long after its last question a thread is looked into for another one."""
-_NOTED_EVERY = 20.0
 _AGAIN_IN = 10.0
-"""Seconds before a look that failed is begun anew."""
+"""Seconds before a look after a pause that failed is begun anew."""
+_LOOKS_EVERY = 300.0
+"""Seconds between looks for what is lost on its way while everything seems well."""
+_RESTS = 4.0
+"""How many times as long as a look took there is none; Slack makes some take very long."""
+_AWAKE_EVERY = 20.0
+"""Seconds after which is asked how long ago a process looked."""
+_BETWEEN_CALLS = 2.0
+"""Seconds; a look that nobody waits for leaves half of Slack's calls to others."""
+_MOST_TRIES = 3
+"""Looks in which a message may fail before it is given up."""
 
 
 class Cursors(Protocol):
     """Remembers how far Slack was heard; methods raise StoreError when the database fails."""
 
     async def note(self, moment: datetime) -> None:
-        """Keep the moment up to which nothing was missed."""
+        """Keep the moment up to which a look took everything in."""
         ...
 
     async def last(self) -> datetime | None:
@@ -48,11 +60,23 @@ class Cursors(Protocol):
         ...
 
 
-class CatchUp:
-    """Looks through the history after each pause of the connection, and notes how far it came.
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What is looked through, and how."""
 
-    What was heard before is known by its key. Of what the rules passed over at its time nothing
-    is answered later.
+    since: datetime
+    begun: datetime
+    after_pause: bool
+    """Whether nothing was heard before it began, and people wait for it."""
+
+
+class CatchUp:
+    """Looks through the history after each pause of the connection, and now and then besides.
+
+    Nobody is told of an event that is lost on its way, so that only a look knows up to when
+    nothing was missed; all processes of an app note it in one place, and one of them looks. What
+    was heard before is known by its key. Of what the rules passed over at its time nothing is
+    answered later.
     """
 
     def __init__(
@@ -61,21 +85,29 @@ class CatchUp:
         workspaces: Workspaces,
         installations: Installations,
         events: Events,
+        intake: Intake,
         cursors: Cursors,
         is_listening: Callable[[], Awaitable[bool]],
     ) -> None:
         """Prepare to look.
 
         Args:
+            intake: Knows of events that are not in the inbox yet.
             is_listening: Returns whether Slack could tell us something right now.
         """
         self._workspaces = workspaces
         self._installations = installations
         self._events = events
+        self._intake = intake
         self._cursors = cursors
         self._is_listening = is_listening
         self._begun: datetime | None = None
         self._wanted = asyncio.Event()
+        self._rest = _LOOKS_EVERY
+        self._rested_at = time.monotonic() + self._rest
+        self._failed_before = dict[tuple[str, str], int]()
+        self._failed = dict[tuple[str, str], int]()
+        """In how many looks in a row, by the channel and time of a message."""
 
     def begin(self) -> None:
         """Have the history looked through: from now on everything is heard again."""
@@ -83,75 +115,98 @@ class CatchUp:
         self._wanted.set()
 
     async def run(self) -> None:
-        """Look when there was a pause, and note in between that there was none; never ends."""
+        """Look when there was a pause, and every few minutes besides; never ends."""
         while True:
             try:
-                async with asyncio.timeout(_NOTED_EVERY):
+                async with asyncio.timeout(_AWAKE_EVERY):
                     await self._wanted.wait()
             except TimeoutError:
-                await self._note()
+                await self._look_if_due()
             else:
                 self._wanted.clear()
-                await self._look()
+                await self._look_after_pause()
 
-    async def _note(self) -> None:
-        """Keep that everything was heard up to now, unless a look did not end well."""
-        if self._begun is not None or not await self._is_listening():
-            return
-        try:
-            await self._cursors.note(now())
-        except StoreError as error:
-            logger.warning("it cannot be noted how far Slack was heard: %s", error)
-
-    async def _look(self) -> None:
+    async def _look_after_pause(self) -> None:
         begun = self._begun
         if begun is None:
             return  # another pause was looked through since this look was put off
+        if not await self._look(begun, after_pause=True):
+            asyncio.get_running_loop().call_later(_AGAIN_IN, self._wanted.set)
+        elif self._begun == begun:
+            self._begun = None
+
+    async def _look_if_due(self) -> None:
+        """Look, unless a process of ours did of late, this one rests, or another look is due."""
+        if self._begun is not None or time.monotonic() < self._rested_at:
+            return
         try:
             last = await self._cursors.last()
-            if last is not None:
-                await self._look_through(max(last - _MARGIN, begun - FURTHEST_BACK), begun)
-            await self._cursors.note(begun)
+        except StoreError as error:
+            logger.warning("it is not known how far Slack was heard: %s", error)
+            return
+        is_due = last is None or now() - last >= timedelta(seconds=self._rest)
+        if is_due and await self._is_listening():
+            await self._look(now(), after_pause=False)
+
+    async def _look(self, begun: datetime, *, after_pause: bool) -> bool:
+        """Look through what was said up to a moment; False: that could not be read to its end."""
+        try:
+            last = await self._cursors.last()
+            if last is None:  # nothing of what was said before is for us
+                await self._cursors.note(begun)
+                return True
+            since = max(last - _MARGIN, begun - FURTHEST_BACK)
+            await self._look_through(_Look(since, begun, after_pause))
+            await self._note(begun)
         except (StoreError, DeliveryError) as error:
             logger.warning("the history could not be read to its end: %s", error)
-            asyncio.get_running_loop().call_later(_AGAIN_IN, self._wanted.set)
-        else:
-            if self._begun == begun:
-                self._begun = None
+            return False
+        finally:
+            self._rested_at = time.monotonic() + self._rest
+        return True
 
-    async def _look_through(self, since: datetime, begun: datetime) -> None:
+    async def _note(self, begun: datetime) -> None:
+        """Keep that everything is in the inbox up to a look, unless a later one is to make sure."""
+        are_given_up = all(tries >= _MOST_TRIES for tries in self._failed.values())
+        if are_given_up and not self._intake.waiting:
+            await self._cursors.note(begun)
+
+    async def _look_through(self, look: _Look) -> None:
         positions = await self._cursors.positions()
-        count, failure = 0, None
+        self._failed_before, self._failed = self._failed, {}
+        count, longest, failure = 0, 0.0, None
         for place in await self._installations.places():
+            started = time.monotonic()
             try:
-                count += await self._of_place(place, since, begun, positions)
+                count += await self._of_place(place, look, positions)
             except DeliveryError as error:  # the others are not to wait for it
                 logger.warning("the history of %s cannot be read: %s", place, error)
                 failure = failure if error.permanent else error
+            longest = max(longest, time.monotonic() - started)
+        self._rest = max(_LOOKS_EVERY, _RESTS * longest)
         if failure is not None:
             raise failure
         logger.info("looked through %d messages for missed ones", count)
 
-    async def _of_place(
-        self, place: str, since: datetime, begun: datetime, positions: Mapping[str, int]
-    ) -> int:
+    async def _of_place(self, place: str, look: _Look, positions: Mapping[str, int]) -> int:
         installed = await self._installations.find(place, None)
         if installed is None or installed.place != place or place == installed.organisation:
             logger.info("the history of %s is not read", place)
             return 0
-        return await self._of_workspace(installed, since, begun, positions)
+        return await self._of_workspace(installed, look, positions)
 
     async def _of_workspace(
-        self, installed: Installed, since: datetime, begun: datetime, positions: Mapping[str, int]
+        self, installed: Installed, look: _Look, positions: Mapping[str, int]
     ) -> int:
         """Take in what a workspace missed, and return how many messages there were.
 
         Channels in which somebody asked of late come first.
         """
         team, count = installed.place, 0
-        history = History(self._workspaces, (team, installed.organisation))
+        pause = 0.0 if look.after_pause else _BETWEEN_CALLS
+        history = History(self._workspaces, (team, installed.organisation), pause=pause)
         threads = defaultdict[str, set[str]](set)
-        for channel_id, root in await self._cursors.threads(team, begun - _THREADS_BACK):
+        for channel_id, root in await self._cursors.threads(team, look.begun - _THREADS_BACK):
             threads[channel_id].add(root)
         channels = await history.channels()
         for channel in sorted(channels, key=lambda c: -positions.get(str(c["id"]), 0)):
@@ -163,8 +218,9 @@ class CatchUp:
                 bot=installed.bot,
                 shared=bool(channel.get("is_ext_shared")),
             )
+            listening_since = look.begun if look.after_pause else now()
             try:
-                missed = await history.since(channel_id, since, threads[channel_id])
+                missed = await history.since(channel_id, look.since, threads[channel_id])
             except DeliveryError as error:
                 if not error.permanent:
                     raise
@@ -172,5 +228,13 @@ class CatchUp:
                 continue
             for message in missed:
                 count += 1
-                await self._events.missed({**message, "channel": channel_id}, origin, begun)
+                event = {**message, "channel": channel_id}
+                if not await self._events.missed(event, origin, listening_since):
+                    self._keep_failed(channel_id, str(message["ts"]))
         return count
+
+    def _keep_failed(self, channel: str, ts: str) -> None:
+        tries = self._failed_before.get((channel, ts), 0) + 1
+        self._failed[channel, ts] = tries
+        if tries == _MOST_TRIES:
+            logger.error("a message is given up: it could not be taken in by %d looks", tries)

@@ -21,9 +21,17 @@ from adapters.intake import Intake
 from adapters.slack.assistant import Assistant
 from adapters.slack.departures import Departures
 from adapters.slack.home import Home
-from adapters.slack.inbound import Origin, Spot, heard_message, message_key, position_of
+from adapters.slack.inbound import (
+    PLATFORM,
+    Origin,
+    Spot,
+    heard_message,
+    message_key,
+    moment_of,
+    position_of,
+)
 from adapters.slack.questions import Questions
-from core.inbox.base import Acceptance
+from core.inbox.base import Acceptance, Unheard
 
 logger = logging.getLogger(__name__)
 
@@ -144,9 +152,11 @@ class Events:
         channel = str(event["channel"])
         message: Json = event.get("message") or {}
         if event["subtype"] == "message_deleted" or message.get("subtype") == "tombstone":
-            key = message_key(origin.team, channel, str(event.get("deleted_ts") or message["ts"]))
+            ts = str(event.get("deleted_ts") or message["ts"])
+            key = message_key(origin.team, channel, ts)
+            unheard = Unheard(key, PLATFORM, origin.team, sent_at=moment_of(ts))
             moment = position_of(str(event["ts"]))
-            return await self._desk.forget(key, key=f"{key}:delete", position=moment)
+            return await self._desk.deleted(unheard, position=moment)
         edited_at = (message.get("edited") or {}).get("ts")
         before = ((event.get("previous_message") or {}).get("edited") or {}).get("ts")
         if edited_at is None or edited_at == before:
@@ -191,15 +201,16 @@ class Events:
 
     # --- what was missed ---------------------------------------------------------------------
 
-    async def missed(self, event: Json, origin: Origin, listening_since: datetime) -> None:
+    async def missed(self, event: Json, origin: Origin, listening_since: datetime) -> bool:
         """Take in a message of the history, unless it was taken in when it was said.
 
-        One that was, and was edited since, is answered anew unless that has been done.
+        One that was, and was edited since, is answered anew unless that has been done. Return
+        whether nothing went wrong; one that is on its way into the inbox may fail there, and is
+        taken in behind it.
         """
         channel, edited_at = str(event["channel"]), (event.get("edited") or {}).get("ts")
-        name = _name(event, origin)
-        if (name in self._taken_in or name in self._under_way) and edited_at is None:
-            return
+        if _name(event, origin) in self._taken_in and edited_at is None:
+            return True
 
         async def accept() -> Received | None:
             heard = await self._heard(event, origin)
@@ -212,7 +223,9 @@ class Events:
             again = heard.as_edit(str(edited_at), position_of(str(edited_at)))
             return await self._desk.redo(again, original=heard.key)
 
-        await asyncio.wait({self._intake.begin((origin.team, channel), accept, missed=True)})
+        accepting = self._intake.begin((origin.team, channel), accept, missed=True)
+        await asyncio.wait({accepting})
+        return _went_well(accepting)
 
     # --- the app itself ----------------------------------------------------------------------
 
@@ -278,6 +291,16 @@ def _name(event: Json, origin: Origin) -> Hashable:
 
 def _is_known(received: Received | None) -> bool:
     return received is not None and received.accepted.acceptance is Acceptance.KNOWN
+
+
+def _went_well(accepting: Accepting) -> bool:
+    """Return whether a missed message was taken in, or needed not to be, and log why not."""
+    if accepting.cancelled():
+        return False
+    failure = accepting.exception()
+    if failure is not None:
+        logger.error("a message that was missed cannot be taken in", exc_info=failure)
+    return failure is None
 
 
 async def _passed_over(ack: AsyncAck) -> None:

@@ -39,9 +39,15 @@ class History:
     cannot be reached for long.
     """
 
-    def __init__(self, workspaces: Workspaces, place: Place) -> None:
+    def __init__(self, workspaces: Workspaces, place: Place, *, pause: float = 0.0) -> None:
+        """Prepare to read.
+
+        Args:
+            pause: Seconds before each call, which leave room for the calls of others.
+        """
         self._workspaces = workspaces
         self._place = place
+        self._pause = pause
 
     async def channels(self) -> list[Json]:
         """Return the channels and direct messages that the bot is in."""
@@ -55,21 +61,24 @@ class History:
         """Return the messages of a channel since a moment, oldest first, each once.
 
         A channel's messages say of their threads when somebody replied last. Threads that
-        began long ago are looked into where they are given.
+        began long ago are looked into where they are given: one by one, or by reading on in the
+        channel, whichever takes fewer calls.
         """
-        found, to_read = dict[str, Any](), set(threads)
+        found, grown, unseen, read_on = dict[str, Any](), set[str](), set(threads), 0
         pages = self._pages("conversations.history", {"channel": channel, "limit": _MESSAGES})
         async for page in pages:
             for message in page["messages"]:
                 ts, latest = str(message["ts"]), message.get("latest_reply")
-                to_read.discard(ts)
+                unseen.discard(ts)
                 if latest is not None and moment_of(str(latest)) > since:
-                    to_read.add(ts)
+                    grown.add(ts)
                 if moment_of(ts) > since:
                     found[ts] = message
             if any(moment_of(str(m["ts"])) <= since for m in page["messages"][-1:]):
-                break
-        for root in sorted(to_read):
+                read_on += 1
+                if read_on >= len(unseen):
+                    break
+        for root in sorted(grown | unseen):
             found |= await self._replies(channel, root, since)
         return [found[ts] for ts in sorted(found, key=moment_of)]
 
@@ -94,6 +103,7 @@ class History:
 
     async def _called(self, method: str, asked: Mapping[str, Any]) -> Json:
         """Call a method when it may be called, again where Slack did not take it."""
+        await asyncio.sleep(self._pause)
         for pause in (*_PAUSES, None):
             try:
                 await self._workspaces.of(*self._place).budget.wait(method, self)

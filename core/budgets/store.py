@@ -20,6 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
+from core.budgets.reservations import Reservation, Reservations
 from core.database import Base, insert_into, reading, write
 from core.models import now
 
@@ -91,18 +92,54 @@ class TokenBudgets:
         }
         self._limits = {scope: limit for scope, limit in limit_of.items() if limit is not None}
         self._adding = _adding(insert_into(engine, TokenUsageRow))
+        self._reservations = Reservations()
         self._tidied: date | None = None
 
-    async def exhausted(
+    async def reserve(
         self, user_id: str, course_id: str, moment: datetime | None = None
-    ) -> Scope | None:
-        """Return the narrowest budget that is spent on the moment's day, or None.
+    ) -> Reservation | Scope:
+        """Return room for one request, or the narrowest budget that has none.
 
-        Only finished calls are counted: those under way may still carry a budget beyond its
-        limit. One indexed read, and none where nothing is limited.
+        The room counts as spent until it is settled. So the requests of this object exceed
+        a budget by one at most, unless they are dearer than those before them.
+        """
+        reservation = self._reservations.make(user_id, course_id)
+        try:
+            spent = await self.exhausted(user_id, course_id, moment, but=reservation)
+        except BaseException:
+            self._reservations.drop(reservation)
+            raise
+        if spent is None:
+            return reservation
+        self._reservations.drop(reservation)
+        return spent
+
+    def settle(self, reservation: Reservation, tokens: int) -> None:
+        """End a reservation, once what was used is added.
+
+        Args:
+            tokens: What was used; 0: no model was asked after all.
+        """
+        self._reservations.drop(reservation)
+        if tokens:
+            self._reservations.note(tokens)
+
+    async def exhausted(
+        self,
+        user_id: str,
+        course_id: str,
+        moment: datetime | None = None,
+        *,
+        but: Reservation | None = None,
+    ) -> Scope | None:
+        """Return the narrowest budget without room on the moment's day, or None.
+
+        Finished calls are counted, and what is reserved here but for `but`. One indexed read,
+        and none where nothing is limited.
         """
         if not self._limits:
             return None
+        held = self._held(user_id, course_id, but)  # now: what is settled meanwhile is read below
         row, day, subjects = TokenUsageRow, _day(moment), _subjects(user_id, course_id)
         limited = (
             and_(row.day == day, row.scope == scope, row.subject == subjects[scope])
@@ -111,7 +148,8 @@ class TokenBudgets:
         query = select(row.scope, row.query_tokens + row.response_tokens).where(or_(*limited))
         async with reading(self._engine) as db:
             used = dict((await db.execute(query)).all())
-        return next((s for s, limit in self._limits.items() if used.get(s, 0) >= limit), None)
+        limits = self._limits.items()
+        return next((s for s, limit in limits if used.get(s, 0) + held[s] >= limit), None)
 
     async def add(
         self,
@@ -168,6 +206,15 @@ class TokenBudgets:
             db.execute(update(TokenUsageRow).where(own).values(calls=0))
 
         await write(self._engine, forget)
+
+    def _held(self, user_id: str, course_id: str, but: Reservation | None) -> Mapping[Scope, int]:
+        """Return what is reserved of each budget of a call."""
+        held = self._reservations.held
+        return {
+            Scope.USER: held(but, user_id=user_id),
+            Scope.COURSE: held(but, course_id=course_id),
+            Scope.TOTAL: held(but),
+        }
 
 
 def _day(moment: datetime | None) -> date:

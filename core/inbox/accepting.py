@@ -3,14 +3,14 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Text, and_, bindparam, or_, select, update
+from sqlalchemy import Connection, and_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.database import insert_into
-from core.inbox.base import Acceptance, Accepted, Arrival, Kind, State
+from core.inbox.base import Acceptance, Accepted, Arrival, Kind, State, Unheard
 from core.inbox.limits import WINDOW, Counting, Limits, minute_of
 from core.inbox.queue import Queue, Standing
-from core.inbox.rows import CursorRow, InboxRow, is_waiting, values_of
+from core.inbox.rows import FORGOTTEN_USER, CursorRow, InboxRow, is_waiting, values_of
 
 _NEW: dict[str, Any] = {
     "state": State.WAITING.value,
@@ -39,21 +39,46 @@ class Accepting:
         values = {
             **_NEW,
             **values_of(arrival),
-            "own_key": arrival.key,
             "token": token,
             "accepted_at": moment,
             "not_before": moment,
             "round": standing.round,
             "channel_round": standing.channel_round,
         }
-        inserted = (db.execute(self._insert, values)).one_or_none()
-        if inserted is None:  # another process was quicker by a moment
+        if db.scalar(self._insert, values) is None:  # another process was quicker by a moment
             return Accepted(Acceptance.KNOWN)
         if arrival.kind is Kind.ASK:
-            acceptance = self._question(db, arrival, standing, moment, inserted.is_gone)
+            acceptance = self._question(db, arrival, standing, moment)
         else:
             acceptance = self._change(db, arrival, standing, moment)
         return Accepted(acceptance, standing.ahead)
+
+    def bury(self, db: Connection, unheard: Unheard, moment: datetime) -> bool:
+        """Put an event that has ended where a question would stand; False: it stands there.
+
+        It is in no lane, which would make the bot take part in a conversation, and of nobody.
+        """
+        nothing = Arrival(
+            key=unheard.key,
+            platform=unheard.platform,
+            workspace=unheard.workspace,
+            channel="",
+            lane="",
+            position=0,
+            user_id=FORGOTTEN_USER,
+            address={},
+            kind=Kind.FORGET,
+        )
+        values = {
+            **_NEW,
+            **values_of(nothing),
+            **CLOSED,
+            "accepted_at": moment,
+            "not_before": moment,
+            "round": 0,
+            "channel_round": 0,
+        }
+        return db.scalar(self._insert, values) is not None
 
     def advance(self, db: Connection, platform: str, channel: str, position: int) -> None:
         """Move a channel's cursor to a position, never back."""
@@ -61,17 +86,10 @@ class Accepting:
         db.execute(self._advance, given)
 
     def _question(
-        self,
-        db: Connection,
-        arrival: Arrival,
-        standing: Standing,
-        moment: datetime,
-        is_gone: bool,
+        self, db: Connection, arrival: Arrival, standing: Standing, moment: datetime
     ) -> Acceptance:
         """Count a question; one too many is refused, and told so when it has to be."""
         self.advance(db, arrival.platform, arrival.channel, arrival.position)
-        if is_gone:
-            return _close(db, arrival.key)
         excess = self._counting.count(db, arrival, standing.asked, moment)
         if excess is None:
             return Acceptance.NEW
@@ -94,8 +112,7 @@ class Accepting:
         root = select(InboxRow.lane).where(InboxRow.key == arrival.about)
         lane = db.scalar(root.with_for_update(key_share=True))
         if lane is None:
-            # Nothing to change. A deletion stays, for a question that arrives after it.
-            return _close(db, arrival.key)
+            return _close(db, arrival.key)  # there is nothing to change
         db.execute(update(InboxRow).where(own).values(lane=lane))
         about_the_same = and_(
             or_(InboxRow.key == arrival.about, InboxRow.about == arrival.about),
@@ -141,13 +158,10 @@ def _close(db: Connection, key: str) -> Acceptance:
 
 
 def _insert(engine: AsyncEngine) -> Any:
-    """Return the statement that stores a new event, and tells if its deletion came first."""
-    events, other = InboxRow.__table__, InboxRow.__table__.alias()
-    deletion = select(other.c.key).where(
-        other.c.about == bindparam("own_key", type_=Text()), other.c.kind == Kind.FORGET.value
-    )
+    """Return the statement that stores a new event, once, and then returns its key."""
+    events = InboxRow.__table__
     once = insert_into(engine, events).on_conflict_do_nothing(index_elements=["key"])
-    return once.returning(events.c.key, deletion.exists().label("is_gone"))
+    return once.returning(events.c.key)
 
 
 def _advance(engine: AsyncEngine) -> Any:

@@ -64,6 +64,18 @@ class Arrival:
     """The platform's own time of the event; none: it came just now."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unheard:
+    """A message that was deleted, perhaps before its event came: what may be known of it."""
+
+    key: str
+    """The key that its event would have."""
+    platform: str
+    workspace: str
+    """Empty where the platform does not say."""
+    sent_at: datetime
+
+
 class Acceptance(StrEnum):
     """What became of an arrival."""
 

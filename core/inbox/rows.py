@@ -16,6 +16,7 @@ from sqlalchemy import (
     LargeBinary,
     Row,
     Text,
+    and_,
     literal,
     text,
 )
@@ -119,6 +120,12 @@ def is_waiting(row: Any = InboxRow) -> ColumnElement[bool]:
     """
     waiting: ColumnElement[bool] = row.state == literal(State.WAITING.value, literal_execute=True)
     return waiting
+
+
+def is_buried() -> ColumnElement[bool]:
+    """Return the condition that an event stands for a message that was deleted unheard."""
+    row = InboxRow
+    return and_(row.user_id == FORGOTTEN_USER, row.kind == Kind.FORGET.value, row.about.is_(None))
 
 
 def values_of(arrival: Arrival) -> dict[str, Any]:

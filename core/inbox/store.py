@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.database import reading, write
-from core.inbox import claiming, forgetting
+from core.inbox import claiming, forgetting, holding
 from core.inbox.accepting import CLOSED, Accepting
 from core.inbox.base import (
     Accepted,
@@ -19,9 +19,9 @@ from core.inbox.base import (
     Backlog,
     Job,
     Kind,
-    LeaseLost,
     Posted,
     State,
+    Unheard,
 )
 from core.inbox.limits import Limits
 from core.inbox.rows import (
@@ -32,8 +32,6 @@ from core.inbox.rows import (
     answered_from,
     arrival_from,
     is_waiting,
-    moved_to,
-    posts_of,
 )
 from core.metering import ACCEPTED, NO_METER, Meter
 from core.models import now
@@ -101,6 +99,17 @@ class Inbox:
         self._meter.count(ACCEPTED, arrival.platform, accepted.acceptance)
         return accepted
 
+    async def bury(self, unheard: Unheard, moment: datetime | None = None) -> bool:
+        """Have a deleted message count as known, should its event come; False: it came before.
+
+        Whichever of the two is stored first, the other one finds it: they have one key.
+        """
+        when = moment or now()
+        buried = write(
+            self._engine, lambda db: self._accepting.bury(db, unheard, when), urgent=True
+        )
+        return await buried
+
     async def quiet(self) -> None:
         """Wait until nothing is being accepted here."""
         await self._quiet.wait()
@@ -129,7 +138,9 @@ class Inbox:
         until = (moment or now()) + lease
         stopped = InboxRow.stopped
         renewed = write(
-            self._holding, lambda db: _write(db, job, stopped, lease_until=until), urgent=True
+            self._holding,
+            lambda db: holding.write(db, job, stopped, lease_until=until),
+            urgent=True,
         )
         return bool(await renewed)
 
@@ -138,7 +149,7 @@ class Inbox:
 
         With a thread, the event and all changes of it move to the thread's lane.
         """
-        await write(self._engine, lambda db: _keep(db, job, posted))
+        await write(self._engine, lambda db: holding.keep(db, job, posted))
 
     async def finish(
         self, job: Job, *, doubtful: bool = False, moment: datetime | None = None
@@ -240,10 +251,13 @@ class Inbox:
             rows = await db.scalars(asked.order_by(InboxRow.accepted_at.desc()).limit(limit))
             return [answered_from(row) for row in rows]
 
-    async def has_lane(self, lane: str) -> bool:
-        """Return whether there ever was an event in a lane."""
+    async def has_lane(self, lane: str, *, before: int | None = None) -> bool:
+        """Return whether there ever was an event in a lane, at all or before a position."""
+        there = [InboxRow.lane == lane]
+        if before is not None:
+            there.append(InboxRow.position < before)
         async with reading(self._engine) as db:
-            return bool(await db.scalar(select(exists().where(InboxRow.lane == lane))))
+            return bool(await db.scalar(select(exists().where(*there))))
 
     async def backlog(self, moment: datetime | None = None) -> Backlog:
         """Return how much there is to do."""
@@ -311,37 +325,10 @@ class Inbox:
         }
 
         def end(db: Connection) -> None:
-            if _write(db, job, InboxRow.kind, **ended) == Kind.FORGET:
-                db.execute(delete(PostRow).where(PostRow.key == _root(job)))
+            if holding.write(db, job, InboxRow.kind, **ended) == Kind.FORGET:
+                db.execute(delete(PostRow).where(PostRow.key == holding.root_key(job)))
 
         await write(self._engine, end)
 
     async def _write(self, job: Job, returned: Any, **values: Any) -> Any:
-        return await write(self._engine, lambda db: _write(db, job, returned, **values))
-
-
-def _keep(db: Connection, job: Job, posted: Posted) -> None:
-    """Keep what was posted for a job in place of what was known, and move it to its thread."""
-    root, arrival = _root(job), job.arrival
-    moved = moved_to(arrival, posted.thread)
-    _write(db, job, InboxRow.key, **moved)
-    if posted.thread is not None:
-        changes = (InboxRow.about == root, is_waiting())
-        db.execute(update(InboxRow).where(*changes).values(lane=moved["lane"]))
-    db.execute(delete(PostRow).where(PostRow.key == root))
-    if posted.messages:
-        db.execute(insert(PostRow), posts_of(root, arrival.platform, posted.messages))
-
-
-def _root(job: Job) -> str:
-    """Return the key of the event that asked the question."""
-    return job.arrival.about or job.arrival.key
-
-
-def _write(db: Connection, job: Job, returned: Any, **values: Any) -> Any:
-    """Change a job's event as its holder, and return what was asked for."""
-    held = (InboxRow.key == job.arrival.key, InboxRow.fence == job.fence, is_waiting())
-    found = db.execute(update(InboxRow).where(*held).values(**values).returning(returned)).first()
-    if found is None:
-        raise LeaseLost(f"{job.arrival.key} is not held with fence {job.fence} any more")
-    return found[0]
+        return await write(self._engine, lambda db: holding.write(db, job, returned, **values))

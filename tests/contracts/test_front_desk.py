@@ -16,7 +16,7 @@ from bot.secrets import Pseudonyms
 from core.catalogue import Catalogue, Edition
 from core.channels.rules import Askers, FollowUps, Rules
 from core.channels.store import ChannelRules, Conversations, Place
-from core.inbox.base import Acceptance, Kind, Posted, request_id_for
+from core.inbox.base import Acceptance, Kind, Posted, Unheard, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
 from core.models import EXPLAIN_QUOTE, AnswerLength, ContextMode, Course, now, session_id_for
@@ -91,6 +91,10 @@ def heard(number: int = 1, text: str = "What is a cell?", **changes: Any) -> Hea
         sent_at=NOON,
     )
     return replace(message, **changes)
+
+
+def unheard(number: int = 1) -> Unheard:
+    return Unheard(f"discord:bot:{number}", "discord", "guild", now())
 
 
 def in_thread(number: int, text: str = "And what is inside it?", **changes: Any) -> Heard:
@@ -378,6 +382,41 @@ class TestChanges:
 
     async def test_the_deletion_of_anything_else_is_passed_over(self, reception: Reception) -> None:
         assert await reception.desk.forget("discord:bot:1", "discord:bot:1:delete", 9) is None
+        assert await reception.inbox.of_key("discord:bot:1:delete") is None
+
+    async def test_what_was_deleted_before_it_is_heard_is_not_accepted(
+        self, reception: Reception
+    ) -> None:
+        assert await reception.desk.deleted(unheard(), 9) is None
+        received = await reception.desk.receive(heard())
+        assert received is not None
+        assert received.accepted.acceptance is Acceptance.KNOWN
+        assert await reception.inbox.claim(LEASE, ["discord"]) is None
+        kept = await reception.inbox.of_key("discord:bot:1")
+        assert kept is not None
+        assert (kept.request, kept.address, kept.channel) == (None, {}, "")
+        edited = heard(text="What is a leaf?").as_edit("2", 2)
+        assert await reception.desk.redo(edited, original="discord:bot:1") is None
+        assert await reception.desk.deleted(unheard(), 9) is None, "told twice, it is the same"
+
+    async def test_what_was_heard_before_it_is_deleted_is_forgotten(
+        self, reception: Reception
+    ) -> None:
+        await reception.desk.receive(heard())
+        received = await reception.desk.deleted(unheard(), 9)
+        assert received is not None
+        assert received.arrival.key == "discord:bot:1:delete"
+        assert received.arrival.kind is Kind.FORGET
+
+    async def test_of_an_old_message_nothing_is_kept(self, reception: Reception) -> None:
+        old = replace(unheard(), sent_at=now() - timedelta(hours=2))
+        assert await reception.desk.deleted(old, 9) is None
+        assert await reception.inbox.of_key("discord:bot:1") is None
+
+    async def test_an_old_question_is_forgotten_as_well(self, reception: Reception) -> None:
+        await reception.desk.receive(heard())
+        old = replace(unheard(), sent_at=now() - timedelta(hours=2))
+        assert await reception.desk.deleted(old, 9) is not None
 
 
 async def test_the_catalogue_is_the_guides_own(engine: AsyncEngine) -> None:
@@ -421,6 +460,17 @@ class TestTheHistory:
         assert await reception.desk.receive(late) is None
         mention = in_thread(3, sent_at=said, listening_since=later, addressed=True)
         assert await reception.desk.receive(mention) is not None
+
+    async def test_what_was_said_before_the_bot_was_called_into_a_thread_stays_so(
+        self, reception: Reception
+    ) -> None:
+        def late(number: int) -> Heard:
+            said = now() - timedelta(seconds=30)
+            return in_thread(number, sent_at=said, listening_since=now())
+
+        await reception.desk.receive(in_thread(2, addressed=True))
+        assert await reception.desk.receive(late(1)) is None
+        assert await reception.desk.receive(late(3)) is not None
 
     async def test_a_question_of_somebody_forgotten_is_not_changed_any_more(
         self, reception: Reception

@@ -16,7 +16,7 @@ from core.inbox.limits import Limits
 from core.inbox.rows import InboxRow, values_of
 from core.inbox.store import Inbox
 from core.models import session_id_for
-from tests.inbox import GENEROUS, PLATFORMS, event, forget, inbox_of, redo
+from tests.inbox import GENEROUS, PLATFORMS, event, forget, inbox_of, redo, unheard
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=15)
@@ -334,8 +334,40 @@ class TestPosts:
         assert (await claimed(inbox)).arrival.key == "test:1:delete"
 
     async def test_an_edit_of_an_unknown_question_is_nothing(self, inbox: Inbox) -> None:
-        await accepted(inbox, redo(1), forget(2), event(2))
+        await accepted(inbox, redo(1), forget(2))
         assert (await inbox.backlog(NOON)).waiting == 0
+
+
+class TestBurying:
+    async def test_a_question_that_was_deleted_before_it_came_is_not_taken_in(
+        self, inbox: Inbox, engine: AsyncEngine
+    ) -> None:
+        assert await inbox.bury(unheard(1), NOON)
+        receipt = await inbox.accept(event(1, text="Why is the sky blue?"), NOON)
+        assert receipt.acceptance is Acceptance.KNOWN
+        assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
+        async with engine.connect() as connection:
+            row = (await connection.execute(text("SELECT * FROM inbox"))).one()
+        assert "sky" not in str(row)
+        assert "reader-1" not in str(row)
+
+    async def test_a_question_that_is_there_is_not_buried(self, inbox: Inbox) -> None:
+        await accepted(inbox, event(1))
+        assert not await inbox.bury(unheard(1), NOON)
+        assert (await claimed(inbox)).arrival.key == "test:1"
+
+    async def test_of_a_question_and_its_deletion_at_once_one_finds_the_other(
+        self, inbox: Inbox
+    ) -> None:
+        for n in range(20):
+            receipt, is_buried = await asyncio.gather(
+                inbox.accept(event(n, user_id=f"reader-{n}"), NOON), inbox.bury(unheard(n), NOON)
+            )
+            assert is_buried == (receipt.acceptance is Acceptance.KNOWN)
+
+    async def test_the_bot_takes_no_part_where_a_message_was_buried(self, inbox: Inbox) -> None:
+        await inbox.bury(unheard(1), NOON)
+        assert not await inbox.has_lane("test:1")
 
 
 class TestHealing:
@@ -443,6 +475,8 @@ class TestLooking:
         await answered(inbox, "m1")
         assert await inbox.has_lane("test:w:c1:t1")
         assert not await inbox.has_lane("test:w:c1:t2")
+        assert not await inbox.has_lane("test:w:c1:t1", before=1)
+        assert await inbox.has_lane("test:w:c1:t1", before=2)
         known = await inbox.of_key("test:1")
         assert known is not None
         assert known.request is None

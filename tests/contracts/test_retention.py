@@ -21,7 +21,7 @@ from core.models import AgentRequest, now
 from core.retention import Retention
 from core.sessions.rows import SessionRow, TurnRow
 from core.sessions.store import SessionStore
-from tests.inbox import PLATFORMS, event, inbox_of
+from tests.inbox import PLATFORMS, event, inbox_of, unheard
 from tests.samples import response_to
 
 DAY = timedelta(days=1)
@@ -108,6 +108,20 @@ async def test_all_is_kept_where_nothing_is_to_be_deleted(engine: AsyncEngine) -
     before = await counted(engine, *EXPIRING)
     await delete_all(engine, 100 * KEPT_FOR, None)
     assert await counted(engine, *EXPIRING) == before
+
+
+@pytest.mark.parametrize("kept_for", [None, KEPT_FOR])
+async def test_what_stands_for_deleted_messages_goes_after_a_day(
+    engine: AsyncEngine, kept_for: timedelta | None
+) -> None:
+    inbox = inbox_of(engine)
+    for n in range(5):
+        assert await inbox.bury(unheard(n))
+    await inbox.accept(event(9))
+    await delete_all(engine, DAY - timedelta(minutes=1), kept_for)
+    assert await counted(engine, InboxRow) == [6]
+    await delete_all(engine, DAY + timedelta(minutes=1), kept_for)
+    assert await counted(engine, InboxRow) == [1]
 
 
 async def test_of_a_conversation_that_goes_on_the_old_turns_are_blanked(

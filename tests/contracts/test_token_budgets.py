@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from core.budgets.reservations import Reservation
 from core.budgets.store import Limits, Scope, TokenBudgets, Usage
 from core.database import create_engine
 from core.errors import StoreError
@@ -151,6 +152,49 @@ class TestLimits:
         nowhere = create_engine("sqlite:////nowhere/bot.db")
         budgets = TokenBudgets(nowhere, limits=Limits())
         assert await budgets.exhausted("ann", "algorithms") is None
+        await nowhere.dispose()
+
+
+class TestReserving:
+    async def test_what_is_reserved_counts_as_spent_until_it_is_settled(
+        self, engine: AsyncEngine
+    ) -> None:
+        budgets = TokenBudgets(engine, limits=Limits(user_tokens=100, total_tokens=40_000))
+        ann = await budgets.reserve("ann", "algorithms", NOON)
+        assert isinstance(ann, Reservation)
+        assert await budgets.reserve("ann", "biology", NOON) is Scope.USER
+        ben = await budgets.reserve("ben", "algorithms", NOON)
+        assert isinstance(ben, Reservation)
+        budgets.settle(ann, 0)
+        assert isinstance(await budgets.reserve("ann", "biology", NOON), Reservation)
+
+    async def test_the_dearest_of_the_latest_requests_tells_what_to_expect(
+        self, engine: AsyncEngine
+    ) -> None:
+        budgets = TokenBudgets(engine, limits=Limits(course_tokens=1_000))
+        for used in (400, 300):
+            first = await budgets.reserve("ann", "algorithms", NOON)
+            assert isinstance(first, Reservation)
+            budgets.settle(first, used)
+        got = [await budgets.reserve(f"user-{n}", "algorithms", NOON) for n in range(5)]
+        assert [isinstance(one, Reservation) for one in got] == [True, True, True, False, False]
+        assert isinstance(await budgets.reserve("ann", "biology", NOON), Reservation)
+
+    async def test_of_requests_at_the_same_moment_only_those_that_fit_get_room(
+        self, engine: AsyncEngine
+    ) -> None:
+        budgets = TokenBudgets(engine, limits=Limits(total_tokens=100))
+        wanted = (budgets.reserve(f"user-{n}", "algorithms", NOON) for n in range(32))
+        got = await asyncio.gather(*wanted)
+        assert sum(isinstance(one, Reservation) for one in got) == 1
+        assert got.count(Scope.TOTAL) == 31
+
+    async def test_who_cannot_be_told_holds_nothing(self) -> None:
+        nowhere = create_engine("sqlite:////nowhere/bot.db")
+        budgets = TokenBudgets(nowhere, limits=Limits(total_tokens=1))
+        with pytest.raises(StoreError):
+            await budgets.reserve("ann", "algorithms")
+        assert budgets._reservations.held() == 0
         await nowhere.dispose()
 
 

@@ -325,6 +325,14 @@ IN_ADAPTERS = (
         (f"{DESK}::test_in_an_excluded_channel_only_commands_are_told_so",),
     ),
     Mutant(
+        "answer what was deleted before it was heard",
+        "adapters/desk.py",
+        "        if is_old or not await self._inbox.bury(unheard):\n",
+        "        if True:\n",
+        "what somebody deleted is neither answered nor kept",
+        (f"{DESK}::test_what_was_deleted_before_it_is_heard_is_not_accepted",),
+    ),
+    Mutant(
         "ask any course where the channel's is gone",
         "adapters/desk.py",
         "return rules.course_id if rules.course_id in known else None\n",

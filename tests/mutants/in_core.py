@@ -118,8 +118,8 @@ IN_CORE = (
     Mutant(
         "believe every quote that was found",
         "core/composition.py",
-        '        self._misquote = misquote_of(request.selected_text or "", passages)\n',
-        "",
+        "self._misquote, other_words = misquote_of(quote, passages), reworded(quote, passages)",
+        "other_words = reworded(quote, passages)",
         "a quote that says otherwise than the book is told",
         (
             f"{COMPOSITION}"
@@ -227,13 +227,21 @@ IN_CORE = (
     Mutant(
         "never find a budget spent",
         "core/budgets/store.py",
-        "if used.get(s, 0) >= limit), None)",
-        "if used.get(s, 0) < 0), None)",
+        "if used.get(s, 0) + held[s] >= limit), None)",
+        "if used.get(s, 0) + held[s] < 0), None)",
         "a spent budget costs nothing more",
         (
             f"{BUDGETS}::test_the_narrowest_spent_budget_is_named",
             f"{AGENT}::test_a_spent_budget_leaves_the_books_own_sentences_and_a_line_that_says_so",
         ),
+    ),
+    Mutant(
+        "count nothing for answers under way",
+        "core/budgets/store.py",
+        "if used.get(s, 0) + held[s] >= limit), None)",
+        "if used.get(s, 0) >= limit), None)",
+        "one process exceeds a budget by one request at most",
+        ("tests/security/test_budgets.py::test_requests_at_once_exceed_a_budget_by_one_in_all",),
     ),
     Mutant(
         "spend what cannot be counted",
@@ -280,7 +288,7 @@ IN_CORE = (
     # --- once, in order, by its holder -----------------------------------------------------
     Mutant(
         "remove the fence check",
-        "core/inbox/store.py",
+        "core/inbox/holding.py",
         "InboxRow.key == job.arrival.key, InboxRow.fence == job.fence, is_waiting())",
         "InboxRow.key == job.arrival.key, is_waiting())",
         "who lost an event writes nothing more",

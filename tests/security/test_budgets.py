@@ -11,7 +11,7 @@ from core.agent import Agent
 from core.budgets.pricing import Prices
 from core.budgets.store import Limits, Scope, TokenBudgets
 from core.database import create_engine
-from core.errors import StoreError
+from core.errors import GenerationError, StoreError
 from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Rejected
 from core.generation.extractive import ExtractiveGenerator
 from core.grounding import wording
@@ -27,6 +27,8 @@ from tests.library import COURSE, Library, open_library
 A_CALL = 100
 """Tokens that each call of the model uses."""
 WORKERS = 8
+AT_ONCE = 32
+"""Requests that one process answers at the same time."""
 
 
 class Costly:
@@ -36,10 +38,17 @@ class Costly:
 
     def __init__(self) -> None:
         self.calls = 0
+        self.failures = 0
+        """How many of the next calls fail before anything is written."""
+        self.hold: asyncio.Event | None = None
+        """What every call waits for, if anything."""
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         self.calls += 1
-        await asyncio.sleep(0.005)
+        if self.failures:
+            self.failures -= 1
+            raise GenerationError("the model is away")
+        await (self.hold.wait() if self.hold is not None else asyncio.sleep(0.005))
         quote = sentences(task.evidence[0].content_text)[0]
         yield Claim.quoting(quote, 0, quote)
         task.report(ModelCall(self.name, A_CALL - 30, 30, ""))
@@ -104,7 +113,8 @@ async def test_a_budget_is_exceeded_by_one_request_a_worker_at_most(library: Lib
     engine, model = create_engine(f"sqlite:///{library.folder / 'catalogue.db'}"), Costly()
     limit = 10 * A_CALL
     budgets = TokenBudgets(engine, limits=Limits(total_tokens=limit))
-    agents = [agent(library, model, budgets) for _ in range(WORKERS)]
+    processes = [TokenBudgets(engine, limits=Limits(total_tokens=limit)) for _ in range(WORKERS)]
+    agents = [agent(library, model, own) for own in processes]
 
     async def work(number: int) -> None:
         for _ in range(10):
@@ -115,4 +125,49 @@ async def test_a_budget_is_exceeded_by_one_request_a_worker_at_most(library: Lib
     print(f"budget: limit {limit}, spent {spent} tokens by {WORKERS} workers, {model.calls} calls")
     assert limit <= spent <= limit + WORKERS * A_CALL
     assert await budgets.exhausted("ann", COURSE.course_id) is Scope.TOTAL
+    await engine.dispose()
+
+
+async def at_once(one: Agent, model: Costly) -> None:
+    """Have many requests answered, of which none ends at the model before all have begun."""
+    model.hold, before = asyncio.Event(), model.calls
+    answers = [asyncio.create_task(one.answer(asking(f"user-{n}"))) for n in range(AT_ONCE)]
+
+    async def all_are_decided() -> None:
+        while True:
+            if sum(a.done() for a in answers) + model.calls - before == AT_ONCE:
+                return
+            await asyncio.sleep(0.01)
+
+    async with asyncio.timeout(30):
+        await all_are_decided()
+        model.hold.set()
+        told = [await answer for answer in answers]
+    by_the_book = [answer for answer in told if wording.BUDGET_SPENT in answer.notices]
+    assert len(by_the_book) == AT_ONCE - (model.calls - before)
+    assert all(answer.citations for answer in told)
+
+
+@pytest.mark.parametrize("calls", [1, 10])
+async def test_requests_at_once_exceed_a_budget_by_one_in_all(library: Library, calls: int) -> None:
+    engine, model = create_engine(f"sqlite:///{library.folder / 'catalogue.db'}"), Costly()
+    limit = calls * A_CALL - 10
+    budgets = TokenBudgets(engine, limits=Limits(total_tokens=limit))
+    one = agent(library, model, budgets)
+    for _ in range(2):  # what a request uses is not known before the first
+        await at_once(one, model)
+    spent = model.calls * A_CALL
+    print(f"budget: limit {limit}, spent {spent} by one process, {AT_ONCE} requests at once")
+    assert limit <= spent <= limit + A_CALL
+    await engine.dispose()
+
+
+async def test_a_request_that_used_nothing_takes_no_room(library: Library) -> None:
+    engine, model = create_engine(f"sqlite:///{library.folder / 'catalogue.db'}"), Costly()
+    budgets = TokenBudgets(engine, limits=Limits(total_tokens=A_CALL))
+    one = agent(library, model, budgets)
+    model.failures = 1
+    assert wording.MODEL_FAILED in (await one.answer(asking("ann"))).notices
+    assert (await one.answer(asking("ben"))).model_name == "costly"
+    assert wording.BUDGET_SPENT in (await one.answer(asking("eve"))).notices
     await engine.dispose()

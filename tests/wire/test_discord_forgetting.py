@@ -9,7 +9,7 @@ import pytest_asyncio
 from bot.secrets import Pseudonyms
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import PATIENCE
-from tests.wire.discord import Channel, Slow, User
+from tests.wire.discord import Behind, Channel, Slow, User
 from tests.wire.discord_bot import Trial, a_trial, button
 from tests.wire.stored import places_of, rows_of
 
@@ -168,3 +168,20 @@ async def test_the_name_of_a_thread_follows_its_question(trial: Trial) -> None:
     await trial.until(lambda: thread.name == "Deleted question" or None, "no name")
     assert thread.thread is not None
     await trial.until(lambda: thread.thread.archived or None, "an empty thread is put away")  # type: ignore[union-attr]
+
+
+async def test_a_question_that_was_deleted_before_it_is_heard_is_neither_answered_nor_kept(
+    trial: Trial,
+) -> None:
+    ann, channel = trial.user(), trial.channel()
+    trial.server.faults.gateway(Behind("MESSAGE_DELETE", seconds=60.0), "MESSAGE_CREATE")
+    question = await trial.world.say(ann, channel, f"{trial.mention} unheard {WORDS} {COVERED}")
+    await trial.world.delete(question)
+    await trial.quiet(channel, ann)
+    assert trial.from_bot(channel) == []
+    assert question.thread is None
+    assert places_of(data(trial), f"unheard {WORDS}", channel.id) == set()
+    [(state,)] = rows_of(
+        data(trial), "SELECT state FROM inbox WHERE key LIKE '%' || ?", str(question.id)
+    )
+    assert state == "done"

@@ -30,6 +30,8 @@ RECOVERED_WITHIN = 10.0
 ENDED_WITHIN = 10.0
 """Seconds from SIGTERM to the end."""
 SILENT = Timeout(120.0)
+LONG = 25.0
+"""Seconds; pauses between tries that grow without a limit are longer than 10 s by then."""
 
 
 @dataclass
@@ -93,6 +95,20 @@ async def test_a_silent_database_is_told_to_orchestrators_and_promises_nothing(
     print(f"\nanswered {seconds:.1f} s after the database spoke again")
     assert seconds < RECOVERED_WITHIN * slowness
     await pages.becomes("/readyz", 200)
+
+
+async def test_a_question_of_a_long_outage_is_answered_soon_after_it(
+    away: Away, slowness: float
+) -> None:
+    await away.proxy.down()
+    question = await away.say()
+    await asyncio.sleep(LONG)
+    await away.proxy.up()
+    back = time.monotonic()
+    await away.answered_once(question)
+    seconds = time.monotonic() - back
+    print(f"\nanswered {seconds:.1f} s after {LONG:.0f} s without a database")
+    assert seconds < RECOVERED_WITHIN * slowness
 
 
 async def test_a_database_that_goes_on_and_off_gets_one_answer_a_question(

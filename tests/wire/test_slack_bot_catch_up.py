@@ -20,7 +20,8 @@ BELL, BELL_FACT = "How heavy is the fog bell of Arden?", "half a ton"
 LOOKED = "messages for missed ones"
 
 
-def _impatient() -> Limits:
+def unrepeated() -> Limits:
+    """Return the limits of a Slack that delivers everything once and never again."""
     limits = Limits.relaxed()
     limits.retry_delays = ()
     return limits
@@ -33,7 +34,7 @@ async def trial(
     """A bot in front of a Slack that delivers everything once and never again."""
     transport: Transport = request.param
     folder = tmp_path_factory.mktemp("catch_up")
-    async with a_trial(one_course, folder, transport=transport, limits=_impatient()) as running:
+    async with a_trial(one_course, folder, transport=transport, limits=unrepeated()) as running:
         yield running
 
 
@@ -121,7 +122,7 @@ async def test_what_was_lost_with_a_socket_is_answered(trial: Trial) -> None:
 async def test_a_workspace_that_lets_nothing_be_read_keeps_no_other_one_waiting(
     one_course: Path, tmp_path: Path
 ) -> None:
-    async with a_trial(one_course, tmp_path, limits=_impatient(), by_oauth=True) as trial:
+    async with a_trial(one_course, tmp_path, limits=unrepeated(), by_oauth=True) as trial:
         world = trial.world
         await trial.bot.says("listening for Slack on port")
         other = world.add_workspace("Other")

@@ -7,7 +7,9 @@ import pytest
 import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT, VERBATIM
+from tests.wire.slack import Behind, Message
 from tests.wire.slack_bot import Transport, Trial, a_trial
+from tests.wire.stored import places_of
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -195,3 +197,28 @@ async def test_a_deleted_question_takes_its_answer_along(trial: Trial) -> None:
     await trial.answer_to(question)
     await trial.world.delete(question)
     await trial.until(lambda: not trial.from_bot(channel) or None)
+
+
+async def test_a_question_that_was_deleted_before_it_is_heard_is_neither_answered_nor_kept(
+    trial: Trial,
+) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    for name in ("message", "app_mention"):
+        trial.server.faults.delivery(Behind("app_home_opened", seconds=60.0), name)
+    question = await trial.world.say(ann, channel, f"{trial.mention} zanzibar {COVERED}")
+    await trial.world.delete(question)
+    await trial.until(lambda: told_of(trial, question, "message_deleted") == 1 or None)
+    await trial.world.open_home(ann)
+    await trial.until(lambda: told_of(trial, question, None) == 2 or None)
+    await trial.quiet()
+    assert trial.from_bot(channel) == []
+    assert places_of(trial.bot.folder / "data", "zanzibar", ann.id) == set()
+
+
+def told_of(trial: Trial, message: Message, subtype: str | None) -> int:
+    """Return how many of Slack's events about a message the bot has acknowledged."""
+    delivered = [d for d in trial.world.history.deliveries if d.acked_at is not None]
+    events = [d.payload["event"] for d in delivered if "event" in d.payload]
+    about = [e for e in events if message.ts in (e.get("ts"), e.get("deleted_ts"))]
+    return sum(e.get("subtype") == subtype for e in about)

@@ -79,10 +79,10 @@ async def test_what_is_given_up_fails_and_is_never_counted_as_heard(
     with pytest.raises(StoreError), caplog.at_level(logging.ERROR):
         await intake.begin("here", database.accepting("one"))
     assert "given up" in caplog.text
-    assert intake.waiting == 1
+    assert intake.gave_up
     database.is_away = False
     await intake.begin("here", database.accepting("two"))
-    assert intake.waiting == 1
+    assert intake.gave_up
 
 
 async def test_what_is_closed_before_it_was_begun_leaves_nothing_behind(
