@@ -306,11 +306,17 @@ class DiscordAdapter:
         if since is None:
             return
         async for message in catch_up.missed(self._client, self._cursors, shard, since):
-            await self._intake.begin(
+            accepting = self._intake.begin(
                 message.channel.id,
                 partial(self._message, message, listening_since),
                 missed=True,
             )
+            await asyncio.wait({accepting})
+            failure = None if accepting.cancelled() else accepting.exception()
+            if isinstance(failure, StoreError):
+                raise failure
+            if failure is not None:  # what was said behind it is not to be missed for it
+                logger.error("a message that was missed cannot be taken in", exc_info=failure)
         async for change in changed(self._client, self._cursors, shard, since):
             await self._take_in_change(change)
 

@@ -1,7 +1,9 @@
 """How far Discord was heard, noted only when nothing is missing."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any, cast
 
 import discord
@@ -111,6 +113,40 @@ async def test_after_an_unforeseen_error_the_next_look_back_makes_up_for_it(
     assert notes.noted == []
     await adapter.connected(0, resumed=False)
     assert notes.noted == [Shard(0, 2)]
+
+
+async def test_a_message_that_cannot_be_taken_in_does_not_hide_those_behind_it(
+    adapter: DiscordAdapter,
+    notes: Notes,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    taken = list[object]()
+
+    async def missed(*_: object) -> AsyncIterator[object]:
+        for number in range(3):
+            yield SimpleNamespace(channel=SimpleNamespace(id=1), number=number)
+
+    async def unchanged(*_: object) -> AsyncIterator[object]:
+        for nothing in ():
+            yield nothing
+
+    async def last(shard: Shard) -> datetime | None:
+        return discord.utils.utcnow()
+
+    async def take_in(message: SimpleNamespace, listening_since: datetime) -> None:
+        if message.number == 1:
+            raise ZeroDivisionError
+        taken.append(message.number)
+
+    monkeypatch.setattr(module.catch_up, "missed", missed)
+    monkeypatch.setattr(module, "changed", unchanged)
+    monkeypatch.setattr(notes, "last", last)
+    monkeypatch.setattr(adapter, "_message", take_in)
+    await adapter.connected(0, resumed=False)
+    assert taken == [0, 2]
+    assert notes.noted == [Shard(0, 2)]
+    assert "ZeroDivisionError" in caplog.text
 
 
 async def test_nothing_is_noted_of_a_shard_that_may_be_another_processs(
