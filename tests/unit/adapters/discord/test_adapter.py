@@ -128,7 +128,7 @@ async def test_a_message_that_cannot_be_taken_in_does_not_hide_those_behind_it(
             yield SimpleNamespace(channel=SimpleNamespace(id=1), number=number)
 
     async def unchanged(*_: object) -> AsyncIterator[object]:
-        for nothing in ():
+        for nothing in list[object]():
             yield nothing
 
     async def last(shard: Shard) -> datetime | None:
@@ -139,7 +139,7 @@ async def test_a_message_that_cannot_be_taken_in_does_not_hide_those_behind_it(
             raise ZeroDivisionError
         taken.append(message.number)
 
-    monkeypatch.setattr(module.catch_up, "missed", missed)
+    monkeypatch.setattr("adapters.discord.catch_up.missed", missed)
     monkeypatch.setattr(module, "changed", unchanged)
     monkeypatch.setattr(notes, "last", last)
     monkeypatch.setattr(adapter, "_message", take_in)
