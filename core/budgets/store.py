@@ -103,16 +103,15 @@ class TokenBudgets:
         The room counts as spent until it is settled. So the requests of this object exceed
         a budget by one at most, unless they are dearer than those before them.
         """
-        reservation = self._reservations.make(user_id, course_id)
+        reservation, spent = self._reservations.make(user_id, course_id), None
+        has_room = False
         try:
             spent = await self.exhausted(user_id, course_id, moment, but=reservation)
-        except BaseException:
-            self._reservations.drop(reservation)
-            raise
-        if spent is None:
-            return reservation
-        self._reservations.drop(reservation)
-        return spent
+            has_room = spent is None
+        finally:
+            if not has_room:
+                self._reservations.drop(reservation)
+        return spent or reservation
 
     def settle(self, reservation: Reservation, tokens: int) -> None:
         """End a reservation, once what was used is added.
