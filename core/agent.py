@@ -25,6 +25,7 @@ from core.models import (
     RetrievalToolInput,
     gist_of,
 )
+from core.retrieval.references import read_references
 from core.retrieval.retrieval import Retrieval, passage_alone
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
@@ -207,6 +208,10 @@ class Agent:
         )
         before = gist_of(request.thread_messages)
         earlier = [*before, *(_what_was_asked(one) for one in turn.turns)]
+        if turn.quote is None:
+            named = read_references(request.query_text, alone=not earlier)
+            if named and (text := await self._retriever.read(request.course_id, asked, named)):
+                return text
         return await self._retriever.retrieve(request.course_id, asked, earlier)
 
     async def _remember(self, request: AgentRequest, response: AgentResponse) -> AgentResponse:

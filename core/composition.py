@@ -25,6 +25,7 @@ from core.models import (
     RetrievedChunk,
 )
 from core.retrieval.retrieval import Retrieval
+from core.text.links import without_links
 
 _CLOSING = re.compile(r"[.!?…,;:]*[\"'”’»)\]]*")
 """What ends a sentence behind its last letter."""
@@ -240,9 +241,13 @@ class Composition:
 
         `within` is whether only a section was searched: then nothing is said of the book.
         """
+        if self._retrieval.missing_section is not None:
+            return f"This book has no {without_links(self._retrieval.missing_section)}."
         in_vain = self.tally.written and not self.tally.not_covered
         said = wording.not_carried if in_vain else wording.not_covered
-        return said(self._retrieval.nearest_sections, within=within)
+        searched = self._retrieval.section if within else None
+        others = [name for name in self._retrieval.nearest_sections if name != searched]
+        return said(others, within=within)
 
     def _explains(self, request: AgentRequest) -> bool:
         """Return whether the reader only wants to know about a passage that was found."""

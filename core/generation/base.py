@@ -85,6 +85,8 @@ class GenerationTask:
     """What people said in the question's thread before the session began, oldest first."""
     section: str | None = None
     """The heading of the section that alone was searched; none for the whole book."""
+    in_order: bool = False
+    """Whether what the section says was asked for: the evidence is its text in reading order."""
     selected_text: str | None = None
     quote_location: QuoteLocation | None = None
     language: str = "en"

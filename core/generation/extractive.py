@@ -56,7 +56,11 @@ class ExtractiveGenerator:
             GenerationError: when the sentences cannot be embedded.
         """
         inquiry = read_inquiry(task, task.encode_terms)
-        excerpts = _without_given(task, _readable(task), inquiry)
+        excerpts = _readable(task)
+        if task.in_order:
+            excerpts = _as_it_stands(task, excerpts)
+        else:
+            excerpts = _without_given(task, excerpts, inquiry)
         try:
             chosen = await self._choose(excerpts, task, inquiry)
         except EmbeddingError as error:
@@ -70,8 +74,7 @@ class ExtractiveGenerator:
         """Return what answers best, chosen again for as long as some of it was planted."""
         planted: dict[int, Sequence[Span]] = {}
         while True:
-            ranked = await rank(excerpts, task, inquiry, task.encode_terms, self._embedder)
-            chosen = select(excerpts, ranked, inquiry, self._most_sentences[task.length])
+            chosen = await self._pick(excerpts, task, inquiry)
             for number in {excerpt.chunk_number for excerpt in chosen} - planted.keys():
                 chunk = task.evidence[number]
                 titles = (chunk.page_title, *chunk.headings)
@@ -82,6 +85,16 @@ class ExtractiveGenerator:
                 replace(excerpt, citable=False) if _touches(excerpt, planted) else excerpt
                 for excerpt in excerpts
             ]
+
+    async def _pick(
+        self, excerpts: Sequence[Excerpt], task: GenerationTask, inquiry: Inquiry
+    ) -> list[Excerpt]:
+        """Return what answers best; of a section that was asked for, its beginning."""
+        most = self._most_sentences[task.length]
+        if task.in_order:
+            return [excerpt for excerpt in excerpts if excerpt.citable][:most]
+        ranked = await rank(excerpts, task, inquiry, task.encode_terms, self._embedder)
+        return select(excerpts, ranked, inquiry, most)
 
     async def repair(
         self, task: GenerationTask, rejected: Sequence[Rejected]
@@ -101,6 +114,16 @@ def _readable(task: GenerationTask) -> list[Excerpt]:
         if _lies_in(excerpt, task.reads[excerpt.chunk_number])
         else replace(excerpt, citable=False)
         for excerpt in excerpts
+    ]
+
+
+def _as_it_stands(task: GenerationTask, excerpts: list[Excerpt]) -> list[Excerpt]:
+    """Let all that is read of a section be quoted where nothing of it stands by itself."""
+    if any(excerpt.citable for excerpt in excerpts):
+        return excerpts
+    return [
+        replace(e, citable=not task.reads or _lies_in(e, task.reads[e.chunk_number]))
+        for e in excerpts
     ]
 
 

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from core.models import EXPLAIN_QUOTE, QuoteLocation, QuoteStatus, RetrievalToolInput
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _OPENING = re.compile(
     r"^\s*(?:and|but|so|or|then|also|what about|how about|why(?: not| is that| so)?\s*\?*$|"
@@ -61,3 +63,29 @@ def depends_on_quote(question: str) -> bool:
 def with_context(question: str, earlier: Sequence[str]) -> str:
     """Return the question behind the two user turns before it, oldest first."""
     return "\n".join([*earlier[-2:], question])
+
+
+def query_texts(
+    asked: RetrievalToolInput, earlier: Sequence[str], section: str | None
+) -> list[str]:
+    """Return the texts that together say what to look for; each counts alike.
+
+    A question that leans on the conversation is joined by itself behind the two before it, or
+    where there is none behind the heading of the one section searched: "it" is what that is
+    about. One about a quote by the quote, which stands alone where there is no question.
+    """
+    question = asked.query_text
+    if asked.selected_text is not None:
+        bare = question == EXPLAIN_QUOTE
+        return [asked.selected_text] if bare else [question, asked.selected_text]
+    before = earlier or ([section] if section else [])
+    if before and depends_on_context(question):
+        return [question, with_context(question, before)]
+    return [question]
+
+
+def stands_without_quote(asked: RetrievalToolInput, location: QuoteLocation | None) -> bool:
+    """Return whether a question's quote is not from this book, and says nothing it needs."""
+    is_foreign = location is not None and location.status is QuoteStatus.NOT_FOUND
+    bare = asked.query_text == EXPLAIN_QUOTE
+    return is_foreign and not bare and not depends_on_quote(asked.query_text)

@@ -42,6 +42,10 @@ class Retrieval:
     """Whether the question was searched by itself, since its quote is not from this book."""
     section: str | None = None
     """The heading of the section that alone was searched; none for the whole book."""
+    in_order: bool = False
+    """Whether the section's text itself was asked for: the evidence is in reading order."""
+    missing_section: str | None = None
+    """What was asked for by its number, and the book does not have."""
     documents: tuple[str, ...] = ()
     """Source files of all candidates, best first, each once."""
     nearest_sections: tuple[str, ...] = ()
@@ -83,6 +87,32 @@ def passage_alone(course_id: str, passage: str) -> Retrieval:
         context=None,
         evidence=(whole(chunk),),
         signals=EvidenceSignals(best_score=1.0, document_share=1.0),
+    )
+
+
+def from_section(
+    name: str, paragraph: str | None, text: Sequence[Excerpt], took_ms: float
+) -> Retrieval:
+    """Return a section that was asked for by name, in reading order, or that it is missing."""
+    missing = name if paragraph is None else f"paragraph {paragraph} in “{name}”"
+    return Retrieval(
+        output=RetrievalToolOutput(
+            retrieved_chunks=tuple({e.chunk.chunk_id: e.chunk for e in text}.values()),
+            query_embedding=(),
+            search_time_ms=took_ms,
+            total_candidates=len(text),
+            success=True,
+        ),
+        context=None,
+        evidence=tuple(text),
+        signals=EvidenceSignals(best_score=1.0, coverage=1.0, document_share=1.0)
+        if text
+        else EvidenceSignals(),
+        section=name,
+        in_order=True,
+        missing_section=None if text else missing,
+        documents=tuple(dict.fromkeys(e.chunk.source_file for e in text)),
+        nearest_sections=(name,) if text else (),
     )
 
 

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Self
 from uuid import UUID
@@ -13,14 +13,12 @@ import numpy as np
 from core.catalogue import Catalogue, Edition
 from core.embeddings.base import Embedder, Vectors
 from core.errors import ConfigurationError, EmbeddingError, VectorIndexError
-from core.index.base import Candidate, SearchQuery, SparseVector, VectorIndex
+from core.index.base import SearchQuery, SparseVector, VectorIndex
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.models import (
-    EXPLAIN_QUOTE,
+    Chunk,
     Course,
-    QuoteLocation,
-    QuoteStatus,
     RetrievalContext,
     RetrievalToolInput,
     RetrievalToolOutput,
@@ -28,11 +26,12 @@ from core.models import (
     is_on_site,
 )
 from core.retrieval.evidence import Excerpt, Reading, Terms, read_sentences, select_evidence
-from core.retrieval.followups import depends_on_context, depends_on_quote, with_context
+from core.retrieval.followups import query_texts, stands_without_quote
 from core.retrieval.locating import QuoteLocator
 from core.retrieval.ranking import RankedChunk, rank
 from core.retrieval.recent import Recent
-from core.retrieval.retrieval import Retrieval, retrieved, whole
+from core.retrieval.references import SectionReference
+from core.retrieval.retrieval import Retrieval, from_section, retrieved, whole
 from core.retrieval.scoring import (
     BY_WORDS,
     ScoredChunk,
@@ -42,6 +41,7 @@ from core.retrieval.scoring import (
     signals_of,
     term_weights,
 )
+from core.retrieval.section_reading import SectionReader, excerpts_of
 from core.retrieval.sections import resolve_section
 
 logger = logging.getLogger(__name__)
@@ -125,6 +125,7 @@ class Retriever:
         self._encoder_for = encoder_for
         self._shelves: Recent[_Shelf] = Recent(_EDITIONS_IN_MEMORY)
         self._quotes = QuoteLocator(index)
+        self._sections = SectionReader(catalogue, index)
 
     async def retrieve(
         self, course_id: str, asked: RetrievalToolInput, earlier: Sequence[str] = ()
@@ -152,6 +153,42 @@ class Retriever:
             if fresh.edition.generation == shelf.edition.generation:
                 raise
             return await self._search(fresh, question)
+
+    async def read(
+        self, course_id: str, asked: RetrievalToolInput, references: Sequence[SectionReference]
+    ) -> Retrieval | None:
+        """Return the section that a question asks for by name; None: it is to be searched for.
+
+        Raises:
+            UnknownSection, ConfigurationError, VectorIndexError, StoreError: as `retrieve`.
+        """
+        started = time.perf_counter()
+        shelf = await self._shelf(course_id)
+        named = await self._sections.find(shelf.edition, references, asked.section_filter)
+        if named is None:
+            return None
+        try:
+            chunks = await self._sections.chunks(shelf.edition, named)
+        except VectorIndexError:
+            return None  # the search knows what to do when the edition was replaced
+        ours = [chunk for chunk in chunks if _is_ours(chunk, shelf)]
+        if named.sections and not ours:  # a heading without text
+            return None
+        text = excerpts_of(ours, named.paragraph, 2 * asked.top_k)
+        took_ms = (time.perf_counter() - started) * 1_000
+        return replace(
+            from_section(named.name, named.paragraph, text, took_ms),
+            context=RetrievalContext(
+                collection_name=shelf.edition.collection,
+                top_k=asked.top_k,
+                similarity_threshold=asked.score_threshold,
+                filters={"section_ids": tuple(s.section_id for s in named.sections)},
+            ),
+            language=shelf.course.language,
+            generation=shelf.edition.generation,
+            statistics=shelf.terms,
+            encode_terms=shelf.encoder.terms,
+        )
 
     async def _shelf(self, course_id: str) -> _Shelf:
         edition = await self._catalogue.live(course_id)
@@ -185,16 +222,16 @@ class Retriever:
             section_ids = resolve_section(asked.section_filter, sections)
             section = next(s.title for s in sections if s.section_id == section_ids[0])
         location, quoted = await self._quotes.locate(edition, asked.selected_text)
-        without_quote = _stands_without_quote(asked, location)
+        without_quote = stands_without_quote(asked, location)
         texts = (
-            [asked.query_text] if without_quote else _query_texts(asked, question.earlier, section)
+            [asked.query_text] if without_quote else query_texts(asked, question.earlier, section)
         )
         dense = await _direction(shelf.embedder, texts)
         by_words = not dense.any()
         sparse = _mean([shelf.encoder.query(text) for text in texts])
         query = SearchQuery(dense, sparse, section_ids, limit=CANDIDATES)
         candidates = await self._index.search(edition.collection, query)
-        ranking = rank([c for c in candidates if _is_ours(c, shelf)])
+        ranking = rank([c for c in candidates if _is_ours(c.chunk, shelf)])
         weights = term_weights(shelf.terms, sparse)
         scale = BY_WORDS if by_words else shelf.scale
         scored = score_leading(ranking, scale, weights, shelf.terms_of)
@@ -240,32 +277,6 @@ class Retriever:
         )
 
 
-def _query_texts(
-    asked: RetrievalToolInput, earlier: Sequence[str], section: str | None
-) -> list[str]:
-    """Return the texts that together say what to look for; each counts alike.
-
-    A question that leans on the conversation is joined by itself behind the two before it, or
-    where there is none behind the heading of the one section searched: "it" is what that is
-    about. One about a quote by the quote, which stands alone where there is no question.
-    """
-    question = asked.query_text
-    if asked.selected_text is not None:
-        bare = question == EXPLAIN_QUOTE
-        return [asked.selected_text] if bare else [question, asked.selected_text]
-    before = earlier or ([section] if section else [])
-    if before and depends_on_context(question):
-        return [question, with_context(question, before)]
-    return [question]
-
-
-def _stands_without_quote(asked: RetrievalToolInput, location: QuoteLocation | None) -> bool:
-    """Return whether a question's quote is not from this book, and says nothing it needs."""
-    is_foreign = location is not None and location.status is QuoteStatus.NOT_FOUND
-    bare = asked.query_text == EXPLAIN_QUOTE
-    return is_foreign and not bare and not depends_on_quote(asked.query_text)
-
-
 async def _direction(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     """Return what the texts mean together; zeros when the model does not answer.
 
@@ -296,9 +307,9 @@ def _mean(vectors: Sequence[SparseVector]) -> SparseVector:
     return SparseVector(indices, tuple(total[index] for index in indices))
 
 
-def _is_ours(candidate: Candidate, shelf: _Shelf) -> bool:
+def _is_ours(chunk: Chunk, shelf: _Shelf) -> bool:
     """Check once more, after the index, that a chunk is this course's and on its site."""
-    chunk, course = candidate.chunk, shelf.course
+    course = shelf.course
     if chunk.course_id != course.course_id or chunk.generation != shelf.edition.generation:
         logger.error("the index returned a chunk of %s for %s", chunk.course_id, course.course_id)
         return False

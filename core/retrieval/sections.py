@@ -7,15 +7,17 @@ from urllib.parse import unquote, urlsplit
 
 from core.catalogue import SectionRecord
 from core.errors import UnknownSection
+from core.retrieval.references import SectionReference
+from core.retrieval.section_numbers import (
+    SectionNumber,
+    number_of,
+    read_number,
+    without_number,
+)
 
 _CLOSE_ENOUGH = 86.0
 _NEAREST = 3
 _MARKS = re.compile(r"[\W_]+")
-_NUMBERED = re.compile(
-    r"^(?:(?:chapter|ch|section|sec|part|unit|module|lesson|lecture|week|kapitel|chapitre|capítulo)"
-    r"\s*\.?\s*)?(\d+(?:\.\d+)*)$",
-    re.IGNORECASE,
-)
 _NUMBERED_FILE = re.compile(
     r"^(?:chapter|chap|ch|section|sec|part|unit|module|lesson|lecture|week)?[-_ ]?"
     r"(\d+)(?:[-_.](\d+)(?=\D|$))?",
@@ -27,21 +29,65 @@ def resolve_section(name: str, sections: Sequence[SectionRecord]) -> tuple[str, 
     """Return the ids of the sections called `name`, in book order.
 
     A name is matched against module, heading, heading path ("Chapter > Section"), page title,
-    file name and URL: first exactly (case, accents, punctuation aside), then as a chapter
-    number, then as the whole words of a heading, then by spelling.
+    file name and URL: first exactly (case, accents, punctuation aside), then by its number,
+    then as the whole words of a heading, then by spelling, which a number does not allow.
 
     Raises:
         UnknownSection: naming the nearest headings.
     """
-    for matches in (_by_url, _by_name, _by_number, _by_words):
-        if found := [section.section_id for section in sections if matches(name, section)]:
-            return tuple(dict.fromkeys(found))
+    read = read_number(name)
+    found = [s for s in sections if _by_url(name, s)] or [s for s in sections if _by_name(name, s)]
+    found = found or (_by_number(read[0], sections) if read else [])
+    if read is None or read[0].kind is None:
+        found = found or [section for section in sections if _by_words(name, section)]
+    if found:
+        return tuple(dict.fromkeys(section.section_id for section in found))
     ranked = _by_spelling(name, sections)
     best = ranked[0][0] if ranked else 0.0
-    if best >= _CLOSE_ENOUGH:
+    if best >= _CLOSE_ENOUGH and read is None:
         return tuple(dict.fromkeys(s.section_id for score, s in ranked if score == best))
     nearest = dict.fromkeys(section.title for _, section in ranked)
     raise UnknownSection(name, list(nearest)[:_NEAREST])
+
+
+def find_sections(
+    reference: SectionReference, sections: Sequence[SectionRecord]
+) -> list[SectionRecord]:
+    """Return the sections that a question names, in book order; spelling forgives nothing."""
+    if reference.number is not None:
+        return _by_number(reference.number, sections)
+    if reference.parent is not None:
+        around = [section for section in sections if _by_name(reference.parent, section)]
+        named = [section for section in sections if _by_title(reference.name, section)]
+        return [s for s in named if any(s != outer and lies_in(s, outer) for outer in around)]
+    exact = [section for section in sections if _by_title(reference.name, section)]
+    if exact or not reference.by_words:
+        return exact
+    likely = [section for section in sections if _by_words(reference.name, section)]
+    return likely if len({section.title for section in likely}) == 1 else []
+
+
+def counts_sections_like(number: SectionNumber, sections: Sequence[SectionRecord]) -> bool:
+    """Return whether the book numbers its sections this way, so that one can be missing."""
+    numbers = [known for section in sections if (known := number_of(section.title))]
+    if number.kind in {"section", "chapter"} and any(known.kind is None for known in numbers):
+        return True
+    return number.kind is not None and any(number.counts_like(known) for known in numbers)
+
+
+def lies_in(inner: SectionRecord, outer: SectionRecord) -> bool:
+    """Return whether a section is the other one or a part of it."""
+    return holds(outer, inner.source_file, inner.path, inner.module)
+
+
+def holds(
+    section: SectionRecord, source_file: str, headings: Sequence[str], module: str | None
+) -> bool:
+    """Return whether what stands under these headings belongs to the section."""
+    if not section.path and section.module is not None and section.title == section.module:
+        return module == section.module
+    own = tuple(headings[: len(section.path)]) == section.path
+    return own and source_file == section.source_file
 
 
 def _fold(text: str) -> str:
@@ -57,6 +103,8 @@ def _names(section: SectionRecord) -> Iterator[str]:
         yield section.path[-1]
     if section.module:
         yield f"{section.module} {' '.join(section.path)}"
+    if bare := without_number(section.title):
+        yield bare
     yield section.source_file
     yield section.source_file.rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
@@ -77,15 +125,28 @@ def _by_name(name: str, section: SectionRecord) -> bool:
     return bool(wanted) and any(_fold(known) == wanted for known in _names(section))
 
 
-def _by_number(name: str, section: SectionRecord) -> bool:
-    match = _NUMBERED.match(name.strip())
-    if match is None:
-        return False
-    number = re.escape(match.group(1))
-    starts = re.compile(rf"^(?:[a-z]+\s*)?0*{number}(?!\d|\.\d)", re.IGNORECASE)
-    return starts.match(section.title) is not None or (
-        not section.path and _file_has_number(section.source_file, match.group(1))
-    )
+def _by_title(name: str, section: SectionRecord) -> bool:
+    wanted = _fold(name)
+    return bool(wanted) and wanted in {_fold(section.title), _fold(without_number(section.title))}
+
+
+def _by_number(number: SectionNumber, sections: Sequence[SectionRecord]) -> list[SectionRecord]:
+    """Return the sections whose number it is, of the kind asked for where there are some.
+
+    A chapter is also its numbered files; a section or § is one only where no heading is.
+    """
+    distances = [
+        number.distance(known) if (known := number_of(section.title)) else None
+        for section in sections
+    ]
+    nearest = min((d for d in distances if d is not None), default=None)
+    in_files = number.kind != "§" and (nearest is None or number.kind != "section")
+    return [
+        section
+        for section, distance in zip(sections, distances, strict=True)
+        if (distance is not None and distance == nearest)
+        or (in_files and not section.path and _file_has_number(section.source_file, number.number))
+    ]
 
 
 def _file_has_number(source_file: str, number: str) -> bool:
@@ -95,7 +156,7 @@ def _file_has_number(source_file: str, number: str) -> bool:
     if match is None:
         return False
     have = [str(int(part)) for part in match.groups() if part is not None]
-    wanted = [str(int(part)) for part in number.split(".")]
+    wanted = [part.lstrip("0") or "0" for part in number.split(".")]
     return have[: len(wanted)] == wanted
 
 

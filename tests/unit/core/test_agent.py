@@ -526,6 +526,31 @@ async def test_what_the_writer_looks_up_is_cited_and_recorded(house: House) -> N
     assert generator.found[0].chunk.chunk_id in [c.chunk_id for c in answer.grounding_chunks]
 
 
+async def test_a_section_that_is_asked_for_by_name_is_the_evidence(house: House) -> None:
+    generator = ScriptedGenerator(first_words)
+    answer = await house.agent(generator).answer(asking("What is in the fog section?"))
+    assert {chunk.section_heading for chunk in generator.tasks[0].evidence} == {"Fog"}
+    assert answer.outcome is Outcome.ANSWERED
+    assert answer.citations
+
+
+async def test_explain_this_section_shows_the_section_that_is_searched(house: House) -> None:
+    asked = asking("Explain it", section_filter="Fog", query_type=QueryType.SECTION_SPECIFIC)
+    answer = await house.agent().answer(asked)
+    assert answer.response_text.startswith("In fog the keeper rings the bell")
+    assert answer.outcome is Outcome.ANSWERED
+
+
+async def test_it_is_what_was_spoken_of_before_and_not_the_section(house: House) -> None:
+    generator, session = ScriptedGenerator(first_words), uuid4()
+    within = {"section_filter": "The lamp", "query_type": QueryType.SECTION_SPECIFIC}
+    agent = house.agent(generator)
+    await agent.answer(asking("Who winds the weight?", session_id=session, **within))
+    await agent.answer(asking("Explain it", session_id=session, **within))
+    await agent.answer(asking("Explain this section", session_id=session, **within))
+    assert [task.in_order for task in generator.tasks] == [False, False, True]
+
+
 async def test_a_second_look_stays_in_the_section_that_was_asked_for(house: House) -> None:
     generator = LookingGenerator(
         RetrievalToolInput(query_text="What turns the lens?", section_filter="Visiting")
@@ -614,6 +639,25 @@ async def test_a_chunk_of_another_course_or_edition_never_appears(house: House) 
     assert "mitochondria" not in text
     assert "https://evil.example/lamp" not in text
     assert COVERED_FACT in answer.response_text
+
+
+async def test_a_section_read_by_name_holds_nothing_of_another_course(house: House) -> None:
+    foreign = await house.catalogue.live("foreign")
+    assert foreign
+    place = (await _of_section(house, "Fog")).model_dump(include={"source_file", "headings"})
+    secrets = [chunk async for chunk in house.index.scroll(foreign.collection)]
+    moved = [chunk.model_copy(update=place) for chunk in secrets]
+    house.index.smuggled = [Candidate(chunk, 1.0, 99.0) for chunk in moved]
+    answer = await house.agent().answer(asking("What does the section on fog say?"))
+    assert "mitochondria" not in answer.model_dump_json()
+    assert answer.response_text.startswith("In fog the keeper rings the bell")
+
+
+async def _of_section(house: House, heading: str) -> Any:
+    edition = await house.catalogue.live("arden")
+    assert edition
+    chunks = [chunk async for chunk in house.index.scroll(edition.collection)]
+    return next(chunk for chunk in chunks if chunk.section_heading == heading)
 
 
 async def test_a_passage_of_another_course_is_not_found_though_the_index_returns_it(

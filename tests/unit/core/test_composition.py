@@ -288,6 +288,12 @@ def test_within_a_section_nothing_is_said_of_the_whole_book() -> None:
     assert finished(composition, within).notices == (wording.PARTLY_COVERED_WITHIN,)
 
 
+def test_the_section_that_was_searched_is_not_the_nearest_elsewhere() -> None:
+    within = request(query_type=QueryType.SECTION_SPECIFIC, section_filter="Heaps")
+    composition = Composition(found(heap(), section="Heaps", nearest_sections=("Heaps",)))
+    assert finished(composition, within).response_text == wording.not_covered([], within=True)
+
+
 def test_an_answer_about_a_passage_that_is_not_in_the_book_is_not_sure() -> None:
     nowhere = QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.0)
     composition = Composition(found(heap(), quote_location=nowhere))

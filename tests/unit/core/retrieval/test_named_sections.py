@@ -1,0 +1,182 @@
+"""A section that is asked for by its name is read, and not searched for."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from core.catalogue import SectionRecord
+from core.composition import Composition
+from core.errors import UnknownSection
+from core.generation.base import Claim, GenerationTask
+from core.generation.extractive import ExtractiveGenerator
+from core.models import AgentConfiguration, AgentRequest, RetrievalToolInput
+from core.retrieval.references import read_references
+from core.retrieval.retrieval import Retrieval
+from core.retrieval.retriever import Retriever
+from core.retrieval.sections import resolve_section
+from tests.library import COURSE, Library, open_library
+
+STATUTE = """# Harbour rules
+
+## Part 1 Scope
+
+### § 1 Vessels
+
+(1) These rules hold for vessels longer than 7 metres.
+
+(2) They do not hold for the vessels of the fire service.
+
+## Part 2 Penalties
+
+### § 12 Offences
+
+(1) Whoever shows no lantern pays a fine of 200 crowns.
+
+(2) Whoever shows a red lantern pays a fine of 900 crowns.
+
+(3) Whoever writes a false logbook pays a fine of 400 crowns.
+
+The fine is doubled when that happens again.
+
+(4) An attempt is not punished by any fine.
+
+### § 12a Minor cases
+
+In a minor case the warden warns the keeper.
+"""
+KILN = "# Kiln guide\n\n## 3.2 Firing\n\nClose the damper before you light the burner.\n"
+LOOPS = "# Loops\n\n## Summary\n\nA loop repeats what stands inside of its braces.\n"
+
+
+@pytest.fixture
+async def library(tmp_path: Path) -> AsyncIterator[Library]:
+    async with open_library(tmp_path) as library:
+        library.write({"harbour.md": STATUTE, "kiln.md": KILN, "loops.md": LOOPS})
+        await library.ingest("book")
+        yield library
+
+
+async def read(library: Library, question: str, section: str | None = None) -> Retrieval | None:
+    retriever = Retriever(library.catalogue, library.index, lambda _: library.embedder)
+    asked = RetrievalToolInput(query_text=question, section_filter=section)
+    return await retriever.read(COURSE.course_id, asked, read_references(question))
+
+
+def words(retrieval: Retrieval | None) -> str:
+    assert retrieval is not None
+    return " ".join(" ".join(excerpt.text.split()) for excerpt in retrieval.evidence)
+
+
+@pytest.mark.parametrize(
+    ("question", "begins", "ends"),
+    [
+        ("What does § 12 (3) say?", "(3) Whoever writes", "happens again."),
+        ("What does paragraph 2 of § 12 say?", "(2) Whoever shows a red", "900 crowns."),
+        ("Was steht in § 12 Absatz 4?", "(4) An attempt", "any fine."),
+        ("What is in section 12?", "(1) Whoever shows no", "any fine."),
+        ("What does § 12a say?", "In a minor", "keeper."),
+        ("What is § 1 about?", "(1) These rules", "fire service."),
+        ("What does the section on offences say?", "(1) Whoever shows no", "any fine."),
+        ("What does chapter 3.2 say?", "Close", "burner."),
+        ("Was steht in Abschnitt 3.2?", "Close", "burner."),
+        ("What is in the summary of Loops?", "A loop", "braces."),
+        ("Summarize Part 2", "(1) Whoever shows no", "keeper."),
+        ("What does § 3.2 (1) say?", "Close", "burner."),
+    ],
+)
+async def test_a_named_section_is_read_from_its_beginning(
+    library: Library, question: str, begins: str, ends: str
+) -> None:
+    said = words(await read(library, question))
+    assert said.startswith(begins)
+    assert said.endswith(ends)
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What does § 16 say?", "This book has no § 16."),
+        ("What does section 3.9 say?", "This book has no section 3.9."),
+        ("What does § 12 (7) say?", "This book has no paragraph 7 in “§ 12 Offences”."),
+    ],
+)
+async def test_what_the_book_does_not_have_is_told(
+    library: Library, question: str, told: str
+) -> None:
+    found = await read(library, question)
+    assert found is not None
+    request = AgentRequest(course_id=COURSE.course_id, query_text=question, user_id="u")
+    fields = Composition(found).finish(request, AgentConfiguration(), answerable=False)
+    assert fields["response_text"] == told
+
+
+@pytest.mark.parametrize("question", ["What does article 5 say?", "What does it say?"])
+async def test_what_the_book_does_not_count_is_searched_for(
+    library: Library, question: str
+) -> None:
+    assert await read(library, question) is None
+
+
+@pytest.mark.parametrize("name", ["§ 12", "§12", "section 12", "Sec. 12", "§ 12 Offences"])
+@pytest.mark.parametrize("question", ["What does it say?", "Explain this section", "Summarize it"])
+async def test_the_section_that_is_searched_needs_no_name(
+    library: Library, name: str, question: str
+) -> None:
+    assert words(await read(library, question, name)).startswith("(1) Whoever shows no lantern")
+
+
+async def test_the_section_that_is_searched_may_be_one_paragraph(library: Library) -> None:
+    assert words(await read(library, "What does it say?", "§ 12 (4)")).startswith("(4)")
+    assert words(await read(library, "What does paragraph 2 say?", "§ 12")).startswith("(2)")
+
+
+async def test_another_section_than_the_searched_one_is_not_read(library: Library) -> None:
+    assert await read(library, "What does § 1 say?", "Part 2") is None
+
+
+async def test_without_a_model_the_first_sentences_are_shown(library: Library) -> None:
+    found = await read(library, "What does § 12 say?")
+    assert found is not None
+    composition = Composition(found)
+    task = GenerationTask(
+        "What does § 12 say?",
+        composition.evidence,
+        reads=composition.reads,
+        in_order=found.in_order,
+        encode_terms=found.encode_terms,
+    )
+    writer = ExtractiveGenerator(embedder=library.embedder)
+    said = [part.text async for part in writer.generate(task) if isinstance(part, Claim)]
+    assert [sentence[:3] for sentence in said] == ["(1)", "(2)", "(3)"]
+
+
+def sections(*titles: str) -> list[SectionRecord]:
+    return [
+        SectionRecord(title, title, ("Book", title), None, None, "book.md", n)
+        for n, title in enumerate(titles)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("section 1", ("§ 1 Scope",)),
+        ("§ 12", ("§ 12 Offences",)),
+        ("12a", ("§ 12a Minor cases",)),
+        ("part 1", ("Part 1 General",)),
+        ("offenses", ("§ 12 Offences",)),
+    ],
+)
+def test_a_number_fits_wholly_and_the_kind_asked_for_counts(
+    name: str, found: tuple[str, ...]
+) -> None:
+    book = sections("Part 1 General", "§ 1 Scope", "§ 12 Offences", "§ 12a Minor cases")
+    assert resolve_section(name, book) == found
+
+
+@pytest.mark.parametrize("name", ["§ 2", "chapter 16", "article 1", "§ 12b"])
+def test_a_number_is_not_forgiven(name: str) -> None:
+    book = sections("Chapter 15", "§ 1 Scope", "§ 12 Offences", "Part 2 General")
+    with pytest.raises(UnknownSection):
+        resolve_section(name, book)
