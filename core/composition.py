@@ -8,6 +8,7 @@ from typing import Any
 from core.generation.base import Claim, Passage
 from core.grounding import wording
 from core.grounding.citations import CitationLedger, Place, is_block, presentable
+from core.grounding.codes import missing_codes
 from core.grounding.confidence import confidence_of, outcome_of
 from core.grounding.misquoting import Misquote, misquote_of, sentences_around
 from core.grounding.quoting import QuotedPassage
@@ -254,10 +255,16 @@ class Composition:
         return self.stands_in_book and request.query_text == EXPLAIN_QUOTE
 
     def _asks_about_foreign(self, request: AgentRequest) -> bool:
-        """Return whether a passage was quoted that is long enough to be found, and was not."""
+        """Return whether the question is about something that was not found in the book.
+
+        That is a quoted passage, long enough to be found, or a code such as `E044`.
+        """
         location = self._retrieval.quote_location
         given = location is not None and not self.stands_in_book
-        return given and not _is_short(request.selected_text)
+        if given and not _is_short(request.selected_text):
+            return True
+        passages = (chunk.content_text for chunk in (*self.evidence, *self._found))
+        return bool(missing_codes(request.query_text, passages))
 
     def _take_up(self, chunk: RetrievedChunk, start: int, end: int) -> int:
         """Return the chunk's number; one that is known is read as far as both say."""

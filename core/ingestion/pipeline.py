@@ -318,7 +318,5 @@ def _nothing(report: IngestReport, live: Edition | None) -> str:
     told = f"There is nothing to ingest: {reasons}." if reasons else "There is nothing to ingest."
     if live is None:
         return told
-    stays = (
-        f"The earlier text stays; 'glossator courses remove {report.course}' deletes it."
-    )
+    stays = f"The earlier text stays; 'glossator courses remove {report.course}' deletes it."
     return f"{told} {stays}"

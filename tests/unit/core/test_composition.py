@@ -308,6 +308,13 @@ def test_an_answer_about_a_passage_that_is_not_in_the_book_is_not_sure() -> None
 # --- a second look ------------------------------------------------------------------------
 
 
+def test_an_answer_to_a_question_about_a_code_that_was_not_found_is_not_sure() -> None:
+    for question, outcome in (("Why B42?", Outcome.PARTIAL), ("Why 42?", Outcome.ANSWERED)):
+        composition = Composition(found(heap()))
+        add(composition, "It is a tree.", "a complete binary tree")
+        assert finished(composition, request(query_text=question)).outcome is outcome
+
+
 def test_what_a_second_look_finds_can_be_cited_by_its_new_number() -> None:
     composition = Composition(found(heap()))
     sorting = heap("Sorting by a heap takes n log n steps.")
