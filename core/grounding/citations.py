@@ -79,9 +79,10 @@ class CitationLedger:
 
 def _glue(shown: str) -> str:
     """Return what stands between a text and its markers; right below a table is a row."""
-    if not is_block(shown):
-        return " "
-    return "\n\n" if shown.rstrip().splitlines()[-1].lstrip().startswith("|") else "\n"
+    last = shown.rstrip().rpartition("\n")[-1]
+    if last.lstrip().startswith("|"):
+        return "\n\n"
+    return "\n" if is_block(shown) or is_block(last) else " "
 
 
 def is_block(text: str) -> bool:

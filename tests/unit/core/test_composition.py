@@ -177,6 +177,20 @@ def test_the_layout_that_a_writer_wishes_is_kept() -> None:
     assert finished(composition).response_text == "First. [1]\n- Second. [2]"
 
 
+@pytest.mark.parametrize(
+    ("shown", "ends"),
+    [
+        ("Install it with:\n\n```sh\nget tern\n```", "\n```\n[1]"),
+        ("```sh\nget tern\n```", "\n```\n[1]"),
+        ("The prices:\n\n| a | b |\n|---|---|\n| 1 | 2 |", "| 1 | 2 |\n\n[1]"),
+        ("Run `get tern`.", "Run `get tern`. [1]"),
+    ],
+)
+def test_a_marker_breaks_no_block_that_ends_before_it(shown: str, ends: str) -> None:
+    composition = Composition(found(heap()))
+    assert add(composition, shown, "a complete binary tree").text.endswith(ends)
+
+
 def test_a_list_begins_with_its_first_bullet() -> None:
     composition = Composition(found(heap()))
     item = Claim("First.", (Quoted(0, "A heap is a complete"),), lead="\n\n- ")
