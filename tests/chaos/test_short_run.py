@@ -1,6 +1,7 @@
 """A run of about a minute: two replicas are killed and stopped, the database crashes."""
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,13 @@ async def test_each_question_is_answered_once_while_things_break(
     models: Path, tmp_path: Path
 ) -> None:
     part = Part(seed=SEED, replicas=2, on_postgres=True, stand_ins=True, questions=QUESTIONS)
-    try:
-        with postgres_server() as server:
-            templates = Templates(tmp_path / "templates", models, server)
-            outcome = await run_part(part, tmp_path / "part", templates, server)
-    except RuntimeError as reason:
-        pytest.skip(str(reason))
+    with ExitStack() as opened:
+        try:
+            server = opened.enter_context(postgres_server())
+        except RuntimeError as reason:
+            pytest.skip(str(reason))
+        templates = Templates(tmp_path / "templates", models, server)
+        outcome = await run_part(part, tmp_path / "part", templates, server)
     assert is_clean([outcome]), table([outcome])
     assert outcome.counts["questions"] == outcome.counts["accepted"] == QUESTIONS
     for never in ("apologies", "not found in the book", "exits of its own", "ends without 0"):

@@ -69,7 +69,11 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     survivors = [verdict for verdict in verdicts if verdict.fate is Fate.SURVIVED]
     killed = len(verdicts) - len(survivors)
-    print(f"\n{killed} of {len(verdicts)} killed ({killed / len(verdicts):.0%})")
+    late = sum(verdict.fate is Fate.TIMED_OUT for verdict in verdicts)
+    print(
+        f"\n{killed} of {len(verdicts)} killed ({killed / len(verdicts):.0%}), "
+        f"{late} of them by the time that their tests took"
+    )
     for verdict in survivors:
         print(f"survived: {verdict.mutant.name} ({verdict.mutant.path})")
     return 1 if survivors else 0

@@ -160,6 +160,7 @@ async def test_when_gemini_is_gone_the_reader_gets_an_answer_at_once(
         assert time.monotonic() - started < 5
     assert (answer.model_name, answer.notices[0]) == ("extractive", wording.MODEL_FAILED)
     assert COVERED_FACT in answer.response_text
+    assert any(COVERED_FACT in citation.quote for citation in answer.citations)
 
 
 async def test_a_model_that_is_left_alone_for_a_while_adds_no_line_to_the_log(
@@ -190,6 +191,7 @@ def _is_the_books_own_answer(seen: Sequence[AgentEvent]) -> None:
     assert answer.outcome in {Outcome.ANSWERED, Outcome.PARTIAL}
     assert (answer.model_name, answer.notices[0]) == ("extractive", wording.MODEL_FAILED)
     assert COVERED_FACT in answer.response_text
+    assert any(COVERED_FACT in citation.quote for citation in answer.citations)
     assert "Traceback" not in answer.model_dump_json()
     _nothing_half_streamed_stands(seen)
 
