@@ -19,6 +19,7 @@ LINKS = "tests/security/test_sent_links.py"
 CLICKS = "tests/security/test_clicks.py"
 ACKS = "tests/security/test_acknowledging.py"
 DISCORD_WINDOWS = "tests/contracts/test_closed_windows_on_discord.py"
+LOOKS = "tests/unit/adapters/slack/test_catch_up.py"
 SHARDS = "tests/unit/adapters/discord/test_shards.py"
 
 IN_ADAPTERS = (
@@ -514,6 +515,34 @@ IN_ADAPTERS = (
         (
             "tests/wire/test_slack_sockets.py"
             "::test_an_address_that_is_used_up_is_given_up_for_another_one",
+        ),
+    ),
+    # --- what Slack told nobody ------------------------------------------------------------
+    Mutant(
+        "look through Slack's history after pauses alone",
+        "adapters/slack/catch_up.py",
+        "            await self._look(now(), after_pause=False)\n",
+        "            pass\n",
+        "an event that Slack lost while all seemed well is found",
+        (f"{LOOKS}::test_without_a_pause_the_history_is_looked_through_now_and_then",),
+    ),
+    Mutant(
+        "note that all was heard while an event waits for the inbox",
+        "adapters/slack/catch_up.py",
+        "        if are_given_up and not self._intake.waiting:\n",
+        "        if are_given_up:\n",
+        "what is not stored yet is not counted as heard",
+        (f"{LOOKS}::test_the_cursor_stays_while_an_event_waits_for_the_inbox",),
+    ),
+    Mutant(
+        "count an event that was given up as heard",
+        "adapters/intake.py",
+        "                    self.gave_up = True\n",
+        "",
+        "what was given up is looked for later",
+        (
+            "tests/unit/adapters/test_intake.py"
+            "::test_what_is_given_up_fails_and_is_never_counted_as_heard",
         ),
     ),
     # --- the terminal ----------------------------------------------------------------------
