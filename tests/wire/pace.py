@@ -16,6 +16,8 @@ SOON = 0.1
 """Seconds from receipt to acknowledgement, commit included, for 99 of 100 questions."""
 QUIET = 0.5
 """Load a core below which what we measure is ours."""
+STILL = 0.2
+"""Load a core below which nothing but a test runs: two tests beside one another are more."""
 BUSY = 4.0
 """How many times longer everything takes at most where others want the cores as well."""
 _TICK = 0.005
@@ -28,11 +30,11 @@ def load_a_core() -> float:
 
 
 def slowness() -> float:
-    """Return how many times longer than promised things may take here: once on a quiet machine.
+    """Return how many times longer than promised things may take here: once where nothing else runs.
 
     The load is of the last minute, so what a test did just before counts as well.
     """
-    return 1.0 if load_a_core() < QUIET else BUSY
+    return 1.0 if load_a_core() < STILL else BUSY
 
 
 async def paced() -> AsyncIterator[int]:
