@@ -24,6 +24,11 @@ _TICK = 0.005
 _ROOT = Path(__file__).parents[2]
 
 
+def outage(seconds: float) -> float:
+    """Return how long something is to be away: so many seconds, or as many as `OUTAGE_SECONDS`."""
+    return float(os.environ.get("OUTAGE_SECONDS", seconds))
+
+
 def load_a_core() -> float:
     """Return how many processes want each core, on average of the last minute."""
     return os.getloadavg()[0] / (os.cpu_count() or 1)

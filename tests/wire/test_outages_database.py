@@ -17,6 +17,7 @@ from tests.wire.discord import Message
 from tests.wire.discord_bot import Trial, a_trial
 from tests.wire.monitored import Pages
 from tests.wire.on_postgres import book_on_postgres
+from tests.wire.pace import outage
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -30,7 +31,7 @@ RECOVERED_WITHIN = 10.0
 ENDED_WITHIN = 10.0
 """Seconds from SIGTERM to the end."""
 SILENT = Timeout(120.0)
-LONG = 25.0
+LONG = outage(25.0)
 """Seconds; pauses between tries that grow without a limit are longer than 10 s by then."""
 
 

@@ -18,6 +18,7 @@ from tests.wire.bot_process import copied
 from tests.wire.discord import DiscordServer, Limits, Message, ServerError
 from tests.wire.discord_bot import BotProcess, Trial
 from tests.wire.monitored import Pages
+from tests.wire.pace import outage
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -91,6 +92,7 @@ async def test_what_is_asked_while_nobody_hears_is_found_afterwards(away: Away) 
     await away.proxy.down()
     await Pages(away.trial.bot).becomes("/readyz", 503)
     question = await away.say()
+    await asyncio.sleep(outage(0.0))
     await away.proxy.up()
     await away.answered_once(question, time.monotonic())
 

@@ -21,6 +21,7 @@ from tests.chaos.toxics import Latency, Reset, Timeout, Toxic
 from tests.command_line import shell
 from tests.wire.discord_bot import Trial, a_trial
 from tests.wire.monitored import Pages
+from tests.wire.pace import outage
 from tests.wire.qdrant_server import QdrantServer
 
 pytestmark = [
@@ -79,6 +80,7 @@ async def test_whoever_asks_without_an_index_is_told_so(
     assert seconds < TOLD_WITHIN * slowness
     assert await pages.status("/readyz") == 503
     assert await pages.status("/healthz") == 200
+    await asyncio.sleep(outage(0.0))
     await library.proxy.up()
     library.proxy.heal()
     back = time.monotonic()

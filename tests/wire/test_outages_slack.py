@@ -17,6 +17,7 @@ from tests.chaos.ground import through
 from tests.chaos.proxy import Proxy
 from tests.wire.bot_process import copied
 from tests.wire.monitored import Pages
+from tests.wire.pace import outage
 from tests.wire.slack import Limits, Message, ServerError, SlackServer, Slow
 from tests.wire.slack_bot import COMMANDS, BotProcess, Trial
 
@@ -116,6 +117,7 @@ async def test_what_is_asked_while_nobody_hears_is_found_afterwards(away: Away) 
     await away.proxy.down()
     await Pages(away.trial.bot).becomes("/readyz", 503)
     question = await away.say()
+    await asyncio.sleep(outage(0.0))
     await away.proxy.up()
     await away.answered_once(question, time.monotonic())
 
