@@ -35,7 +35,7 @@ def load_a_core() -> float:
 
 
 def slowness() -> float:
-    """Return how many times longer than promised things may take here: once where nothing else runs.
+    """Return how many times longer than promised things may take: once where nothing else runs.
 
     The load is of the last minute, so what a test did just before counts as well.
     """
