@@ -14,8 +14,11 @@ logger = logging.getLogger(__name__)
 
 _SERVER_ERROR = 500
 _TOO_MANY = 429
-_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+_PAUSES = (1.0, 2.0, 5.0, 10.0)
 """Seconds between two tries to reach Discord when we start."""
+
+_LONGEST_LIMIT = 60.0
+"""Seconds of a rate limit that are waited out."""
 
 Result = TypeVar("Result")
 
@@ -77,7 +80,7 @@ async def patiently(request: Callable[[], Awaitable[Result]]) -> Result:
                 raise
             logger.warning("Discord answers %d; I try again in %.0f s", error.status, pause)
         except discord.RateLimited as error:
-            if error.retry_after > _PAUSES[-1]:
+            if error.retry_after > _LONGEST_LIMIT:
                 raise
             pause = max(pause, error.retry_after)
             logger.warning("Discord takes no more requests now; I try again in %.0f s", pause)

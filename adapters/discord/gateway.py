@@ -28,6 +28,10 @@ _PAUSES = (0.25, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 _AFTER_INVALID = (1.0, 5.0)
 """Seconds, from and to, after which a session is begun in place of an invalid one, at first."""
 _NO_INTENT, _CLEAN = 4014, 1000
+_BEFORE_A_SESSION = (aiohttp.ClientConnectorError, aiohttp.WSServerHandshakeError)
+_SOON = 10.0
+"""Seconds, at most, between two tries to reach a Discord that is away: these begin no session, of
+which there are a thousand a day."""
 _FAILURES = (OSError, TimeoutError, aiohttp.ClientError, discord.HTTPException)
 
 
@@ -137,10 +141,11 @@ class Gateway:
 
     async def _stay_connected(self, shard_id: int) -> None:
         session: dict[str, Any] = {}
-        pauses = _Pauses()
+        pauses, away = _Pauses(), _Pauses()
         while True:
             try:
                 async with self._connected(shard_id, session) as socket:
+                    away.begin_anew()
                     await self._listen(socket, shard_id, session, pauses)
             except ReconnectWebSocket as request:
                 pause = pauses.next()
@@ -150,7 +155,7 @@ class Gateway:
                 logger.info("shard %d connects to Discord again in %.1f s", shard_id, pause)
                 await asyncio.sleep(pause)
             except _FAILURES as error:
-                pause = pauses.next()
+                pause = _pause_after(error, pauses, away)
                 logger.warning(
                     "shard %d is not connected to Discord (%s); I try again in %.1f s",
                     *(shard_id, type(error).__name__, pause),
@@ -241,3 +246,8 @@ class _Pauses:
     def next(self) -> float:
         """Return the seconds until the next try."""
         return random.uniform(0.5, 1.0) * next(self._left)
+
+
+def _pause_after(error: Exception, pauses: _Pauses, away: _Pauses) -> float:
+    """Return the seconds until the next try, of which those at nobody's door are counted apart."""
+    return min(away.next(), _SOON) if isinstance(error, _BEFORE_A_SESSION) else pauses.next()

@@ -10,7 +10,7 @@ from core.errors import DeliveryError
 
 logger = logging.getLogger(__name__)
 
-_PAUSES = (1, 2, 5, 10, 30, 60)
+_PAUSES = (1, 2, 5, 10)
 """Seconds between two tries to reach Slack."""
 
 Result = TypeVar("Result")

@@ -24,6 +24,7 @@ class Limited:
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_PAUSES", (0.0, 0.1))
+    monkeypatch.setattr(module, "_LONGEST_LIMIT", 0.1)
 
 
 async def test_a_limit_that_others_met_is_waited_out(caplog: pytest.LogCaptureFixture) -> None:

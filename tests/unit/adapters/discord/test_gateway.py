@@ -1,6 +1,7 @@
 """When a connection to Discord is tried again, and what the client tells of connections."""
 
 import asyncio
+import socket as sockets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -241,3 +242,17 @@ async def test_what_is_ended_has_ended_however_often_it_must_be_told(
     await asyncio.sleep(0)
     await client.gateway.end(0)
     assert farewells == 4
+
+
+async def test_a_discord_that_is_away_for_long_is_soon_found_to_be_back() -> None:
+    pauses, away = module._Pauses(), module._Pauses()
+    with sockets.create_server(("127.0.0.1", 0)) as nobody:
+        closed_port = nobody.getsockname()[1]
+    async with aiohttp.ClientSession() as session:
+        with pytest.raises(aiohttp.ClientConnectorError) as unreachable:
+            await session.ws_connect(f"http://127.0.0.1:{closed_port}/")
+    unheard = [module._pause_after(unreachable.value, pauses, away) for _ in range(50)]
+    lost = [module._pause_after(ConnectionResetError(), pauses, away) for _ in range(50)]
+    assert max(unheard) <= 10.0
+    assert lost[0] <= 1.0, "nothing had failed before but the way there"
+    assert min(lost[-10:]) >= 30.0, "each of these may have begun a session"
