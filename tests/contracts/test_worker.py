@@ -17,7 +17,7 @@ from adapters.janitor import Janitor
 from adapters.worker import STEPS
 from core.database import reading, write
 from core.errors import Stopped
-from core.inbox.base import Acceptance, State
+from core.inbox.base import Acceptance, State, Unheard
 from core.inbox.rows import InboxRow
 from core.metering import DELIVERING, ENDED, WAITING, Measure
 from core.models import AgentResponse, ConversationTurn, now, session_id_for
@@ -266,8 +266,10 @@ async def test_a_deleted_question_loses_its_turn_and_its_answer(house: House) ->
 
 
 async def test_a_question_deleted_before_it_was_heard_is_not_answered(house: House) -> None:
+    gone = Unheard(key=event(1).key, platform="test", workspace="", sent_at=now())
     async with house.open():
-        await house.accept(forget(1), event(1))
+        assert await house.inbox.bury(gone)
+        await house.accept(event(1))
         await house.done()
     assert (house.answer(1), house.agent.asked) == ([], [])
 
