@@ -26,7 +26,6 @@ from core.models import (
     RetrievedChunk,
 )
 from core.retrieval.retrieval import Retrieval
-from core.text.links import without_links
 
 _CLOSING = re.compile(r"[.!?…,;:]*[\"'”’»)\]]*")
 """What ends a sentence behind its last letter."""
@@ -243,7 +242,7 @@ class Composition:
         `within` is whether only a section was searched: then nothing is said of the book.
         """
         if self._retrieval.missing_section is not None:
-            return f"This book has no {without_links(self._retrieval.missing_section)}."
+            return wording.no_section(self._retrieval.missing_section)
         in_vain = self.tally.written and not self.tally.not_covered
         said = wording.not_carried if in_vain else wording.not_covered
         searched = self._retrieval.section if within else None

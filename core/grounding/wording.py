@@ -57,6 +57,11 @@ def not_covered(nearest_sections: Sequence[str], *, within: bool = False) -> str
     return f"{said}{_sections(nearest_sections)}"
 
 
+def no_section(name: str) -> str:
+    """Return the answer when the section that a question names does not exist."""
+    return f"This book has no {without_links(name)}."
+
+
 def not_carried(nearest_sections: Sequence[str], *, within: bool = False) -> str:
     """Return the answer when nothing that was written is carried by the book, or its section."""
     whose = "this section's" if within else "the book's"
