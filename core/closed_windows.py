@@ -3,13 +3,13 @@
 import logging
 from datetime import datetime, timedelta
 
-from sqlalchemy import Text, delete, func, select
+from sqlalchemy import Interval, Text, delete, extract, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.sql.functions import Function
 
 from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.errors import StoreError
-from core.models import now
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +29,7 @@ class ClosedWindowRow(Base):
 class ClosedWindows:
     """Windows by name; asked before a call by every process that shares a database server.
 
+    The server's clock is the one that counts: those of the processes' machines may differ.
     A database that is a file is meant for one bot, which knows of its own refusals: nothing is
     written or read then. Nor is a failing database in anybody's way: a call more is refused.
     """
@@ -42,13 +43,14 @@ class ClosedWindows:
         """Let nobody use a window for so many seconds; one that is closed for longer stays so."""
         if not self._is_shared:
             return
-        moment = now()
-        insert = insert_into(self._engine, ClosedWindowRow).values(
-            window=window, until=moment + timedelta(seconds=seconds)
-        )
+        moment = _moment()
+        until = moment + literal(timedelta(seconds=seconds), Interval)
+        insert = insert_into(self._engine, ClosedWindowRow).values(window=window, until=until)
         longer = {"until": func.greatest(ClosedWindowRow.until, insert.excluded.until)}
         upsert = insert.on_conflict_do_update(index_elements=["window"], set_=longer)
-        old = delete(ClosedWindowRow).where(ClosedWindowRow.until < moment - KEPT)
+        old = delete(ClosedWindowRow).where(
+            ClosedWindowRow.until < moment - literal(KEPT, Interval)
+        )
         try:
             await write(self._engine, lambda db: (db.execute(old), db.execute(upsert)))
         except StoreError as error:
@@ -58,11 +60,17 @@ class ClosedWindows:
         """Return the seconds until all of these windows are open; 0.0: they are."""
         if not self._is_shared:
             return 0.0
-        latest = select(func.max(ClosedWindowRow.until)).where(ClosedWindowRow.window.in_(windows))
+        left = extract("epoch", func.max(ClosedWindowRow.until) - _moment())
+        asked = select(left).where(ClosedWindowRow.window.in_(windows))
         try:
             async with reading(self._engine) as db:
-                until = await db.scalar(latest)
+                seconds = await db.scalar(asked)
         except StoreError as error:
             logger.debug("what is closed cannot be read: %s", error)
             return 0.0
-        return 0.0 if until is None else max(0.0, (until - now()).total_seconds())
+        return 0.0 if seconds is None else max(0.0, float(seconds))
+
+
+def _moment() -> Function[datetime]:
+    """Return the server's time at the moment of asking."""
+    return func.clock_timestamp(type_=UtcDateTime())
