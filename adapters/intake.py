@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from weakref import WeakValueDictionary
 
 from adapters.desk import Received
-from core.errors import StoreError
+from core.errors import StoreDataError, StoreError
 from core.inbox.base import COUNTED_AHEAD, Acceptance, Accepted
 from core.metering import ACCEPTING, BACKFILLED, NO_METER, Meter
 
@@ -65,7 +65,8 @@ class Intake:
 
         When the database fails, that is tried again. Who is told nothing meanwhile would not
         be helped by being told: what is not in the database cannot be promised. The task fails
-        with a StoreError when it has not been possible for an hour.
+        with a StoreError when it has not been possible for an hour, and at once with the
+        StoreDataError of an event that the database cannot hold.
 
         Args:
             place: Where it was said.
@@ -105,6 +106,9 @@ class Intake:
         while True:
             try:
                 received = await accept()
+            except StoreDataError as error:
+                logger.error("an event cannot be stored, which is given up (%s)", error)
+                raise
             except StoreError as error:
                 if time.monotonic() - begun > _TRIED_FOR:
                     self.gave_up = True

@@ -28,7 +28,13 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 
-from core.errors import ConfigurationError, StoreDamaged, StoreError, StoreRefused
+from core.errors import (
+    ConfigurationError,
+    StoreDamaged,
+    StoreDataError,
+    StoreError,
+    StoreRefused,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -49,6 +55,9 @@ BUSY_TIMEOUT = 30.0
 
 _REFUSED = ("28", "3D")
 """How PostgreSQL's codes begin for a wrong user or password, and for an unknown database."""
+
+_DATA_EXCEPTION = "22"
+"""How PostgreSQL's codes begin for a value that it does not take."""
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 """How SQLite calls a file that is broken, and one that is no database."""
@@ -287,11 +296,16 @@ def _execute_patiently(cursor: Any, pragma: str) -> None:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Raise StoreError in place of whatever the database or its driver raises."""
+    """Raise StoreError in place of whatever the database or its driver raises.
+
+    What is said about a value that was not taken quotes it, and so stays out of the error.
+    """
     try:
         yield
     except _failures() as error:
         cause = getattr(error, "orig", None) or error
+        if _is_about_a_value(cause):
+            raise StoreDataError(f"{type(cause).__name__}: a value that it cannot hold") from None
         reason = str(cause).partition("\n")[0]
         raise _failure_of(cause)(f"{type(cause).__name__}: {reason}") from error
 
@@ -300,7 +314,14 @@ def _failures() -> tuple[type[Exception], ...]:
     """Return how a database fails; SQLAlchemy lets the driver's errors through while it closes."""
     asyncpg = sys.modules.get("asyncpg")
     own = () if asyncpg is None else (asyncpg.InterfaceError, asyncpg.PostgresError)
-    return (SQLAlchemyError, OSError, *own)
+    return (SQLAlchemyError, OSError, UnicodeEncodeError, *own)
+
+
+def _is_about_a_value(cause: BaseException) -> bool:
+    """Return whether a value was refused: by the server, or by the driver before that."""
+    if str(getattr(cause, "sqlstate", "")).startswith(_DATA_EXCEPTION):
+        return True
+    return any(isinstance(error, ValueError) for error in (cause, cause.__cause__))
 
 
 async def dispose(engine: AsyncEngine) -> None:

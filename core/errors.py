@@ -7,7 +7,7 @@ BotError                  .user_message: one safe sentence for the reader
 │   └── Stopped
 ├── ServiceError          nobody here; the same request may succeed later
 │   └── EmbeddingError · VectorIndexError · GenerationError (TokenLimitReached) ·
-│       StoreError (StoreRefused, StoreDamaged)
+│       StoreError (StoreRefused, StoreDamaged, StoreDataError)
 ├── IngestionError        the owner of the document
 │   ├── UnsupportedDocument (permanent) · SourceUnavailable (transient)
 │   └── IngestionBusy · InvalidQuestions
@@ -127,6 +127,12 @@ class StoreDamaged(StoreError):
     """The database's file is broken, and will be until somebody replaces it."""
 
     user_message = "My memory is damaged. Please tell the people who run this course."
+
+
+class StoreDataError(StoreError):
+    """The database cannot hold what it was given, however often it is tried."""
+
+    user_message = "I cannot note this. Please say it in other words."
 
 
 class IngestionError(BotError):

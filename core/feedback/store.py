@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core.database import Base, UtcDateTime, insert_into, reading, write
-from core.models import now
+from core.models import now, well_formed
 
 LONGEST_REASON = 1_000
 """Characters of a reason that are kept."""
@@ -67,7 +67,7 @@ class Feedback:
         given = {
             "course_id": vote.course_id,
             "helpful": vote.helpful,
-            "reason": vote.reason[:LONGEST_REASON] if vote.reason else None,
+            "reason": well_formed(vote.reason[:LONGEST_REASON]) if vote.reason else None,
             "voted_at": moment,
         }
         insert = insert_into(self._engine, row).values(

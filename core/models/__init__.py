@@ -48,6 +48,7 @@ from core.models.fields import (
     WebUrl,
     is_web_url,
     now,
+    well_formed,
 )
 from core.models.remembering import (
     DIRECT_MESSAGE_SILENCE,
@@ -121,4 +122,5 @@ __all__ = [
     "now",
     "session_id_for",
     "source_urls",
+    "well_formed",
 ]

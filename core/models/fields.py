@@ -1,15 +1,17 @@
 """Field types that several entities share, and the base of all entities."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
     AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
@@ -23,6 +25,9 @@ MAX_QUESTION = 999
 CLOCK_SKEW = timedelta(seconds=5)
 STORED: Final[Mapping[str, bool]] = MappingProxyType({"stored": True})
 """Validation context of what was accepted once: a clock set back must not make it unreadable."""
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+"""NUL, which PostgreSQL takes in no text, and half a surrogate pair, which UTF-8 cannot hold."""
 
 
 def now() -> datetime:
@@ -38,6 +43,18 @@ def _not_in_future(moment: datetime, info: ValidationInfo) -> datetime:
     if info.context is not STORED and moment > now() + CLOCK_SKEW:
         raise ValueError("must not be in the future")
     return moment
+
+
+def well_formed(text: str) -> str:
+    """Return `text` with U+FFFD for each character that no database holds.
+
+    A chat delivers such text when somebody's program cut a message in the middle of an emoji.
+    """
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _well_formed(value: Any) -> Any:
+    return well_formed(value) if isinstance(value, str) else value
 
 
 def _question(text: str) -> str:
@@ -71,9 +88,10 @@ def _web_url(url: str) -> str:
 
 UtcTime = Annotated[AwareDatetime, AfterValidator(_utc)]
 PastTime = Annotated[UtcTime, AfterValidator(_not_in_future)]
-Question = Annotated[str, AfterValidator(_question)]
+_Text = Annotated[str, BeforeValidator(_well_formed)]
+Question = Annotated[_Text, AfterValidator(_question)]
 """Stripped, 3 to 999 characters; anything else raises the RequestError that says so."""
-NonBlank = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
+NonBlank = Annotated[_Text, StringConstraints(min_length=1, pattern=r"\S")]
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 WebUrl = Annotated[str, AfterValidator(_web_url)]

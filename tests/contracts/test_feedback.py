@@ -60,6 +60,13 @@ async def test_a_long_reason_is_cut(feedback: Feedback) -> None:
     assert len(kept.reason or "") == LONGEST_REASON
 
 
+async def test_a_reason_may_hold_what_no_database_does(feedback: Feedback) -> None:
+    await feedback.vote(vote(helpful=False, reason="a cut \ud83d emoji, a \x00"))
+    kept = await feedback.of(ANSWER, "ann")
+    assert kept is not None
+    assert kept.reason == "a cut \ufffd emoji, a \ufffd"
+
+
 async def test_each_person_has_a_vote(feedback: Feedback) -> None:
     await feedback.vote(vote("ann"))
     await feedback.vote(vote("ben", helpful=False))

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.xdist_group("private_log")
 
 WORDS = "quokka marzipan"
 """Two words that people write, and no book, and no name of anything."""
+CUT_EMOJI = "\ud83d"
 QUESTION = f"{COVERED} Because of the {WORDS}."
 LOUD = {"LOG_LEVEL": "DEBUG"}
 
@@ -55,11 +56,12 @@ async def talk_on_discord(trial: OnDiscord) -> None:
     await world.delete(asked)
     for name in ("ask", "help"):
         await trial.result_of(await world.slash(ann, channel, name, question=QUESTION))
+    await trial.ask(ann, channel, f"{QUESTION} {CUT_EMOJI}")
     refused = await world.slash(ann, channel, "ask", question=QUESTION, section=WORDS)
     await refused.response(PATIENCE)
     vote = await world.click(ann, answer, button(answer, "Not helpful"))
     await vote.response(PATIENCE)
-    await (await world.submit_modal(vote, reason=WORDS)).response(PATIENCE)
+    await (await world.submit_modal(vote, reason=f"{WORDS} {CUT_EMOJI}\0")).response(PATIENCE)
     await (await world.slash(ann, channel, "export-my-data")).response(PATIENCE)
     await trial.quiet(channel, ann)
 
@@ -86,6 +88,7 @@ async def talk_on_slack(trial: OnSlack) -> None:
     faults.api(slack.Refused("internal_error"), "chat.appendStream", times=2)
     faults.delivery(slack.Echo(3), "message", times=2)
     await trial.ask(ann, channel, QUESTION)
+    await trial.ask(ann, channel, f"> The {WORDS} {CUT_EMOJI}\n{QUESTION} {CUT_EMOJI}")
     asked = await world.say(ann, world.direct_channel(ann, world.bot), QUESTION)
     await trial.answer_to(asked)
     await world.edit(asked, f"{QUESTION} {WORDS}?")

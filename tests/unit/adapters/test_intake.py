@@ -9,7 +9,7 @@ import pytest
 from adapters import intake as module
 from adapters.desk import Received
 from adapters.intake import Intake
-from core.errors import StoreError
+from core.errors import StoreDataError, StoreError
 
 
 class Database:
@@ -83,6 +83,23 @@ async def test_what_is_given_up_fails_and_is_never_counted_as_heard(
     database.is_away = False
     await intake.begin("here", database.accepting("two"))
     assert intake.gave_up
+
+
+async def test_what_the_database_cannot_hold_keeps_nobody_waiting(
+    intake: Intake, database: Database
+) -> None:
+    async def unfit() -> None:
+        raise StoreDataError("a value that it cannot hold")
+
+    database.is_away = False
+    first = intake.begin("here", unfit)
+    second = intake.begin("here", database.accepting("two"))
+    async with asyncio.timeout(10):
+        await second
+        with pytest.raises(StoreDataError):
+            await first
+    assert database.taken == ["two"]
+    assert not intake.gave_up
 
 
 async def test_what_is_closed_before_it_was_begun_leaves_nothing_behind(

@@ -410,6 +410,22 @@ class TestAgentRequest:
             request(query_text="Eh")
         assert (short.value.length, short.value.limit) == (2, 3)
 
+    def test_what_no_database_holds_is_replaced(self) -> None:
+        asked = request(
+            query_text="What is \ud83d?",
+            selected_text="A cut \ude00 emoji",
+            context_mode="selected_text",
+            section_filter="\x00 Heaps",
+            thread_messages=({"text": "\udfff"},),
+        )
+        assert asked.query_text == "What is \ufffd?"
+        assert asked.selected_text == "A cut \ufffd emoji"
+        assert asked.section_filter == "\ufffd Heaps"
+        assert asked.thread_messages[0].text == "\ufffd"
+
+    def test_what_stands_for_an_emoji_stays(self) -> None:
+        assert request(query_text="What is \N{GRINNING FACE}?").query_text.endswith("\U0001f600?")
+
     def test_blanks_around_a_question_do_not_count(self) -> None:
         assert request(query_text=f"  {'x' * 999}\n").query_text == "x" * 999
         assert request(query_text="\tWhy? ").query_text == "Why?"
