@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from dotenv import dotenv_values
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -19,6 +20,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from core.errors import ConfigurationError
+from core.hosts import check_authority, check_host, check_url
 from core.models import NonBlank, WebUrl
 
 PREFIX = "GLOSSATOR_"
@@ -47,6 +49,11 @@ def _none_if_not_sent(value: Any) -> Any:
 Seconds = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 Price = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 Tokens = Annotated[int, Field(ge=1)]
+ServiceUrl = Annotated[WebUrl, AfterValidator(check_url)]
+"""Of what is connected to, unlike that of a link."""
+Host = Annotated[NonBlank, AfterValidator(check_host)]
+Authority = Annotated[str, AfterValidator(check_authority)]
+"""`name` or `name:port`."""
 ThinkingLevel = Annotated[
     Literal["minimal", "low", "medium", "high"] | None, BeforeValidator(_none_if_not_sent)
 ]
@@ -99,7 +106,7 @@ class GeminiSettings(_Group):
 
     api_key: SecretStr | None = None
     """Without it, `GEMINI_API_KEY`, then `GOOGLE_API_KEY`; none at all: no Gemini."""
-    base_url: WebUrl | None = None
+    base_url: ServiceUrl | None = None
     """None: Google's own."""
     api_version: Literal["v1beta", "v1"] = "v1beta"
     model: NonBlank = "gemini-3.8-flash"
@@ -140,7 +147,7 @@ class DiscordSettings(_Group):
 
     token: SecretStr | None = None
     """None: no Discord."""
-    api_url: WebUrl | None = None
+    api_url: ServiceUrl | None = None
     """Where Discord's API is, such as a proxy's; None: Discord's own."""
     message_content: bool = True
     """Read messages that do not mention the bot; a privileged intent of the account."""
@@ -160,7 +167,7 @@ class SlackSettings(_Group):
     transport: Literal["socket", "http"] = "socket"
     port: Annotated[int, Field(ge=0, le=65_535)] = 3_000
     """Over HTTP only."""
-    api_url: WebUrl | None = None
+    api_url: ServiceUrl | None = None
     """Where Slack's Web API is, such as GovSlack's; None: Slack's own."""
     client_id: NonBlank | None = None
     """Of the app, for workspaces that install it."""
@@ -185,7 +192,7 @@ class InboxSettings(_Group):
 class MonitoringSettings(_Group):
     """Where `/healthz`, `/readyz` and `/metrics` of a running bot are answered."""
 
-    host: NonBlank = "127.0.0.1"
+    host: Host = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] | None = None
     """None: nowhere."""
 
@@ -200,8 +207,8 @@ class RetentionSettings(_Group):
 class IngestSettings(_Group):
     """What may be fetched when a source is a URL."""
 
-    allowed_hosts: tuple[str, ...] = ()
-    """Hosts (`name` or `name:port`) that may be private or use odd ports, as a JSON list."""
+    allowed_hosts: tuple[Authority, ...] = ()
+    """Hosts that may be private or use odd ports, as a JSON list."""
     max_megabytes: Annotated[int, Field(ge=1)] = 50
     """Size limit of one document."""
     user_agent: str = "Glossator"

@@ -23,18 +23,13 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy import create_engine as create_sync_engine
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 
-from core.errors import (
-    ConfigurationError,
-    StoreDamaged,
-    StoreDataError,
-    StoreError,
-    StoreRefused,
-)
+from core.database_url import driver_url
+from core.errors import StoreDamaged, StoreDataError, StoreError, StoreRefused
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -66,13 +61,10 @@ _LOCKED_TRIES = 200
 _LOCKED_WAIT = 0.01
 """Seconds between two tries at a database that is being turned to WAL."""
 
-_POSTGRESQL = frozenset({"postgresql", "postgres", "postgresql+asyncpg"})
-_SQLITE = frozenset({"sqlite", "sqlite+aiosqlite"})
 _SNAPSHOT: dict[str, dict[str, Any]] = {
     "sqlite": {"read_only": True},
     "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
 }
-_POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode"})
 _to_json = partial(json.dumps, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _COMMON: dict[str, Any] = {"hide_parameters": True, "json_serializer": _to_json}
 
@@ -134,11 +126,11 @@ def create_engine(
     Raises:
         ConfigurationError: for any other URL; the sentence never shows the password.
     """
-    address = _parse(url)
+    address = driver_url(url)
     pool: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": BUSY_TIMEOUT}
-    if address.drivername in _SQLITE:
+    if address.get_backend_name() == "sqlite":
         connect: dict[str, Any] = {"timeout": BUSY_TIMEOUT, "async_creator_fn": _connect_sqlite}
-        engine = _create(_sqlite_url(address), **pool, connect_args=connect)
+        engine = _create(address, **pool, connect_args=connect)
         pragmas = _pragmas(synchronous, enforce_foreign_keys)
         _prepare_sqlite(engine, pragmas)
         return engine.execution_options(writer=_writer_beside(engine, pragmas))
@@ -151,7 +143,7 @@ def create_engine(
             "idle_in_transaction_session_timeout": str(_IDLE_IN_TRANSACTION),
         },
     }
-    return _create(_postgresql_url(address), **pool, pool_pre_ping=True, connect_args=connect)
+    return _create(address, **pool, pool_pre_ping=True, connect_args=connect)
 
 
 @asynccontextmanager
@@ -173,40 +165,6 @@ async def reserved(engine: AsyncEngine, connections: int = 3) -> AsyncIterator[A
 
 def _create(url: URL, **options: Any) -> AsyncEngine:
     return create_async_engine(url, **_COMMON, **options)
-
-
-def _parse(url: str) -> URL:
-    try:
-        address = make_url(url)
-    except (ArgumentError, ValueError):
-        address = None
-    if address is None or address.drivername not in _SQLITE | _POSTGRESQL:
-        raise ConfigurationError(
-            "The database URL must look like sqlite:///folder/file.db "
-            "or postgresql://user:password@host/name."
-        )
-    return address
-
-
-def _sqlite_url(address: URL) -> URL:
-    if address.host or address.query or address.database in {None, "", ":memory:"}:
-        raise ConfigurationError(
-            "A SQLite URL must name a file and nothing else: sqlite:///folder/file.db, "
-            "or sqlite:////folder/file.db from the root."
-        )
-    return address.set(drivername="sqlite+aiosqlite")
-
-
-def _postgresql_url(address: URL) -> URL:
-    if not address.database:
-        raise ConfigurationError("The PostgreSQL URL must name a database: postgresql://host/name.")
-    if unknown := sorted(address.query.keys() - _POSTGRESQL_OPTIONS):
-        raise ConfigurationError(
-            f"The PostgreSQL URL has an option that is not supported: {', '.join(unknown)}. "
-            f"Possible are {', '.join(sorted(_POSTGRESQL_OPTIONS))}."
-        )
-    query = {"ssl" if name == "sslmode" else name: value for name, value in address.query.items()}
-    return address.set(drivername="postgresql+asyncpg", query=query)
 
 
 async def _connect_sqlite(*address: Any, **options: Any) -> Any:

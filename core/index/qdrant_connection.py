@@ -16,6 +16,7 @@ from qdrant_client.common.client_exceptions import QdrantException, ResourceExha
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from core.errors import ConfigurationError, VectorIndexError
+from core.hosts import check_url
 
 logger = logging.getLogger(__name__)
 
@@ -37,11 +38,11 @@ def connect(
     Raises:
         ConfigurationError: when `url` is none, or `ca_file` cannot be used for it.
     """
-    is_encrypted = urlsplit(url).scheme != "http"
-    verified = True if ca_file is None else _trusting(ca_file, is_encrypted)
-    if api_key is not None and not is_encrypted:
-        logger.warning("the Qdrant API key is sent without encryption: use https")
     try:
+        is_encrypted = urlsplit(url).scheme != "http"
+        verified = True if ca_file is None else _trusting(ca_file, is_encrypted)
+        if api_key is not None and not is_encrypted:
+            logger.warning("the Qdrant API key is sent without encryption: use https")
         _check(url)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Api key is used with an insecure connection")
@@ -65,7 +66,7 @@ def _check(url: str) -> None:
 
     It would leave out a user and a password without a word.
     """
-    parts = urlsplit(url)
+    parts = urlsplit(check_url(url))
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username is not None:
         raise ValueError("no scheme, no host, or a user")
 

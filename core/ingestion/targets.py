@@ -7,6 +7,7 @@ from urllib.parse import urljoin
 import httpx
 
 from core.errors import UnsupportedDocument
+from core.hosts import is_port
 from core.ingestion.addresses import IPAddress, literal_address
 
 WEB_PORTS = {"http": 80, "https": 443}
@@ -105,6 +106,8 @@ def _normalised(parsed: httpx.URL) -> Target:
     if address is None and not _is_host_name(host):
         raise _malformed()
     port = WEB_PORTS[parsed.scheme] if parsed.port is None else parsed.port
+    if not is_port(port):
+        raise _malformed()
     url = parsed.copy_with(host=host, raw_path=parsed.raw_path, fragment=None)
     return Target(url, host, port, address)
 

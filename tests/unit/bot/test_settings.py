@@ -94,12 +94,12 @@ def test_two_underscores_separate_group_and_name(monkeypatch: pytest.MonkeyPatch
     settings = settings_of(
         {
             "GLOSSATOR_QDRANT__TIMEOUT": "3",
-            "GLOSSATOR_INGEST__ALLOWED_HOSTS": '["wiki.local", "intranet:8080"]',
+            "GLOSSATOR_INGEST__ALLOWED_HOSTS": '["wiki.local", "intranet:8080", "[::1]:65535"]',
         },
         monkeypatch,
     )
     assert settings.qdrant.timeout == 3
-    assert settings.ingest.allowed_hosts == ("wiki.local", "intranet:8080")
+    assert settings.ingest.allowed_hosts == ("wiki.local", "intranet:8080", "[::1]:65535")
 
 
 def test_an_empty_value_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,6 +234,8 @@ def test_a_group_is_no_setting_of_its_own(monkeypatch: pytest.MonkeyPatch) -> No
         ("GLOSSATOR_EMBEDDING__THREADS", "-1"),
         ("GLOSSATOR_INGEST__MAX_MEGABYTES", "0"),
         ("GLOSSATOR_GEMINI__BASE_URL", "localhost:8080"),
+        ("GLOSSATOR_GEMINI__BASE_URL", "http://127.0.0.1:65536"),
+        ("GLOSSATOR_GEMINI__BASE_URL", "http://[::1"),
         ("GLOSSATOR_GEMINI__API_VERSION", "v2"),
         ("GLOSSATOR_GEMINI__MODEL", " "),
         ("GLOSSATOR_GEMINI__STREAM", "sometimes"),
@@ -247,6 +249,11 @@ def test_a_group_is_no_setting_of_its_own(monkeypatch: pytest.MonkeyPatch) -> No
         ("GLOSSATOR_GEMINI__EMBEDDING_DIMENSIONS", "64"),
         ("GLOSSATOR_BUDGET__USER_TOKENS", "0"),
         ("GLOSSATOR_BUDGET__REQUEST_TOKENS", "many"),
+        ("GLOSSATOR_DISCORD__API_URL", "https://discord..example.org"),
+        ("GLOSSATOR_SLACK__API_URL", f"https://{'s' * 64}.example.org"),
+        ("GLOSSATOR_MONITORING__HOST", "a..b"),
+        ("GLOSSATOR_INGEST__ALLOWED_HOSTS", '["wiki.local", "127.0.0.1:65536"]'),
+        ("GLOSSATOR_INGEST__ALLOWED_HOSTS", '["wiki..local"]'),
     ],
 )
 def test_a_bad_value_is_refused_in_one_sentence_that_names_its_variable(

@@ -73,6 +73,14 @@ class TestUrls:
             f"postgresql+psycopg2://bot:{SECRET}@db/glossator",
             f"postgresql://bot:{SECRET}@db:port/glossator",
             f"postgresql://bot:{SECRET}@db",
+            f"postgresql://bot:{SECRET}@db:65536/glossator",
+            f"postgresql://bot:{SECRET}@db..example.org/glossator",
+            f"postgresql://bot:{SECRET}@{'d' * 64}/glossator",
+            f"postgresql://bot:{SECRET}@/glossator?host=db&port=65536",
+            f"postgresql://bot:{SECRET}@/glossator?host=db&port=-1",
+            f"postgresql://bot:{SECRET}@/glossator?host=db&port=five",
+            f"postgresql://bot:{SECRET}@/glossator?host=one,two&port=1,65536",
+            f"postgresql://bot:{SECRET}@/glossator?host=one:1&host=two..b:2",
             f"postgresql://bot:{SECRET}@db/glossator?channel_binding=require",
             "sqlite://",
             "sqlite:///",
@@ -89,6 +97,19 @@ class TestUrls:
         assert "URL" in sentence
         assert "geh3im" not in sentence
         assert refusal.value.__cause__ is None
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "postgresql:///glossator",
+            "postgresql://bot@[::1]:65535/glossator",
+            "postgresql://bot@db_1.example.org./glossator",
+            "postgresql:///glossator?host=/srv/../run/postgresql&port=5433",
+            "postgresql:///glossator?host=one:5432&host=two:5433",
+        ],
+    )
+    def test_every_way_to_name_a_server_is_taken(self, url: str) -> None:
+        assert create_engine(url).url.database == "glossator"
 
     def test_an_unsupported_option_is_named(self) -> None:
         with pytest.raises(ConfigurationError, match="channel_binding"):

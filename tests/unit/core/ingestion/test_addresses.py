@@ -174,6 +174,7 @@ def test_a_url_is_brought_into_one_form(url: str, normal: str) -> None:
         "http://book,example/",
         "http://book.example:port/",
         "http://book.example:80:80/",
+        "http://book.example:65536/",
         "http://" + "a" * 64 + ".example/",
         "http://" + "a." * 127 + "example/",
     ],

@@ -1,0 +1,58 @@
+"""What a host and a port can be: said before anybody connects to them.
+
+The network's own functions fail on anything else in words that name no setting.
+"""
+
+from urllib.parse import urlsplit
+
+_LAST_PORT = 65_535
+_NO_PORT = f"the port must be a number from 0 to {_LAST_PORT:,}"
+
+
+def check_host(host: str) -> str:
+    """Return the host.
+
+    Raises:
+        ValueError: when no host can be called so; the text quotes nothing.
+    """
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        raise ValueError("a part of the host's name is empty or too long") from None
+    return host
+
+
+def is_port(port: int) -> bool:
+    """Return whether there is such a port."""
+    return 0 <= port <= _LAST_PORT
+
+
+def check_port(port: int) -> None:
+    """Raise ValueError when there is no such port; the text quotes nothing."""
+    if not is_port(port):
+        raise ValueError(_NO_PORT)
+
+
+def check_authority(authority: str) -> str:
+    """Return `host` or `host:port`, as it stands in a URL.
+
+    Raises:
+        ValueError: when one of the two cannot be; the text quotes nothing.
+    """
+    check_url(f"//{authority}")
+    return authority
+
+
+def check_url(url: str) -> str:
+    """Return the URL.
+
+    Raises:
+        ValueError: when its host or port cannot be; the text quotes nothing.
+    """
+    parts = urlsplit(url)
+    check_host(parts.hostname or "")
+    try:
+        _ = parts.port
+    except ValueError:
+        raise ValueError(_NO_PORT) from None
+    return url
