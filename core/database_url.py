@@ -11,6 +11,7 @@ from core.hosts import check_host, check_port
 _POSTGRESQL = frozenset({"postgresql", "postgres", "postgresql+asyncpg"})
 _SQLITE = frozenset({"sqlite", "sqlite+aiosqlite"})
 _POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode"})
+_SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 
 
 def driver_url(url: str) -> URL:
@@ -51,6 +52,11 @@ def _postgresql_url(address: URL) -> URL:
             f"Possible are {', '.join(sorted(_POSTGRESQL_OPTIONS))}."
         )
     query = {"ssl" if name == "sslmode" else name: value for name, value in address.query.items()}
+    if "ssl" in query and str(query["ssl"]).replace("_", "-") not in _SSL_MODES:
+        raise ConfigurationError(
+            "The PostgreSQL URL asks for an encryption that is not known: "
+            f"sslmode is one of {', '.join(_SSL_MODES)}."
+        )
     driver = address.set(drivername="postgresql+asyncpg", query=query)
     _check_servers(driver)
     return driver

@@ -73,6 +73,9 @@ class TestUrls:
             f"postgresql+psycopg2://bot:{SECRET}@db/glossator",
             f"postgresql://bot:{SECRET}@db:port/glossator",
             f"postgresql://bot:{SECRET}@db",
+            f"postgresql://bot:{SECRET}@db/glossator?sslmode=bogus",
+            f"postgresql://bot:{SECRET}@db/glossator?ssl=true",
+            f"postgresql://bot:{SECRET}@db/glossator?sslmode=require&sslmode=require",
             f"postgresql://bot:{SECRET}@db:65536/glossator",
             f"postgresql://bot:{SECRET}@db..example.org/glossator",
             f"postgresql://bot:{SECRET}@{'d' * 64}/glossator",
@@ -97,6 +100,12 @@ class TestUrls:
         assert "URL" in sentence
         assert "geh3im" not in sentence
         assert refusal.value.__cause__ is None
+
+    @pytest.mark.parametrize(
+        "mode", ["disable", "allow", "prefer", "require", "verify-ca", "verify-full", "verify_full"]
+    )
+    def test_every_mode_of_encryption_is_taken(self, mode: str) -> None:
+        assert create_engine(f"postgresql://db/glossator?ssl={mode}").url.query == {"ssl": mode}
 
     @pytest.mark.parametrize(
         "url",
