@@ -3,6 +3,7 @@
 import asyncio
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -32,9 +33,11 @@ async def check(engine: AsyncEngine) -> SchemaState:
     """Return the state of the schema, without loading the migrations.
 
     Raises:
+        ConfigurationError: when there is no file yet, and none can be made.
         StoreError: when the database cannot be reached.
     """
     if _is_missing_file(engine):
+        await asyncio.to_thread(_check_room, _file(engine))
         return SchemaState.BEHIND
     with store_errors():
         async with engine.execution_options(read_only=True).connect() as connection:
@@ -45,7 +48,7 @@ async def is_current(engine: AsyncEngine) -> bool:
     """Return whether the schema is the one that this version of the code expects.
 
     Raises:
-        StoreError: when the database cannot be reached.
+        ConfigurationError, StoreError: as `check` does.
     """
     return await check(engine) is SchemaState.CURRENT
 
@@ -54,7 +57,7 @@ async def make_current(engine: AsyncEngine) -> None:
     """Bring the schema up to date unless it is.
 
     Raises:
-        ConfigurationError: as `upgrade` does.
+        ConfigurationError: as `check` and `upgrade` do.
         StoreError: when the database cannot be reached; StoreRefused when it never will.
     """
     if not await is_current(engine):
@@ -67,13 +70,14 @@ async def upgrade(engine: AsyncEngine) -> None:
     Creates the folder and file of a SQLite database.
 
     Raises:
-        ConfigurationError: when a newer version, or another application, made the schema.
+        ConfigurationError: when a newer version, or another application, made the schema, or
+            when there is no file yet, and none can be made.
         StoreError: when the database fails; then it is as it was before.
     """
-    if engine.dialect.name == "sqlite":
-        folder = Path(engine.url.database or "").parent
+    if _is_missing_file(engine):
+        await asyncio.to_thread(_check_room, _file(engine))
         with store_errors():
-            await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+            await asyncio.to_thread(_file(engine).parent.mkdir, parents=True, exist_ok=True)
     # Its own connection: rebuilding a table must not cascade, and may take its time.
     migrating = create_engine(
         engine.url.render_as_string(hide_password=False),
@@ -89,8 +93,24 @@ async def upgrade(engine: AsyncEngine) -> None:
 
 
 def _is_missing_file(engine: AsyncEngine) -> bool:
-    name = engine.dialect.name
-    return name == "sqlite" and not Path(engine.url.database or "").exists()
+    return engine.dialect.name == "sqlite" and not _file(engine).exists()
+
+
+def _file(engine: AsyncEngine) -> Path:
+    return Path(engine.url.database or "").absolute()
+
+
+def _check_room(file: Path) -> None:
+    """Raise ConfigurationError where neither the file nor its folder could be made."""
+    folder = next(parent for parent in file.parents if parent.exists())
+    try:
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ConfigurationError(
+            f"The database {file} cannot be made ({error.strerror}): "
+            "set GLOSSATOR_DATABASE__URL to another."
+        ) from error
 
 
 def _revision(connection: Connection) -> str | None:

@@ -4,6 +4,8 @@ import shutil
 import socket
 import sqlite3
 
+import pytest
+
 from tests.books import LIGHTHOUSE, write_files
 from tests.command_line import CommandLine, Finished
 
@@ -165,3 +167,14 @@ def test_a_newer_or_foreign_database_is_left_alone(glossator: CommandLine) -> No
             done = glossator.here(*command)
             assert done.code == 78
             assert words in done.sentence
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["courses"], ["db", "check"], ["db", "upgrade"]])
+def test_a_database_that_cannot_be_made_is_told(glossator: CommandLine, command: list[str]) -> None:
+    write_files(glossator.folder, {"book.md": "A file is no folder."})
+    file = glossator.folder / "book.md" / "below" / "glossator.db"
+    done = glossator.setting(DATABASE__URL=f"sqlite:///{file}").here(*command)
+    assert done.code == 78
+    told = findings(done)["database"] if command == ["doctor"] else done.sentence
+    assert f"The database {file} cannot be made (Not a directory)" in told
+    assert "GLOSSATOR_DATABASE__URL" in told
