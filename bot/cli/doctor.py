@@ -1,6 +1,8 @@
 """`glossator doctor`: checks one thing after another and says what to do."""
 
+import os
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 from bot.cli.db import WHAT_TO_DO
 from bot.cli.doctor_discord import check_discord
@@ -118,8 +120,20 @@ async def _check_index(settings: Settings) -> tuple[frozenset[str] | None, Findi
             await index.close()
     except BotError as error:
         return None, failed("index", error)
+    if settings.qdrant.url is None and (closed := _unwritable(settings.data_dir / "index")):
+        return None, misconfigured(
+            "index", f"{closed} cannot be written: give it to the account that runs Glossator."
+        )
     where = "in the data folder" if settings.qdrant.url is None else "at the Qdrant URL"
     return held, Finding("index", f"{len(held)} collections {where}")
+
+
+def _unwritable(folder: Path) -> Path | None:
+    """Return what may not be written in the index's folder, if any; even its readers must."""
+    found = os.walk(folder)
+    below = [Path(at, name) for at, folders, files in found for name in [*folders, *files]]
+    closed = (path for path in (folder, *below) if path.exists() and not os.access(path, os.W_OK))
+    return next(closed, None)
 
 
 async def _check_courses(

@@ -1,8 +1,10 @@
 """`glossator doctor` and `glossator db`: what is checked, and what to do about it."""
 
+import ctypes
 import shutil
 import socket
 import sqlite3
+import sys
 
 import pytest
 
@@ -21,6 +23,12 @@ def closed_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
     return port
+
+
+def without_privilege() -> None:
+    """Make permissions count, in a process that is about to run a program, even for root."""
+    pr_capbset_drop, cap_dac_override = 24, 1
+    ctypes.CDLL(None).prctl(pr_capbset_drop, cap_dac_override)
 
 
 def test_a_healthy_installation_gets_a_line_for_each_thing(lighthouse: CommandLine) -> None:
@@ -178,3 +186,21 @@ def test_a_database_that_cannot_be_made_is_told(glossator: CommandLine, command:
     told = findings(done)["database"] if command == ["doctor"] else done.sentence
     assert f"The database {file} cannot be made (Not a directory)" in told
     assert "GLOSSATOR_DATABASE__URL" in told
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="root's right to write is taken as on Linux")
+def test_an_index_that_cannot_be_written_is_told_from_a_damaged_one(
+    glossator: CommandLine,
+) -> None:
+    write_files(glossator.folder / "arden", LIGHTHOUSE)
+    assert glossator.here("ingest", "arden").code == 0
+    index = glossator.data / "index"
+    for mode, code in ((0o700, 0), (0o500, 78)):
+        for path in (index, *index.rglob("*")):
+            path.chmod(mode)
+        process = glossator.start("doctor", preexec_fn=without_privilege)
+        out, err = process.communicate()
+        assert process.returncode == code, out
+        found = findings(Finished(code, out.decode(), err.decode()))
+    assert found["index"].startswith(f"FAIL {index} cannot be written")
+    assert "course" not in found
