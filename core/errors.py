@@ -6,7 +6,8 @@ BotError                  .user_message: one safe sentence for the reader
 │   ├── RateLimited
 │   └── Stopped
 ├── ServiceError          nobody here; the same request may succeed later
-│   └── EmbeddingError · VectorIndexError · GenerationError (TokenLimitReached) ·
+│   └── EmbeddingError · VectorIndexError (CollectionMissing) ·
+│       GenerationError (TokenLimitReached) ·
 │       StoreError (StoreRefused, StoreDamaged, StoreDataError)
 ├── IngestionError        the owner of the document
 │   ├── UnsupportedDocument (permanent) · SourceUnavailable (transient)
@@ -105,6 +106,12 @@ class VectorIndexError(ServiceError):
     """The vector index could not be read or written."""
 
     user_message = "I cannot search the book at the moment. Please try again soon."
+
+
+class CollectionMissing(VectorIndexError):
+    """The index does not hold a course's text any more, until somebody ingests it again."""
+
+    user_message = "The text of this course is missing. Please tell the people who run this course."
 
 
 class GenerationError(ServiceError):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
 
-from core.errors import VectorIndexError
+from core.errors import CollectionMissing, VectorIndexError
 from core.index.base import Candidate, IndexedPoint, SearchQuery
 from core.index.marker import has_marker
 from core.index.open_shards import OpenShards
@@ -118,7 +118,7 @@ class EdgeIndex:
     def _load(self, collection: str) -> Shard:
         folder = self._root / collection
         if not folder.is_dir():
-            raise VectorIndexError(
+            raise CollectionMissing(
                 f"There is no sealed collection {collection} in {self._root}: ingest the course."
             )
         return Shard.load(folder)

@@ -8,7 +8,7 @@ from uuid import UUID
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
-from core.errors import VectorIndexError
+from core.errors import CollectionMissing, VectorIndexError
 from core.index.base import Candidate, IndexedPoint, SearchQuery
 from core.index.points import (
     DENSE,
@@ -254,7 +254,7 @@ class QdrantIndex:
         """Return the dimensions of a sealed collection's vectors, asking only once."""
         if collection not in self._dimensions:
             if not await self._is_sealed(collection):
-                raise VectorIndexError(
+                raise CollectionMissing(
                     f"There is no sealed collection {collection} on the server: ingest the course."
                 )
             with qdrant_errors():

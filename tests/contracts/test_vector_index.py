@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from qdrant_client import AsyncQdrantClient, models
 
-from core.errors import VectorIndexError
+from core.errors import CollectionMissing, VectorIndexError
 from core.index.base import Candidate, IndexedPoint, SparseVector, VectorIndex
 from core.index.edge import EdgeIndex
 from core.index.qdrant import QdrantIndex
@@ -212,7 +212,7 @@ async def test_an_unsealed_collection_is_listed_but_not_readable(index: VectorIn
     await index.create(NAME, DIMENSIONS)
     await index.upsert(NAME, POINTS)
     assert await index.collections() == {NAME}
-    with pytest.raises(VectorIndexError, match="no sealed collection"):
+    with pytest.raises(CollectionMissing, match="no sealed collection"):
         await index.count(NAME)
     with pytest.raises(VectorIndexError):
         await index.search(NAME, question())

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.books import LIGHTHOUSE, write_files
+from tests.books import COVERED, LIGHTHOUSE, write_files
 from tests.command_line import CommandLine, Finished
 
 
@@ -97,6 +97,9 @@ def test_a_lost_index_is_named_with_what_to_do(glossator: CommandLine) -> None:
     done = glossator.here("doctor")
     assert done.code == 78
     assert findings(done)["course"].startswith("FAIL The index does not hold arden: run")
+    asked = glossator.here("ask", COVERED)
+    assert asked.code == 69
+    assert asked.out.startswith("The text of this course is missing.")
 
 
 def test_services_that_do_not_answer_are_named(lighthouse: CommandLine) -> None:
