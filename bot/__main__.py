@@ -1,7 +1,19 @@
-"""Runs the command line with `python -m bot`."""
+"""The program's entry, for `python -m bot` and the console script."""
 
 import sys
 
-from bot.cli import main
+_INTERRUPTED = 130
 
-sys.exit(main())
+
+def main() -> int:
+    """Run the command line and return its exit code, also when Ctrl-C comes while it loads."""
+    try:
+        from bot.cli import main as command_line
+
+        return command_line()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""The command line; `main` is the console script."""
+"""The command line, which `main` runs."""
 
 from bot.cli.app import main
 

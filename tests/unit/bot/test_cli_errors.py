@@ -1,5 +1,6 @@
 """What goes wrong: one plain sentence, the right exit code, and never a traceback."""
 
+import os
 import socket
 import sqlite3
 import time
@@ -10,7 +11,7 @@ import pytest
 
 from bot.cli.exits import Exit
 from tests.books import COVERED, LIGHTHOUSE, write_files
-from tests.command_line import CommandLine, Finished
+from tests.command_line import ROOT, CommandLine, Finished
 
 PASSWORD = "hunter2-and-more"
 KEY_NAMES = ["GLOSSATOR_GEMINI__API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"]
@@ -320,3 +321,11 @@ def test_a_damaged_model_graph_is_named(tmp_path: Path, lighthouse: CommandLine)
     graph = next((lighthouse.data / "models").glob("*.onnx"))
     (tmp_path / "data" / "models" / graph.name).write_bytes(b"damaged")
     refused(shell.here("ingest", "lighthouse"), Exit.CONFIGURATION, "delete", graph.name)
+
+
+def test_ctrl_c_while_the_program_loads_ends_with_130(glossator: CommandLine) -> None:
+    loading = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+    write_files(glossator.folder, {"path/typer.py": loading})
+    path = os.pathsep.join([str(glossator.folder / "path"), str(ROOT)])
+    done = glossator.knowing(PYTHONPATH=path).run("doctor")
+    assert (done.code, done.out, done.err) == (Exit.INTERRUPTED, "", "")
