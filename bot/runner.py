@@ -16,7 +16,7 @@ from bot.database import make_current
 from bot.handbook import ingest_handbook
 from bot.monitoring import Monitoring, serving
 from bot.settings import Settings
-from bot.starting import StoppedWhileStarting, once_there
+from bot.starting import StoppedWhileStarting, alone, once_there
 from bot.wiring import Services, chosen_generator, open_services
 from core.database import reserved
 from core.errors import ConfigurationError, IngestionBusy, VectorIndexError
@@ -88,7 +88,7 @@ async def _run(
         await once_there(opened.engine, partial(_prepare_courses, opened), stop)
         await opened.warm_up()
         announce("Starting; stop with Ctrl-C.")
-        async with reserved(opened.engine) as holding:
+        async with alone(opened.engine), reserved(opened.engine) as holding:
             bot = Bot(opened, holding, meter)
             _leave_in_peace()
             if watch is not None:

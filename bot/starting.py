@@ -1,10 +1,10 @@
-"""Starts with patience: whoever is started before its database waits for it."""
+"""How a process starts: it waits for its database, and warns when it is not alone there."""
 
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -48,3 +48,25 @@ async def once_there(
                 await stop.wait()
             raise StoppedWhileStarting
     raise AssertionError("the pauses never end")
+
+
+@asynccontextmanager
+async def alone(engine: AsyncEngine) -> AsyncIterator[None]:
+    """Warn when another process is in such a block with the same SQLite database."""
+    if engine.dialect.name != "sqlite":
+        yield
+        return
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(f"{engine.url.database}.run.lock", blocking=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        logger.warning(
+            "another 'glossator run' answers from the same SQLite database: stop one of the two, "
+            "or set GLOSSATOR_DATABASE__URL to a PostgreSQL database"
+        )
+    try:
+        yield
+    finally:
+        lock.release()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.starting import StoppedWhileStarting, once_there
+from bot.starting import StoppedWhileStarting, alone, once_there
 from core.database import create_engine
 from core.errors import ConfigurationError, StoreError, StoreRefused
 
@@ -50,3 +50,20 @@ async def test_a_file_that_cannot_be_used_is_not_waited_for(tmp_path: Path) -> N
     with pytest.raises(StoreError):
         await once_there(engine, Step(StoreError("no database")), asyncio.Event())
     await engine.dispose()
+
+
+async def test_a_second_process_on_one_file_is_warned_as_long_as_the_first_is_there(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, second = (create_engine(f"sqlite:///{tmp_path}/bot.db") for _ in range(2))
+    async with alone(first):
+        assert caplog.text == ""
+        async with alone(second):
+            assert caplog.text.count("another 'glossator run'") == 1
+    async with alone(second):
+        assert caplog.text.count("another 'glossator run'") == 1
+
+
+async def test_on_a_server_nobody_needs_to_be_alone(caplog: pytest.LogCaptureFixture) -> None:
+    async with alone(create_engine(SERVER)), alone(create_engine(SERVER)):
+        assert caplog.text == ""
