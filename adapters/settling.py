@@ -6,6 +6,7 @@ from datetime import timedelta
 from functools import partial
 
 from adapters.keeping import DONE, Holding
+from core.budgets.store import TokenBudgets
 from core.errors import DeliveryError, StoreError
 from core.inbox.base import Job
 from core.inbox.store import Inbox
@@ -55,14 +56,21 @@ async def give_up(inbox: Inbox, holding: Holding) -> None:
     holding.ended("given_up")
 
 
-async def lost(inbox: Inbox, sessions: SessionStore, job: Job) -> None:
-    """Have the janitor look for what we posted unseen; keep no turn of who is forgotten."""
+async def lost(inbox: Inbox, sessions: SessionStore, budgets: TokenBudgets, job: Job) -> None:
+    """Have the janitor look for what we posted unseen; keep nothing that was to be forgotten.
+
+    We may have stored a turn, and counted its tokens, after whatever has forgotten them.
+    """
+    request, user_id = job.arrival.request, job.arrival.user_id
     try:
-        if await inbox.doubt(job) and job.arrival.request is not None:
-            await sessions.forget_turn(job.arrival.request.request_id)
-            await sessions.forget_place(job.arrival.request.request_id)
+        is_forgotten = await inbox.doubt(job)
+        if request is not None and is_forgotten:
+            await sessions.forget_turn(request.request_id)
+            await sessions.forget_place(request.request_id)
+            await budgets.forget_user(user_id)  # once more: it may be another day
         if await inbox.of_key(job.arrival.key) is None:  # its workspace took the bot out
-            await sessions.forget_user(job.arrival.user_id)
+            await sessions.forget_user(user_id)
+            await budgets.delete_user(user_id)
     except StoreError as error:
         logger.warning("%s may have left a message: %s", job.arrival.key, error)
 

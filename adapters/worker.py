@@ -13,6 +13,7 @@ from adapters.delivering import Delivery
 from adapters.keeping import Holding, Reached, nothing, unstoppable_clock
 from adapters.pulse import Pulse
 from core.agent import Agent
+from core.budgets.store import TokenBudgets
 from core.errors import DeliveryError, StoreError
 from core.inbox.base import Job, LeaseLost
 from core.inbox.store import Inbox
@@ -67,6 +68,7 @@ class Worker:
         agent: Agent,
         adapters: Mapping[str, ChatAdapter],
         sessions: SessionStore,
+        budgets: TokenBudgets,
         lease: float = 15.0,
         concurrency: int = 32,
         stale_after: timedelta = timedelta(minutes=30),
@@ -86,6 +88,7 @@ class Worker:
         self._agent = agent
         self._adapters = adapters
         self._sessions = sessions
+        self._budgets = budgets
         self._lease = lease
         self._concurrency = concurrency
         self._stale_after = stale_after
@@ -219,17 +222,27 @@ class Worker:
         except LeaseLost as error:
             logger.warning("%s", error)
             self._meter.count(LEASE_LOST, holding.job.arrival.platform)
-            await settling.lost(self._inbox, self._sessions, holding.job)
+            await self._lost(holding.job)
         except StoreError as error:
             logger.warning("%s is left to its lease: %s", holding.job.arrival.key, error)
         except asyncio.CancelledError:
-            with suppress(LeaseLost, StoreError):
-                await self._inbox.release(holding.job)
-                holding.ended("released")
-            await holding.reach("released")
+            await self._release(holding)
             raise
         finally:
             holding.let_go()
+
+    async def _release(self, holding: Holding) -> None:
+        try:
+            await self._inbox.release(holding.job)
+            holding.ended("released")
+        except LeaseLost:
+            await self._lost(holding.job)
+        except StoreError as error:
+            logger.warning("%s is left to its lease: %s", holding.job.arrival.key, error)
+        await holding.reach("released")
+
+    async def _lost(self, job: Job) -> None:
+        await settling.lost(self._inbox, self._sessions, self._budgets, job)
 
     async def _deliver(self, holding: Holding) -> None:
         job = holding.job

@@ -19,6 +19,8 @@ from bot.handbook import COURSE
 from bot.secrets import Pseudonyms, Sealer
 from bot.settings import Settings
 from bot.wiring import Services, pseudonym_key, sealing_keys
+from core.budgets.store import Limits as TokenLimits
+from core.budgets.store import TokenBudgets
 from core.channels.store import ChannelRules, Conversations
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
@@ -94,6 +96,7 @@ class Bot:
             agent=opened.agent(meter=meter),
             adapters=adapters,
             sessions=opened.sessions,
+            budgets=TokenBudgets(opened.engine, limits=TokenLimits()),
             lease=limits.lease,
             concurrency=limits.in_flight,
             stale_after=timedelta(seconds=limits.stale_after),

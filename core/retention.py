@@ -8,6 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, delete, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from core.budgets.store import TokenUsageRow, has_expired
+from core.channels import beside
 from core.channels.beside import PanelRow
 from core.channels.store import ConversationRow
 from core.closed_windows import KEPT, ClosedWindowRow
@@ -48,9 +50,10 @@ class Retention:
         """
         moment = moment or now()
         steps = [(_counts, moment - _COUNTED_FOR), (_windows, moment - KEPT)]
-        steps.append((_buried, moment - _BURIED_FOR))
+        steps += [(_buried, moment - _BURIED_FOR), (_tokens, moment)]
+        steps.append((_panels, moment - min(beside.KEPT, self._kept_for or beside.KEPT)))
         if self._kept_for is not None:
-            expired = (_sessions, _turns, _votes, _conversations, _panels, _events)
+            expired = (_sessions, _turns, _votes, _conversations, _events)
             steps += [(step, moment - self._kept_for) for step in expired]
         deleted = 0
         for step, before in steps:
@@ -112,6 +115,14 @@ def _buried(db: Connection, before: datetime) -> int:
     row = InboxRow
     old = select(row.key).where(is_buried(), row.accepted_at < before).limit(_BATCH)
     return _count(db, delete(row).where(row.key.in_(old)))
+
+
+def _tokens(db: Connection, before: datetime) -> int:
+    """Delete what users used, when it is old or they are forgotten; the sums name nobody."""
+    row = TokenUsageRow
+    key = tuple_(row.day, row.scope, row.subject)
+    old = select(row.day, row.scope, row.subject).where(has_expired(before)).limit(_BATCH)
+    return _count(db, delete(row).where(key.in_(old)))
 
 
 def _counts(db: Connection, before: datetime) -> int:

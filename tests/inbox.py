@@ -9,6 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.worker import Worker
 from core.agent import Agent, AgentEvent
+from core.budgets.store import Limits as TokenLimits
+from core.budgets.store import TokenBudgets
 from core.composition import TextDelta
 from core.grounding.wording import NOT_STORED
 from core.inbox.base import Arrival, Kind, Unheard, lane_for, request_id_for
@@ -119,5 +121,6 @@ def worker_of(inbox: Inbox, agent: ScriptedAgent, adapter: Any, **options: Any) 
         agent=cast("Agent", agent),
         adapters={adapter.platform: adapter},
         sessions=agent._sessions,
+        budgets=TokenBudgets(agent._sessions._engine, limits=TokenLimits()),
         **options,
     )

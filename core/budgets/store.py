@@ -12,6 +12,7 @@ from sqlalchemy import (
     Connection,
     Text,
     and_,
+    case,
     delete,
     or_,
     select,
@@ -31,6 +32,8 @@ _USERS_ARE_KEPT = timedelta(days=90)
 """How long it is known what a single user used; courses and totals are kept for good."""
 _EVERYBODY = ""
 """The subject of the total."""
+_FORGOTTEN = 0
+"""The calls of a user who was forgotten on that day; none is added to it."""
 
 
 class Scope(StrEnum):
@@ -93,7 +96,6 @@ class TokenBudgets:
         self._limits = {scope: limit for scope, limit in limit_of.items() if limit is not None}
         self._adding = _adding(insert_into(engine, TokenUsageRow))
         self._reservations = Reservations()
-        self._tidied: date | None = None
 
     async def reserve(
         self, user_id: str, course_id: str, moment: datetime | None = None
@@ -162,8 +164,7 @@ class TokenBudgets:
     ) -> None:
         """Count what `calls` calls of a model used together, on the moment's day.
 
-        The first count of this object on a day deletes what users used more than 90 days
-        before it, and what forgotten users used on any day before it.
+        Who was forgotten on that day stays so: of theirs only the tokens are counted.
         """
         day = _day(moment)
         used = {"query_tokens": query_tokens, "response_tokens": response_tokens, "calls": calls}
@@ -171,14 +172,7 @@ class TokenBudgets:
             {"day": day, "scope": scope, "subject": subject, **used}
             for scope, subject in _subjects(user_id, course_id).items()
         ]
-
-        def count(db: Connection) -> None:
-            db.execute(self._adding, rows)
-            if self._tidied != day:
-                db.execute(delete(TokenUsageRow).where(_of_users(), _expired(day)))
-
-        await write(self._engine, count)
-        self._tidied = day
+        await write(self._engine, lambda db: db.execute(self._adding, rows).rowcount)
 
     async def used(self, day: date, until: date | None = None) -> list[Usage]:
         """Return what was used on a UTC day, or on each up to and including `until`.
@@ -196,15 +190,31 @@ class TokenBudgets:
         """Delete what is known of a user's use on the days before the moment's.
 
         The tokens of the day itself stay, or forgetting would be a way round the budget, and
-        nothing else of that day: not how often the user asked. Courses and totals name nobody.
+        nothing else of that day: not how often the user asked. It is marked as forgotten, also
+        where nothing was counted yet: an answer under way may still be. Courses and totals name
+        nobody.
         """
-        day, own = _day(moment), and_(_of_users(), TokenUsageRow.subject == user_id)
+        day, own = _day(moment), _of_user(user_id)
+        mark = insert_into(self._engine, TokenUsageRow).values(
+            day=day,
+            scope=Scope.USER,
+            subject=user_id,
+            query_tokens=0,
+            response_tokens=0,
+            calls=_FORGOTTEN,
+        )
 
         def forget(db: Connection) -> None:
             db.execute(delete(TokenUsageRow).where(own, TokenUsageRow.day < day))
-            db.execute(update(TokenUsageRow).where(own).values(calls=0))
+            db.execute(mark.on_conflict_do_nothing())
+            db.execute(update(TokenUsageRow).where(own).values(calls=_FORGOTTEN))
 
         await write(self._engine, forget)
+
+    async def delete_user(self, user_id: str) -> None:
+        """Delete all that is known of a user's use, as nobody can ask by that name any more."""
+        gone = delete(TokenUsageRow).where(_of_user(user_id))
+        await write(self._engine, lambda db: db.execute(gone).rowcount)
 
     def _held(self, user_id: str, course_id: str, but: Reservation | None) -> Mapping[Scope, int]:
         """Return what is reserved of each budget of a call."""
@@ -229,25 +239,31 @@ def _subjects(user_id: str, course_id: str) -> Mapping[Scope, str]:
     return {Scope.USER: user_id, Scope.COURSE: course_id, Scope.TOTAL: _EVERYBODY}
 
 
-def _of_users() -> ColumnElement[bool]:
-    return TokenUsageRow.scope == Scope.USER
+def has_expired(moment: datetime) -> ColumnElement[bool]:
+    """Return the condition that a row tells of a user what is not kept any more.
+
+    That is what was used more than 90 days before the moment's day, and on any day before it
+    by those who were forgotten.
+    """
+    row, day = TokenUsageRow, _day(moment)
+    forgotten = and_(row.day < day, row.calls == _FORGOTTEN)
+    return and_(row.scope == Scope.USER, or_(row.day < day - _USERS_ARE_KEPT, forgotten))
 
 
-def _expired(day: date) -> ColumnElement[bool]:
-    row = TokenUsageRow
-    forgotten = and_(row.day < day, row.calls == 0)
-    return or_(row.day < day - _USERS_ARE_KEPT, forgotten)
+def _of_user(user_id: str) -> ColumnElement[bool]:
+    return and_(TokenUsageRow.scope == Scope.USER, TokenUsageRow.subject == user_id)
 
 
 def _adding(insert: "sqlite.Insert | postgresql.Insert") -> "sqlite.Insert | postgresql.Insert":
     """Return the insertion of rows that adds to those that are there already."""
     row, new = TokenUsageRow, insert.excluded
+    forgotten = row.calls == _FORGOTTEN
     return insert.on_conflict_do_update(
         index_elements=[row.day, row.scope, row.subject],
         set_={
             "query_tokens": row.query_tokens + new.query_tokens,
             "response_tokens": row.response_tokens + new.response_tokens,
-            "calls": row.calls + new.calls,
+            "calls": case((forgotten, _FORGOTTEN), else_=row.calls + new.calls),
         },
     )
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, Text, and_, delete, or_
+from sqlalchemy import Text, and_, delete, or_
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -10,7 +10,8 @@ from core.channels.store import Place
 from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.models import now
 
-_KEPT = timedelta(days=30)
+KEPT = timedelta(days=30)
+"""How long a conversation that is not looked at any more is known to stand beside a channel."""
 
 
 class PanelRow(Base):
@@ -26,7 +27,7 @@ class PanelRow(Base):
 
 
 class Panels:
-    """What conversations stand beside; kept for 30 days.
+    """What conversations stand beside.
 
     Methods raise StoreError when the database fails.
     """
@@ -42,12 +43,8 @@ class Panels:
             platform=panel.platform, workspace=panel.workspace, place=panel.place, **values
         )
         key = ["platform", "workspace", "place"]
-
-        def keep(db: Connection) -> None:
-            db.execute(delete(row).where(row.seen_at < now() - _KEPT))
-            db.execute(insert.on_conflict_do_update(index_elements=key, set_=values))
-
-        await write(self._engine, keep, urgent=True)
+        upsert = insert.on_conflict_do_update(index_elements=key, set_=values)
+        await write(self._engine, lambda db: db.execute(upsert).rowcount, urgent=True)
 
     async def beside(self, panel: Place) -> str | None:
         """Return the channel that a conversation stands beside; None: none that is known."""

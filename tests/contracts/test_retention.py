@@ -8,6 +8,7 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core import retention as module
+from core.budgets.store import Limits, Scope, TokenBudgets, TokenUsageRow
 from core.channels.beside import PanelRow, Panels
 from core.channels.rules import Rules
 from core.channels.store import ChannelRules, ChannelRulesRow, ConversationRow, Conversations, Place
@@ -26,8 +27,9 @@ from tests.samples import response_to
 
 DAY = timedelta(days=1)
 KEPT_FOR = timedelta(days=180)
+TODAY = now()
 THREAD = Place("test", "w", "t1")
-EXPIRING = (SessionRow, TurnRow, VoteRow, ConversationRow, PanelRow, InboxRow, PostRow)
+EXPIRING = (SessionRow, TurnRow, VoteRow, ConversationRow, InboxRow, PostRow)
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +80,7 @@ async def delete_all(engine: AsyncEngine, after: timedelta, kept_for: timedelta 
 async def test_what_is_old_is_deleted_in_small_batches(engine: AsyncEngine) -> None:
     await fill(engine)
     assert await delete_all(engine, KEPT_FOR + DAY, KEPT_FOR) >= 3
-    assert await counted(engine, *EXPIRING) == [0, 0, 0, 0, 0, 1, 0]
+    assert await counted(engine, *EXPIRING) == [0, 0, 0, 0, 1, 0]
     waiting = await inbox_of(engine).of_key("test:9")
     assert waiting is not None
     assert waiting.request is not None, "what waits for its answer is never too old"
@@ -108,6 +110,61 @@ async def test_all_is_kept_where_nothing_is_to_be_deleted(engine: AsyncEngine) -
     before = await counted(engine, *EXPIRING)
     await delete_all(engine, 100 * KEPT_FOR, None)
     assert await counted(engine, *EXPIRING) == before
+
+
+@pytest.mark.parametrize(("kept_for", "days"), [(None, 30), (KEPT_FOR, 30), (timedelta(days=7), 7)])
+async def test_what_a_conversation_stands_beside_is_known_for_a_month(
+    engine: AsyncEngine, kept_for: timedelta | None, days: int
+) -> None:
+    for n in range(5):
+        await Panels(engine).note(Place("slack", "w", f"D{n}"), "c1")
+    hour = timedelta(hours=1)
+    await delete_all(engine, days * DAY - hour, kept_for)
+    assert await counted(engine, PanelRow) == [5]
+    await delete_all(engine, days * DAY + hour, kept_for)
+    assert await counted(engine, PanelRow) == [0]
+
+
+@pytest.mark.parametrize("kept_for", [None, KEPT_FOR])
+async def test_what_users_used_is_known_for_90_days_and_the_sums_for_good(
+    engine: AsyncEngine, kept_for: timedelta | None
+) -> None:
+    budgets = TokenBudgets(engine, limits=Limits())
+    for n in range(5):
+        await used(budgets, f"reader-{n}")
+    sums = await budgets.used(TODAY.date())
+    retention = Retention(engine, kept_for=kept_for)
+    assert await retention.delete_some(TODAY + 90 * DAY) == 0
+    deleted = [await retention.delete_some(TODAY + 91 * DAY) for _ in range(4)]
+    assert (deleted, await users_of_tokens(engine)) == ([2, 2, 1, 0], [])
+    assert len(sums) == 2
+    assert await budgets.used(TODAY.date()) == sums
+
+
+async def test_what_is_left_of_a_forgotten_user_goes_when_the_day_is_over(
+    engine: AsyncEngine,
+) -> None:
+    budgets = TokenBudgets(engine, limits=Limits())
+    for user in ("ann", "ben", "eve"):
+        await used(budgets, user)
+    for user in ("ann", "eve", "nobody"):
+        await budgets.forget_user(user, TODAY)
+    await used(budgets, "eve")
+    retention = Retention(engine, kept_for=None)
+    assert await retention.delete_some(TODAY) == 0
+    deleted = [await retention.delete_some(TODAY + DAY) for _ in range(3)]
+    assert (deleted, await users_of_tokens(engine)) == ([2, 1, 0], ["ben"])
+
+
+async def used(budgets: TokenBudgets, user_id: str) -> None:
+    """Count what one answer for a user used."""
+    await budgets.add(user_id, "algorithms", query_tokens=3, response_tokens=1, moment=TODAY)
+
+
+async def users_of_tokens(engine: AsyncEngine) -> list[str]:
+    async with reading(engine) as db:
+        users = select(TokenUsageRow.subject).where(TokenUsageRow.scope == Scope.USER.value)
+        return sorted(await db.scalars(users))
 
 
 @pytest.mark.parametrize("kept_for", [None, KEPT_FOR])

@@ -47,6 +47,13 @@ async def rows_of_users(engine: AsyncEngine) -> set[tuple[str, str]]:
         return {(str(day), subject) for day, subject in await connection.execute(query)}
 
 
+async def calls_of_users(engine: AsyncEngine) -> list[int]:
+    """Return the calls of every row that names a user."""
+    async with engine.connect() as connection:
+        query = text("SELECT calls FROM token_usage WHERE scope = 'user'")
+        return [*(await connection.execute(query)).scalars()]
+
+
 class TestCounting:
     async def test_calls_of_a_day_are_summed_by_course_and_in_total(
         self, budgets: TokenBudgets
@@ -229,7 +236,9 @@ class TestPrivacy:
         reported = await budgets.used(DAY, DAY + ONE_DAY)
         for _ in range(2):
             await budgets.forget_user("ann", NOON + 2 * ONE_DAY)
-        assert await rows_of_users(engine) == {("2026-03-01", "ben"), ("2026-03-02", "ben")}
+        of_ben = {("2026-03-01", "ben"), ("2026-03-02", "ben")}
+        assert await rows_of_users(engine) == {*of_ben, ("2026-03-03", "ann")}
+        assert sorted(await calls_of_users(engine)) == [0, 1, 1], "of that day a mark is left"
         assert await budgets.used(DAY, DAY + ONE_DAY) == reported
 
     async def test_forgetting_is_no_way_round_the_budget_of_the_day(
@@ -242,30 +251,22 @@ class TestPrivacy:
         assert await rows_of_users(engine) == {("2026-03-01", "ann")}
         assert await budgets.exhausted("ann", "algorithms", NOON) is Scope.USER
         assert await budgets.exhausted("ann", "algorithms", NOON + ONE_DAY) is None
-        async with engine.connect() as db:
-            calls = text("SELECT calls FROM token_usage WHERE scope = 'user'")
-            assert (await db.execute(calls)).scalars().all() == [0]
+        assert await calls_of_users(engine) == [0]
 
-    async def test_what_is_left_of_a_forgotten_user_goes_when_the_day_is_over(
-        self, engine: AsyncEngine
+    @pytest.mark.parametrize("counted_before", [True, False])
+    async def test_what_is_counted_after_a_user_was_forgotten_leaves_them_forgotten(
+        self, engine: AsyncEngine, counted_before: bool
     ) -> None:
-        budgets = TokenBudgets(engine, limits=Limits(user_tokens=100))
-        await counted(budgets)
-        await counted(budgets, user_id="ben")
+        """An answer was under way, here or in another process."""
+        budgets, other = (TokenBudgets(engine, limits=Limits(user_tokens=100)) for _ in range(2))
+        if counted_before:
+            await counted(budgets)
         await budgets.forget_user("ann", NOON)
-        await counted(TokenBudgets(engine, limits=Limits()), user_id="ben", moment=NOON)
-        assert ("2026-03-01", "ann") in await rows_of_users(engine)
-        await counted(budgets, user_id="ben", moment=NOON + ONE_DAY)
-        assert {user for _, user in await rows_of_users(engine)} == {"ben"}
-
-    async def test_users_are_forgotten_after_90_days_and_courses_are_not(
-        self, budgets: TokenBudgets, engine: AsyncEngine
-    ) -> None:
-        for days in (0, 1, 2):
-            await counted(budgets, user_id=f"u{days}", moment=NOON + days * ONE_DAY)
-        await counted(budgets, user_id="late", moment=NOON + 91 * ONE_DAY)
-        assert {user for _, user in await rows_of_users(engine)} == {"u1", "u2", "late"}
-        assert len(await budgets.used(DAY, DAY + 91 * ONE_DAY)) == 8
+        await counted(other)
+        await counted(budgets, 10, 0)
+        assert await calls_of_users(engine) == [0]
+        assert await budgets.exhausted("ann", "algorithms", NOON) is Scope.USER
+        assert [usage.calls for usage in await budgets.used(DAY)] == [2 + counted_before] * 2
 
 
 async def test_a_database_that_cannot_be_reached_is_a_store_error(dialect: str) -> None:

@@ -123,7 +123,8 @@ async def test_an_answer_under_way_leaves_nothing_behind(used: Used) -> None:
     )
     with pytest.raises(LeaseLost):
         await used.inbox.finish(job)
-    await lost(used.inbox, used.sessions, job)
+    await used.budgets.add(job.arrival.user_id, "cs101", query_tokens=1, response_tokens=1)
+    await lost(used.inbox, used.sessions, used.budgets, job)
     assert await used.rows("leaving", "heap number") == []
 
 

@@ -7,6 +7,7 @@ COMPOSITION = "tests/unit/core/test_composition.py"
 INBOX = "tests/contracts/test_inbox.py"
 SESSIONS = "tests/contracts/test_session_store.py"
 BUDGETS = "tests/contracts/test_token_budgets.py"
+RETENTION = "tests/contracts/test_retention.py"
 PROMPT = "tests/unit/core/generation/test_prompt.py"
 TOOLS = "tests/unit/core/generation/test_tools.py"
 QUOTING = "tests/unit/core/grounding/test_quoting.py"
@@ -258,6 +259,14 @@ IN_CORE = (
         "delete(TokenUsageRow).where(own)",
         "forgetting oneself is no way round a budget",
         (f"{BUDGETS}::test_forgetting_is_no_way_round_the_budget_of_the_day",),
+    ),
+    Mutant(
+        "let a late answer undo a forgetting",
+        "core/budgets/store.py",
+        "case((forgotten, _FORGOTTEN), else_=row.calls + new.calls)",
+        "row.calls + new.calls",
+        "the pseudonym of who is forgotten goes when the day ends",
+        (f"{BUDGETS}::test_what_is_counted_after_a_user_was_forgotten_leaves_them_forgotten",),
     ),
     Mutant(
         "accept any number of questions",
@@ -517,9 +526,17 @@ IN_CORE = (
         "[(_counts, moment - _COUNTED_FOR), (_windows, moment - KEPT)]",
         "[(_counts, moment - _COUNTED_FOR)]",
         "the id of direct messages is gone soon after they are forgotten",
+        (f"{RETENTION}::test_a_rate_limit_that_was_used_up_a_while_ago_is_forgotten",),
+    ),
+    Mutant(
+        "keep for good what users used",
+        "core/retention.py",
+        ", (_tokens, moment)]",
+        "]",
+        "what a single user used is known for 90 days",
         (
-            "tests/contracts/test_retention.py"
-            "::test_a_rate_limit_that_was_used_up_a_while_ago_is_forgotten",
+            f"{RETENTION}::test_what_users_used_is_known_for_90_days_and_the_sums_for_good",
+            f"{RETENTION}::test_what_is_left_of_a_forgotten_user_goes_when_the_day_is_over",
         ),
     ),
 )
