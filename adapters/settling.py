@@ -64,8 +64,9 @@ async def lost(inbox: Inbox, sessions: SessionStore, budgets: TokenBudgets, job:
     request, user_id = job.arrival.request, job.arrival.user_id
     try:
         is_forgotten = await inbox.doubt(job)
-        if request is not None and is_forgotten:
+        if request is not None and (is_forgotten or await inbox.is_overtaken(job)):
             await sessions.forget_turn(request.request_id)
+        if request is not None and is_forgotten:
             await sessions.forget_place(request.request_id)
             await budgets.forget_user(user_id)  # once more: it may be another day
         if await inbox.of_key(job.arrival.key) is None:  # its workspace took the bot out

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Connection,
     Row,
     Select,
+    and_,
     bindparam,
     func,
     or_,
@@ -135,6 +136,24 @@ def job_from(taken: Taken, unseal: Callable[[bytes], str]) -> Job:
     )
 
 
+def overtaking(job: Job) -> Select[str]:
+    """Return the query for the key of what makes the turn of a job's request forgotten.
+
+    That is a deletion of its question, or an edit that came after the job and stands behind it
+    in its lane: that is begun only when the job has ended, whoever ended it. What is not begun
+    yet forgets the turn itself.
+    """
+    row, own = InboxRow, aliased(InboxRow)
+    edited = and_(_place(row) > _place(own), row.accepted_at >= own.accepted_at)
+    return (
+        select(row.key)
+        .join(own, row.about == func.coalesce(own.about, own.key))
+        .where(own.key == job.arrival.key, row.key != own.key, row.fence > 0)
+        .where(or_(row.kind == Kind.FORGET.value, edited))
+        .limit(1)
+    )
+
+
 def _take(
     db: Connection, found: Row[str, int, str], moment: datetime, lease: timedelta
 ) -> Row[Any] | None:
@@ -199,13 +218,13 @@ def _busy(limit: int, *subject: Any) -> Select[Any]:
 def _has_one_before(row: Any) -> ColumnElement[bool]:
     """Return the condition that an earlier event of the same lane waits, or is retried."""
     earlier = aliased(InboxRow)
-    place = tuple_(earlier.position, earlier.accepted_at, earlier.key)
     return (
         select(earlier.key)
-        .where(
-            is_waiting(earlier),
-            earlier.lane == row.lane,
-            place < tuple_(row.position, row.accepted_at, row.key),
-        )
+        .where(is_waiting(earlier), earlier.lane == row.lane, _place(earlier) < _place(row))
         .exists()
     )
+
+
+def _place(row: Any) -> ColumnElement[Any]:
+    """Return what events of a lane are ordered by."""
+    return tuple_(row.position, row.accepted_at, row.key)

@@ -212,6 +212,14 @@ class Inbox:
         asker = look.returning(InboxRow.user_id)
         return await write(self._engine, lambda db: db.scalar(asker)) == FORGOTTEN_USER
 
+    async def is_overtaken(self, job: Job) -> bool:
+        """Return whether a deletion, or a later edit, of a job's question was begun.
+
+        Then its turn must not stay either: the one of an edit has taken its place.
+        """
+        async with reading(self._engine) as db:
+            return await db.scalar(claiming.overtaking(job)) is not None
+
     async def stop(self, key: str) -> bool:
         """Mark an event as not wanted any more; return whether it was still waiting."""
         stop = update(InboxRow).where(InboxRow.key == key, is_waiting()).values(stopped=True)

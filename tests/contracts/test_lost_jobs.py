@@ -15,7 +15,7 @@ from core.models import now
 from core.retention import Retention
 from core.sessions.rows import TurnRow
 from core.sessions.store import SessionStore
-from tests.inbox import PLATFORMS, ScriptedAgent, event, forget, inbox_of, worker_of
+from tests.inbox import PLATFORMS, ScriptedAgent, event, forget, inbox_of, redo, worker_of
 from tests.platform import Platform, PlatformAdapter
 from tests.samples import response_to
 
@@ -90,6 +90,77 @@ class Desk:
 @pytest.fixture
 def desk(engine: AsyncEngine) -> Desk:
     return Desk(engine)
+
+
+async def test_the_turn_of_a_deleted_question_does_not_come_back(desk: Desk) -> None:
+    await desk.inbox.accept(event(1))
+    late = await desk.claim()
+    await desk.inbox.accept(forget(1))
+    await desk.end_next(answered=False)
+    await desk.end_next()
+    await desk.wake(late)
+    assert await desk.said() == []
+
+
+async def test_the_turn_of_an_edited_question_does_not_stand_beside_the_new_one(
+    desk: Desk,
+) -> None:
+    await desk.inbox.accept(event(1))
+    late = await desk.claim()
+    await desk.inbox.accept(redo(1, position=2))
+    await desk.end_next(answered=False)
+    await desk.end_next()
+    await desk.wake(late)
+    assert await desk.said() == ["What is tree number 1?"]
+
+
+async def test_of_two_edits_the_turn_of_the_later_one_stays(desk: Desk) -> None:
+    await desk.inbox.accept(event(1))
+    await desk.end_next()
+    await desk.inbox.accept(redo(1, position=2, text="What is the first edit?"))
+    late = await desk.claim()
+    await desk.inbox.accept(redo(1, times=2, position=3, text="What is the second edit?"))
+    await desk.end_next(answered=False)
+    await desk.end_next()
+    await desk.wake(late)
+    assert await desk.said() == ["What is the second edit?"]
+
+
+async def test_an_edit_before_it_leaves_the_turn_of_an_edit_alone(desk: Desk) -> None:
+    await desk.inbox.accept(event(1))
+    await desk.end_next()
+    await desk.inbox.accept(redo(1, position=2, text="What is the first edit?"))
+    await desk.end_next()
+    await desk.inbox.accept(redo(1, times=2, position=3, text="What is the second edit?"))
+    late = await desk.claim()
+    await desk.end_next()
+    await desk.wake(late)
+    assert await desk.said() == ["What is the second edit?"]
+
+
+async def test_an_edit_that_waits_forgets_the_turn_before_it_itself(desk: Desk) -> None:
+    await desk.inbox.accept(event(1))
+    late = await desk.claim()
+    await desk.inbox.accept(redo(1, position=2))
+    successor = await desk.claim()
+    await desk.wake(late)
+    assert await desk.said() == ["What is heap number 1?"], "the successor shows it"
+    await desk.answer(successor)
+    await desk.inbox.finish(successor)
+    await desk.end_next()
+    assert await desk.said() == ["What is tree number 1?"]
+
+
+async def test_what_is_said_of_other_questions_leaves_a_turn_alone(desk: Desk) -> None:
+    await desk.inbox.accept(event(1))
+    late = await desk.claim()
+    await desk.end_next()
+    await desk.inbox.accept(event(2))
+    await desk.end_next()
+    await desk.inbox.accept(forget(2))
+    await desk.end_next()
+    await desk.wake(late)
+    assert await desk.said() == ["What is heap number 1?"]
 
 
 async def test_what_a_forgotten_user_uses_after_midnight_goes_with_that_day(desk: Desk) -> None:

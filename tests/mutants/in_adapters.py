@@ -18,6 +18,7 @@ SENT = "tests/security/test_sent_bodies.py"
 LINKS = "tests/security/test_sent_links.py"
 CLICKS = "tests/security/test_clicks.py"
 ACKS = "tests/security/test_acknowledging.py"
+LOST = "tests/contracts/test_lost_jobs.py"
 DISCORD_WINDOWS = "tests/contracts/test_closed_windows_on_discord.py"
 LOOKS = "tests/unit/adapters/slack/test_catch_up.py"
 SHARDS = "tests/unit/adapters/discord/test_shards.py"
@@ -543,6 +544,19 @@ IN_ADAPTERS = (
         (
             "tests/unit/adapters/test_intake.py"
             "::test_what_is_given_up_fails_and_is_never_counted_as_heard",
+        ),
+    ),
+    # --- what is stored --------------------------------------------------------------------
+    Mutant(
+        "keep the turn of a deleted question when it is stored late",
+        "adapters/settling.py",
+        "(is_forgotten or await inbox.is_overtaken(job))",
+        "is_forgotten",
+        "a process that stood still brings nothing back that was forgotten meanwhile",
+        (
+            f"{LOST}::test_the_turn_of_a_deleted_question_does_not_come_back",
+            f"{LOST}::test_the_turn_of_an_edited_question_does_not_stand_beside_the_new_one",
+            f"{LOST}::test_of_two_edits_the_turn_of_the_later_one_stays",
         ),
     ),
     # --- the terminal ----------------------------------------------------------------------

@@ -539,4 +539,15 @@ IN_CORE = (
             f"{RETENTION}::test_what_is_left_of_a_forgotten_user_goes_when_the_day_is_over",
         ),
     ),
+    Mutant(
+        "let an earlier edit overtake a later one",
+        "core/inbox/claiming.py",
+        "and_(_place(row) > _place(own), row.accepted_at >= own.accepted_at)",
+        "row.key != own.key",
+        "the turn of an edit is the one that stays",
+        (
+            "tests/contracts/test_lost_jobs.py"
+            "::test_an_edit_before_it_leaves_the_turn_of_an_edit_alone",
+        ),
+    ),
 )
