@@ -8,37 +8,30 @@ Slack waits.
 
 import argparse
 import asyncio
-import os
 import statistics
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import create_engine, reading
-from core.inbox.rows import InboxRow, is_waiting
 from tests.chaos.book import name_of, question_about
-from tests.chaos.templates import BUOYS, STAND_INS, Template, Templates, make_models
-from tests.postgres import PostgresServer, postgres_server
+from tests.chaos.templates import BUOYS
+from tests.soak.bots import POSTGRESQL, SQLITE, all_acknowledged, on_each, waiting
+from tests.wire.pace import paced
 from tests.wire.slack import Limits
 from tests.wire.slack.history import Delivery
-from tests.wire.slack_bot import Trial, a_trial
+from tests.wire.slack_bot import Trial
 
 BACKLOG = 1_000
 """Questions that wait for their answers before it is measured."""
 P99, MOST = 0.1, 2.0
 """Seconds from receipt to acknowledgement: of 99 in a hundred events at most, and of each less."""
 _PEOPLE = 300
-_PATIENCE = 30.0
 _SLACKS_OWN = (60.0, 300.0)
 """Seconds until an event that was not acknowledged in three is delivered again."""
 _MANY = "100000"
-_SETTINGS = STAND_INS | {"INBOX__USER_PER_MINUTE": _MANY, "INBOX__CHANNEL_PER_MINUTE": _MANY}
+_SETTINGS = {"INBOX__USER_PER_MINUTE": _MANY, "INBOX__CHANNEL_PER_MINUTE": _MANY}
 
 
 @dataclass(frozen=True)
@@ -56,7 +49,7 @@ class Acks:
     after: int
 
     @property
-    def are_soon(self) -> bool:
+    def are_good(self) -> bool:
         """Whether all came in the time that is promised."""
         return not self.too_late and self._cuts()[98] <= P99 and max(self.seconds) < MOST
 
@@ -65,9 +58,9 @@ class Acks:
         figures = {"p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "max": max(self.seconds)}
         told = ", ".join(f"{name} {seconds * 1_000:,.0f} ms" for name, seconds in figures.items())
         return (
-            f"{told} of {len(self.seconds):,}, {self.sent:.0f} a second; waiting for their answers "
-            f"{self.before:,} before and {self.after:,} after; not acknowledged in time "
-            f"{self.too_late:,}"
+            f"receipt to ack {told} of {len(self.seconds):,}, {self.sent:.0f} a second; "
+            f"waiting for their answers {self.before:,} before and {self.after:,} after; "
+            f"not acknowledged in time {self.too_late:,}"
         )
 
     def _cuts(self) -> list[float]:
@@ -87,14 +80,12 @@ async def measure(trial: Trial, engine: AsyncEngine, events: int, rate: float) -
     loop = asyncio.get_running_loop()
 
     async def ask(count: int, rate: float) -> None:
-        began = loop.time()
-        for number in range(count):
-            await asyncio.sleep(max(0.0, began + number / rate - loop.time()))
+        async for number in paced(count, rate):
             person, direct = places[number % _PEOPLE]
             await world.say(person, direct, question_about(name_of(number % BUOYS)))
-        await _all_acknowledged(trial)
+        await all_acknowledged(trial)
 
-    while (before := await _waiting(engine)) < BACKLOG:
+    while (before := await waiting(engine)) < BACKLOG:
         await ask(BACKLOG + 100 - before, rate / 3)
     known, began = len(world.history.deliveries), loop.time()
     await ask(events, rate)
@@ -105,59 +96,21 @@ async def measure(trial: Trial, engine: AsyncEngine, events: int, rate: float) -
         too_late=sum(delivery.acked_at is None for delivery in deliveries),
         sent=sent,
         before=before,
-        after=await _waiting(engine),
+        after=await waiting(engine),
     )
-
-
-async def _all_acknowledged(trial: Trial) -> None:
-    deliveries = trial.world.history.deliveries
-    async with asyncio.timeout(_PATIENCE):
-        while any(  # noqa: ASYNC110 - what is watched has no event
-            d.acked_at is None and d.failure is None for d in deliveries[-1_000:]
-        ):
-            await asyncio.sleep(0.1)
-
-
-async def _waiting(engine: AsyncEngine) -> int:
-    async with reading(engine) as db:
-        return await db.scalar(select(func.count()).select_from(InboxRow).where(is_waiting())) or 0
-
-
-@asynccontextmanager
-async def _running(
-    template: Template, folder: Path, server: PostgresServer
-) -> AsyncIterator[tuple[Trial, AsyncEngine]]:
-    """Let a bot run on a template's database."""
-    url = f"sqlite:///{folder / 'data' / 'glossator.db'}"
-    settings = dict(_SETTINGS)
-    if template.database is not None:
-        url = settings["DATABASE__URL"] = f"{server.url}{template.database}"
-    engine = create_engine(url)
-    try:
-        limits = Limits.relaxed()
-        limits.retry_delays = _SLACKS_OWN
-        async with a_trial(template.data, folder, settings=settings, limits=limits) as trial:
-            yield trial, engine
-            await trial.bot.kill()  # what waits would be answered for minutes
-    finally:
-        await engine.dispose()
 
 
 async def main(events: int, rate: float) -> bool:
     """Measure on both databases, print a line for each, and return whether both are good."""
-    good = True
-    with TemporaryDirectory(prefix="glossator-acks-") as name, postgres_server() as server:
-        folder = Path(name)
-        templates = Templates(folder, await make_models(folder / "models"), server)
-        for on_postgres in (True, False):
-            template = await templates.get(on_postgres=on_postgres, stand_ins=True)
-            database = "PostgreSQL" if on_postgres else "SQLite"
-            async with _running(template, folder / f"on-{database}", server) as (trial, engine):
-                acks = await measure(trial, engine, events, rate)
-            load, good = os.getloadavg()[0], good and acks.are_soon
-            too_slow = "" if acks.are_soon else "; too slow"
-            print(f"{database}: receipt to ack {acks}; load {load:.1f}{too_slow}", flush=True)
-    return good
+    limits = Limits.relaxed()
+    limits.retry_delays = _SLACKS_OWN
+
+    async def measured(trial: Trial, engine: AsyncEngine) -> Acks:
+        acks = await measure(trial, engine, events, rate)
+        await trial.bot.kill()  # what waits would be answered for minutes
+        return acks
+
+    return await on_each((POSTGRESQL, SQLITE), measured, settings=_SETTINGS, limits=limits)
 
 
 if __name__ == "__main__":

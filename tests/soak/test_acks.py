@@ -27,11 +27,11 @@ def acks(*more: float, too_late: int = 0) -> Acks:
 def test_one_in_a_hundred_may_take_longer_and_none_two_seconds(
     slow: Sequence[float], good: bool
 ) -> None:
-    assert acks(*slow).are_soon is good
+    assert acks(*slow).are_good is good
 
 
 def test_one_that_slack_gave_up_is_too_many_however_fast_the_others_were() -> None:
-    assert not acks(too_late=1).are_soon
+    assert not acks(too_late=1).are_good
 
 
 def test_an_attempt_without_an_acknowledgement_counts_as_one_that_slack_waited_for() -> None:

@@ -42,11 +42,11 @@ def slowness() -> float:
     return 1.0 if load_a_core() < STILL else BUSY
 
 
-async def paced() -> AsyncIterator[int]:
-    """Yield numbers at an even pace."""
+async def paced(count: int = COUNT, rate: float = RATE) -> AsyncIterator[int]:
+    """Yield so many numbers at an even pace, so many a second."""
     begin = time.monotonic()
-    for number in range(COUNT):
-        await asyncio.sleep(max(0.0, begin + number / RATE - time.monotonic()))
+    for number in range(count):
+        await asyncio.sleep(max(0.0, begin + number / rate - time.monotonic()))
         yield number
 
 
