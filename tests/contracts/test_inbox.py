@@ -175,6 +175,13 @@ class TestClaiming:
         await accepted(inbox, event(20, channel="c2", user_id="u20"))
         assert (await claimed(inbox)).arrival.channel == "c2"
 
+    async def test_one_user_has_two_in_flight_wherever_they_ask(self, inbox: Inbox) -> None:
+        await accepted(inbox, *(event(n, user_id="spammer", channel=f"c{n}") for n in range(6)))
+        assert [(await claimed(inbox)).arrival.channel for _ in range(2)] == ["c0", "c1"]
+        assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
+        await accepted(inbox, event(10, user_id="ann", channel="c9"))
+        assert (await claimed(inbox)).arrival.user_id == "ann"
+
     async def test_no_more_than_the_limit_is_in_flight_in_all(self, engine: AsyncEngine) -> None:
         inbox = inbox_of(engine, Limits(in_flight=3))
         await accepted(inbox, *(event(n, user_id=f"u{n}", channel=f"c{n}") for n in range(5)))

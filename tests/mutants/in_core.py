@@ -282,9 +282,7 @@ IN_CORE = (
         "        row.user_id.not_in(_busy(limits.user_in_flight, held.c.user_id)),\n",
         "",
         "one user's questions leave room for others'",
-        (
-            "tests/security/test_fairness.py::test_one_user_has_two_answers_under_way_wherever_they_ask",
-        ),
+        (f"{INBOX}::test_one_user_has_two_in_flight_wherever_they_ask",),
     ),
     Mutant(
         "queue a spammer before others",
