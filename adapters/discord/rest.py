@@ -30,6 +30,9 @@ _PAUSES = (0.5, 2.0, None)
 _ARCHIVE_AFTER = 1_440
 """Minutes without a message after which a thread leaves the list of channels."""
 _LONGEST_DESCRIPTION = 1_024
+_PAGE = 100
+_MOST_LOOKED_AT = 500
+"""Messages: some seconds of reading where Discord makes us wait, and the janitor has twelve."""
 _STYLES = {
     Button.HELPFUL: discord.ButtonStyle.success,
     Button.STOP: discord.ButtonStyle.danger,
@@ -119,11 +122,23 @@ class Rest:
         channel = await self._request(route, json={"recipient_id": str(user)})
         return int(channel["id"])
 
-    async def messages_after(self, channel: int, message: int) -> Sequence[Json]:
-        """Return up to 100 messages behind a message, oldest first."""
+    async def messages_after(
+        self, channel: int, message: int, *, most: int = _MOST_LOOKED_AT
+    ) -> Sequence[Json]:
+        """Return the first messages behind a message, oldest first.
+
+        Args:
+            most: How many are enough; a multiple of 100.
+        """
         route = Route("GET", _MESSAGES, channel_id=channel)
-        found = await self._request(route, params={"limit": 100, "after": message})
-        return sorted(found, key=lambda one: int(one["id"]))
+        found = dict[int, Json]()
+        while len(found) < most:
+            behind = max(found, default=message)
+            page = await self._request(route, params={"limit": _PAGE, "after": behind})
+            found |= {int(one["id"]): one for one in page}
+            if len(page) < _PAGE:
+                break
+        return [found[number] for number in sorted(found)]
 
     async def _request(self, route: Route, **body: Any) -> Any:
         http = self._client.http

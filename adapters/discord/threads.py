@@ -42,7 +42,7 @@ async def close(client: discord.Client, rest: Rest, job: Job) -> None:
         return
     changes: dict[str, Any] = {"name": DELETED_QUESTION}
     try:
-        left = await rest.messages_after(thread.id, thread.id)
+        left = await rest.messages_after(thread.id, thread.id, most=100)
         if not any(message["type"] in _WRITTEN for message in left):
             changes["archived"] = True
     except DeliveryError as error:

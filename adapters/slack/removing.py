@@ -44,17 +44,22 @@ async def tidy(rest: Rest, job: Job) -> None:
         requests.add(job.arrival.request.request_id)
     roots = {address.root, None} if address.posts_question else {address.root}
     for root in roots:
-        messages = await messages_for(rest, job, root)
+        messages = await messages_for(rest, job, root, patient=False)
         known_here = known | ({address.root} if address.root else set())
         found = strays(messages, await rest.me(), job.arrival.key, requests, known_here)
         for ts in found:
             await delete(rest, address.channel, ts)
 
 
-async def messages_for(rest: Rest, job: Job, root: str | None) -> Sequence[Json]:
+async def messages_for(
+    rest: Rest, job: Job, root: str | None, *, patient: bool = True
+) -> Sequence[Json]:
     """Return the messages among which those of a job are: its thread's, or its channel's.
 
     What is closed to us has none.
+
+    Args:
+        patient: Whether to read on where Slack lets us read fifteen messages a minute.
 
     Raises:
         DeliveryError: when Slack does not tell now.
@@ -63,8 +68,8 @@ async def messages_for(rest: Rest, job: Job, root: str | None) -> Sequence[Json]
     since = address.question or f"{(job.accepted_at - _BEFORE).timestamp():.6f}"
     try:
         if root is None:
-            return await rest.messages(address.channel, since)
-        return await rest.replies(address.channel, root, since)
+            return await rest.messages(address.channel, since, patient=patient)
+        return await rest.replies(address.channel, root, since, patient=patient)
     except Refused as refusal:
         if refusal.word not in _NO_SUCH_THREAD:
             raise

@@ -1,6 +1,7 @@
 """The few calls that an answer needs; what may be repeated is, and the SDK's errors die here."""
 
 import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,8 @@ from adapters.slack.outbound import Post
 from adapters.slack.refusals import TooMany, Unclear, of_status, refused
 from adapters.slack.workspaces import Workspace, Workspaces
 from core.errors import DeliveryError
+
+logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
@@ -33,6 +36,12 @@ _MOST_REFUSALS = 4
 _TIMEOUT = 20.0
 """Seconds for one call, after which nobody knows what became of it."""
 _LOOKING: Json = {"inclusive": "true", "include_all_metadata": "true", "limit": "100"}
+_MOST_PAGES = 10
+"""Of a hundred messages: the janitor has twelve seconds to read them, and Slack lets an app read
+fifty pages a minute, others included.
+"""
+_FEW = 15
+"""Messages in a page of an app that Slack lets read one page a minute, whatever it asks for."""
 _DECLINED = re.compile(r'"ok"\s*:\s*false')
 _BROKEN = (aiohttp.ClientError, OSError, TimeoutError)
 
@@ -182,15 +191,38 @@ class Rest:
 
     # --- looking ------------------------------------------------------------------------
 
-    async def replies(self, channel: str, root: str, since: str) -> Sequence[Json]:
-        """Return the first messages of a thread from a timestamp on, oldest first."""
-        body = {"channel": channel, "ts": root, "oldest": since, **_LOOKING}
-        return list((await self._repeated("conversations.replies", body))["messages"])
+    async def replies(
+        self, channel: str, root: str, since: str, *, patient: bool = True
+    ) -> Sequence[Json]:
+        """Return the first thousand messages of a thread from a timestamp on, oldest first.
 
-    async def messages(self, channel: str, since: str) -> Sequence[Json]:
-        """Return the latest messages of a channel that are not older than a timestamp."""
+        Args:
+            patient: As for `messages`.
+        """
+        body = {"channel": channel, "ts": root, "oldest": since, **_LOOKING}
+        return await self._read("conversations.replies", body, patient=patient)
+
+    async def messages(self, channel: str, since: str, *, patient: bool = True) -> Sequence[Json]:
+        """Return the latest thousand messages of a channel that are not older than a timestamp.
+
+        Args:
+            patient: Whether to read on where Slack lets us read fifteen messages a minute.
+        """
         body = {"channel": channel, "oldest": since, **_LOOKING}
-        return list((await self._repeated("conversations.history", body))["messages"])
+        return await self._read("conversations.history", body, patient=patient)
+
+    async def _read(self, method: str, body: Json, *, patient: bool) -> Sequence[Json]:
+        """Return the messages of all pages, each once; of no more pages than the most."""
+        found, cursor = dict[str, Json](), ""
+        for _ in range(_MOST_PAGES):
+            page = await self._repeated(method, body | ({"cursor": cursor} if cursor else {}))
+            found |= {str(message["ts"]): message for message in page["messages"]}
+            cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
+            if not cursor or (len(found) <= _FEW and not patient):
+                break
+        if cursor:
+            logger.warning("%s was not read to its end", method)
+        return list(found.values())
 
     # --- calls --------------------------------------------------------------------------
 

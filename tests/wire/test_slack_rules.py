@@ -234,33 +234,6 @@ async def test_a_method_that_does_not_exist_fails_the_test() -> None:
             assert (await raw(server, "chat.whisper"))[1]["error"] == "unknown_method"
 
 
-async def test_history_is_paged_and_scarce_for_distributed_apps(
-    server: SlackServer, client: AsyncWebClient, world: World, ann: User
-) -> None:
-    root = await world.say(ann, world.channel, "root")
-    said = [await world.say(ann, world.channel, f"number {n}", thread=root) for n in range(20)]
-    place: Json = {"channel": world.channel.id, "ts": root.ts}
-    texts: list[str] = []
-    async for page in await client.conversations_replies(**place, limit=8):
-        first, *replies = page["messages"]
-        assert (first["ts"], first["reply_count"]) == (root.ts, 20)
-        texts += [message["text"] for message in replies]
-    assert texts == [m.text for m in said]
-    listed = await client.conversations_history(channel=world.channel.id)
-    assert [m["text"] for m in listed["messages"]] == ["root"]
-
-    world.clock.advance(1)
-    world.app.distributed = True
-    world.limits.distributed_history = (1, 60.0)
-    short = await client.conversations_replies(**place, limit=100)
-    assert (len(short["messages"]), short["has_more"]) == (15, True)
-    with pytest.raises(SlackApiError) as refused:
-        await client.conversations_replies(**place)
-    assert refused.value.response.status_code == 429
-    world.clock.advance(60)
-    await client.conversations_replies(**place)
-
-
 async def test_one_post_a_second_in_a_channel() -> None:
     async with SlackServer() as server:
         world = server.world

@@ -9,6 +9,7 @@ from tests.wire.slack.payloads import channel_payload, user_payload, with_replie
 from tests.wire.slack.requests import Method, Request, Table
 
 T = TypeVar("T")
+_NEXT, _NEXT_TS = b"next:", b"next_ts:"
 _KINDS = {
     "public_channel": ChannelKind.PUBLIC,
     "private_channel": ChannelKind.PRIVATE,
@@ -153,10 +154,20 @@ def _in_range(request: Request, message: Message) -> bool:
 
 
 def _page(request: Request, found: list[Message], first: Message | None) -> Json:
-    """Return a page; a thread's first message leads each page and counts to its limit."""
+    """Return a page; a thread's first message leads each page and counts to its limit.
+
+    The cursor names the page's first message, so that messages which are posted or deleted
+    between two pages do not shift them.
+    """
     limits, app = request.world.limits, request.installation.app
     most = limits.distributed_page if app.distributed else 999
-    page, cursor = _cut(request, found, min(100, most), most, less=1 if first else 0)
+    wanted = max(_wanted(request, min(100, most), most) - (1 if first else 0), 1)
+    start = _position(request.text("cursor"), _NEXT_TS)
+    if start:
+        older = first is None  # a channel is read backwards, a thread forwards
+        found = [m for m in found if _micros(m) == start or (_micros(m) < start) == older]
+    page, left = found[:wanted], found[wanted:]
+    cursor = _cursor(_NEXT_TS, _micros(left[0])) if left else ""
     metadata = request.flag("include_all_metadata")
     shown = [first, *page] if first else page
     return {
@@ -167,22 +178,30 @@ def _page(request: Request, found: list[Message], first: Message | None) -> Json
     }
 
 
-def _cut(
-    request: Request, found: list[T], default: int, most: int, less: int = 0
-) -> tuple[list[T], str]:
+def _micros(message: Message) -> int:
+    return int(message.ts.replace(".", ""))
+
+
+def _cut(request: Request, found: list[T], default: int, most: int) -> tuple[list[T], str]:
     """Return a page and the cursor of the next one, empty for none."""
-    start = _position(request.text("cursor"))
-    wanted = min(request.number("limit", default) or default, most) - less
-    end = start + max(wanted, 1)
-    cursor = base64.b64encode(f"next:{end}".encode()).decode() if end < len(found) else ""
-    return found[start:end], cursor
+    start = _position(request.text("cursor"), _NEXT)
+    end = start + _wanted(request, default, most)
+    return found[start:end], _cursor(_NEXT, end) if end < len(found) else ""
 
 
-def _position(cursor: str) -> int:
+def _wanted(request: Request, default: int, most: int) -> int:
+    return max(min(request.number("limit", default) or default, most), 1)
+
+
+def _cursor(kind: bytes, position: int) -> str:
+    return base64.b64encode(kind + str(position).encode()).decode()
+
+
+def _position(cursor: str, kind: bytes) -> int:
     if not cursor:
         return 0
     try:
-        return int(base64.b64decode(cursor, validate=True).removeprefix(b"next:"))
+        return int(base64.b64decode(cursor, validate=True).removeprefix(kind))
     except ValueError:
         raise SlackError("invalid_cursor") from None
 
