@@ -141,8 +141,12 @@ class Clicks:
             await respond_with(respond, told(DELETED), replace=True)
 
     async def pseudonyms(self, spot: Spot) -> list[str]:
-        """Return the pseudonyms a person may have: one a workspace; raises StoreError."""
-        places = {spot.team, *await self._installations.places()}
+        """Return the pseudonyms a person may have: one a workspace; raises StoreError.
+
+        Where an organisation let the app in, its workspaces are known by their events alone.
+        """
+        known = await self._personal.workspaces(PLATFORM)
+        places = {spot.team, *known, *await self._installations.places()}
         return [self._desk.pseudonym(PLATFORM, place, spot.user) for place in sorted(places)]
 
     async def _do(

@@ -160,7 +160,7 @@ def _place(request: Request) -> Channel:
     named = request.required("channel")
     if named.startswith("U"):
         person = request.world.users.get(named)
-        if person is None or person.workspace is not request.installation.workspace:
+        if person is None or not person.is_of(request.installation.workspace):
             raise SlackError("channel_not_found")
         return request.world.direct_channel(person, request.installation.bot)
     channel = request.known_channel()

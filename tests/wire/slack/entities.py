@@ -53,6 +53,11 @@ class User:
     """Restricted to some channels (not: of another workspace)."""
     deleted: bool = False
 
+    def is_of(self, workspace: Workspace) -> bool:
+        """Tell whether this is somebody of a workspace, or of its organisation."""
+        own, theirs = self.workspace.enterprise_id, workspace.enterprise_id
+        return self.workspace is workspace or (own is not None and own == theirs)
+
 
 @dataclass(eq=False)
 class App:
@@ -77,6 +82,8 @@ class App:
     distributed: bool = False
     """Sold outside the Marketplace: history is nearly closed to it."""
     token_rotation: bool = False
+    org_wide: bool = False
+    """Whether who installs it in a workspace of an organisation does so in all of them."""
     home_tab: bool = True
     request_url: str | None = None
     """Where HTTP deliveries go; None: Socket Mode."""

@@ -120,6 +120,7 @@ class OAuth:
     def _answer(self, installation: Installation) -> Json:
         workspace = installation.workspace
         enterprise = workspace.enterprise_id
+        in_all = bool(enterprise) and installation.app.org_wide
         answer: Json = {
             "ok": True,
             "access_token": installation.token,
@@ -127,10 +128,10 @@ class OAuth:
             "scope": ",".join(sorted(installation.scopes)),
             "bot_user_id": installation.bot.id,
             "app_id": installation.app.id,
-            "team": {"name": workspace.name, "id": workspace.id},
+            "team": None if in_all else {"name": workspace.name, "id": workspace.id},
             "enterprise": {"name": workspace.name, "id": enterprise} if enterprise else None,
             "authed_user": {"id": installation.installer.id},
-            "is_enterprise_install": False,
+            "is_enterprise_install": in_all,
         }
         if installation.refresh_token:
             answer["refresh_token"] = installation.refresh_token

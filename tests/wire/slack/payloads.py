@@ -8,6 +8,7 @@ from tests.wire.slack.state import State
 
 def user_payload(user: User, caller: Installation) -> Json:
     """Return a user as `users.info` shows it."""
+    enterprise = user.workspace.enterprise_id
     return {
         "id": user.id,
         "team_id": user.workspace.id,
@@ -32,7 +33,7 @@ def user_payload(user: User, caller: Installation) -> Json:
         "is_app_user": False,
         "is_stranger": user.workspace is not caller.workspace,
         "updated": 1_700_000_000,
-    }
+    } | ({"enterprise_user": {"enterprise_id": enterprise}} if enterprise else {})
 
 
 def channel_payload(channel: Channel, caller: Installation) -> Json:
