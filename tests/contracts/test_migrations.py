@@ -3,7 +3,7 @@
 import asyncio
 import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from uuid import uuid4
 
@@ -186,14 +186,21 @@ async def test_a_failed_upgrade_leaves_the_database_as_it_was(
     assert await is_current(empty)
 
 
-@pytest.mark.parametrize(
-    "url", ["postgresql://bot:secret@127.0.0.1:1/none", "sqlite:////dev/null/data/bot.db"]
-)
-async def test_a_database_that_cannot_be_reached_is_a_store_error(url: str) -> None:
-    engine = create_engine(url)
+@pytest.mark.parametrize("ask", [check, upgrade])
+async def test_a_server_that_cannot_be_reached_is_a_store_error(
+    ask: Callable[[AsyncEngine], Awaitable[object]],
+) -> None:
+    engine = create_engine("postgresql://bot:secret@127.0.0.1:1/none")
     with pytest.raises(StoreError):
-        await upgrade(engine)
-    if engine.dialect.name == "postgresql":
-        with pytest.raises(StoreError):
-            await check(engine)
+        await ask(engine)
+    await engine.dispose()
+
+
+@pytest.mark.parametrize("ask", [check, upgrade])
+async def test_a_file_that_cannot_be_made_is_wrong_configuration(
+    ask: Callable[[AsyncEngine], Awaitable[object]],
+) -> None:
+    engine = create_engine("sqlite:////dev/null/data/bot.db")
+    with pytest.raises(ConfigurationError, match="cannot be made"):
+        await ask(engine)
     await engine.dispose()
