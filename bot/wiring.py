@@ -69,9 +69,7 @@ class Services:
         """The writer that needs no network."""
         from core.generation.extractive import ExtractiveGenerator
 
-        return ExtractiveGenerator(
-            embedder=self.local, find_planted=self.checker.finder.spoken_spans
-        )
+        return ExtractiveGenerator(embedder=self.local, find_planted=self.checker.finder.spoken_in)
 
     @cached_property
     def checker(self) -> SupportChecker:
@@ -140,6 +138,7 @@ class Services:
         Raises:
             ConfigurationError: when that model is not available.
         """
+        from core.grounding.planted import orders_machines
         from core.ingestion.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
 
@@ -149,6 +148,7 @@ class Services:
             embedder=self.embedders.of_course(course_id),
             encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
+            orders_machines=orders_machines,
         )
 
 

@@ -1,6 +1,6 @@
 """One answer while it is put together: our own sentences, and the claims that hold."""
 
-import re
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,20 +17,18 @@ from core.models import (
     EXPLAIN_QUOTE,
     AgentConfiguration,
     AgentRequest,
-    Chunk,
     ChunkState,
     ConversationTurn,
     Outcome,
-    QuoteLocation,
     QuoteStatus,
     RetrievedChunk,
 )
+from core.quoted import is_short, place_in_book, quoted_part
 from core.retrieval.retrieval import Retrieval
+from core.tally import DraftTally
 
-_CLOSING = re.compile(r"[.!?…,;:]*[\"'”’»)\]]*")
-"""What ends a sentence behind its last letter."""
-_FEWEST_LETTERS = 12
-"""A quote with fewer letters and digits is looked for in vain: any book may hold it."""
+logger = logging.getLogger(__name__)
+
 _UNCOVERED_CONFIDENCE = 0.1
 """What an answer that cites nothing may claim at most."""
 _DOUBTED_CONFIDENCE = 0.3
@@ -60,31 +58,6 @@ class TextWithdrawn:
     """What was streamed of the answer so far no longer holds."""
 
 
-@dataclass
-class DraftTally:
-    """How a draft fared."""
-
-    written: int = 0
-    """Claims that the writer offered."""
-    released: int = 0
-    """Claims that passed, at once or on the second try."""
-    not_covered: bool = False
-    """The writer said that the passages do not answer the question, or a part of it."""
-    cut_short: bool = False
-    translated: bool = False
-    """A claim is in another language than its quotes."""
-
-    @property
-    def supported_share(self) -> float:
-        """The part of the claims that passed, 0 to 1; 1 when none was offered."""
-        return min(self.released / self.written, 1.0) if self.written else 1.0
-
-    @property
-    def dropped(self) -> int:
-        """Claims that did not pass."""
-        return max(self.written - self.released, 0)
-
-
 class Composition:
     """Collects an answer's text and citations from one retrieval, and what is found later."""
 
@@ -110,13 +83,21 @@ class Composition:
         location = self._retrieval.quote_location
         return location is not None and location.status is not QuoteStatus.NOT_FOUND
 
+    def quoted_passages(self) -> Iterator[tuple[RetrievedChunk, QuotedPassage]]:
+        """Yield the chunks that the quote was found in, each with the part that was quoted."""
+        location = self._retrieval.quote_location
+        if location is not None:
+            yield from (
+                (chunk, quoted_part(chunk, location)) for chunk in self._retrieval.quoted_chunks
+            )
+
     def open(self, request: AgentRequest) -> Iterator[TextDelta]:
         """Say where the quoted passage stands, with a citation of it."""
         location = self._retrieval.quote_location
         if not self.stands_in_book or location is None:
             return
-        chunks = self._retrieval.quoted_chunks
-        passages = [_quoted_part(chunk, location) for chunk in chunks]
+        chunks = list(self._retrieval.quoted_chunks)
+        passages = [passage for _, passage in self.quoted_passages()]
         quote = request.selected_text or ""
         self._misquote, other_words = misquote_of(quote, passages), reworded(quote, passages)
         if self._misquote is None:
@@ -171,6 +152,19 @@ class Composition:
         after = self._append(piece, self._glue(claim, begins=before is None))
         return TextDelta(f"{before.text if before else ''}{after.text}")
 
+    def leave_out(self, chunk: RetrievedChunk) -> None:
+        """Take note, and tell the operator, that a chunk holds text which may not be quoted."""
+        if chunk.chunk_id in self.tally.poisoned:
+            return
+        self.tally.poisoned.add(chunk.chunk_id)
+        logger.warning(
+            "course %s, section “%s”, chunk %s: text that reads like an instruction to a machine "
+            "was left out of an answer",
+            chunk.course_id,
+            place_in_book(chunk),
+            chunk.chunk_id,
+        )
+
     def finish(
         self, request: AgentRequest, configuration: AgentConfiguration, *, answerable: bool
     ) -> dict[str, Any]:
@@ -185,7 +179,7 @@ class Composition:
             self._text = self._abstention(within=request.section_filter is not None)
             self._ledger = CitationLedger(self.evidence)
             confidence = min(confidence, _UNCOVERED_CONFIDENCE)
-        elif self._misquote is not None:
+        elif self._misquote is not None or self.tally.poisoned:
             confidence = min(confidence, _DOUBTED_CONFIDENCE)
         elif self._explains(request) and outcome is Outcome.ANSWERED:
             confidence = max(confidence, self._likeness())
@@ -225,11 +219,13 @@ class Composition:
             return Outcome.ABSTAINED
         if self._explains(request):
             in_vain = self._misquote is not None or self.tally.not_covered
+            in_vain = in_vain or bool(self.tally.poisoned)
             in_vain = in_vain or 0 == self.tally.released < self.tally.written
             return Outcome.PARTIAL if in_vain else Outcome.ANSWERED
         outcome = outcome_of(confidence, configuration)
         doubted = not answerable or self.tally.not_covered or self.tally.translated
         doubted = doubted or self._asks_about_foreign(request) or self._misquote is not None
+        doubted = doubted or bool(self.tally.poisoned)
         if self.stands_in_book or self.tally.released:
             doubted = doubted or self.tally.supported_share < _WELL_SUPPORTED
         if self.stands_in_book and outcome is Outcome.ABSTAINED:
@@ -243,7 +239,7 @@ class Composition:
         """
         if self._retrieval.missing_section is not None:
             return wording.no_section(self._retrieval.missing_section)
-        in_vain = self.tally.written and not self.tally.not_covered
+        in_vain = self.tally.poisoned or (self.tally.written and not self.tally.not_covered)
         said = wording.not_carried if in_vain else wording.not_covered
         searched = self._retrieval.section if within else None
         others = [name for name in self._retrieval.nearest_sections if name != searched]
@@ -260,7 +256,7 @@ class Composition:
         """
         location = self._retrieval.quote_location
         given = location is not None and not self.stands_in_book
-        if given and not _is_short(request.selected_text):
+        if given and not is_short(request.selected_text):
             return True
         passages = (chunk.content_text for chunk in (*self.evidence, *self._found))
         return bool(missing_codes(request.query_text, passages))
@@ -303,8 +299,10 @@ class Composition:
         if self._retrieval.by_words:
             yield wording.SEARCHED_BY_WORDS
         if location is not None and location.status is QuoteStatus.NOT_FOUND:
-            short = _is_short(request.selected_text)
+            short = is_short(request.selected_text)
             yield wording.QUOTE_TOO_SHORT if short else wording.QUOTE_NOT_FOUND
+        if self.tally.poisoned:
+            yield wording.PLANTED
         if outcome is Outcome.ABSTAINED:
             return
         if self.tally.translated:
@@ -318,30 +316,6 @@ class Composition:
             yield wording.LEFT_OUT
         elif outcome is Outcome.PARTIAL and self._misquote is None:
             yield wording.NOT_SURE_WITHIN if within else wording.NOT_SURE
-
-
-def place_in_book(chunk: RetrievedChunk) -> str:
-    """Return the headings that lead to a chunk."""
-    return " › ".join(titles_of(chunk))
-
-
-def titles_of(chunk: Chunk) -> tuple[str, ...]:
-    """Return the page's title and the headings below it."""
-    return tuple(dict.fromkeys((chunk.page_title, *chunk.headings)))
-
-
-def _quoted_part(chunk: RetrievedChunk, location: QuoteLocation) -> QuotedPassage:
-    """Return the part of a chunk that a quote was found in, with the stops behind it."""
-    text = chunk.content_text
-    start = max((location.char_start or 0) - chunk.char_start, 0)
-    end = min((location.char_end or 0) - chunk.char_start, len(text))
-    closing = _CLOSING.match(text, end)
-    return QuotedPassage(text, start, closing.end() if closing else end)
-
-
-def _is_short(quote: str | None) -> bool:
-    """Return whether a quote may stand in any book."""
-    return sum(letter.isalnum() for letter in quote or "") < _FEWEST_LETTERS
 
 
 def _returned(chunk: RetrievedChunk) -> RetrievedChunk:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
-from core.composition import Composition, TextDelta, titles_of
+from core.composition import Composition, TextDelta
 from core.errors import GenerationError
 from core.generation.base import (
     Claim,
@@ -15,6 +15,7 @@ from core.generation.base import (
     DraftPart,
     GenerationTask,
     Generator,
+    LeftOut,
     ModelCall,
     NotCovered,
     Rejected,
@@ -22,6 +23,7 @@ from core.generation.base import (
 )
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
+from core.quoted import titles_of
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
 
@@ -148,6 +150,8 @@ class Drafting:
                         tally.not_covered = tally.not_covered or not again
                     case CutShort():
                         tally.cut_short = tally.cut_short or not again
+                    case LeftOut():
+                        self._composition.leave_out(task.evidence[part.chunk_number])
                     case Claim() if leads_in(part.text, _topic(task)):
                         self._lead_in = part
                     case Claim() if part.text not in self._released:
@@ -170,6 +174,8 @@ class Drafting:
         else:
             support = await self._checker.judge(claim.text, quotes, *task.asked)
             flaw = support.flaw
+            for position in support.poisoned:
+                self._composition.leave_out(evidence[places[position].chunk_number])
             if support.cross_language and flaw is None:
                 self._composition.tally.translated = True
         if flaw is None:

@@ -14,7 +14,7 @@ from core.models import (
     RetrievedChunk,
     ThreadMessage,
 )
-from core.text.sentences import Span
+from core.text.planted import NOTHING_PLANTED, Planted
 
 LONGEST_COMPARED = 1_000
 """Characters of a question or quote that sentences are compared with."""
@@ -57,17 +57,17 @@ Search = Callable[[RetrievalToolInput], Awaitable[Sequence[Passage]]]
 Raises RequestError when the arguments name what does not exist, ServiceError on an outage.
 """
 
-FindPlanted = Callable[[str, Sequence[str], Sequence[str]], Awaitable[Sequence[Span]]]
-"""Tells which spans of a passage were planted there to speak to a reader, in order.
+FindPlanted = Callable[[str, Sequence[str], Sequence[str]], Awaitable[Planted]]
+"""Tells what of a passage was planted there to speak to a reader.
 
 It is given the passage, the titles above it, and the question with what that rests on.
 Raises EmbeddingError when the model gives no usable vectors.
 """
 
 
-async def trust(content: str, titles: Sequence[str], questions: Sequence[str]) -> Sequence[Span]:
+async def trust(content: str, titles: Sequence[str], questions: Sequence[str]) -> Planted:
     """Take all of a passage for the book's."""
-    return ()
+    return NOTHING_PLANTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,14 @@ class Rejected:
     reason: str
 
 
-DraftPart = Claim | NotCovered | CutShort
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Of a passage that would have been quoted, something is not, since somebody planted it."""
+
+    chunk_number: int
+
+
+DraftPart = Claim | NotCovered | CutShort | LeftOut
 
 
 class Generator(Protocol):

@@ -11,6 +11,7 @@ from core.generation.base import (
     DraftPart,
     FindPlanted,
     GenerationTask,
+    LeftOut,
     Rejected,
     trust,
 )
@@ -19,7 +20,7 @@ from core.generation.inquiry import Inquiry, read_inquiry, says_again
 from core.generation.ranking import rank
 from core.generation.selection import select
 from core.models import AnswerLength
-from core.text.sentences import Span
+from core.text.planted import Planted
 
 MOST_SENTENCES: Mapping[AnswerLength, int] = MappingProxyType(
     {AnswerLength.SHORT: 2, AnswerLength.NORMAL: 3, AnswerLength.LONG: 5}
@@ -50,7 +51,7 @@ class ExtractiveGenerator:
         self._most_sentences = most_sentences
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
-        """Yield each quoted passage as a claim, in reading order.
+        """Yield where something planted is left out, then each quote as a claim, in reading order.
 
         Raises:
             GenerationError: when the sentences cannot be embedded.
@@ -62,25 +63,34 @@ class ExtractiveGenerator:
         else:
             excerpts = _without_given(task, excerpts, inquiry)
         try:
-            chosen = await self._choose(excerpts, task, inquiry)
+            chosen, poisoned = await self._choose(excerpts, task, inquiry)
         except EmbeddingError as error:
             raise GenerationError("the evidence's sentences could not be embedded") from error
+        for number in poisoned:
+            yield LeftOut(number)
         for excerpt in chosen:
             yield Claim.quoting(excerpt.text, excerpt.chunk_number, excerpt.quote)
 
     async def _choose(
         self, excerpts: Sequence[Excerpt], task: GenerationTask, inquiry: Inquiry
-    ) -> list[Excerpt]:
-        """Return what answers best, chosen again for as long as some of it was planted."""
-        planted: dict[int, Sequence[Span]] = {}
+    ) -> tuple[list[Excerpt], list[int]]:
+        """Return what answers best, chosen again for as long as some of it was planted.
+
+        With it come the numbers of the chunks that lost what answers best by that, or that surely
+        hold planted text: what else these say may be by the same hand.
+        """
+        planted: dict[int, Planted] = {}
+        poisoned: set[int] = set()
         while True:
-            chosen = await self._pick(excerpts, task, inquiry)
+            best, chosen = await self._pick(excerpts, task, inquiry)
             for number in {excerpt.chunk_number for excerpt in chosen} - planted.keys():
                 chunk = task.evidence[number]
                 titles = (chunk.page_title, *chunk.headings)
                 planted[number] = await self._find_planted(chunk.content_text, titles, task.asked)
+                poisoned |= {number} if planted[number].sure else set()
             if not any(_touches(excerpt, planted) for excerpt in chosen):
-                return chosen
+                return chosen, sorted(poisoned)
+            poisoned |= {excerpt.chunk_number for excerpt in best if _touches(excerpt, planted)}
             excerpts = [
                 replace(excerpt, citable=False) if _touches(excerpt, planted) else excerpt
                 for excerpt in excerpts
@@ -88,13 +98,18 @@ class ExtractiveGenerator:
 
     async def _pick(
         self, excerpts: Sequence[Excerpt], task: GenerationTask, inquiry: Inquiry
-    ) -> list[Excerpt]:
-        """Return what answers best; of a section that was asked for, its beginning."""
+    ) -> tuple[list[Excerpt], list[Excerpt]]:
+        """Return the likeliest answer, and all that is to be quoted.
+
+        Of a section that was asked for, that is its beginning.
+        """
         most = self._most_sentences[task.length]
         if task.in_order:
-            return [excerpt for excerpt in excerpts if excerpt.citable][:most]
+            beginning = [excerpt for excerpt in excerpts if excerpt.citable][:most]
+            return beginning, beginning
         ranked = await rank(excerpts, task, inquiry, task.encode_terms, self._embedder)
-        return select(excerpts, ranked, inquiry, most)
+        best = [max(ranked, key=lambda scored: scored.score).excerpt] if ranked else []
+        return best, select(excerpts, ranked, inquiry, most)
 
     async def repair(
         self, task: GenerationTask, rejected: Sequence[Rejected]
@@ -131,9 +146,9 @@ def _lies_in(excerpt: Excerpt, part: tuple[int, int]) -> bool:
     return part[0] <= excerpt.start and excerpt.end <= part[1]
 
 
-def _touches(excerpt: Excerpt, planted: Mapping[int, Sequence[Span]]) -> bool:
-    spans = planted.get(excerpt.chunk_number, ())
-    return any(span.start < excerpt.end and span.end > excerpt.start for span in spans)
+def _touches(excerpt: Excerpt, planted: Mapping[int, Planted]) -> bool:
+    found = planted.get(excerpt.chunk_number)
+    return found is not None and found.touches(excerpt.start, excerpt.end)
 
 
 def _without_given(

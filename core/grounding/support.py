@@ -27,8 +27,9 @@ from core.grounding.names import unproved_names
 from core.grounding.numbers import Quantity, is_of_quantity, quantities, unproved
 from core.grounding.ordering import order_differs
 from core.grounding.pairing import Clauses, is_mispaired, is_turned
+from core.grounding.parts import parts_of, place_of
 from core.grounding.places import Alignments
-from core.grounding.planted import PlantedTextFinder, Setting, parts_of, place_of
+from core.grounding.planted import PlantedTextFinder, Setting
 from core.grounding.polarity import polarity_differs
 from core.grounding.quoting import QuotedPassage
 from core.grounding.replacements import replacements
@@ -63,6 +64,8 @@ class Support:
     cross_language: bool = False
     """Whether it is in another language than its quotes, so that only numbers, names, code
     and negation could be compared."""
+    poisoned: tuple[int, ...] = ()
+    """Positions of those quotes whose passages surely hold planted text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +170,15 @@ class SupportChecker:
             flaw = await self._flaw_in_meaning(pair)
             if flaw is None and await self._replaces_words(pair):
                 flaw = Flaw.WORD
-        if flaw is None and await self._is_out_of_place(pair, questions):
-            flaw = Flaw.OUT_OF_PLACE
-        return Support(flaw, pair.is_cross_language)
-
-    async def _is_out_of_place(self, pair: "_Pair", questions: Sequence[str]) -> bool:
+        if flaw is not None:
+            return Support(flaw, pair.is_cross_language)
         setting = Setting(tuple(questions), pair.place, not pair.is_cross_language)
-        return any([await self.finder.is_planted(quote, setting) for quote in pair.quotes])
+        planted = [await self.finder.planted_in(quote.content, setting) for quote in quotes]
+        found = zip(quotes, planted, strict=True)
+        if any(there.touches(quote.start, quote.end) for quote, there in found):
+            flaw = Flaw.OUT_OF_PLACE
+        poisoned = tuple(number for number, there in enumerate(planted) if there.sure)
+        return Support(flaw, pair.is_cross_language, poisoned)
 
     def _flaw_in_words(self, pair: "_Pair") -> Flaw | None:
         if not has_all_code(pair.code, pair.quoted):

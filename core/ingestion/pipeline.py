@@ -29,6 +29,8 @@ _VECTORS_KEPT = timedelta(days=90)
 _DOCUMENTS_A_COPY = 50
 
 T = TypeVar("T")
+OrdersMachines = Callable[[str, Sequence[str]], bool]
+"""Tells of a passage, and the titles above it, whether it holds an order to an assistant."""
 
 
 @dataclass
@@ -62,13 +64,18 @@ class Ingestion:
         embedder: Embedder,
         encode_sparse: Callable[[str, Sequence[str]], list[SparseVector]],
         lock: Callable[[str], AbstractAsyncContextManager[None]],
+        orders_machines: OrdersMachines = lambda *_: False,
     ) -> None:
-        """`encode_sparse` takes the course's language and texts; `lock` a course's id."""
+        """`encode_sparse` takes the course's language and texts; `lock` a course's id.
+
+        What `orders_machines` finds is ingested, and told as a warning: answers leave it out.
+        """
         self._catalogue = catalogue
         self._index = index
         self._embedder = embedder
         self._encode_sparse = encode_sparse
         self._lock = lock
+        self._orders_machines = orders_machines
 
     async def run(
         self,
@@ -186,10 +193,23 @@ class Ingestion:
             stays = "; its earlier text stays" if before else ""
             report.failed.append(Failure(name, f"{error}{stays}"))
             return
-        report.warnings += [Failure(name, warning) for warning in parsed.warnings]
+        warnings = (*self._ordering_sections(parsed), *parsed.warnings)
+        report.warnings += [Failure(name, warning) for warning in warnings]
         (report.added if before is None else report.changed).append(name)
         plan.kept.pop(name, None)
         plan.parsed[name] = parsed
+
+    def _ordering_sections(self, document: CourseDocument) -> list[str]:
+        """Return a warning for each section that holds an order to an assistant, in order."""
+        named = [
+            " › ".join(chunk.headings) or chunk.page_title
+            for chunk in document.chunks
+            if self._orders_machines(chunk.content_text, (chunk.page_title, *chunk.headings))
+        ]
+        return [
+            f"text in “{name}” reads like an instruction to a machine: answers leave it out"
+            for name in dict.fromkeys(named)
+        ]
 
     async def _build(
         self, course: Course, plan: _Plan, live: Edition | None, progress: Progress

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.embedders import installed_model
-from core.composition import titles_of
 from core.embeddings.local import LocalEmbedder
 from core.grounding.quoting import locate_quote
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
+from core.quoted import titles_of
 from tests.bench.books import Book, parsed_chunks
 from tests.bench.figures import machine
 from tests.bench.hand_claims import HALVES, HandClaim, hand_claims

@@ -51,7 +51,7 @@ async def test_a_step_is_kept_among_the_steps_before_and_after_it(
     finder: PlantedTextFinder, place: str, step: str, question: str
 ) -> None:
     content = "\n".join(MANUALS[place])
-    spans = await finder.spoken_spans(content, place.split(" › "), (question,))
+    spans = (await finder.spoken_in(content, place.split(" › "), (question,))).spans
     begins = content.index(step)
     assert not [s for s in spans if s.start < begins + len(step) and s.end > begins]
 
