@@ -76,12 +76,18 @@ class Composition:
         self._ledger = CitationLedger(self.evidence)
         self._text = ""
         self._misquote: Misquote | None = None
+        self.quote_is_planted = False
+        """Whether the quote stands in the book only because somebody planted it there."""
 
     @property
     def stands_in_book(self) -> bool:
-        """Whether a quote was given and found."""
+        """Whether a quote was given and found, in what is the book's."""
         location = self._retrieval.quote_location
-        return location is not None and location.status is not QuoteStatus.NOT_FOUND
+        return (
+            not self.quote_is_planted
+            and location is not None
+            and location.status is not QuoteStatus.NOT_FOUND
+        )
 
     def quoted_passages(self) -> Iterator[tuple[RetrievedChunk, QuotedPassage]]:
         """Yield the chunks that the quote was found in, each with the part that was quoted."""

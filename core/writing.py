@@ -16,7 +16,9 @@ from core.grounding.confidence import confidence_of, outcome_of
 from core.grounding.languages import language_of
 from core.grounding.support import SupportChecker
 from core.models import (
+    EXPLAIN_QUOTE,
     AgentConfiguration,
+    AgentRequest,
     AgentResponse,
     AgentToolCall,
     Outcome,
@@ -152,11 +154,15 @@ class Writing:
         if writer is not self._fallback and _is_foreign(turn, retrieval):
             answerable = True  # only the model can look it up, in the book's language
         composition = Composition(retrieval)
+        await self._check_quote(request, composition)
         streamed, author = False, NOBODY
         for delta in composition.open(request):
             streamed = clock.note_first_token()
             yield delta
-        if composition.stands_in_book or (answerable and _is_promising(retrieval, configuration)):
+        worthwhile = answerable and _is_promising(retrieval, configuration)
+        if composition.quote_is_planted and request.query_text == EXPLAIN_QUOTE:
+            worthwhile = False  # there is nothing to explain
+        if composition.stands_in_book or worthwhile:
             checker = None if writer is self._fallback else self._checker
             drafting, author = Drafting(writer, checker, composition), _author(writer, turn)
             task = self._task(turn, retrieval, composition, writer)
@@ -182,6 +188,19 @@ class Writing:
             yield TextWithdrawn()
         yield response
 
+    async def _check_quote(self, request: AgentRequest, composition: Composition) -> None:
+        """Take note when the quote, or something beside it, was planted in the book.
+
+        The quote does not count as what is asked, or it would be about itself.
+        """
+        asked = () if request.query_text == EXPLAIN_QUOTE else (request.query_text,)
+        for chunk, part in composition.quoted_passages():
+            planted = await self._checker.finder.spoken_in(part.content, part.headings, asked)
+            if planted.sure:
+                composition.leave_out(chunk)
+            if planted.surely_touches(part.start, part.end):
+                composition.quote_is_planted = True
+
     def _task(
         self, turn: Turn, retrieval: Retrieval, composition: Composition, writer: Generator
     ) -> GenerationTask:
@@ -189,6 +208,7 @@ class Writing:
         by_model = writer is not self._fallback
         if by_model and turn.turns and request.section_filter is None:
             composition.carry(turn.turns[-1])
+        is_alone = composition.quote_is_planted or (retrieval.without_quote and not by_model)
         searchable = by_model and configuration.retrieval_enabled
         return GenerationTask(
             question=request.query_text,
@@ -198,8 +218,8 @@ class Writing:
             thread=request.thread_messages,
             section=retrieval.section,
             in_order=retrieval.in_order,
-            selected_text=None if retrieval.without_quote and not by_model else turn.quote,
-            quote_location=retrieval.quote_location,
+            selected_text=None if is_alone else turn.quote,
+            quote_location=None if composition.quote_is_planted else retrieval.quote_location,
             language=retrieval.language,
             statistics=retrieval.statistics,
             encode_terms=retrieval.encode_terms,
