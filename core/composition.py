@@ -12,7 +12,7 @@ from core.grounding.codes import missing_codes
 from core.grounding.confidence import confidence_of, outcome_of
 from core.grounding.misquoting import Misquote, misquote_of, sentences_around
 from core.grounding.quoting import QuotedPassage
-from core.grounding.rewording import reworded
+from core.grounding.rewording import changes_sense, reworded
 from core.models import (
     EXPLAIN_QUOTE,
     AgentConfiguration,
@@ -34,6 +34,8 @@ _UNCOVERED_CONFIDENCE = 0.1
 _DOUBTED_CONFIDENCE = 0.3
 """What an answer may claim that only says where the quoted passage stands, or is about one that
 stands nowhere in the book or says otherwise than it."""
+_REWORDED_CONFIDENCE = 0.7
+"""What an answer may claim that explains a quote of which some words are not the book's."""
 _WELL_SUPPORTED = 0.5
 """An answer that lost a larger part of its draft is told as `partial`."""
 
@@ -76,6 +78,8 @@ class Composition:
         self._ledger = CitationLedger(self.evidence)
         self._text = ""
         self._misquote: Misquote | None = None
+        self._is_reworded = False
+        """Whether words of the quote are not the book's."""
         self.quote_is_planted = False
         """Whether the quote stands in the book only because somebody planted it there."""
 
@@ -106,6 +110,9 @@ class Composition:
         passages = [passage for _, passage in self.quoted_passages()]
         quote = request.selected_text or ""
         self._misquote, other_words = misquote_of(quote, passages), reworded(quote, passages)
+        if self._misquote is None and changes_sense(other_words):
+            self._misquote = Misquote.WORD
+        self._is_reworded = bool(other_words)
         if self._misquote is None:
             chunks, passages = chunks[:1], passages[:1]
         passages = [sentences_around(passage) for passage in passages]
@@ -189,6 +196,8 @@ class Composition:
             confidence = min(confidence, _DOUBTED_CONFIDENCE)
         elif self._explains(request) and outcome is Outcome.ANSWERED:
             confidence = max(confidence, self._likeness())
+            if self._is_reworded:
+                confidence = min(confidence, _REWORDED_CONFIDENCE)
         elif not self.tally.released or self._asks_about_foreign(request):
             confidence = min(confidence, _DOUBTED_CONFIDENCE)
         return {

@@ -41,6 +41,8 @@ class Misquote(StrEnum):
     """A denial of the sentence was cut off."""
     NEGATION = "negation"
     NUMBER = "number"
+    WORD = "word"
+    """A word is its opposite, or two words have changed places."""
 
 
 def misquote_of(quote: str, passages: Sequence[QuotedPassage]) -> Misquote | None:

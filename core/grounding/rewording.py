@@ -3,16 +3,19 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 
 from rapidfuzz.distance import Levenshtein, Prefix
 
+from core.grounding.antonyms import are_opposed, sides_by_form
 from core.grounding.misquoting import WORD, is_damaged, letters_of, with_edges
 from core.grounding.quoting import QuotedPassage
+from core.grounding.words import base_form
 
 _LEAST_STEM = 4
 _LONGEST_ENDING = 3
 _ARTICLES = frozenset("a an the der die das den dem des ein eine einen einem einer".split())
+_SIDES = sides_by_form()
 _SYMBOL = re.compile(r"\\[a-zA-Z]+")
 """A command of TeX, which a page shows as a sign."""
 
@@ -38,6 +41,22 @@ def reworded(quote: str, passages: Sequence[QuotedPassage]) -> list[Reworded]:
     ours = _words(quote)
     theirs = list(chain.from_iterable(_words(with_edges(p).text) for p in passages))
     return list(_different(ours, theirs))
+
+
+def changes_sense(words: Sequence[Reworded]) -> bool:
+    """Return whether a word stands in the place of its opposite, or two have changed places."""
+    pairs = {(one.quoted.casefold(), one.written.casefold()) for one in words}
+    return any((written, quoted) in pairs or _oppose(quoted, written) for quoted, written in pairs)
+
+
+def _oppose(quoted: str, written: str) -> bool:
+    both = product(quoted.split(), written.split())
+    return any(are_opposed(own, other) or _on_other_side(own, other) for own, other in both)
+
+
+def _on_other_side(own: str, other: str) -> bool:
+    ours, theirs = (_SIDES.get(base_form(word), frozenset()) for word in (own, other))
+    return not ours & theirs and any((axis, not side) in theirs for axis, side in ours)
 
 
 def _words(text: str) -> list[str]:

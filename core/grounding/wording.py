@@ -87,11 +87,13 @@ def quote_place(
     reworded: Sequence[Reworded] = (),
 ) -> str:
     """Return the sentence that says where a quoted passage stands, and how it misquotes it."""
+    told = "; ".join(map(_difference, reworded[:_MOST_DIFFERENCES]))
+    if misquote is Misquote.WORD:
+        return f"Your quote differs from the book in “{place}”: the book has {told}."
     if misquote is not None:
         return f"Your quote differs from the book in “{place}”: {_MISQUOTED[misquote]}."
     if status is QuoteStatus.VERBATIM:
         return f"This passage stands in “{place}”."
-    told = "; ".join(map(_difference, reworded[:_MOST_DIFFERENCES]))
     end = f": the book has {told}." if told else "."
     return f"This passage stands, in slightly other words, in “{place}”{end}"
 

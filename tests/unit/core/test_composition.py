@@ -236,6 +236,42 @@ def test_no_url_of_a_heading_reaches_the_answer_of_an_abstention_or_a_quote() ->
     assert "https://" not in finished(composition, asked).response_text
 
 
+def explained(quote: str) -> AgentResponse:
+    """Return what is said of a quote of the first sentence of the book."""
+    book = heap("Velosic acid is weaker than acetic acid in water.")
+    location = QuoteLocation(
+        status=QuoteStatus.ALTERED,
+        chunk_ids=(book.chunk_id,),
+        document_id=book.document_id,
+        char_start=0,
+        char_end=len(book.content_text) - 1,
+        score=0.9,
+    )
+    composition = Composition(found(book, quote_location=location, quoted_chunks=(book,)))
+    asked = asking_about_a_quote()
+    asked = asked.model_copy(update={"selected_text": quote})
+    list(composition.open(asked))
+    return finished(composition, asked)
+
+
+def test_a_quote_with_the_opposite_word_is_told_to_differ() -> None:
+    answer = explained("Velosic acid is stronger than acetic acid in water.")
+    assert answer.response_text.startswith("Your quote differs from the book in ")
+    assert "the book has “weaker” for your “stronger”." in answer.response_text
+    assert answer.outcome is Outcome.PARTIAL
+    assert answer.confidence <= 0.3
+
+
+def test_a_quote_with_other_words_is_never_sure() -> None:
+    answer = explained("Velosic acid is weaker than acetic acid in milk.")
+    assert answer.response_text.startswith("This passage stands, in slightly other words, ")
+    assert answer.outcome is Outcome.ANSWERED
+    assert answer.confidence == 0.7
+    damaged = explained("Velosic acid is weaker than acetlc acid in water.")
+    assert damaged.outcome is Outcome.ANSWERED
+    assert damaged.confidence >= 0.9
+
+
 # --- outcomes -----------------------------------------------------------------------------
 
 
@@ -398,7 +434,7 @@ def test_a_quote_without_the_denial_of_its_sentence_is_told_with_the_whole_sente
     assert answer.citations[0].quote == "Never open the hive in the rain."
     if said is None:
         assert delta.text.startswith("This passage stands, in slightly other words,")
-        assert (answer.outcome, answer.confidence) == (Outcome.ANSWERED, 1.0)
+        assert (answer.outcome, answer.confidence) == (Outcome.ANSWERED, 0.7)
     else:
         assert (
             delta.text == f"Your quote differs from the book in “Heaps › Definition”: {said}. [1]"

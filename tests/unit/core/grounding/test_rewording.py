@@ -3,7 +3,7 @@
 import pytest
 
 from core.grounding.quoting import QuotedPassage
-from core.grounding.rewording import Reworded, reworded
+from core.grounding.rewording import Reworded, changes_sense, reworded
 
 BEFORE, BEHIND = "Lanterns are lit at dusk.", "They are put out at dawn."
 
@@ -55,3 +55,26 @@ def test_letters_endings_articles_and_edges_are_not(quote: str, sentence: str) -
 def test_a_word_that_is_missing_on_one_side_is_empty() -> None:
     passage = QuotedPassage("It may be sold at once.", 0, 23)
     assert reworded("It may not be sold at once.", [passage]) == [Reworded("not", "")]
+
+
+@pytest.mark.parametrize(
+    ("quoted", "written", "expected"),
+    [
+        ("stronger", "weaker", True),
+        ("above", "below", True),
+        ("prenatal", "postnatal", True),
+        ("much stronger", "weaker", True),
+        ("big", "large", False),
+        ("glass", "porcelain", False),
+        ("only", "", False),
+    ],
+)
+def test_an_opposite_changes_the_sense(quoted: str, written: str, expected: bool) -> None:
+    assert changes_sense([Reworded(quoted, written)]) is expected
+    assert changes_sense([Reworded("lamp", "lantern"), Reworded(written, quoted)]) is expected
+
+
+def test_words_that_change_places_change_the_sense() -> None:
+    exchanged = [Reworded("warden", "keeper"), Reworded("Keeper", "Warden")]
+    assert changes_sense(exchanged)
+    assert not changes_sense(exchanged[:1])
