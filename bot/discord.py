@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from adapters.changed import MOST_QUESTIONS
 from bot.chats import ChatServices
 from core.closed_windows import ClosedWindows
 from core.errors import ConfigurationError
@@ -96,11 +97,9 @@ class HeardUpTo:
 
     async def questions(self, since: datetime) -> list[Question]:
         """Return the latest questions in messages since a moment, oldest first."""
-        return await self._places.asked_since("discord", since, _MOST_QUESTIONS)
+        return await self._places.asked_since("discord", since, MOST_QUESTIONS)
 
 
-_MOST_QUESTIONS = 200
-"""Whose edits and deletions are looked for after a pause."""
 _EVERYWHERE = "*"
 """Stands where a cursor has its channel, for the only shard."""
 _SHARD = re.compile(r"\*\d+/(\d+)")

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from adapters.changed import MOST_QUESTIONS
 from adapters.heard_up_to import HeardUpTo
 from adapters.slack.inbound import PLATFORM
 from bot.chats import ChatServices
@@ -16,7 +17,7 @@ from bot.wiring import sealing_keys
 from core.channels.beside import Panels
 from core.closed_windows import ClosedWindows
 from core.errors import ConfigurationError
-from core.inbox.places import InboxPlaces
+from core.inbox.places import InboxPlaces, Question
 from core.inbox.store import Inbox
 from core.installations.store import InstallationStore, InstallStates
 from core.sessions.store import SessionStore
@@ -253,6 +254,10 @@ class SlackCursors(HeardUpTo):
         """Return the channel and first message of the threads somebody asked in since then."""
         found = await self._places.threads(PLATFORM, workspace, since)
         return [(channel, thread) for channel, thread in found if _TS.fullmatch(thread)]
+
+    async def questions(self, since: datetime) -> Sequence[Question]:
+        """Return the latest questions in messages since a moment, oldest first."""
+        return await self._places.asked_since(PLATFORM, since, MOST_QUESTIONS)
 
 
 _TS = re.compile(r"\d+\.\d+")

@@ -3,21 +3,20 @@
 import logging
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import Protocol, cast
 
 import discord
 
+from adapters.changed import LOOKED_BACK, changed_in
 from adapters.discord.inbound import message_key
 from adapters.discord.refusals import UNKNOWN_CHANNEL
 from core.inbox.places import Question
 
 logger = logging.getLogger(__name__)
 
-LOOKED_BACK = timedelta(hours=1)
-"""How long before the pause a question may have been asked whose change in it is noticed."""
 _MOST_A_CHANNEL = 500
 
 
@@ -107,14 +106,13 @@ async def _messages(
     there = {message.id: message async for message in history}
     read_to_the_end = len(there) < _MOST_A_CHANNEL
     furthest = max(there, default=0)
-    changes = list[Change]()
-    for message_id in ids:
-        message = there.get(message_id)
-        if message is None and (read_to_the_end or message_id < furthest):
-            changes.append(Deleted(_id_of(channel), message_id))
-        elif message is not None and message.edited_at and message.edited_at > since:
-            changes.append(message)
-    return changes
+    found = changed_in(
+        ids,
+        {number: message.edited_at for number, message in there.items()},
+        lambda number: read_to_the_end or number < furthest,
+        since,
+    )
+    return [there.get(number) or Deleted(_id_of(channel), number) for number in found]
 
 
 def _id_of(channel: discord.abc.Messageable) -> int:

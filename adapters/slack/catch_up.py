@@ -7,15 +7,17 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
+from adapters.changed import LOOKED_BACK, changed_in
 from adapters.intake import Intake
 from adapters.slack.events import Events
-from adapters.slack.history import History
-from adapters.slack.inbound import Origin
+from adapters.slack.history import History, Read
+from adapters.slack.inbound import Origin, message_key, moment_of
 from adapters.slack.installations import Installations
 from adapters.slack.workspaces import Workspaces
 from core.errors import DeliveryError, StoreError
+from core.inbox.places import Question
 from core.installations.store import Installed
 from core.models import now
 
@@ -59,6 +61,10 @@ class Cursors(Protocol):
         """Return the channel and first message of the threads somebody asked in since then."""
         ...
 
+    async def questions(self, since: datetime) -> Sequence[Question]:
+        """Return the latest questions in messages since a moment, oldest first."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Look:
@@ -68,6 +74,8 @@ class _Look:
     begun: datetime
     after_pause: bool
     """Whether nothing was heard before it began, and people wait for it."""
+    asked: Sequence[Question]
+    """Questions that were in the inbox before anything was read."""
 
 
 class CatchUp:
@@ -156,7 +164,8 @@ class CatchUp:
                 await self._cursors.note(begun)
                 return True
             since = max(last - _MARGIN, begun - FURTHEST_BACK)
-            await self._look_through(_Look(since, begun, after_pause))
+            asked = await self._settled_questions(since)
+            await self._look_through(_Look(since, begun, after_pause, asked))
             await self._note(begun)
         except (StoreError, DeliveryError) as error:
             logger.warning("the history could not be read to its end: %s", error)
@@ -164,6 +173,12 @@ class CatchUp:
         finally:
             self._rested_at = time.monotonic() + self._rest
         return True
+
+    async def _settled_questions(self, since: datetime) -> list[Question]:
+        """Return the questions whose messages must stand in the history if they are there."""
+        settled = now() - _MARGIN
+        asked = await self._cursors.questions(since - LOOKED_BACK)
+        return [q for q in asked if moment_of(str(q.message)) < settled]
 
     async def _note(self, begun: datetime) -> None:
         """Keep that everything is in the inbox up to a look, unless a later one is to make sure."""
@@ -220,17 +235,21 @@ class CatchUp:
             )
             listening_since = look.begun if look.after_pause else now()
             try:
-                missed = await history.since(channel_id, look.since, threads[channel_id])
+                read = await history.since(channel_id, look.since, threads[channel_id])
             except DeliveryError as error:
                 if not error.permanent:
                     raise
                 logger.warning("a channel's history cannot be read: %s", error)
                 continue
-            for message in missed:
+            deleted, edited = _changed(read, channel_id, team, look)
+            for message in [*edited, *read.messages]:
                 count += 1
                 event = {**message, "channel": channel_id}
                 if not await self._events.missed(event, origin, listening_since):
                     self._keep_failed(channel_id, str(message["ts"]))
+            for ts in deleted:
+                if not await self._events.deleted(channel_id, ts, origin):
+                    self._keep_failed(channel_id, ts)
         return count
 
     def _keep_failed(self, channel: str, ts: str) -> None:
@@ -238,3 +257,24 @@ class CatchUp:
         self._failed[channel, ts] = tries
         if tries == _MOST_TRIES:
             logger.error("a message is given up: it could not be taken in by %d looks", tries)
+
+
+def _changed(
+    read: Read, channel: str, team: str, look: _Look
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the questions of a channel that are gone, and those edited that are no news.
+
+    Of a first message that was deleted, Slack leaves a tombstone where its thread has replies.
+    """
+    keys = {message_key(team, channel, str(q.message)): q for q in look.asked}
+    threads = {str(q.message): q.thread for key, q in keys.items() if q.key == key}
+    there = {ts: m for ts, m in read.there.items() if m.get("subtype") != "tombstone"}
+    edited_at = {ts: _edited_at(message) for ts, message in there.items()}
+    found = [*changed_in(threads, edited_at, lambda ts: read.covers(ts, threads[ts]), look.since)]
+    deleted = [ts for ts in found if ts not in there]
+    return deleted, [there[ts] for ts in found if ts in there and moment_of(ts) <= look.since]
+
+
+def _edited_at(message: Mapping[str, Any]) -> datetime | None:
+    ts = (message.get("edited") or {}).get("ts")
+    return None if ts is None else moment_of(str(ts))

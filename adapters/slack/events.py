@@ -32,6 +32,7 @@ from adapters.slack.inbound import (
 )
 from adapters.slack.questions import Questions
 from core.inbox.base import Acceptance, Unheard
+from core.models import now
 
 logger = logging.getLogger(__name__)
 
@@ -223,7 +224,21 @@ class Events:
             again = heard.as_edit(str(edited_at), position_of(str(edited_at)))
             return await self._desk.redo(again, original=heard.key)
 
-        accepting = self._intake.begin((origin.team, channel), accept, missed=True)
+        return await self._catch_up_on((origin.team, channel), accept)
+
+    async def deleted(self, channel: str, ts: str, origin: Origin) -> bool:
+        """Have a question forgotten whose message is gone; return whether nothing went wrong."""
+        event = {
+            "subtype": "message_deleted",
+            "channel": channel,
+            "deleted_ts": ts,
+            "ts": f"{now().timestamp():.6f}",
+        }
+        place = (origin.team, channel)
+        return await self._catch_up_on(place, lambda: self._change(event, origin))
+
+    async def _catch_up_on(self, place: Hashable, accept: Accept) -> bool:
+        accepting = self._intake.begin(place, accept, missed=True)
         await asyncio.wait({accepting})
         return _went_well(accepting)
 

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Collection, Mapping
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import aiohttp
@@ -30,6 +31,32 @@ _PAUSES = (1.0, 2.0, 5.0, *(10.0,) * 14)
 Short ones: questions wait to be found when Slack is back for good.
 """
 _TIMEOUT = 20.0
+_BEGINNING, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Read:
+    """What was read of a channel, and how far that goes."""
+
+    since: datetime
+    there: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """All messages, by their timestamps; some from before the moment."""
+    begin: datetime = _END
+    """From when on all messages outside threads were read."""
+    threads: set[str] = field(default_factory=set)
+    """The threads of which all was read since the moment."""
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages since the moment, oldest first."""
+        found = [ts for ts in self.there if moment_of(ts) > self.since]
+        return [self.there[ts] for ts in sorted(found, key=moment_of)]
+
+    def covers(self, ts: str, thread: str | None) -> bool:
+        """Return whether a message, of a thread or of none, would have been read."""
+        if thread is None or thread == ts:
+            return moment_of(ts) >= self.begin
+        return thread in self.threads and moment_of(ts) > self.since
 
 
 class History:
@@ -55,49 +82,51 @@ class History:
         pages = self._pages("users.conversations", asked)
         return [channel async for page in pages for channel in page["channels"]]
 
-    async def since(
-        self, channel: str, since: datetime, threads: Collection[str]
-    ) -> list[dict[str, Any]]:
-        """Return the messages of a channel since a moment, oldest first, each once.
+    async def since(self, channel: str, since: datetime, threads: Collection[str]) -> Read:
+        """Return the messages of a channel since a moment, and what was read for them.
 
         A channel's messages say of their threads when somebody replied last. Threads that
         began long ago are looked into where they are given: one by one, or by reading on in the
         channel, whichever takes fewer calls.
         """
-        found, grown, unseen, read_on = dict[str, Any](), set[str](), set(threads), 0
+        read = Read(since)
+        grown, unseen, read_on = set[str](), set(threads), 0
         pages = self._pages("conversations.history", {"channel": channel, "limit": _MESSAGES})
         async for page in pages:
+            read.there |= {str(message["ts"]): message for message in page["messages"]}
             for message in page["messages"]:
                 ts, latest = str(message["ts"]), message.get("latest_reply")
                 unseen.discard(ts)
                 if latest is not None and moment_of(str(latest)) > since:
                     grown.add(ts)
-                if moment_of(ts) > since:
-                    found[ts] = message
+                read.begin = moment_of(ts)
             if any(moment_of(str(m["ts"])) <= since for m in page["messages"][-1:]):
                 read_on += 1
                 if read_on >= len(unseen):
                     break
+        if not _has_more(page):
+            read.begin = _BEGINNING
         for root in sorted(grown | unseen):
-            found |= await self._replies(channel, root, since)
-        return [found[ts] for ts in sorted(found, key=moment_of)]
+            await self._read_replies(read, channel, root)
+        return read
 
-    async def _replies(self, channel: str, root: str, since: datetime) -> dict[str, Any]:
-        asked = {"channel": channel, "ts": root, "oldest": f"{since.timestamp():.6f}"}
-        found = dict[str, Any]()
+    async def _read_replies(self, read: Read, channel: str, root: str) -> None:
+        asked = {"channel": channel, "ts": root, "oldest": f"{read.since.timestamp():.6f}"}
         try:
             async for page in self._pages("conversations.replies", {**asked, "limit": _MESSAGES}):
-                found |= {str(m["ts"]): m for m in page["messages"]}
+                read.there |= {str(message["ts"]): message for message in page["messages"]}
         except Refused as refusal:  # its first message was deleted
             logger.info("a thread cannot be read: %s", refusal)
-        return {ts: message for ts, message in found.items() if moment_of(ts) > since}
+        else:
+            if not _has_more(page):
+                read.threads.add(root)
 
     async def _pages(self, method: str, asked: Mapping[str, Any]) -> AsyncIterator[Json]:
         cursor = ""
         for _ in range(_MOST_PAGES):
             page = await self._called(method, {**asked, **({"cursor": cursor} if cursor else {})})
             yield page
-            cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
+            cursor = _cursor(page)
             if not cursor:
                 return
 
@@ -126,3 +155,11 @@ class History:
             raise DeliveryError(f"{method}: {type(error).__name__}") from error
         assert isinstance(answer.data, dict)
         return answer.data
+
+
+def _cursor(page: Json) -> str:
+    return (page.get("response_metadata") or {}).get("next_cursor") or ""
+
+
+def _has_more(page: Json) -> bool:
+    return bool(_cursor(page) or page.get("has_more"))

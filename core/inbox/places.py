@@ -32,6 +32,8 @@ class Question:
     """The channel or thread of the message, as its address names it."""
     message: int | str
     asked_at: datetime
+    thread: str | None = None
+    """The first message of the thread that it stands in, where its address names that."""
 
 
 class InboxPlaces:
@@ -91,7 +93,14 @@ class InboxPlaces:
         async with reading(self._engine) as db:
             rows = await db.execute(query.order_by(row.accepted_at.desc()).limit(limit))
             found = [
-                Question(key, workspace, address["channel"], address["message"], accepted_at)
+                Question(
+                    key,
+                    workspace,
+                    address["channel"],
+                    address["message"],
+                    accepted_at,
+                    address.get("thread"),
+                )
                 for key, workspace, address, accepted_at in rows
                 if address.get("message")
             ]

@@ -1,9 +1,9 @@
 """When Slack's history is looked through, how far that reaches, and what a failure leads to."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, cast
 
 import pytest
@@ -13,11 +13,14 @@ from adapters.intake import Intake
 from adapters.slack import catch_up as module
 from adapters.slack.catch_up import CatchUp
 from adapters.slack.events import Events
+from adapters.slack.history import Read
 from adapters.slack.inbound import Origin
 from core.errors import StoreError
+from core.inbox.places import Question
 from core.installations.store import Installed
 from core.models import now
 
+_EPOCH = datetime.fromtimestamp(0, UTC)
 ORIGIN = Origin(team="T1", enterprise=None, me="UBOT", bot="B1")
 
 
@@ -43,6 +46,9 @@ class Cursors:
         return {}
 
     async def threads(self, workspace: str, since: datetime) -> Sequence[tuple[str, str]]:
+        return []
+
+    async def questions(self, since: datetime) -> Sequence[Question]:
         return []
 
 
@@ -86,8 +92,8 @@ class History:
     async def channels(self) -> list[dict[str, Any]]:
         return [{"id": "C1"}]
 
-    async def since(self, *_: Any) -> list[dict[str, Any]]:
-        return self.said
+    async def since(self, channel: str, since: datetime, threads: Collection[str]) -> Read:
+        return Read(_EPOCH, {message["ts"]: message for message in self.said})
 
 
 async def _listening() -> bool:
@@ -194,9 +200,9 @@ async def test_a_look_that_took_long_is_followed_by_a_longer_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Slow(History):
-        async def since(self, *_: Any) -> list[dict[str, Any]]:
+        async def since(self, channel: str, since: datetime, threads: Collection[str]) -> Read:
             await asyncio.sleep(0.2)
-            return []
+            return Read(since)
 
     monkeypatch.setattr(module, "History", Slow)
     monkeypatch.setattr(module, "_RESTS", 1_000.0)
