@@ -25,7 +25,7 @@ SAME = 0.8
 """Share of a text's terms that another has, from which it only says the same again."""
 
 _GENERIC = re.compile(
-    r"\b(?:please|explain|describe|define|definition|meaning|passage|paragraph|quote|examples?|"
+    r"\b(?:explain|describe|define|definition|meaning|passage|paragraph|quote|examples?|"
     r"instances?|give|tell|show|elaborate|details?|again|another|answer|reasons?|many|much|"
     r"understand|clarify|rephrase|simple(?:r)? (?:words|terms)|(?:this|that|it) means?)\b",
     re.I,
@@ -37,14 +37,14 @@ _CONTINUES = re.compile(
     re.I,
 )
 _WANTS_MORE = re.compile(
-    r"^\W*(?:and )?(?:please |can you )?(?:(?:tell|give|show) (?:me |us )?)?"
+    r"^\W*(?:and )?(?:(?:tell|give|show) (?:me |us )?)?"
     r"(?:(?:some|any) ?)?(?:more|another|what else|anything else|mehr|noch mehr|was noch)\b",
     re.I,
 )
 _REFERS_BACK = re.compile(
     r"\b(?:it|its|they|them|their|this|that|these|those|he|she|him|her|his|former|latter|"
     r"(?:first|second|third|last|other|same|right|wrong) one|ones|above|previous|instead)\b"
-    r"|^\W*(?:please |can you |could you )?(?:give|show|name|tell) (?:me |us )?(?:an?|another|some|"
+    r"|^\W*(?:give|show|name|tell) (?:me |us )?(?:an?|another|some|"
     r"more) (?:more )?(?:examples?|details?|reasons?)\W*$",
     re.I,
 )
@@ -74,6 +74,7 @@ class Inquiry:
 
 def read_inquiry(task: GenerationTask, encode_terms: EncodeTerms) -> Inquiry:
     """Return what the task asks, with the quote, turn or section that its question rests on."""
+    task = replace(task, question=task.plainly(task.question))
     own = own_terms(task.question, encode_terms)
     if task.selected_text is not None:
         inquiry = _about_quote(task, task.selected_text, own, encode_terms)
@@ -116,10 +117,11 @@ def _about_turn(
     What it said of a thing that only the new question names is an answer, and no repetition.
     """
     said = [encode_terms(citation.quote) for citation in turn.agent_response.citations]
-    before = own_terms(turn.user_input, encode_terms)
+    asked = task.plainly(turn.user_input)
+    before = own_terms(asked, encode_terms)
     parts = [(own, 1.0), (before, PREVIOUS_QUESTION), *((one, PREVIOUS_ANSWER) for one in said)]
     named = frozenset() if _WANTS_MORE.match(task.question) else frozenset(own) - {*before}
-    with_context = f"{turn.user_input[:LONGEST_EMBEDDED]} {task.question}"
+    with_context = f"{asked[:LONGEST_EMBEDDED]} {task.question}"
     return Inquiry(
         task.question,
         _weigh(parts, task.statistics),

@@ -44,13 +44,22 @@ class TermStatistics:
 
         Source: Robertson & Zaragoza, The Probabilistic Relevance Framework (2009), eq. 3.
         """
+        seen = self._seen(terms)
+        return np.log1p((self.chunks - seen + 0.5) / (seen + 0.5))
+
+    def share(self, terms: Sequence[int]) -> float:
+        """Return the part of the chunks that hold the commonest of the terms: 0 to 1."""
+        return float(self._seen(terms).max(initial=0.0)) / max(self.chunks, 1)
+
+    def _seen(self, terms: Sequence[int]) -> npt.NDArray[np.float64]:
+        """Return in how many chunks each term stands."""
         wanted = np.asarray(terms, np.uint32)
         seen = np.zeros(len(wanted))
         if len(self.terms) and len(wanted):
             places = np.minimum(np.searchsorted(self.terms, wanted), len(self.terms) - 1)
             known = self.terms[places] == wanted
             seen[known] = self.frequencies[places[known]]
-        return np.log1p((self.chunks - seen + 0.5) / (seen + 0.5))
+        return seen
 
     def coverage(self, question: Sequence[int], text: Iterable[int]) -> float:
         """Return the share, by rarity, of the question's terms that the text holds: 0 to 1."""

@@ -8,8 +8,8 @@ from core.models import EXPLAIN_QUOTE, QuoteLocation, QuoteStatus, RetrievalTool
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _OPENING = re.compile(
     r"^\s*(?:and|but|so|or|then|also|what about|how about|why(?: not| is that| so)?\s*\?*$|"
-    r"how so|how come|such as|like what|for example|can you (?:explain|elaborate|give)|"
-    r"could you (?:explain|elaborate|give)|give (?:me )?(?:an|another|one more|some) example|"
+    r"how so|how come|such as|like what|for example|"
+    r"give (?:me )?(?:an|another|one more|some) example|"
     r"tell me more|more (?:details|about)|explain (?:more|that|this|it)|elaborate|continue|go on|"
     r"in what way|are you sure|what else|anything else)\b",
     re.IGNORECASE,
@@ -25,7 +25,7 @@ _STOPWORDS = frozenset(
     a an and are as at be been being but by can could did do does for from had has have how i if
     in into is it its may me might more most my no not of on or our shall should so than that the
     their them then there these they this those to us was we were what when where which who whom
-    whose why will with would you your about tell explain give please mean means
+    whose why will with would you your about tell explain give mean means
     """.split()
 )
 _QUOTED = re.compile(

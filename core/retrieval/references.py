@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 
 from core.retrieval.section_numbers import (
     LABEL,
@@ -11,13 +12,14 @@ from core.retrieval.section_numbers import (
     paragraph_number,
     read_number,
 )
+from core.text.courtesy import asked_plainly
 
 _ASKS_FOR_TEXT = (
     r"what (?:does|do|did) (?P<what>.+?) (?:say|state|cover|contain|provide|regulate|discuss"
     r"|deal with|talk about|tell(?: me| us)?)(?: exactly)?",
     r"what(?:['’]s| is| are| stands| does it say)(?: written| said| stated)? (?:in|under)"
     r" (?P<what>.+)",
-    r"(?:please )?(?:summari[sz]e|recap|quote|outline) (?P<what>.+?)(?: for me| briefly| please)*",
+    r"(?:summari[sz]e|recap|quote|outline) (?P<what>.+?)(?: for me| briefly)*",
     r"was (?:steht|stehen|ist)(?: genau)? (?:in|im|unter) (?P<what>.+)",
     r"was (?:be)?sagt (?P<what>.+?)(?: aus)?",
     r"was (?:regelt|enthält|behandelt|bestimmt|beschreibt) (?P<what>.+)",
@@ -27,8 +29,8 @@ _ASKS_FOR_TEXT = (
 _MAY_ASK_FOR_TEXT = (
     r"what(?:['’]s| is| are) (?P<what>.+?)(?: all)? about",
     r"what(?:['’]s| is| are) (?P<what>.+)",
-    r"(?:please )?(?:explain|describe|show(?: me)?|read|tell (?:me|us) about)"
-    r" (?P<what>.+?)(?: to me| for me| briefly| please)*",
+    r"(?:explain|describe|show(?: me)?|read|tell (?:me|us) about)"
+    r" (?P<what>.+?)(?: to me| for me| briefly)*",
     r"(?:what (?:is|are) |give (?:me |us )?)?(?:an? |the )?(?:short |brief )?"
     r"(?:summary|overview|outline|contents?|text|wording) of (?P<what>.+)",
     r"(?:worum|um was) geht es (?:in|im|bei) (?P<what>.+)",
@@ -71,7 +73,7 @@ _AT_HAND = re.compile(
     re.I,
 )
 _POINTING = re.compile(r"it|this|that|es|dies|das", re.I)
-_ONLY_AT_HAND = re.compile(r"(?:please )?(?:summari[sz]e|explain)(?: please)?", re.I)
+_ONLY_AT_HAND = re.compile(r"summari[sz]e|explain", re.I)
 _ENDS = " \t\r\n?!.…"
 _QUOTES = "\"'“”„‚‘’«»"
 
@@ -94,9 +96,17 @@ class SectionReference:
 def read_references(question: str, *, alone: bool = True) -> list[SectionReference]:
     """Return what a question may mean that asks for a section's text; none for other questions.
 
-    The likelier meaning comes first; whether there is such a section only the book tells.
+    The likelier meaning comes first; whether there is such a section only the book tells: a
+    heading may hold a word that is else courtesy.
     `alone`: nothing was said before that an "it" may stand for.
     """
+    readings = dict.fromkeys((question, asked_plainly(question, lambda words: False)))
+    found = (_references(reading, alone=alone) for reading in readings)
+    return list(dict.fromkeys(chain.from_iterable(found)))
+
+
+def _references(question: str, *, alone: bool) -> list[SectionReference]:
+    """Return what these very words may mean."""
     asked = " ".join(question.split()).strip(_ENDS)
     if _ONLY_AT_HAND.fullmatch(asked):
         return [SectionReference()] if alone else []

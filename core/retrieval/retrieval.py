@@ -23,6 +23,10 @@ def _no_terms(text: str) -> Sequence[int]:
     return ()
 
 
+def _as_it_is(question: str) -> str:
+    return question
+
+
 @dataclass(frozen=True, slots=True)
 class Retrieval:
     """All that a search gave."""
@@ -56,6 +60,8 @@ class Retrieval:
     """How rare the book's words are."""
     encode_terms: Callable[[str], Sequence[int]] = _no_terms
     """Gives the term ids of a text in the book's language."""
+    plainly: Callable[[str], str] = _as_it_is
+    """Gives what a question asks, without the courtesy that the book does not speak of."""
 
 
 def passage_alone(course_id: str, passage: str) -> Retrieval:

@@ -43,12 +43,15 @@ from core.retrieval.scoring import (
 )
 from core.retrieval.section_reading import SectionReader, excerpts_of
 from core.retrieval.sections import resolve_section
+from core.text.courtesy import asked_plainly
 
 logger = logging.getLogger(__name__)
 
 CANDIDATES = 100
 _NEAREST = 3
 _EDITIONS_IN_MEMORY = 8
+_OF_THE_BOOK = 0.01
+"""Part of a book's chunks that have a word which belongs to what the book is about."""
 _TEXTS_REMEMBERED = 2_048
 """Chunks of an edition whose words and sentences stay in memory, about 8 kB each."""
 
@@ -91,6 +94,12 @@ class _Shelf:
             sentences_of=remember(partial(read_sentences, terms=encoder.terms)),
         )
 
+    def plainly(self, question: str) -> str:
+        """Return what is asked without the courtesy that is none of the book's own words."""
+        return asked_plainly(
+            question, lambda words: self.terms.share(self.encoder.terms(words)) >= _OF_THE_BOOK
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _Question:
@@ -100,6 +109,11 @@ class _Question:
     earlier: Sequence[str]
     """The user's questions before this one, oldest first."""
     started: float
+
+    def plainly(self, read: Callable[[str], str]) -> Self:
+        """Return what is asked, and was asked before, without the courtesy around it."""
+        asked = self.asked.model_copy(update={"query_text": read(self.asked.query_text)})
+        return replace(self, asked=asked, earlier=[read(text) for text in self.earlier])
 
 
 class Retriever:
@@ -188,6 +202,7 @@ class Retriever:
             generation=shelf.edition.generation,
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
+            plainly=shelf.plainly,
         )
 
     async def _shelf(self, course_id: str) -> _Shelf:
@@ -212,7 +227,8 @@ class Retriever:
         return self._shelves.add(edition.generation, shelf)
 
     async def _search(self, shelf: _Shelf, question: _Question) -> Retrieval:
-        asked, edition = question.asked, shelf.edition
+        question, edition = question.plainly(shelf.plainly), shelf.edition
+        asked = question.asked
         section_ids: tuple[str, ...] = ()
         section: str | None = None
         if asked.section_filter is not None:
@@ -274,6 +290,7 @@ class Retriever:
             by_words=by_words,
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
+            plainly=shelf.plainly,
         )
 
 

@@ -115,3 +115,17 @@ def test_a_name_may_be_a_number(name: str) -> None:
     read = read_number(name)
     assert read is not None
     assert read[0].number == "12"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Hi! What does § 12 say? Thanks!", "Can you please summarize § 12?", "Explain § 12, please."],
+)
+def test_a_section_may_be_asked_for_politely(question: str) -> None:
+    [read] = read_references(question)
+    assert read.number == SectionNumber("§", "12")
+
+
+def test_a_polite_word_of_a_heading_is_looked_for_first() -> None:
+    named = [read.name for read in read_references("What is in the chapter on manners please?")]
+    assert named == ["manners please", "manners"]

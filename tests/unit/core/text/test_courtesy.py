@@ -1,0 +1,124 @@
+"""What is asked, without the courtesy around it; a polite word that is the topic stays."""
+
+import pytest
+
+from core.models import EXPLAIN_QUOTE
+from core.text.courtesy import asked_plainly
+
+
+def nothing(words: str) -> bool:
+    return False
+
+
+def everything(words: str) -> bool:
+    return True
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is tessin, please?",
+        "What is tessin? Thanks!",
+        "What is tessin?\n\nThank you so much in advance :)\nAnna",
+        "What is tessin? Any help would be appreciated!",
+        "Hi! What is tessin?",
+        "Good morning everyone,\n\nwhat is tessin?\n\nBest regards, Anna",
+        "Hi Professor Miller, what is tessin?",
+        "Dear Prof. Miller,\nwhat is tessin?",
+        "hey bot what is tessin?",
+        "Could you please tell me what tessin is?",
+        "can anyone tell me what tessin is, please? thx",
+        "Does anybody know what tessin is?",
+        "I was wondering if you could tell me what tessin is.",
+        "i'd like to know what tessin is",
+        "Quick question: what is tessin?",
+        "sorry if this is a dumb question but what is tessin?",
+        "Sorry to bother you again, what is tessin?",
+        "This might be a stupid question, but what is tessin?",
+        "Ok so what is tessin?",
+        "Great, thanks! What is tessin?",
+        "Excuse me, what is tessin, please, guys?",
+        "whats tessin?",
+    ],
+)
+def test_courtesy_is_no_part_of_what_is_asked(question: str) -> None:
+    plain = asked_plainly(question, everything)
+    assert plain.casefold().removesuffix("?") == "what is tessin"
+
+
+@pytest.mark.parametrize(
+    ("question", "plain"),
+    [
+        (
+            "Hi there, how do I make a backup, please? Thanks in advance!",
+            "how do I make a backup?",
+        ),
+        ("Could you explain tessin, please?", "explain tessin?"),
+        ("I was wondering how much a permit costs", "how much a permit costs"),
+        ("Hello, does anyone know what tessin means?", "what does tessin mean?"),
+        ("Hallo zusammen, kann mir jemand sagen, was Tessin ist? Danke!", "was ist Tessin?"),
+        ("Sorry für die dumme Frage, aber was kostet das?", "was kostet das?"),
+        ("Könntet ihr mir bitte erklären, wie man webt?", "wie man webt?"),
+        ("Kurze Frage: was ist Tessin? Vielen Dank im Voraus", "was ist Tessin?"),
+        ("Hi, what does tessin mean?", "what does tessin mean?"),
+        ("Can you tell me what year it was?", "what year it was?"),
+        ("Why say “tessin?” Thanks!", "Why say “tessin?”"),
+        ("Hi, and why?", "and why?"),
+        ("Can you give an example, please?", "give an example?"),
+    ],
+)
+def test_what_is_asked_stays_as_it_is_worded(question: str, plain: str) -> None:
+    assert asked_plainly(question, everything) == plain
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does 'please' do in INTERCAL?",
+        'What does INTERCAL mean by "please"?',
+        "What is the difference between hello and please?",
+        "How do I say thank you in Ardo?",
+        "What is a thanks clause?",
+        "What does hello world print?",
+        "Hello, world!",
+        "Who is Hi?",
+        "hello.py what does it print?",
+        "Liebe, was ist das?",
+        "Why does Mill say sorry?",
+        "Can you keep bees in the town?",
+        "Can anyone keep bees?",
+        "Would someone who keeps bees pay?",
+        "Please is what kind of keyword?",
+        "Quick sort: how many comparisons does it need?",
+        "Thanks to whom did the guild grow?",
+        "Do you know the fee?",
+        "What is shown where the beam shows up?",
+        EXPLAIN_QUOTE,
+    ],
+)
+def test_a_polite_word_that_is_asked_about_stays(question: str) -> None:
+    assert asked_plainly(question, nothing) == question
+
+
+@pytest.mark.parametrize("question", ["Hi", "Hi there!", "thanks", "Thank you so much!", "Please?"])
+def test_courtesy_alone_is_left_as_it_is(question: str) -> None:
+    assert asked_plainly(question, nothing) == question
+
+
+@pytest.mark.parametrize(
+    ("question", "plain"),
+    [
+        ("What is tessin please?", "What is tessin?"),
+        ("what is tessin thanks", "what is tessin"),
+        ("Hello is tessin a yarn?", "is tessin a yarn?"),
+        ("please fees of a permit", "fees of a permit"),
+    ],
+)
+def test_where_nothing_parts_them_the_books_own_words_stay(question: str, plain: str) -> None:
+    assert asked_plainly(question, nothing) == plain
+    assert asked_plainly(question, everything) == question
+
+
+def test_the_longest_question_costs_no_time() -> None:
+    for piece in ("hi ", "please, ", "thanks! ", "sorry if this ", "\n ", "....", "? ", "i was "):
+        asked_plainly((piece * 999)[:998] + "x", nothing)
