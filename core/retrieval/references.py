@@ -65,7 +65,15 @@ _ABOUT = (
         re.I,
     ),
 )
-_HEADED = re.compile(r"(?P<name>.+) (?:section|chapter|page)", re.I)
+_HEADED = (
+    re.compile(r"(?P<name>.+) (?:section|chapter|page)", re.I),
+    re.compile(
+        r"(?:section|subsection|chapter|part|page|article|abschnitt|kapitel|teil|artikel|seite)"
+        r" (?P<name>.+)",
+        re.I,
+    ),
+)
+"""What a heading stands before, or behind: "the Waste section", "the section Waste"."""
 _PART_OF = re.compile(r"(?P<name>.+?) (?:of|in|von|des|der) (?P<parent>.+)", re.I)
 _AT_HAND = re.compile(
     r"(?:this|the) (?:section|subsection|chapter|part|page|module|article)"
@@ -132,8 +140,9 @@ def _read(what: str, *, alone: bool, text: bool) -> list[SectionReference]:
     for about in _ABOUT:
         if match := about.fullmatch(what):
             return [SectionReference(name=match["name"].strip(_QUOTES), by_words=True)]
-    if match := _HEADED.fullmatch(what):
-        return [SectionReference(name=match["name"].strip(_QUOTES))]
+    headed = (pattern.fullmatch(what) for pattern in _HEADED)
+    if names := [match["name"].strip(_QUOTES) for match in headed if match]:
+        return [SectionReference(name=name) for name in names]
     if text and (match := _PART_OF.fullmatch(what)):
         return [SectionReference(name=match["name"], parent=match["parent"].strip(_QUOTES))]
     return []

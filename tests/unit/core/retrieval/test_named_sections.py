@@ -46,13 +46,14 @@ The fine is doubled when that happens again.
 In a minor case the warden warns the keeper.
 """
 KILN = "# Kiln guide\n\n## 3.2 Firing\n\nClose the damper before you light the burner.\n"
+WASTE = "# Town\n\n## Waste\n\n| what | where to |\n|---|---|\n| wax | the depot |\n"
 LOOPS = "# Loops\n\n## Summary\n\nA loop repeats what stands inside of its braces.\n"
 
 
 @pytest.fixture
 async def library(tmp_path: Path) -> AsyncIterator[Library]:
     async with open_library(tmp_path) as library:
-        library.write({"harbour.md": STATUTE, "kiln.md": KILN, "loops.md": LOOPS})
+        library.write({"harbour.md": STATUTE, "kiln.md": KILN, "loops.md": LOOPS, "w.md": WASTE})
         await library.ingest("book")
         yield library
 
@@ -78,6 +79,8 @@ def words(retrieval: Retrieval | None) -> str:
         ("What does § 12a say?", "In a minor", "keeper."),
         ("What is § 1 about?", "(1) These rules", "fire service."),
         ("What does the section on offences say?", "(1) Whoever shows no", "any fine."),
+        ("What is in section Waste?", "| what | where to |", "the depot |"),
+        ("Summarize the section Waste", "| what | where to |", "the depot |"),
         ("What does chapter 3.2 say?", "Close", "burner."),
         ("Was steht in Abschnitt 3.2?", "Close", "burner."),
         ("What is in the summary of Loops?", "A loop", "braces."),

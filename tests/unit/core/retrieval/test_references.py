@@ -45,6 +45,9 @@ def test_a_section_is_named_by_its_number(
         ),
         ("Was steht im Kapitel über die Gebühren?", SectionReference("Gebühren", by_words=True)),
         ("What does the Exercises section say?", SectionReference(name="Exercises")),
+        ("What is in section Waste?", SectionReference(name="Waste")),
+        ("Summarize the section “Waste and wax”", SectionReference(name="Waste and wax")),
+        ("Was steht im Abschnitt Abfall?", SectionReference(name="Abfall")),
         (
             "What is in the summary of Tern Basics?",
             SectionReference(name="summary", parent="Tern Basics"),
