@@ -25,7 +25,7 @@ from core.models import (
     RetrievalToolInput,
     gist_of,
 )
-from core.retrieval.references import read_references
+from core.retrieval.references import asks_for_section_at_hand, read_references
 from core.retrieval.retrieval import Retrieval, passage_alone
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
@@ -207,7 +207,10 @@ class Agent:
             section_filter=request.section_filter,
         )
         before = gist_of(request.thread_messages)
-        earlier = [*before, *(_what_was_asked(one) for one in turn.turns)]
+        said = turn.said_here
+        if request.section_filter is not None:
+            said = [one for one in said if not asks_for_section_at_hand(one.user_input)]
+        earlier = [*before, *(_what_was_asked(one) for one in said)]
         if turn.quote is None:
             named = read_references(request.query_text, alone=not earlier)
             if named and (text := await self._retriever.read(request.course_id, asked, named)):

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from core.budgets.pricing import Prices
@@ -67,6 +68,15 @@ class Turn:
         """The passage that is asked about, if any."""
         quoted = self.request.context_mode is ContextMode.SELECTED_TEXT
         return self.request.selected_text if quoted else None
+
+    @property
+    def said_here(self) -> Sequence[ConversationTurn]:
+        """The turns since this section alone is searched; all of them for the whole book."""
+        section = self.request.section_filter
+        if section is None:
+            return self.turns
+        latest = takewhile(lambda turn: turn.section_filter == section, reversed(self.turns))
+        return tuple(latest)[::-1]
 
     def spent(self, prices: Prices) -> dict[str, Any]:
         """Return the fields of an AgentResponse that tell what the model used."""

@@ -214,7 +214,7 @@ class Writing:
             question=request.query_text,
             evidence=composition.evidence,
             reads=composition.reads,
-            history=turn.turns,
+            history=turn.turns if by_model else turn.said_here,
             thread=request.thread_messages,
             section=retrieval.section,
             in_order=retrieval.in_order,

@@ -25,6 +25,8 @@ class ConversationTurn(Model):
     outcome: Outcome
     user_input: NonBlank
     selected_text: str | None = None
+    section_filter: str | None = None
+    """The section that alone was searched; none for the whole book."""
     retrieved_chunks: tuple[RetrievedChunk, ...] = ()
     agent_response: AgentResponse
     timestamp: PastTime = Field(default_factory=now)

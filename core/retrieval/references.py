@@ -82,6 +82,11 @@ _AT_HAND = re.compile(
 )
 _POINTING = re.compile(r"it|this|that|es|dies|das", re.I)
 _ONLY_AT_HAND = re.compile(r"summari[sz]e|explain", re.I)
+_FURTHER = re.compile(
+    r"^(?:(?:and|und) )?(?:(?:what|how) about |was ist mit )?(?:(?:in|under|unter) )?",
+    re.I,
+)
+"""What a question goes on with, as in "and § 4?"."""
 _ENDS = " \t\r\n?!.…"
 _QUOTES = "\"'“”„‚‘’«»"
 
@@ -113,12 +118,17 @@ def read_references(question: str, *, alone: bool = True) -> list[SectionReferen
     return list(dict.fromkeys(chain.from_iterable(found)))
 
 
+def asks_for_section_at_hand(question: str) -> bool:
+    """Return whether a question names nothing but the section that it is limited to."""
+    return any(not reference.name for reference in read_references(question))
+
+
 def _references(question: str, *, alone: bool) -> list[SectionReference]:
     """Return what these very words may mean."""
     asked = " ".join(question.split()).strip(_ENDS)
     if _ONLY_AT_HAND.fullmatch(asked):
         return [SectionReference()] if alone else []
-    if bare := _numbered(asked, alone=alone):
+    if bare := _numbered(_FURTHER.sub("", asked, count=1), alone=alone):
         return bare
     for frame in _ANY:
         match = frame.fullmatch(asked)

@@ -74,12 +74,17 @@ def session_of(row: SessionRow, history: tuple[ConversationTurn, ...] = ()) -> A
 
 
 def content_of(
-    user_input: str, selected_text: str | None, response: AgentResponse
+    user_input: str,
+    response: AgentResponse,
+    *,
+    selected_text: str | None = None,
+    section_filter: str | None = None,
 ) -> dict[str, Any]:
     """Return what a turn says; chunks, tool calls and context stand in the answer only."""
     return {
         "user_input": user_input,
         "selected_text": selected_text,
+        "section_filter": section_filter,
         "agent_response": response.model_dump(mode="json"),
     }
 
@@ -90,7 +95,7 @@ def turn_from(row: TurnRow) -> ConversationTurn:
     Raises:
         StoreError: when it cannot be read; the text is without the student's.
     """
-    content = row.content or content_of(FORGOTTEN_TEXT, None, _forgotten_response(row))
+    content = row.content or content_of(FORGOTTEN_TEXT, _forgotten_response(row))
     try:
         response = AgentResponse.model_validate(content["agent_response"], context=STORED)
         return turn_with(
@@ -102,6 +107,7 @@ def turn_from(row: TurnRow) -> ConversationTurn:
             timestamp=row.timestamp,
             user_input=content["user_input"],
             selected_text=content["selected_text"],
+            section_filter=content.get("section_filter"),  # none in turns of older versions
         )
     except ValidationError as error:
         wrong = "; ".join(f"{e['loc']}: {e['type']}" for e in error.errors(include_input=False))

@@ -90,7 +90,8 @@ class SessionStore:
             "outcome": response.outcome,
             "timestamp": moment,
         }
-        content = content_of(request.query_text, request.selected_text, response)
+        told = {"selected_text": request.selected_text, "section_filter": request.section_filter}
+        content = content_of(request.query_text, response, **told)
         row = {"session_id": session_id, "content": content, **fields}
         stored = await write(self._engine, lambda db: self._add(db, request, session, row))
         if isinstance(stored, ConversationTurn):
@@ -99,7 +100,7 @@ class SessionStore:
             response,
             turn_number=stored,
             user_input=request.query_text,
-            selected_text=request.selected_text,
+            **told,
             **fields,
         )
 

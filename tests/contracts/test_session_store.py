@@ -1,6 +1,7 @@
 """The session store keeps its promises on every database."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -93,6 +94,7 @@ class TestRemembering:
             query_text="Why is \x00 the “heap” – 堆 – so fast? 🌲",
             context_mode="selected_text",
             selected_text="A heap\n\tis \u2028 a tree.",
+            section_filter="§ 4",
         )
         answer = response_to(
             question,
@@ -106,6 +108,7 @@ class TestRemembering:
         assert turn.turn_number == 1
         assert turn.user_input == question.query_text
         assert turn.selected_text == question.selected_text
+        assert turn.section_filter == "§ 4"
         assert turn.agent_response == answer
         assert turn.retrieved_chunks == answer.retrieved_chunks
         assert turn.tool_calls == answer.tool_calls
@@ -113,6 +116,19 @@ class TestRemembering:
         assert turn.outcome is Outcome.ANSWERED
         assert await recalled(store, THREAD) == [turn]
         assert await store.turn_of(question.request_id) == turn
+
+    async def test_a_turn_stored_before_sections_were_comes_back(
+        self, store: SessionStore, engine: AsyncEngine
+    ) -> None:
+        turn = await asked(store, THREAD)
+        async with engine.begin() as connection:
+            stored = await connection.scalar(text("SELECT content FROM turns"))
+            content = json.loads(stored) if isinstance(stored, str) else stored
+            del content["section_filter"]
+            await connection.execute(
+                text("UPDATE turns SET content = :content"), {"content": json.dumps(content)}
+            )
+        assert await recalled(store, THREAD) == [turn]
 
     async def test_chunks_are_stored_once_and_in_the_answer_only(
         self, store: SessionStore, engine: AsyncEngine

@@ -568,6 +568,34 @@ async def test_it_is_what_was_spoken_of_before_and_not_the_section(house: House)
     assert [task.in_order for task in generator.tasks] == [False, False, True]
 
 
+async def test_in_another_section_it_is_that_section(house: House) -> None:
+    agent, session = house.agent(), uuid4()
+    answers = [
+        await agent.answer(asking(question, session_id=session, section_filter=section))
+        for question, section in (
+            ("Who winds the weight?", "The lamp"),
+            ("What does it say?", "Fog"),
+            ("Summarize it", "Fog"),
+            ("What does it say?", "Supplies"),
+        )
+    ]
+    begun = [answer.response_text[:21] for answer in answers[1:]]
+    assert begun == ["In fog the keeper rin"] * 2 + ["A supply boat brings "]
+
+
+async def test_a_follow_up_in_another_section_leaves_what_was_said_before(house: House) -> None:
+    generator, session = ScriptedGenerator(first_words), uuid4()
+    for question, section in ((COVERED, None), ("What does it weigh?", "Fog")):
+        told = {"session_id": session, "section_filter": section, "score_threshold": 0.0}
+        answer = await house.agent().answer(asking(question, **told))
+    assert "weighs half a ton" in answer.response_text
+    alone = await house.agent().answer(asking("What does it weigh?", section_filter="Fog"))
+    assert (answer.response_text, answer.confidence) == (alone.response_text, alone.confidence)
+    follow_up = asking("And why?", session_id=session, section_filter="Fog")
+    await house.agent(generator).answer(follow_up)
+    assert len(generator.tasks[0].history) == 2  # a model is told the whole conversation
+
+
 async def test_a_second_look_stays_in_the_section_that_was_asked_for(house: House) -> None:
     generator = LookingGenerator(
         RetrievalToolInput(query_text="What turns the lens?", section_filter="Visiting")

@@ -95,6 +95,12 @@ def test_in_a_conversation_it_is_what_was_spoken_of_but_this_section_is_the_sect
     assert read_references("What does paragraph 3 say?", alone=False) == [at_hand]
 
 
+@pytest.mark.parametrize("question", ["and § 4?", "What about § 4?", "Und was ist mit § 4?"])
+def test_a_conversation_goes_on_to_another_number(question: str) -> None:
+    [read] = read_references(question, alone=False)
+    assert read.number == SectionNumber("§", "4")
+
+
 @pytest.mark.parametrize(
     ("heading", "number", "words"),
     [
