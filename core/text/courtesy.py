@@ -150,6 +150,11 @@ def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
 _CLEAR_LEAD, _DOUBTFUL_LEAD = _compiled(*_LEADS), _compiled(*_DOUBTFUL_LEADS)
 _CLEAR_TAIL, _DOUBTFUL_TAIL = _compiled(*_TAILS), _compiled(*_DOUBTFUL_TAILS)
 _ASIDE = re.compile(rf",\s*(?:{_PLEASE})\s*,", re.IGNORECASE)
+_EDGE = 120
+"""Characters at an end of a question that are looked through: nobody is polite for longer, and
+whoever tries to be must not keep the others waiting."""
+_MOST = 8
+"""Times that courtesy is taken from one end."""
 _ONLY_COURTESY = re.compile(
     rf"(?:\W|\b(?:{_HELLO}|{_ADDRESS}|{_PLEASE}|{_DANKE}|{_FOR_HELP}|{_SORRY}|{_QUESTION}|ok|okay|"
     rf"can|could|help|me|us|{_SOMEBODY})\b)*",
@@ -168,6 +173,7 @@ _INDIRECT = (
 )
 """Questions in the order of words that they have behind "could you tell me"."""
 _BLANKS = re.compile(r"[^\S\n]+")
+_LINE_ENDS = re.compile(r" ?\n\s*")
 _RUN_TOGETHER = re.compile(r"^(what|who|where|when|how)s\b(?=\s)", re.IGNORECASE)
 
 
@@ -177,24 +183,31 @@ def asked_plainly(question: str, of_book: OfBook) -> str:
     Where nothing parts a polite word from the rest, as in "hello what happens" or "a fee please",
     and the word belongs to what the book is about, it is taken for a part of the question.
     """
-    text = whole = _BLANKS.sub(" ", question).strip()
-    while (rest := _without_lead(text, of_book)) is not None:
-        text = rest
+    text = whole = _LINE_ENDS.sub("\n", _BLANKS.sub(" ", question)).strip()
+    text = _repeatedly(_without_lead, text, of_book)
     is_indirect = text != whole
-    while (rest := _without_tail(text, of_book)) is not None:
-        text = rest
+    text = _repeatedly(_without_tail, text, of_book)
     text = _direct(text) if is_indirect else text
     text = _RUN_TOGETHER.sub(r"\1 is", _ASIDE.sub(",", text), count=1)
     return question if text == whole else text
 
 
+def _repeatedly(without: Callable[[str, OfBook], str | None], text: str, of_book: OfBook) -> str:
+    for _ in range(_MOST):
+        rest = without(text, of_book)
+        if rest is None:
+            break
+        text = rest
+    return text
+
+
 def _without_lead(text: str, of_book: OfBook) -> str | None:
     """Return the text without the first courtesy in front; None: there is none."""
     for pattern in _CLEAR_LEAD:
-        if (match := pattern.match(text)) and _is_left(text[match.end() :]):
+        if (match := pattern.match(text, 0, _EDGE)) and _is_left(text[match.end() :]):
             return text[match.end() :]
     for pattern in _DOUBTFUL_LEAD:
-        match = pattern.match(text)
+        match = pattern.match(text, 0, _EDGE)
         if match and _is_left(text[match.end() :]) and not of_book(match["word"]):
             return text[match.end() :]
     return None
@@ -202,11 +215,12 @@ def _without_lead(text: str, of_book: OfBook) -> str | None:
 
 def _without_tail(text: str, of_book: OfBook) -> str | None:
     """Return the text without the last courtesy behind; None: there is none."""
+    edge = max(0, len(text) - _EDGE)
     for pattern in _CLEAR_TAIL:
-        if (match := pattern.search(text)) and _is_left(text[: match.start()]):
+        if (match := pattern.search(text, edge)) and _is_left(text[: match.start()]):
             return _ended(text, match)
     for pattern in _DOUBTFUL_TAIL:
-        match = pattern.search(text)
+        match = pattern.search(text, edge)
         if match is None or not _is_left(before := text[: match.start()]):
             continue
         if not _NAMED_BEFORE.search(before) and not of_book(match["word"]):
@@ -221,7 +235,7 @@ def _ended(text: str, tail: re.Match[str]) -> str:
 
 
 def _is_left(rest: str) -> bool:
-    return _ONLY_COURTESY.fullmatch(rest) is None
+    return len(rest) > _EDGE or _ONLY_COURTESY.fullmatch(rest) is None
 
 
 def _direct(question: str) -> str:

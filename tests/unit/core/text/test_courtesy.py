@@ -1,5 +1,7 @@
 """What is asked, without the courtesy around it; a polite word that is the topic stays."""
 
+import time
+
 import pytest
 
 from core.models import EXPLAIN_QUOTE
@@ -122,3 +124,21 @@ def test_where_nothing_parts_them_the_books_own_words_stay(question: str, plain:
 def test_the_longest_question_costs_no_time() -> None:
     for piece in ("hi ", "please, ", "thanks! ", "sorry if this ", "\n ", "....", "? ", "i was "):
         asked_plainly((piece * 999)[:998] + "x", nothing)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "hi guys, " + "guys, " * 160 + "x",
+        "please " + "you! " * 190 + "x",
+        "What is a heap? thanks" + "\n" * 900 + "x",
+        "What is a heap? thanks" + " \n!" * 300 + "x",
+        "sorry" + " ,a" * 320,
+        "x " + "thanks " * 140,
+        "x" + "…" * 990,
+    ],
+)
+def test_whoever_is_polite_without_end_keeps_nobody_waiting(question: str) -> None:
+    begun = time.process_time()
+    asked_plainly(question, lambda words: False)
+    assert time.process_time() - begun < 0.5
