@@ -16,6 +16,8 @@ LARGEST_WHOLE_TOKENS = 440
 """Code, tables and formulas up to this stay whole; the embedder reads 512 with its heading."""
 SMALLEST_TOKENS = 40
 
+_INDENT = "   "
+"""In front of an item, for each list that its own one lies in."""
 _FENCE_LINE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t:|-]*-[ \t:|-]*\|?[ \t]*$")
 
@@ -130,11 +132,13 @@ def _pack(parts: Sequence[Block]) -> Iterator[list[Block]]:
 
 
 def _join(group: Sequence[Block]) -> str:
-    """Put the parts together: list items on lines of their own, the rest apart."""
+    """Put the parts together: list items on lines of their own, indented, the rest apart."""
     text = group[0].text
     for before, after in pairwise(group):
         in_list = before.kind is after.kind is BlockKind.LIST_ITEM
-        text += ("\n" if in_list else "\n\n") + after.text
+        is_item = after.kind is BlockKind.LIST_ITEM
+        indent = _INDENT * (after.level - 1) if is_item else ""
+        text += ("\n" if in_list else "\n\n") + indent + after.text
     return text
 
 

@@ -98,6 +98,13 @@ def test_list_items_share_a_passage_on_lines_of_their_own() -> None:
     assert chunked(*items).passages[0].text == "- item 0\n- item 1\n- item 2"
 
 
+def test_an_item_of_a_list_in_a_list_is_indented() -> None:
+    items = [("1. go", 1), ("2. prepare", 1), ("1. wash", 2), ("3. stop", 1)]
+    blocks = [Block(BlockKind.LIST_ITEM, text, level) for text, level in items]
+    [passage] = chunk_document(document_of(None, blocks)).passages
+    assert passage.text == "1. go\n2. prepare\n   1. wash\n3. stop"
+
+
 def test_a_passage_names_the_lines_from_its_first_to_its_last_block() -> None:
     blocks = [
         Block(BlockKind.PARAGRAPH, f"Line {n}.", locator={"line_start": n, "line_end": n + 1})
