@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.generation.base import Claim, Passage
@@ -239,8 +239,8 @@ class Composition:
             return Outcome.PARTIAL if in_vain else Outcome.ANSWERED
         outcome = outcome_of(confidence, configuration)
         doubted = not answerable or self.tally.not_covered or self.tally.translated
-        doubted = doubted or self._asks_about_foreign(request) or self._misquote is not None
-        doubted = doubted or bool(self.tally.poisoned)
+        doubted = doubted or self.tally.steps_left_out is not None or self._misquote is not None
+        doubted = doubted or self._asks_about_foreign(request) or bool(self.tally.poisoned)
         if self.stands_in_book or self.tally.released:
             doubted = doubted or self.tally.supported_share < _WELL_SUPPORTED
         if self.stands_in_book and outcome is Outcome.ABSTAINED:
@@ -325,11 +325,13 @@ class Composition:
         if self.tally.cut_short:
             yield wording.CUT_SHORT
         within = request.section_filter is not None
+        if (left_out := self.tally.steps_left_out) is not None:
+            yield wording.steps_left_out(**asdict(left_out))
         if self.tally.not_covered:
             yield wording.PARTLY_COVERED_WITHIN if within else wording.PARTLY_COVERED
         elif self.tally.supported_share < _WELL_SUPPORTED:
             yield wording.LEFT_OUT
-        elif outcome is Outcome.PARTIAL and self._misquote is None:
+        elif outcome is Outcome.PARTIAL and self._misquote is None and left_out is None:
             yield wording.NOT_SURE_WITHIN if within else wording.NOT_SURE
 
 

@@ -19,6 +19,7 @@ from core.generation.base import (
     ModelCall,
     NotCovered,
     Rejected,
+    StepsLeftOut,
     ignore,
 )
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
@@ -152,6 +153,8 @@ class Drafting:
                         tally.cut_short = tally.cut_short or not again
                     case LeftOut():
                         self._composition.leave_out(task.evidence[part.chunk_number])
+                    case StepsLeftOut():
+                        tally.steps_left_out = part
                     case Claim() if leads_in(part.text, _topic(task)):
                         self._lead_in = part
                     case Claim() if part.text not in self._released:

@@ -178,6 +178,22 @@ class CutShort:
 
 
 @dataclass(frozen=True, slots=True)
+class StepsLeftOut:
+    """The writer shows a list of steps, but not all of it."""
+
+    first: int
+    """The number of the first step read; above 1 when there are others before it."""
+    shown_to: int
+    """The number of the last step shown."""
+    last: int | None
+    """The number of the last step; None: nobody read so far."""
+    section: str
+    """The heading below which the list stands."""
+    dropped: tuple[int, ...] = ()
+    """The numbers of those in between that may not be shown."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rejected:
     """A claim that did not pass, and why in a sentence that its writer understands."""
 
@@ -192,7 +208,7 @@ class LeftOut:
     chunk_number: int
 
 
-DraftPart = Claim | NotCovered | CutShort | LeftOut
+DraftPart = Claim | NotCovered | CutShort | StepsLeftOut | LeftOut
 
 
 class Generator(Protocol):

@@ -7,6 +7,8 @@ from core.text.tokens import count_tokens
 
 SHORTEST = 5
 """Tokens; anything shorter is a label."""
+FEWEST_OF_STEP = 2
+"""Tokens of a step in a list; anything shorter tells nothing to do."""
 LONGEST = 140
 """Tokens; anything longer is text whose full stops were lost."""
 
@@ -99,7 +101,19 @@ def is_citable(sentence: str, headings: Sequence[str] = (), *, punctuated: bool 
     rules = (_CAPTION, _POINTER, _SIGNPOST, _EXERCISE)
     if any(rule.match(sentence) for rule in rules):
         return False
-    return not any(_EXERCISE_HEADING.fullmatch(heading) for heading in headings)
+    return not is_exercise(headings)
+
+
+def is_citable_step(step: str, headings: Sequence[str] = ()) -> bool:
+    """Return whether a step says something by itself; in its list it may be short: "Wait 5 min"."""
+    if not FEWEST_OF_STEP <= count_tokens(step) <= LONGEST or _ASKS.search(step):
+        return False
+    return not is_exercise(headings)
+
+
+def is_exercise(headings: Sequence[str]) -> bool:
+    """Return whether the headings are above exercises, or above what is read elsewhere."""
+    return any(_EXERCISE_HEADING.fullmatch(heading) for heading in headings)
 
 
 def leans_on_previous(sentence: str) -> bool:

@@ -6,9 +6,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from uuid import UUID
 
-from core.generation.citable import is_bound_to_previous, is_citable, leans_on_previous
+from core.generation.citable import (
+    is_bound_to_previous,
+    is_citable,
+    is_citable_step,
+    leans_on_previous,
+)
 from core.models import RetrievedChunk
 from core.text.sentences import Span, sentence_spans
+from core.text.step_lists import find_step_lists
 
 LONGEST_LIST = 700
 """Characters; the items of a longer list are quoted one by one."""
@@ -30,6 +36,8 @@ class ExcerptKind(StrEnum):
     CODE = "code"
     TABLE = "table"
     FORMULA = "formula"
+    STEPS = "steps"
+    """The part of a list of steps that stands in one chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,8 @@ class Excerpt:
     """Begins with words that only the excerpt before it explains."""
     bound: bool = False
     """Leans so much that it is shown behind the excerpt before it, or not at all."""
+    tells_to_do: bool = False
+    """Is of a list of steps that somebody is to take."""
     given: bool = False
     """The reader has it before them: it need not be shown for the next one to be understood."""
     follows: bool = False
@@ -66,24 +76,29 @@ class Excerpt:
 
 def cut_excerpts(evidence: Sequence[RetrievedChunk]) -> list[Excerpt]:
     """Return all excerpts in reading order: documents as ranked, then by position."""
-    ranks: dict[UUID, int] = {}
-    for chunk in evidence:
-        ranks.setdefault(chunk.document_id, len(ranks))
-    numbered = sorted(
-        enumerate(evidence), key=lambda pair: (ranks[pair[1].document_id], pair[1].char_start)
-    )
     excerpts: list[Excerpt] = []
     before: RetrievedChunk | None = None
-    for number, chunk in numbered:
+    for number, chunk in in_reading_order(evidence):
         cut = list(_cut(number, chunk))
-        if cut and before is not None and _is_next(before, chunk):
+        if cut and before is not None and is_next(before, chunk):
             cut[0] = replace(cut[0], follows=True)
         excerpts.extend(cut)
         before = chunk
     return excerpts
 
 
-def _is_next(before: RetrievedChunk, chunk: RetrievedChunk) -> bool:
+def in_reading_order(evidence: Sequence[RetrievedChunk]) -> list[tuple[int, RetrievedChunk]]:
+    """Return the chunks with their numbers: documents as ranked, then by position."""
+    ranks: dict[UUID, int] = {}
+    for chunk in evidence:
+        ranks.setdefault(chunk.document_id, len(ranks))
+    return sorted(
+        enumerate(evidence), key=lambda pair: (ranks[pair[1].document_id], pair[1].char_start)
+    )
+
+
+def is_next(before: RetrievedChunk, chunk: RetrievedChunk) -> bool:
+    """Return whether a chunk comes right behind another one in the same section."""
     return (
         before.document_id == chunk.document_id
         and before.headings == chunk.headings
@@ -94,9 +109,11 @@ def _is_next(before: RetrievedChunk, chunk: RetrievedChunk) -> bool:
 def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Excerpt]:
     text = chunk.content_text
     punctuated = _PUNCTUATED.search(text) is not None
+    steps = [part for one in find_step_lists([text]) for part in one.parts]
     for position, (span, kind) in enumerate(_group(text, sentence_spans(text))):
         quote = text[span.start : span.end]
         prose = kind in {ExcerptKind.SENTENCE, ExcerptKind.ITEM}
+        is_step = kind is ExcerptKind.ITEM and any(p.start <= span.start < p.end for p in steps)
         yield Excerpt(
             chunk_number=number,
             start=span.start,
@@ -104,9 +121,13 @@ def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Excerpt]:
             quote=quote,
             kind=kind,
             place=(chunk.document_id, chunk.char_start + span.start),
-            citable=is_citable(quote, chunk.headings, punctuated=punctuated)
-            if prose
-            else _is_short(quote, kind),
+            citable=(
+                is_citable_step(quote, chunk.headings)
+                if is_step
+                else is_citable(quote, chunk.headings, punctuated=punctuated)
+                if prose
+                else _is_short(quote, kind)
+            ),
             leans=prose and leans_on_previous(quote),
             bound=prose and is_bound_to_previous(quote),
             follows=position > 0,

@@ -15,12 +15,16 @@ from core.generation.base import (
     Rejected,
     trust,
 )
-from core.generation.excerpts import Excerpt, cut_excerpts
+from core.generation.excerpts import Excerpt, ExcerptKind, cut_excerpts
 from core.generation.inquiry import Inquiry, read_inquiry, says_again
 from core.generation.ranking import rank
 from core.generation.selection import select
+from core.generation.step_claims import StepWriter
+from core.generation.steps import Procedure, procedure_of, read_procedures, with_lists
 from core.models import AnswerLength
 from core.text.planted import Planted
+from core.text.sentences import Span
+from core.text.step_questions import StepsAsked
 
 MOST_SENTENCES: Mapping[AnswerLength, int] = MappingProxyType(
     {AnswerLength.SHORT: 2, AnswerLength.NORMAL: 3, AnswerLength.LONG: 5}
@@ -57,19 +61,58 @@ class ExtractiveGenerator:
             GenerationError: when the sentences cannot be embedded.
         """
         inquiry = read_inquiry(task, task.encode_terms)
+        try:
+            parts = await self._write(task, inquiry)
+        except EmbeddingError as error:
+            raise GenerationError("the evidence's sentences could not be embedded") from error
+        for part in parts:
+            yield part
+
+    async def _write(self, task: GenerationTask, inquiry: Inquiry) -> Sequence[DraftPart]:
+        """Return the steps of a list where these are asked for, else the best few excerpts."""
         excerpts = _readable(task)
+        procedures = read_procedures(task) if inquiry.steps else []
+        if inquiry.steps and procedures:
+            if told := await self._tell_steps(excerpts, procedures, task, inquiry, inquiry.steps):
+                return told
+            excerpts = _without_steps(excerpts, procedures, inquiry.steps)
         if task.in_order:
             excerpts = _as_it_stands(task, excerpts)
         else:
             excerpts = _without_given(task, excerpts, inquiry)
-        try:
-            chosen, poisoned = await self._choose(excerpts, task, inquiry)
-        except EmbeddingError as error:
-            raise GenerationError("the evidence's sentences could not be embedded") from error
-        for number in poisoned:
-            yield LeftOut(number)
-        for excerpt in chosen:
-            yield Claim.quoting(excerpt.text, excerpt.chunk_number, excerpt.quote)
+        chosen, poisoned = await self._choose(excerpts, task, inquiry)
+        claims = (Claim.quoting(one.text, one.chunk_number, one.quote) for one in chosen)
+        return [*map(LeftOut, poisoned), *claims]
+
+    async def _tell_steps(
+        self,
+        excerpts: Sequence[Excerpt],
+        procedures: Sequence[Procedure],
+        task: GenerationTask,
+        inquiry: Inquiry,
+        asked: StepsAsked,
+    ) -> Sequence[DraftPart]:
+        """Return what is told of the list that answers best; nothing where prose does."""
+        procedure: Procedure | None = procedures[0]
+        if not task.in_order:
+            whole = with_lists(excerpts, procedures, task, inquiry)
+            ranked = await rank(whole, task, inquiry, task.encode_terms, self._embedder)
+            best = max(ranked, key=lambda one: one.score, default=None)
+            is_list = best is not None and best.excerpt.kind is ExcerptKind.STEPS
+            if best is None or not (asked.plainly or is_list):
+                return []
+            procedure = procedure_of(best.excerpt, procedures, task.evidence)
+        if procedure is None:
+            return []
+        planted = {number: await self._planted_in(number, task) for number in procedure.touched}
+        told = StepWriter(procedure, task, inquiry, planted).write(asked)
+        poisoned = sorted(number for number, found in planted.items() if found.sure)
+        return [*map(LeftOut, poisoned), *told] if told else []
+
+    async def _planted_in(self, number: int, task: GenerationTask) -> Planted:
+        chunk = task.evidence[number]
+        titles = (chunk.page_title, *chunk.headings)
+        return await self._find_planted(chunk.content_text, titles, task.asked)
 
     async def _choose(
         self, excerpts: Sequence[Excerpt], task: GenerationTask, inquiry: Inquiry
@@ -84,9 +127,7 @@ class ExtractiveGenerator:
         while True:
             best, chosen = await self._pick(excerpts, task, inquiry)
             for number in {excerpt.chunk_number for excerpt in chosen} - planted.keys():
-                chunk = task.evidence[number]
-                titles = (chunk.page_title, *chunk.headings)
-                planted[number] = await self._find_planted(chunk.content_text, titles, task.asked)
+                planted[number] = await self._planted_in(number, task)
                 poisoned |= {number} if planted[number].sure else set()
             if not any(_touches(excerpt, planted) for excerpt in chosen):
                 return chosen, sorted(poisoned)
@@ -128,6 +169,20 @@ def _readable(task: GenerationTask) -> list[Excerpt]:
         excerpt
         if _lies_in(excerpt, task.reads[excerpt.chunk_number])
         else replace(excerpt, citable=False)
+        for excerpt in excerpts
+    ]
+
+
+def _without_steps(
+    excerpts: Sequence[Excerpt], procedures: Sequence[Procedure], asked: StepsAsked
+) -> list[Excerpt]:
+    """Make single steps not citable where all are asked for: a few of them are no answer."""
+    if not asked.plainly:
+        return list(excerpts)
+    return [
+        replace(excerpt, citable=False)
+        if any(p.holds(excerpt.chunk_number, Span(excerpt.start, excerpt.end)) for p in procedures)
+        else excerpt
         for excerpt in excerpts
     ]
 

@@ -9,6 +9,7 @@ from core.generation.cues import Cue, cues_of, defined_term
 from core.index.terms import TermStatistics
 from core.models import ConversationTurn, gist_of
 from core.text.sentences import sentences
+from core.text.step_questions import StepsAsked, read_steps_asked
 
 EncodeTerms = Callable[[str], Sequence[int]]
 """Returns the distinct term ids of a text: stemmed, without stop words."""
@@ -27,7 +28,8 @@ SAME = 0.8
 _GENERIC = re.compile(
     r"\b(?:explain|describe|define|definition|meaning|passage|paragraph|quote|examples?|"
     r"instances?|give|tell|show|elaborate|details?|again|another|answer|reasons?|many|much|"
-    r"understand|clarify|rephrase|simple(?:r)? (?:words|terms)|(?:this|that|it) means?)\b",
+    r"steps?|procedure|instructions?|understand|clarify|rephrase|simple(?:r)? (?:words|terms)|"
+    r"(?:this|that|it) means?)\b",
     re.I,
 )
 _CONTINUES = re.compile(
@@ -64,6 +66,8 @@ class Inquiry:
     """The terms of X in "What is X?"."""
     explains: frozenset[int] = frozenset()
     """The key terms of a quote that is to be explained."""
+    steps: StepsAsked | None = None
+    """Which steps of a list are asked for; None: something else is."""
     given: tuple[frozenset[int], ...] = ()
     """The terms of each sentence that need not be said again."""
 
@@ -93,6 +97,7 @@ def read_inquiry(task: GenerationTask, encode_terms: EncodeTerms) -> Inquiry:
         inquiry,
         cues=cues_of(task.question),
         defines=frozenset(encode_terms(term)) if term else frozenset(),
+        steps=read_steps_asked(task.question),
     )
 
 

@@ -23,6 +23,7 @@ BEFORE = 0.3
 """What a question term counts that only the heading, or the excerpt before, has."""
 CUE = 0.06
 BLOCK = 0.15
+STEPS = 0.15
 DEFINITION = 0.2
 NEAR_QUOTE = 0.2
 QUOTE_REACH = 800
@@ -136,6 +137,9 @@ def _bonus(excerpt: Excerpt, inquiry: Inquiry, encode_terms: EncodeTerms) -> flo
     """Return what the question's wording adds for this kind of sentence."""
     if excerpt.kind in BLOCKS:
         return BLOCK if Cue.EXAMPLE in inquiry.cues else 0.0
+    if excerpt.kind is ExcerptKind.STEPS:
+        wanted = inquiry.steps is not None and inquiry.steps.plainly and excerpt.tells_to_do
+        return STEPS if wanted else 0.0
     bonus = sum(CUE for cue in inquiry.cues if offers(excerpt.quote, cue, inquiry.text))
     if (inquiry.defines or inquiry.explains) and _defines(excerpt.quote, inquiry, encode_terms):
         bonus += DEFINITION

@@ -80,6 +80,31 @@ def _sections(names: Sequence[str]) -> str:
     return f" The nearest sections are {'; '.join(f'“{without_links(n)}”' for n in names)}."
 
 
+def steps_left_out(
+    first: int, shown_to: int, last: int | None, section: str, *, dropped: Sequence[int] = ()
+) -> str:
+    """Return the sentence that says which steps of a list are not shown.
+
+    Args:
+        first: The number of the first step that was read.
+        shown_to: The number of the last step that is shown.
+        last: The number of the list's last step; None: it is not known.
+        section: The heading below which the list stands.
+        dropped: The numbers of those in between that are not shown.
+    """
+    told = []
+    if first > 1 or shown_to != last:
+        steps = f"step {first}" if first == shown_to else f"steps {first} to {shown_to}"
+        total = "a longer list" if last is None else f"{last}"
+        are = "This is" if first == shown_to else "These are"
+        told.append(f"{are} {steps} of {total}; for the others, read “{_shortened(section)}”.")
+    if dropped:
+        names = ", ".join(map(str, dropped))
+        steps = f"step {names}" if len(dropped) == 1 else f"steps {names}"
+        told.append(f"I left out {steps} of this list, which may not be by the book's author.")
+    return " ".join(told)
+
+
 def quote_place(
     status: QuoteStatus,
     place: str,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from core.models import EXPLAIN_QUOTE, QuoteLocation, QuoteStatus, RetrievalToolInput
+from core.text.step_questions import names_no_subject
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _OPENING = re.compile(
@@ -40,11 +41,12 @@ _SHORT_QUESTION = 9
 def depends_on_context(question: str) -> bool:
     """Return whether a question can only be understood from the turns before it.
 
-    True for an opening such as "and why?", for a pointing word in a short question ("how is
-    it measured?") and for a question of at most two words with a meaning of their own. The
-    word lists are English; in other languages only the last rule applies.
+    True for an opening such as "and why?", for steps of nothing ("what are the steps?"), for a
+    pointing word in a short question ("how is it measured?") and for a question of at most two
+    words with a meaning of their own. The word lists are English; in other languages only the
+    last rule applies.
     """
-    if _OPENING.match(question):
+    if _OPENING.match(question) or names_no_subject(question):
         return True
     words = _WORD.findall(question.casefold())
     content = [word for word in words if word not in _STOPWORDS and not _POINTING.fullmatch(word)]

@@ -13,6 +13,7 @@ from core.retrieval.section_numbers import (
     read_number,
 )
 from core.text.courtesy import asked_plainly
+from core.text.step_questions import names_no_subject
 
 _ASKS_FOR_TEXT = (
     r"what (?:does|do|did) (?P<what>.+?) (?:say|state|cover|contain|provide|regulate|discuss"
@@ -126,7 +127,7 @@ def asks_for_section_at_hand(question: str) -> bool:
 def _references(question: str, *, alone: bool) -> list[SectionReference]:
     """Return what these very words may mean."""
     asked = " ".join(question.split()).strip(_ENDS)
-    if _ONLY_AT_HAND.fullmatch(asked):
+    if _ONLY_AT_HAND.fullmatch(asked) or names_no_subject(asked):
         return [SectionReference()] if alone else []
     if bare := _numbered(_FURTHER.sub("", asked, count=1), alone=alone):
         return bare

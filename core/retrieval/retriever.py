@@ -4,13 +4,13 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Self
 from uuid import UUID
 
 import numpy as np
 
-from core.catalogue import Catalogue, Edition
+from core.catalogue import Catalogue
 from core.embeddings.base import Embedder, Vectors
 from core.errors import ConfigurationError, EmbeddingError, VectorIndexError
 from core.index.base import SearchQuery, SparseVector, VectorIndex
@@ -18,14 +18,12 @@ from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.models import (
     Chunk,
-    Course,
     RetrievalContext,
     RetrievalToolInput,
     RetrievalToolOutput,
     RetrievedChunk,
-    is_on_site,
 )
-from core.retrieval.evidence import Excerpt, Reading, Terms, read_sentences, select_evidence
+from core.retrieval.evidence import Excerpt, select_evidence
 from core.retrieval.followups import query_texts, stands_without_quote
 from core.retrieval.locating import QuoteLocator
 from core.retrieval.ranking import RankedChunk, rank
@@ -35,70 +33,21 @@ from core.retrieval.retrieval import Retrieval, from_section, retrieved, whole
 from core.retrieval.scoring import (
     BY_WORDS,
     ScoredChunk,
-    ScoreScale,
-    scale_for,
     score_leading,
     signals_of,
     term_weights,
 )
 from core.retrieval.section_reading import SectionReader, excerpts_of
 from core.retrieval.sections import resolve_section
-from core.text.courtesy import asked_plainly
+from core.retrieval.shelf import Shelf
+from core.retrieval.whole_lists import with_whole_lists
+from core.text.step_questions import read_steps_asked
 
 logger = logging.getLogger(__name__)
 
 CANDIDATES = 100
 _NEAREST = 3
 _EDITIONS_IN_MEMORY = 8
-_OF_THE_BOOK = 0.01
-"""Part of a book's chunks that have a word which belongs to what the book is about."""
-_TEXTS_REMEMBERED = 2_048
-"""Chunks of an edition whose words and sentences stay in memory, about 8 kB each."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Shelf:
-    """An edition, opened for reading."""
-
-    course: Course
-    edition: Edition
-    embedder: Embedder
-    """The model that made the edition's vectors."""
-    scale: ScoreScale
-    terms: TermStatistics
-    encoder: Bm25Encoder
-    terms_of: Terms
-    """`encoder.terms` with a memory, for texts that come up again: whole chunks."""
-    sentences_of: Reading
-    """The sentences of a chunk's text, remembered."""
-
-    @classmethod
-    def opened(
-        cls,
-        course: Course,
-        edition: Edition,
-        embedder: Embedder,
-        terms: TermStatistics,
-        encoder: Bm25Encoder,
-    ) -> Self:
-        """Return the shelf with nothing remembered yet."""
-        remember = lru_cache(_TEXTS_REMEMBERED)
-        return cls(
-            course=course,
-            edition=edition,
-            embedder=embedder,
-            scale=scale_for(edition.embedding_model),
-            terms=terms,
-            encoder=encoder,
-            terms_of=remember(encoder.terms),
-            sentences_of=remember(partial(read_sentences, terms=encoder.terms)),
-        )
-
-    def plainly(self, question: str) -> str:
-        """Return what is asked without the courtesy that is none of the book's own words."""
-        return asked_plainly(
-            question, lambda words: self.terms.share(self.encoder.terms(words)) >= _OF_THE_BOOK
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +86,7 @@ class Retriever:
         self._index = index
         self._embedder_for = embedder_for
         self._encoder_for = encoder_for
-        self._shelves: Recent[_Shelf] = Recent(_EDITIONS_IN_MEMORY)
+        self._shelves: Recent[Shelf] = Recent(_EDITIONS_IN_MEMORY)
         self._quotes = QuoteLocator(index)
         self._sections = SectionReader(catalogue, index)
 
@@ -185,10 +134,14 @@ class Retriever:
             chunks = await self._sections.chunks(shelf.edition, named)
         except VectorIndexError:
             return None  # the search knows what to do when the edition was replaced
-        ours = [chunk for chunk in chunks if _is_ours(chunk, shelf)]
+        ours = [chunk for chunk in chunks if shelf.holds(chunk)]
         if named.sections and not ours:  # a heading without text
             return None
         text = excerpts_of(ours, named.paragraph, 2 * asked.top_k)
+        if named.paragraph is None and read_steps_asked(asked.query_text):
+            text = await with_whole_lists(
+                text, shelf.course.language, partial(self._document, shelf)
+            )
         took_ms = (time.perf_counter() - started) * 1_000
         return replace(
             from_section(named.name, named.paragraph, text, took_ms),
@@ -205,7 +158,11 @@ class Retriever:
             plainly=shelf.plainly,
         )
 
-    async def _shelf(self, course_id: str) -> _Shelf:
+    async def _document(self, shelf: Shelf, document_id: UUID) -> list[Chunk]:
+        chunks = self._index.scroll(shelf.edition.collection, document_id=document_id)
+        return [chunk async for chunk in chunks if shelf.holds(chunk)]
+
+    async def _shelf(self, course_id: str) -> Shelf:
         edition = await self._catalogue.live(course_id)
         if edition is None:
             raise ConfigurationError(
@@ -217,7 +174,7 @@ class Retriever:
         terms = await self._catalogue.term_statistics(edition.generation)
         if course is None or terms is None:  # replaced between two reads
             return await self._shelf(course_id)
-        shelf = _Shelf.opened(
+        shelf = Shelf.opened(
             course,
             edition,
             self._embedder_for(edition.embedding_model),
@@ -226,7 +183,7 @@ class Retriever:
         )
         return self._shelves.add(edition.generation, shelf)
 
-    async def _search(self, shelf: _Shelf, question: _Question) -> Retrieval:
+    async def _search(self, shelf: Shelf, question: _Question) -> Retrieval:
         question, edition = question.plainly(shelf.plainly), shelf.edition
         asked = question.asked
         section_ids: tuple[str, ...] = ()
@@ -247,7 +204,7 @@ class Retriever:
         sparse = _mean([shelf.encoder.query(text) for text in texts])
         query = SearchQuery(dense, sparse, section_ids, limit=CANDIDATES)
         candidates = await self._index.search(edition.collection, query)
-        ranking = rank([c for c in candidates if _is_ours(c.chunk, shelf)])
+        ranking = rank([c for c in candidates if shelf.holds(c.chunk)])
         weights = term_weights(shelf.terms, sparse)
         scale = BY_WORDS if by_words else shelf.scale
         scored = score_leading(ranking, scale, weights, shelf.terms_of)
@@ -260,6 +217,9 @@ class Retriever:
             shelf.sentences_of,
             most_documents=2 * asked.top_k,
         )
+        if read_steps_asked(asked.query_text):
+            read = partial(self._document, shelf)
+            evidence = await with_whole_lists(evidence, shelf.course.language, read)
         around = await self._quotes.around(edition, quoted)
         output = RetrievalToolOutput(
             retrieved_chunks=tuple(_unique([*quoted, *best])),
@@ -322,15 +282,6 @@ def _mean(vectors: Sequence[SparseVector]) -> SparseVector:
             total[index] = total.get(index, 0.0) + value / len(vectors)
     indices = tuple(sorted(total))
     return SparseVector(indices, tuple(total[index] for index in indices))
-
-
-def _is_ours(chunk: Chunk, shelf: _Shelf) -> bool:
-    """Check once more, after the index, that a chunk is this course's and on its site."""
-    course = shelf.course
-    if chunk.course_id != course.course_id or chunk.generation != shelf.edition.generation:
-        logger.error("the index returned a chunk of %s for %s", chunk.course_id, course.course_id)
-        return False
-    return chunk.source_url is None or is_on_site(chunk.source_url, course.base_url)
 
 
 def _usable(scored: Sequence[ScoredChunk], threshold: float) -> dict[UUID, RetrievedChunk]:

@@ -39,9 +39,9 @@ IN_CORE = (
     ),
     Mutant(
         "skip the second course check",
-        "core/retrieval/retriever.py",
-        "    if chunk.course_id != course.course_id or chunk.generation != shelf.",
-        "    if False and chunk.generation != shelf.",
+        "core/retrieval/shelf.py",
+        "if chunk.course_id != course.course_id or chunk.generation != self.",
+        "if False and chunk.generation != self.",
         "what an index returns of another course is dropped",
         (f"{AGENT}::test_a_chunk_of_another_course_or_edition_never_appears",),
     ),
@@ -55,7 +55,7 @@ IN_CORE = (
     ),
     Mutant(
         "cite what lies off the course's site",
-        "core/retrieval/retriever.py",
+        "core/retrieval/shelf.py",
         "return chunk.source_url is None or is_on_site(chunk.source_url, course.base_url)",
         "return True",
         "links lead to the course's own site",

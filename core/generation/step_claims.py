@@ -1,0 +1,168 @@
+"""Answers with a list of steps as the book has it: from the first one, in order, with numbers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from core.generation.base import Claim, GenerationTask, NotCovered, Quoted, StepsLeftOut
+from core.generation.inquiry import Inquiry
+from core.generation.steps import Procedure
+from core.models import AnswerLength
+from core.text.planted import Planted
+from core.text.sentences import Span
+from core.text.step_lists import Part, Step
+from core.text.step_questions import LAST, StepsAsked
+
+LONGEST_STEPS: Mapping[AnswerLength, int] = MappingProxyType(
+    {AnswerLength.SHORT: 700, AnswerLength.NORMAL: 1_800, AnswerLength.LONG: 3_600}
+)
+"""Characters of the steps of one answer; of a longer list the first steps are shown."""
+
+_INDENT = "   "
+_BLOCKS = ("```", "~~~", "|", "$$")
+
+
+@dataclass(frozen=True, slots=True)
+class StepWriter:
+    """Writes an answer from one list of steps."""
+
+    procedure: Procedure
+    task: GenerationTask
+    inquiry: Inquiry
+    planted: Mapping[int, Planted]
+    """For each chunk of the list what may not be quoted of it."""
+
+    def write(self, asked: StepsAsked) -> list[Claim | StepsLeftOut | NotCovered]:
+        """Return the claims of the steps asked for, and what is to be said of those left out.
+
+        All steps are told where the one asked for is not among them; nothing when none of those
+        that are to be told may be shown.
+        """
+        wanted = self._wanted(asked)
+        steps = range(len(self._steps)) if wanted is None else wanted
+        allowed = [n for n in steps if self._is_clean(self._steps[n].parts)]
+        shown = self._fitting(allowed) if wanted is None else allowed
+        if not shown:
+            return []
+        claims = [claim for n in shown for claim in self._claims(self._steps[n])]
+        if wanted is None:
+            own = self.procedure.steps
+            claims = [*self._prose(own.lead_in), *claims, *self._prose(own.warnings)]
+        dropped = [n for n in steps if n not in allowed]
+        parts: list[Claim | StepsLeftOut | NotCovered] = [*claims]
+        if wanted is None or dropped:
+            parts += self._left_out(steps, shown, dropped)
+        if wanted is None and (asked.number is not None or asked.is_next):
+            parts.append(NotCovered())
+        return parts
+
+    @property
+    def _steps(self) -> Sequence[Step]:
+        return self.procedure.steps.steps
+
+    def _wanted(self, asked: StepsAsked) -> list[int] | None:
+        """Return the positions of the steps that alone are asked for; None: of all."""
+        last = len(self._steps) - 1
+        if asked.is_next:
+            shown = self._last_shown()
+            named = self._named() if shown is None else shown
+            if named is None or named == last:
+                return None
+            return [named + 1] if shown is not None else [named, named + 1]
+        if asked.number == LAST:
+            return None if self.procedure.goes_on else [last]
+        if asked.number is None:
+            return None
+        position = asked.number - self.procedure.steps.first_number
+        return [position] if 0 <= position <= last else None
+
+    def _last_shown(self) -> int | None:
+        """Return the position of the step that the turn before cited last."""
+        if not self.task.history:
+            return None
+        cited = [
+            (number, Span(citation.char_start, citation.char_end))
+            for citation in self.task.history[-1].agent_response.citations
+            for number, chunk in enumerate(self.task.evidence)
+            if chunk.chunk_id == citation.chunk_id
+        ]
+        touched = (
+            position
+            for position, step in enumerate(self._steps)
+            for number, span in self.procedure.spans(step.parts)
+            if any(number == n and span.start < s.end and s.start < span.end for n, s in cited)
+        )
+        return max(touched, default=None)
+
+    def _named(self) -> int | None:
+        """Return the position of the step that the question names with most of its words."""
+        covered = [
+            self.inquiry.coverage(frozenset(self.task.encode_terms(self._words(step.parts))))
+            for step in self._steps
+        ]
+        return covered.index(max(covered)) if max(covered) else None
+
+    def _fitting(self, positions: Sequence[int]) -> list[int]:
+        """Return as many steps from the first on as an answer may have; at least one."""
+        fitting: list[int] = []
+        room = LONGEST_STEPS[self.task.length]
+        for position in positions:
+            room -= len(self._words(self._steps[position].parts))
+            if room < 0 and fitting:
+                break
+            fitting.append(position)
+        return fitting
+
+    def _left_out(
+        self, steps: Sequence[int], shown: Sequence[int], dropped: Sequence[int]
+    ) -> Iterator[StepsLeftOut]:
+        own = self.procedure
+        is_cut = shown[-1] < max(set(steps) - set(dropped))
+        first = own.steps.first_number
+        missing = tuple(first + n for n in dropped if not is_cut or n < shown[-1])
+        if missing or is_cut or own.goes_on or first > 1:
+            number, _ = next(own.spans(self._steps[shown[0]].parts))
+            chunk = self.task.evidence[number]
+            yield StepsLeftOut(
+                first=first,
+                shown_to=first + (shown[-1] if is_cut else steps[-1]),
+                last=None if own.goes_on else first + len(self._steps) - 1,
+                section=chunk.section_heading or chunk.page_title,
+                dropped=missing,
+            )
+
+    def _claims(self, step: Step) -> Iterator[Claim]:
+        for item in step.items:
+            for place, (number, span) in enumerate(self.procedure.spans(item.parts)):
+                quote = self._quoted(number, span)
+                lead = "\n\n"
+                text = quote
+                if not place and item.mark:
+                    lead = f"\n{_INDENT * item.depth}{item.mark} "
+                    text = quote.removeprefix(item.mark).lstrip()
+                yield Claim(_shown(text), (Quoted(number, quote),), lead)
+
+    def _prose(self, parts: Sequence[Part]) -> Iterator[Claim]:
+        for part in parts:
+            for number, span in self.procedure.spans([part]):
+                if self._is_clean([part]):
+                    quote = self._quoted(number, span)
+                    yield Claim(_shown(quote), (Quoted(number, quote),), "\n\n")
+
+    def _is_clean(self, parts: Sequence[Part]) -> bool:
+        return not any(
+            self.planted[number].touches(span.start, span.end)
+            for number, span in self.procedure.spans(parts)
+        )
+
+    def _words(self, parts: Sequence[Part]) -> str:
+        return " ".join(self._quoted(*place) for place in self.procedure.spans(parts))
+
+    def _quoted(self, number: int, span: Span) -> str:
+        return self.task.evidence[number].content_text[span.start : span.end]
+
+
+def _shown(quote: str) -> str:
+    """Return the words on one line, unless code or a table stands among them."""
+    has_block = any(line.lstrip().startswith(_BLOCKS) for line in quote.splitlines())
+    return quote if has_block else " ".join(quote.split())

@@ -1,0 +1,94 @@
+"""Where a section's text has a list of steps, and what belongs to each of them."""
+
+import pytest
+
+from core.text.step_lists import StepList, find_step_lists
+
+
+def words(texts: list[str], one: StepList) -> list[list[str]]:
+    """Return the texts of the items of each step."""
+    return [
+        [
+            " ".join(" ".join(texts[p.text_number][p.start : p.end] for p in item.parts).split())
+            for item in step.items
+        ]
+        for step in one.steps
+    ]
+
+
+def only(*texts: str, language: str = "en") -> list[list[str]]:
+    [found] = find_step_lists(texts, language)
+    return words(list(texts), found)
+
+
+def test_numbers_that_follow_each_other_are_steps() -> None:
+    assert only("To start:\n\n1. Go\n2. Run. Do not fall.\n\nIt is fun.") == [
+        ["1. Go"],
+        ["2. Run. Do not fall."],
+    ]
+
+
+def test_a_list_goes_on_in_the_next_passage() -> None:
+    assert only("1. Go\n2. Run", "3. Stop\n\nIt is fun.") == [["1. Go"], ["2. Run"], ["3. Stop"]]
+
+
+def test_what_stands_between_two_numbers_belongs_to_the_first() -> None:
+    assert only(
+        "1. Run this:\n\n```\nls\n```\n\nIt lists files.\n\n2. Stop\n- now\n- here\n3. Go"
+    ) == [
+        ["1. Run this: ``` ls ``` It lists files."],
+        ["2. Stop", "- now", "- here"],
+        ["3. Go"],
+    ]
+
+
+def test_the_steps_of_a_step_are_told_apart_by_their_indent() -> None:
+    assert only("1. Go\n2. Prepare:\n   1. Wash\n   2. Dry\n3. Stop") == [
+        ["1. Go"],
+        ["2. Prepare:", "1. Wash", "2. Dry"],
+        ["3. Stop"],
+    ]
+
+
+def test_two_lists_of_a_section_are_two() -> None:
+    text = "Up:\n\n1. Go\n2. Run\n\nDown:\n\n1. Sit\n2. Lie"
+    found = find_step_lists([text])
+    assert [words([text], one) for one in found] == [
+        [["1. Go"], ["2. Run"]],
+        [["1. Sit"], ["2. Lie"]],
+    ]
+    assert [text[one.lead_in[0].start : one.lead_in[0].end] for one in found] == ["Up:", "Down:"]
+
+
+def test_a_warning_beside_a_list_comes_with_it_and_other_text_does_not() -> None:
+    text = "1. Go\n2. Run\n\nNever run on ice. Ice is cold.\n\nDo not sing."
+    [found] = find_step_lists([text])
+    assert [text[p.start : p.end] for p in found.warnings] == ["Never run on ice."]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "is_list"),
+    [
+        ("- Chop the onions\n- Gently stir the soup\n- a spoon", "en", True),
+        ("- Base: fit the foot\n- Lamp: screw in the bulb", "en", True),
+        ("- red lentils\n- two onions\n- one lemon", "en", False),
+        ("- The moon moves the tide.\n- The baker rises early.", "en", False),
+        ("- Schlauch abklemmen\n- Filter reinigen", "de", True),
+        ("You have learned how to:\n\n- Chop onions\n- Fry them", "en", False),
+        ("- Read (r): data are copied\n- Write (w): data are changed", "en", False),
+        ("- rote Linsen\n- zwei Zwiebeln", "de", False),
+        ("1. Who rises early?\n2. What moves the tide?", "en", False),
+        ("1. alone", "en", False),
+    ],
+)
+def test_bullets_are_steps_when_they_tell_what_to_do(
+    text: str, language: str, is_list: bool
+) -> None:
+    assert bool(find_step_lists([text], language)) is is_list
+
+
+def test_paragraphs_that_call_themselves_steps_are_steps() -> None:
+    assert only("Step 1: Go up.\n\nStep 2: Run down. Rest.") == [
+        ["Step 1: Go up."],
+        ["Step 2: Run down. Rest."],
+    ]
