@@ -192,7 +192,7 @@ def test_the_reminder_and_the_question_stand_behind_all_material() -> None:
 
 
 def test_hidden_characters_are_not_told() -> None:
-    text = last(render(task("Seen\U000e0041\u202e\x00\u200b.", question="Why\x1b is\ud800 that?")))
+    text = last(render(task("Seen\U000e0041\u202e\x01\u200b.", question="Why\x1b is\u202a that?")))
     assert blocks(text, "passage") == ["Seen."]
     assert blocks(text, "question") == ["Why is that?"]
 
