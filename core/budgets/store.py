@@ -14,6 +14,7 @@ from sqlalchemy import (
     and_,
     case,
     delete,
+    literal,
     or_,
     select,
     update,
@@ -190,19 +191,29 @@ class TokenBudgets:
         """Delete what is known of a user's use on the days before the moment's.
 
         The tokens of the day itself stay, or forgetting would be a way round the budget, and
-        nothing else of that day: not how often the user asked. It is marked as forgotten, also
-        where nothing was counted yet: an answer under way may still be. Courses and totals name
-        nobody.
+        nothing else of that day: not how often the user asked. It is marked as forgotten; where
+        anybody's tokens are counted that day, also if none of this user were yet: an answer
+        under way may still use some. Courses and totals name nobody.
         """
-        day, own = _day(moment), _of_user(user_id)
-        mark = insert_into(self._engine, TokenUsageRow).values(
-            day=day,
-            scope=Scope.USER,
-            subject=user_id,
-            query_tokens=0,
-            response_tokens=0,
-            calls=_FORGOTTEN,
+        row, day, own = TokenUsageRow, _day(moment), _of_user(user_id)
+        counted = select(row.day).where(row.day == day, row.scope == Scope.TOTAL).exists()
+        unused = select(
+            literal(day, row.day.type),
+            literal(Scope.USER.value, Text),
+            literal(user_id, Text),
+            literal(0),
+            literal(0),
+            literal(_FORGOTTEN),
         )
+        columns = [
+            row.day,
+            row.scope,
+            row.subject,
+            row.query_tokens,
+            row.response_tokens,
+            row.calls,
+        ]
+        mark = insert_into(self._engine, row).from_select(columns, unused.where(counted))
 
         def forget(db: Connection) -> None:
             db.execute(delete(TokenUsageRow).where(own, TokenUsageRow.day < day))

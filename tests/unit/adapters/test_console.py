@@ -28,7 +28,7 @@ from core.models import (
 )
 from tests.samples import chunk, citation, response
 
-HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\rA heap\x00 is\x7f a \u202etree\u2066."
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\rA heap\x01 is\x7f a \u202etree\u2066."
 
 
 def cited(**changes: Any) -> RetrievedChunk:
@@ -281,7 +281,7 @@ async def test_control_characters_do_not_reach_the_terminal_while_the_answer_gro
 async def test_control_characters_never_reach_the_terminal(show: Any) -> None:
     book = cited(page_title=HOSTILE, headings=(HOSTILE,))
     shown = await show(citing(f"{HOSTILE} [1]", book, notices=(HOSTILE,)))
-    for forbidden in ("\x1b]", "\x1b[2J", "\x9b", "\x07", "\rA", "\0", "\x7f", "\u202e"):
+    for forbidden in ("\x1b]", "\x1b[2J", "\x9b", "\x07", "\rA", "\x01", "\x7f", "\u202e"):
         assert forbidden not in shown
     assert "A heap is a tree." in shown
 
