@@ -1,38 +1,15 @@
 """What the local Slack refuses, as the platform does, asked by the real slack_sdk."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.wire.slack import Channel, ChannelKind, Limits, SlackServer, User, World
+from tests.wire.slack import Channel, ChannelKind, SlackServer, User, World
 from tests.wire.slack.trial import raw, refusal
 
 Json = dict[str, Any]
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer(Limits.relaxed()) as server:
-        yield server
-
-
-@pytest.fixture
-def world(server: SlackServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.workspace, world.channel)
-
-
-@pytest.fixture
-def client(server: SlackServer) -> AsyncWebClient:
-    token = server.world.installation.token
-    return AsyncWebClient(token=token, base_url=server.api_url, retry_handlers=[])
 
 
 def plain(text: str) -> Json:

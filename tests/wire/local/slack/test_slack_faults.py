@@ -15,7 +15,6 @@ from tests.wire.slack import (
     Drop,
     Duplicate,
     Echo,
-    Limits,
     Lose,
     NoAck,
     RateLimited,
@@ -28,28 +27,6 @@ from tests.wire.slack import (
 )
 from tests.wire.slack.faults import ApiFault
 from tests.wire.slack.trial import TrialApp, by_socket, refusal
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer(Limits.relaxed()) as server:
-        yield server
-
-
-@pytest.fixture
-def world(server: SlackServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.workspace, world.channel)
-
-
-@pytest.fixture
-def client(server: SlackServer) -> AsyncWebClient:
-    token = server.world.installation.token
-    return AsyncWebClient(token=token, base_url=server.api_url, retry_handlers=[])
 
 
 @pytest.fixture

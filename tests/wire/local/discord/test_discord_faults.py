@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
@@ -14,7 +13,6 @@ from tests.wire.discord import (
     DiscordServer,
     Drop,
     Duplicate,
-    Limits,
     Lose,
     NoHeartbeatAck,
     RateLimited,
@@ -22,36 +20,11 @@ from tests.wire.discord import (
     Slow,
     User,
     World,
-    point_library_at,
 )
 from tests.wire.discord.connection import Op
 from tests.wire.discord.trial import INTENTS, TrialBot, running
 
 POST = "POST /channels/{channel_id}/messages"
-
-
-@pytest.fixture
-async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(Limits.relaxed()) as server:
-        point_library_at(server, monkeypatch)
-        yield server
-
-
-@pytest.fixture
-def world(server: DiscordServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.guild)
-
-
-@pytest.fixture
-async def bot(server: DiscordServer) -> AsyncIterator[TrialBot]:
-    bot = TrialBot()
-    async with running(bot, server):
-        yield bot
 
 
 @pytest.fixture

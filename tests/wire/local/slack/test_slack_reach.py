@@ -1,37 +1,15 @@
 """Whom a message pings, what Slack would fetch for it, and how a typed text is shown."""
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.wire.slack import ChannelKind, Limits, SlackServer, User, World
+from tests.wire.slack import ChannelKind, User, World
 from tests.wire.slack.payloads import message_payload
 
 Json = dict[str, Any]
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer(Limits.relaxed()) as server:
-        yield server
-
-
-@pytest.fixture
-def world(server: SlackServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.workspace, world.channel)
-
-
-@pytest.fixture
-def client(server: SlackServer) -> AsyncWebClient:
-    return AsyncWebClient(token=server.world.installation.token, base_url=server.api_url)
 
 
 def rich(element: Json) -> list[Json]:

@@ -1,36 +1,14 @@
 """Whom a message pings, what is fetched for it, who may read it, and what it must look like."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import jsonschema
 import pytest
 
-from tests.wire.discord import DiscordServer, Limits, User, World
+from tests.wire.discord import DiscordServer, User, World
 from tests.wire.discord.message_payloads import message_payload
 from tests.wire.discord.schema import DESCRIPTION, Description
 from tests.wire.discord.trial import call
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(Limits.relaxed()) as server:
-        yield server
-
-
-@pytest.fixture
-def world(server: DiscordServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.guild)
-
-
-@pytest.fixture
-def messages(world: World) -> str:
-    return f"/channels/{world.channel.id}/messages"
 
 
 async def test_pings_follow_the_allowances_of_every_send_and_edit(

@@ -14,28 +14,12 @@ from slack_sdk.oauth.installation_store import FileInstallationStore
 from slack_sdk.oauth.state_store import FileOAuthStateStore
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.wire.slack import App, ChannelKind, Limits, SlackServer, User, Workspace, World
+from tests.wire.slack import App, ChannelKind, SlackServer, User, Workspace, World
 from tests.wire.slack.callbacks import signed
 from tests.wire.slack.trial import TrialApp, by_http, raw, refusal
 
 # slack_sdk sends client id and secret in a way that aiohttp will drop.
 pytestmark = pytest.mark.filterwarnings("ignore:BasicAuth is deprecated:DeprecationWarning")
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer(Limits.relaxed()) as server:
-        yield server
-
-
-@pytest.fixture
-def world(server: SlackServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.workspace, world.channel)
 
 
 class Endpoint:

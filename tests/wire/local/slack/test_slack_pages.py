@@ -1,37 +1,14 @@
 """How the local Slack hands out long conversations: page by page, as the platform does."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.wire.slack import Limits, SlackServer, User, World
+from tests.wire.slack import SlackServer, User, World
 
 Json = dict[str, Any]
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer(Limits.relaxed()) as server:
-        yield server
-
-
-@pytest.fixture
-def world(server: SlackServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.workspace, world.channel)
-
-
-@pytest.fixture
-def client(server: SlackServer) -> AsyncWebClient:
-    token = server.world.installation.token
-    return AsyncWebClient(token=token, base_url=server.api_url, retry_handlers=[])
 
 
 async def test_history_is_paged_and_scarce_for_distributed_apps(

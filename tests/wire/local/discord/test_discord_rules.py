@@ -1,7 +1,6 @@
 """The local Discord refuses what Discord refuses."""
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from tests.wire.discord import (
     ChannelType,
     DiscordServer,
-    Limits,
     Permission,
     User,
     World,
@@ -19,27 +17,6 @@ from tests.wire.discord.trial import call
 ROW: Any = {"type": 1, "components": [{"type": 2, "style": 1, "label": "a", "custom_id": "a"}]}
 QUESTION: Any = {"type": 3, "name": "question", "description": "What?", "required": True}
 ASK: Any = {"name": "ask", "description": "Ask.", "options": [QUESTION]}
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(Limits.relaxed()) as server:
-        yield server
-
-
-@pytest.fixture
-def world(server: DiscordServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.guild)
-
-
-@pytest.fixture
-def messages(world: World) -> str:
-    return f"/channels/{world.channel.id}/messages"
 
 
 async def post(server: DiscordServer, body: Any, path: str = "") -> tuple[int, int, Any]:

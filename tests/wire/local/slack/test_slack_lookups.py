@@ -1,35 +1,12 @@
 """What a bot looks up in the local Slack, and the small deeds beside answering."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import aiohttp
-import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.wire.slack import ChannelKind, Limits, SlackServer, User, World
+from tests.wire.slack import ChannelKind, SlackServer, User, World
 from tests.wire.slack.trial import TrialApp, by_socket, refusal
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer(Limits.relaxed()) as server:
-        yield server
-
-
-@pytest.fixture
-def world(server: SlackServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.workspace, world.channel)
-
-
-@pytest.fixture
-def client(server: SlackServer) -> AsyncWebClient:
-    return AsyncWebClient(token=server.world.installation.token, base_url=server.api_url)
 
 
 async def test_a_bot_learns_who_and_where_it_is(client: AsyncWebClient, world: World) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
@@ -15,38 +14,12 @@ from tests.wire.discord import (
     Channel,
     ChannelType,
     DiscordServer,
-    Limits,
     MessageType,
     User,
     World,
-    point_library_at,
 )
 from tests.wire.discord.schema import DESCRIPTION
 from tests.wire.discord.trial import TrialBot, running
-
-
-@pytest.fixture
-async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordServer]:
-    async with DiscordServer(Limits.relaxed()) as server:
-        point_library_at(server, monkeypatch)
-        yield server
-
-
-@pytest.fixture
-def world(server: DiscordServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.guild)
-
-
-@pytest.fixture
-async def bot(server: DiscordServer) -> AsyncIterator[TrialBot]:
-    bot = TrialBot()
-    async with running(bot, server):
-        yield bot
 
 
 def place(bot: TrialBot, channel: Channel) -> Any:

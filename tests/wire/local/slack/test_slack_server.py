@@ -16,7 +16,7 @@ from slack_bolt.context.set_title.async_set_title import AsyncSetTitle
 from slack_bolt.middleware.assistant.async_assistant import AsyncAssistant
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.wire.slack import Limits, SlackServer, User, World
+from tests.wire.slack import SlackServer, User, World
 from tests.wire.slack.trial import TrialApp, by_http, by_socket
 
 Json = dict[str, Any]
@@ -38,22 +38,6 @@ FEEDBACK = {
         },
     ],
 }
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer(Limits.relaxed()) as server:
-        yield server
-
-
-@pytest.fixture
-def world(server: SlackServer) -> World:
-    return server.world
-
-
-@pytest.fixture
-def ann(world: World) -> User:
-    return world.add_user("ann", world.workspace, world.channel)
 
 
 @pytest.fixture
