@@ -87,13 +87,13 @@ class Agent:
 
         Which sections are read comes before the first text. A request that was answered
         before, or meanwhile by another process, gets its stored answer: what is shown last is
-        what is stored. A service that fails ends the turn with outcome `error`; that is stored
-        like any other.
+        what is stored. A service that fails, other than the database, ends the turn with
+        outcome `error`; that is stored like any other.
 
         Raises:
             RequestError: before anything is stored, when the asker has to change something.
             ConfigurationError: when the course cannot be answered from at all.
-            StoreError: when the conversation cannot be read.
+            StoreError: when the database cannot be read: no turn could be stored either.
         """
         configuration = self._configuration(request.course_id)
         limit = request.max_turns or configuration.max_turns
@@ -145,7 +145,11 @@ class Agent:
     async def _write(
         self, turn: Turn, search: asyncio.Task[Retrieval] | None
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Yield the answer as it is written, and last the response, whatever fails."""
+        """Yield the answer as it is written, and last the response.
+
+        A service that fails is told in the response, but for the database: it could not keep
+        that response, and another try may succeed.
+        """
         streamed = False
         try:
             retrieval = await (search or self._retrieve(turn))
@@ -155,6 +159,8 @@ class Agent:
                 async for event in events:
                     streamed = isinstance(event, TextDelta)
                     yield event
+        except StoreError:
+            raise
         except ServiceError as error:
             logger.warning("the turn failed: %s: %s", type(error).__name__, error)
             if streamed:

@@ -25,6 +25,7 @@ from core.errors import (
     EmbeddingError,
     GenerationError,
     RequestError,
+    StoreError,
     UnknownSection,
     VectorIndexError,
 )
@@ -381,6 +382,20 @@ async def test_a_failing_index_ends_in_an_error_that_is_stored_and_safe(house: H
     stored = await house.sessions.turn_of(asked.request_id)
     assert stored
     assert (stored.outcome, stored.agent_response) == (Outcome.ERROR, answer)
+
+
+async def test_a_database_that_fails_in_mid_turn_ends_in_no_answer(
+    house: House, tmp_path: Path
+) -> None:
+    asked, empty = asking(session_id=uuid4()), create_engine(f"sqlite:///{tmp_path / 'empty.db'}")
+    full, house.catalogue = house.catalogue, Catalogue(empty)
+    with pytest.raises(StoreError):
+        await house.agent().answer(asked)
+    assert await house.sessions.turn_of(asked.request_id) is None
+    house.catalogue = full
+    answer = await house.agent().answer(asked)
+    assert COVERED_FACT in answer.response_text
+    await empty.dispose()
 
 
 async def test_after_an_error_the_same_conversation_goes_on(house: House) -> None:
