@@ -335,6 +335,14 @@ IN_CORE = (
     ),
     # --- what is stored and told -----------------------------------------------------------
     Mutant(
+        "answer that the database is away",
+        "core/agent.py",
+        "        except StoreError:\n            raise\n",
+        "",
+        "a turn that the database failed is tried again in place of being answered so",
+        (f"{AGENT}::test_a_database_that_fails_in_mid_turn_ends_in_no_answer",),
+    ),
+    Mutant(
         "store tokens in the clear",
         "core/inbox/store.py",
         "        token = self._seal(arrival.token) if arrival.token is not None else None\n",
