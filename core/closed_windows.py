@@ -13,7 +13,7 @@ from core.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
-KEPT = timedelta(minutes=1)
+_KEPT = timedelta(minutes=1)
 """How long a window stays known after it has opened again, at least."""
 
 
@@ -49,7 +49,7 @@ class ClosedWindows:
         longer = {"until": func.greatest(ClosedWindowRow.until, insert.excluded.until)}
         upsert = insert.on_conflict_do_update(index_elements=["window"], set_=longer)
         old = delete(ClosedWindowRow).where(
-            ClosedWindowRow.until < moment - literal(KEPT, Interval)
+            ClosedWindowRow.until < moment - literal(_KEPT, Interval)
         )
         try:
             await write(self._engine, lambda db: (db.execute(old), db.execute(upsert)))

@@ -276,10 +276,16 @@ def _failures() -> tuple[type[Exception], ...]:
 
 
 def _is_about_a_value(cause: BaseException) -> bool:
-    """Return whether a value was refused: by the server, or by the driver before that."""
+    """Return whether a value was refused: by the server, or by the driver before that.
+
+    A certificate that is not valid is a ValueError and an OSError; the driver of SQLite calls a
+    closed connection a ValueError, which is then the cause of the cause.
+    """
     if str(getattr(cause, "sqlstate", "")).startswith(_DATA_EXCEPTION):
         return True
-    return any(isinstance(error, ValueError) for error in (cause, cause.__cause__))
+    if isinstance(cause, OSError):
+        return False
+    return isinstance(cause, ValueError) or isinstance(cause.__cause__, UnicodeError)
 
 
 async def dispose(engine: AsyncEngine) -> None:

@@ -12,7 +12,7 @@ from core.budgets.store import TokenUsageRow, has_expired
 from core.channels import beside
 from core.channels.beside import PanelRow
 from core.channels.store import ConversationRow
-from core.closed_windows import KEPT, ClosedWindowRow
+from core.closed_windows import ClosedWindowRow
 from core.database import write
 from core.feedback.store import VoteRow
 from core.inbox.limits import CountRow
@@ -26,8 +26,8 @@ _BATCH = 200
 """Rows of a table that are deleted in one go, so that nobody waits long for the database."""
 _BURIED_FOR = timedelta(days=1)
 """How long it is known that a message was deleted whose event may still come."""
-_COUNTED_FOR = timedelta(hours=1)
-"""How long the questions of a minute are counted; limits are by the minute."""
+_LIMITS_KEPT = timedelta(hours=1)
+"""How long it is known what was counted or closed in a minute; clocks may differ by some."""
 
 
 class Retention:
@@ -49,7 +49,7 @@ class Retention:
             StoreError: when the database fails; what was deleted by then stays deleted.
         """
         moment = moment or now()
-        steps = [(_counts, moment - _COUNTED_FOR), (_windows, moment - KEPT)]
+        steps = [(_counts, moment - _LIMITS_KEPT), (_windows, moment - _LIMITS_KEPT)]
         steps += [(_buried, moment - _BURIED_FOR), (_tokens, moment)]
         steps.append((_panels, moment - min(beside.KEPT, self._kept_for or beside.KEPT)))
         if self._kept_for is not None:

@@ -204,7 +204,7 @@ async def test_of_a_conversation_that_goes_on_the_old_turns_are_blanked(
 
 
 async def test_a_rate_limit_that_was_used_up_a_while_ago_is_forgotten(engine: AsyncEngine) -> None:
-    moments = {"long ago": -2.0, "just now": -0.5, "still closed": 0.5}
+    moments = {"long ago": -61.0, "just now": -59.0, "still closed": 0.5}
     windows = [
         {"window": name, "until": now() + timedelta(minutes=minutes)}
         for name, minutes in moments.items()

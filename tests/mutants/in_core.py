@@ -529,8 +529,8 @@ IN_CORE = (
     Mutant(
         "keep for good where a rate limit was used up",
         "core/retention.py",
-        "[(_counts, moment - _COUNTED_FOR), (_windows, moment - KEPT)]",
-        "[(_counts, moment - _COUNTED_FOR)]",
+        "[(_counts, moment - _LIMITS_KEPT), (_windows, moment - _LIMITS_KEPT)]",
+        "[(_counts, moment - _LIMITS_KEPT)]",
         "the id of direct messages is gone soon after they are forgotten",
         (f"{RETENTION}::test_a_rate_limit_that_was_used_up_a_while_ago_is_forgotten",),
     ),
