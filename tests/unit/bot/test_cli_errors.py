@@ -33,10 +33,11 @@ def closed_port() -> int:
     return port
 
 
-def refused(done: Finished, code: Exit, *words: str) -> None:
-    assert done.code == code
+def ending(done: Finished, *words: str) -> int:
+    """Return the exit code of a command that says one sentence with these words, and no more."""
     assert done.out == ""
     assert all(word in done.sentence for word in words), done.sentence
+    return done.code
 
 
 # --- the command line ---------------------------------------------------------------------
@@ -86,7 +87,7 @@ def refused(done: Finished, code: Exit, *words: str) -> None:
 def test_wrong_usage_ends_with_2(
     lighthouse: CommandLine, arguments: list[str], words: list[str]
 ) -> None:
-    refused(lighthouse.here(*arguments), Exit.USAGE, *words)
+    assert ending(lighthouse.here(*arguments), *words) == Exit.USAGE
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,7 @@ def test_bad_input_ends_with_65(
         },
     )
     (lighthouse.folder / "empty").mkdir(exist_ok=True)
-    refused(lighthouse.here(*arguments), Exit.BAD_INPUT, *words)
+    assert ending(lighthouse.here(*arguments), *words) == Exit.BAD_INPUT
 
 
 # --- the configuration --------------------------------------------------------------------
@@ -169,7 +170,7 @@ def test_wrong_configuration_ends_with_78(
         },
     )
     done = lighthouse.setting(**variables).here("ask", COVERED)
-    refused(done, Exit.CONFIGURATION, *words)
+    assert ending(done, *words) == Exit.CONFIGURATION
     assert PASSWORD not in done.err
 
 
@@ -185,26 +186,27 @@ def test_gemini_without_a_key_ends_with_78_naming_what_to_set(
     lighthouse: CommandLine, shell_variables: dict[str, str], arguments: list[str]
 ) -> None:
     done = lighthouse.setting(**shell_variables).here(*arguments)
-    refused(done, Exit.CONFIGURATION, *KEY_NAMES)
+    assert ending(done, *KEY_NAMES) == Exit.CONFIGURATION
 
 
 def test_before_the_first_course_the_reader_is_told_what_to_do(glossator: CommandLine) -> None:
     for arguments in (["ask", COVERED], ["chat"], ["search", COVERED], ["courses", "sections"]):
-        refused(glossator.here(*arguments), Exit.CONFIGURATION, "no course yet", "ingest SOURCE")
+        done = glossator.here(*arguments)
+        assert ending(done, "no course yet", "ingest SOURCE") == Exit.CONFIGURATION
 
 
 def test_a_course_that_is_only_described_is_told_apart(glossator: CommandLine) -> None:
     write_files(glossator.folder, {"glossator.toml": '[courses.arden]\ntitle = "Arden"\n'})
     done = glossator.here("ask", COVERED, "--course", "arden")
-    refused(done, Exit.CONFIGURATION, "arden", "no text yet")
-    refused(glossator.here("ingest"), Exit.CONFIGURATION, "arden", "no sources")
+    assert ending(done, "arden", "no text yet") == Exit.CONFIGURATION
+    assert ending(glossator.here("ingest"), "arden", "no sources") == Exit.CONFIGURATION
 
 
 def test_with_several_courses_one_must_be_named(glossator: CommandLine) -> None:
     for name in ("one", "two"):
         write_files(glossator.folder / name, LIGHTHOUSE)
         assert glossator.here("ingest", name).code == 0
-    refused(glossator.here("ask", COVERED), Exit.USAGE, "--course", "one, two")
+    assert ending(glossator.here("ask", COVERED), "--course", "one, two") == Exit.USAGE
 
 
 def test_a_bad_word_in_the_environment_stops_even_the_doctor(glossator: CommandLine) -> None:
@@ -215,7 +217,7 @@ def test_a_bad_word_in_the_environment_stops_even_the_doctor(glossator: CommandL
 
 
 def test_run_says_that_there_is_no_platform_yet(glossator: CommandLine) -> None:
-    refused(glossator.here("run"), Exit.CONFIGURATION, "glossator chat")
+    assert ending(glossator.here("run"), "glossator chat") == Exit.CONFIGURATION
 
 
 @pytest.mark.parametrize(
@@ -233,7 +235,7 @@ def test_a_book_embedded_with_a_model_that_there_is_not_is_told_with_what_to_do(
     with sqlite3.connect(glossator.data / "glossator.db") as database:
         database.execute("UPDATE editions SET embedding_model = ?", [model])
     database.close()
-    refused(glossator.here("ask", COVERED), Exit.CONFIGURATION, *words)
+    assert ending(glossator.here("ask", COVERED), *words) == Exit.CONFIGURATION
     done = glossator.here("chat", stdin=f"{COVERED}\n")
     assert done.code == Exit.OK
     assert all(word in done.err for word in words)
@@ -260,14 +262,14 @@ def test_an_unreachable_database_ends_with_69(
     lighthouse: CommandLine, closed_port: int, command: list[str]
 ) -> None:
     url = f"postgresql://bot:{PASSWORD}@127.0.0.1:{closed_port}/bot"
-    refused(timely(lighthouse.setting(DATABASE__URL=url), *command), Exit.UNAVAILABLE)
+    assert ending(timely(lighthouse.setting(DATABASE__URL=url), *command)) == Exit.UNAVAILABLE
 
 
 def test_a_database_that_never_answers_ends_with_69(
     lighthouse: CommandLine, silent_port: int
 ) -> None:
     url = f"postgresql://bot:{PASSWORD}@127.0.0.1:{silent_port}/bot"
-    refused(timely(lighthouse.setting(DATABASE__URL=url), "courses"), Exit.UNAVAILABLE)
+    assert ending(timely(lighthouse.setting(DATABASE__URL=url), "courses")) == Exit.UNAVAILABLE
 
 
 @pytest.mark.parametrize("port", ["closed_port", "silent_port"])
@@ -295,7 +297,7 @@ def test_an_unreachable_index_stops_an_ingestion_with_69(
     lighthouse: CommandLine, closed_port: int
 ) -> None:
     shell = lighthouse.setting(QDRANT__URL=f"http://127.0.0.1:{closed_port}")
-    refused(timely(shell, "ingest", "lighthouse"), Exit.UNAVAILABLE, "Qdrant")
+    assert ending(timely(shell, "ingest", "lighthouse"), "Qdrant") == Exit.UNAVAILABLE
 
 
 def test_a_file_that_is_no_database_is_told_with_what_to_do(glossator: CommandLine) -> None:
@@ -303,7 +305,7 @@ def test_a_file_that_is_no_database_is_told_with_what_to_do(glossator: CommandLi
     shell = glossator.setting(DISCORD__TOKEN="a.token.nobody-asks-for")
     for command in (["ask", COVERED], ["db", "check"], ["db", "upgrade"], ["run"]):
         done = timely(shell, *command)
-        refused(done, Exit.BAD_INPUT, "damaged", "file is not a database", "backup")
+        assert ending(done, "damaged", "file is not a database", "backup") == Exit.BAD_INPUT
         assert "try again" not in done.sentence
 
 
@@ -312,7 +314,7 @@ def test_a_database_with_damaged_pages_is_told_with_what_to_do(glossator: Comman
     path = glossator.data / "glossator.db"
     whole = path.read_bytes()
     path.write_bytes(whole[:100] + b"\xff" * (len(whole) - 100))
-    refused(glossator.here("sessions", "list"), Exit.BAD_INPUT, "malformed", "backup")
+    assert ending(glossator.here("sessions", "list"), "malformed", "backup") == Exit.BAD_INPUT
 
 
 def test_a_damaged_model_graph_is_named(tmp_path: Path, lighthouse: CommandLine) -> None:
@@ -320,7 +322,7 @@ def test_a_damaged_model_graph_is_named(tmp_path: Path, lighthouse: CommandLine)
     (tmp_path / "data" / "models").mkdir(parents=True)
     graph = next((lighthouse.data / "models").glob("*.onnx"))
     (tmp_path / "data" / "models" / graph.name).write_bytes(b"damaged")
-    refused(shell.here("ingest", "lighthouse"), Exit.CONFIGURATION, "delete", graph.name)
+    assert ending(shell.here("ingest", "lighthouse"), "delete", graph.name) == Exit.CONFIGURATION
 
 
 def test_ctrl_c_while_the_program_loads_ends_with_130(glossator: CommandLine) -> None:
