@@ -170,10 +170,15 @@ async def test_a_look_that_was_put_off_is_left_out_when_another_came_first(
 
 
 @pytest.mark.usefixtures("quick")
-async def test_without_a_pause_the_history_is_looked_through_now_and_then() -> None:
-    cursors = Cursors()
-    async with running(looking(cursors)):
+async def test_without_a_pause_the_history_is_looked_through_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(History, "said", [said("lost", "1.0")])
+    cursors, intake, questions = Cursors(), Intake(lambda: None), Questions()
+    async with running(looking(cursors, "T1", events=events(questions, intake), intake=intake)):
         await until(lambda: len(cursors.noted) > 1)
+    assert questions.taken[:2] == ["lost", "lost"]
+    assert cursors.noted[0] < cursors.noted[1]
 
 
 @pytest.mark.usefixtures("quick")
@@ -242,8 +247,11 @@ async def test_the_first_connection_ever_is_noted_whatever_is_said_meanwhile() -
     await until(lambda: intake.waiting == 1)
     catch_up = looking(cursors, intake=intake)
     async with running(catch_up):
+        before = now()
         catch_up.begin()
+        after = now()
         await until(lambda: bool(cursors.noted))
+    assert before <= cursors.noted[0] <= after
     waiting.cancel()
     await asyncio.wait({waiting})
 
