@@ -58,6 +58,7 @@ async def test_what_does_not_end_is_given_up_at_the_end(monkeypatch: pytest.Monk
             ended.set()
 
     await unhurried.in_time(endless())
+    assert not ended.is_set(), "it goes on until then"
     await unhurried.close()
     async with asyncio.timeout(5):
         await ended.wait()

@@ -104,6 +104,12 @@ class Told:
     def __init__(self) -> None:
         self.names = list[str]()
 
+    async def until(self, name: str) -> None:
+        """Wait until the client has told something."""
+        async with asyncio.timeout(30.0):
+            while name not in self.names:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
     async def connected(self, shard_id: int, *, resumed: bool) -> None:
         self.names.append("resumed" if resumed else "connected")
 
@@ -207,12 +213,10 @@ async def test_the_client_tells_when_a_connection_stands_and_when_it_was_ended(
 ) -> None:
     discord = Discord()
     discord._served = [discord.stays]
-    async with connecting(client, discord, monkeypatch), asyncio.timeout(30.0):
-        while told.names != ["connected"]:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-    async with asyncio.timeout(30.0):
-        while told.names != ["connected", "disconnected", "released"]:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    async with connecting(client, discord, monkeypatch):
+        await told.until("connected")
+    await told.until("released")
+    assert told.names == ["connected", "disconnected", "released"]
 
 
 async def test_a_shard_that_is_no_more_this_processs_is_not_told_as_connected(

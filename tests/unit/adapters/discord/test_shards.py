@@ -183,6 +183,8 @@ async def test_connections_end_with_the_leases_also_if_the_first_hand_over_hangs
     running = asyncio.create_task(shards.run())
     await _until_running(connections, 0, 1)
     await _until_running(connections)
+    assert not shards.is_certain
+    assert connections.begun == [0, 1]
     running.cancel()
     await asyncio.wait({running})
 
