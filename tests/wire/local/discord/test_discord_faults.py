@@ -139,9 +139,12 @@ async def test_a_replay_repeats_what_was_seen(
     assert [message.content for message in bot.heard] == ["once", "once"]
 
 
-async def test_the_server_asks_to_reconnect(server: DiscordServer, bot: TrialBot) -> None:
+async def test_the_server_asks_to_reconnect(
+    server: DiscordServer, bot: TrialBot, world: World
+) -> None:
     await server.gateway.reconnect()
-    await server.world.until(lambda: bot.resumes == 1)
+    await world.until(lambda: bot.resumes == 1)
+    assert identifies(world) == 1
 
 
 async def test_an_invalid_session_is_resumed_or_begun_anew(
@@ -154,6 +157,7 @@ async def test_an_invalid_session_is_resumed_or_begun_anew(
     await server.gateway.connected()
     await world.say(ann, world.channel, "back")
     await world.until(lambda: bot.heard)
+    assert [message.content for message in bot.heard] == ["back"]
 
 
 async def test_a_session_that_timed_out_is_begun_anew(
@@ -173,6 +177,7 @@ async def test_missing_acknowledgements_make_the_client_resume(
     async with running(bot, server):
         server.faults.gateway(NoHeartbeatAck(), times=None)
         await world.until(lambda: bot.resumes >= 1)
+    assert identifies(world) == 1
 
 
 async def test_a_silent_connection_loses_nothing(

@@ -218,6 +218,8 @@ async def test_what_is_withdrawn_is_shown_no_more(
     await world.until(lambda: answer.content == "Searching the book …")
     await reply.update("Right")
     await world.until(lambda: answer.content == "Right …")
+    searching = "Searching the book …"
+    assert answer.revisions == [searching, "Wrong …", searching, "Right …"]
 
 
 async def test_a_stopped_answer_is_a_sentence_without_buttons(
