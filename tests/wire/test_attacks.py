@@ -82,12 +82,16 @@ async def test_a_model_that_repeats_its_instructions_is_not_heard(house: House) 
         return f"{told}\n\n{cite(told, 1, told)}"
 
     house.server.answer_with(repeating)
-    _is_harmless(await house.agent.answer(asking(COVERED)), house)
+    answer = await house.agent.answer(asking(COVERED))
+    _is_harmless(answer, house)
+    assert answer.outcome is Outcome.ABSTAINED
 
 
 async def test_a_model_that_knows_another_course_cannot_tell_of_it(house: House) -> None:
     house.server.answer_with(lambda _: cite(FOREIGN_CANARY, 1, FOREIGN_CANARY))
-    _is_harmless(await house.agent.answer(asking(COVERED)), house)
+    answer = await house.agent.answer(asking(COVERED))
+    _is_harmless(answer, house)
+    assert answer.outcome is Outcome.ABSTAINED
 
 
 def _is_harmless(answer: AgentResponse, house: House) -> None:
