@@ -18,6 +18,7 @@ from tests.wire.discord import (
     Channel,
     Drop,
     Duplicate,
+    Interaction,
     Limits,
     Message,
     RateLimited,
@@ -94,8 +95,8 @@ async def begun(trial: Trial, question: Message) -> None:
     await trial.until(lambda: (question.thread and trial.from_bot(question.thread)) or None)
 
 
-async def commanded_once(trial: Trial) -> None:
-    """Ask by command, and check that there is one answer."""
+async def commanded_once(trial: Trial) -> Interaction:
+    """Ask by command, check that there is one answer, and return what was asked."""
     channel = trial.channel()
     asked = await trial.world.slash(trial.user(), channel, "ask", question=COVERED)
     answer = await trial.result_of(asked)
@@ -103,6 +104,13 @@ async def commanded_once(trial: Trial) -> None:
     assert asked.responded_after is not None
     assert asked.responded_after < 3
     assert trial.from_bot(channel) == [answer]
+    return asked
+
+
+def times_told(trial: Trial, name: str, of: Message | Interaction) -> int:
+    """Return how often the bot was sent an event of a kind about a message or a command."""
+    told = (event for event in trial.world.history.dispatches if event.name == name)
+    return sum(event.data["id"] == str(of.id) for event in told)
 
 
 # --- events -------------------------------------------------------------------------------
@@ -111,9 +119,12 @@ async def commanded_once(trial: Trial) -> None:
 @pytest.mark.parametrize("times", [2, 10])
 async def test_an_event_that_comes_several_times_is_answered_once(trial: Trial, times: int) -> None:
     trial.server.faults.gateway(Duplicate(times), "MESSAGE_CREATE")
-    await answered_once(trial, *await mentions(trial))
+    (question,) = await mentions(trial)
+    await answered_once(trial, question)
+    assert times_told(trial, "MESSAGE_CREATE", question) == times
     trial.server.faults.gateway(Duplicate(times), "INTERACTION_CREATE")
-    await commanded_once(trial)
+    asked = await commanded_once(trial)
+    assert times_told(trial, "INTERACTION_CREATE", asked) == times
 
 
 async def test_events_out_of_order_are_answered_once_each(trial: Trial) -> None:
@@ -124,6 +135,8 @@ async def test_events_out_of_order_are_answered_once_each(trial: Trial) -> None:
     for _ in range(2):
         await trial.world.say(trial.user(), thread, COVERED)
     await trial.until(lambda: len(list(filter(is_finished, trial.from_bot(thread)))) == 3 or None)
+    await trial.quiet(thread, trial.user())
+    assert len(trial.from_bot(thread)) == 3
 
 
 @pytest.mark.parametrize("way", ["close 4000", "op 7", "op 9 true", "cut"])
@@ -132,6 +145,7 @@ async def test_a_resumed_connection_loses_and_repeats_nothing(trial: Trial, way:
     before = await mentions(trial)
     await trial.answer_to(before[0])
     trial.server.faults.overlap = 30
+    connected = trial.bot.log.count("connected to Discord as")
     resumed = trial.bot.log.count("resumed the connection")
     await _disturb(trial, way)
     while_away = await mentions(trial, 2)
@@ -139,6 +153,8 @@ async def test_a_resumed_connection_loses_and_repeats_nothing(trial: Trial, way:
     await gateway.connected(timeout=PATIENCE)
     await answered_once(trial, *before, *while_away, *await mentions(trial))
     await commanded_once(trial)
+    assert times_told(trial, "MESSAGE_CREATE", before[0]) > 1, "what was heard was told again"
+    assert trial.bot.log.count("connected to Discord as") == connected
 
 
 @pytest.mark.parametrize("way", ["close 4009", pytest.param("op 9 false", marks=pytest.mark.slow)])
@@ -201,6 +217,7 @@ async def test_a_connection_that_says_nothing_is_replaced(one_course: Path, tmp_
         unheard = await mentions(trial, 2)
         await trial.world.until(lambda: trial.bot.log.count("the connection to Discord"), 120)
         await answered_once(trial, *unheard)
+        assert [c.silent for c in trial.server.gateway.connections] == [False]
 
 
 # --- requests -----------------------------------------------------------------------------
@@ -232,10 +249,13 @@ async def test_rate_limits_are_waited_out(trial: Trial, scope: str) -> None:
 
 
 async def test_a_burst_of_server_errors_delays_answers_and_loses_none(trial: Trial) -> None:
+    calls = trial.world.history.calls
+    before = len(calls)
     trial.server.faults.seed(4)
     trial.server.faults.rest(ServerError(503), "/channels", times=8, probability=0.5)
     trial.server.faults.rest(ServerError(500, applied=True), times=4, probability=0.3)
     await answered_once(trial, *await mentions(trial, 4))
+    assert {call.status for call in calls[before:] if call.fault} == {500, 503}, "they were met"
 
 
 # --- interactions -------------------------------------------------------------------------

@@ -131,6 +131,8 @@ async def test_an_answer_that_is_being_written_for_somebody_forgotten_is_taken_b
     await trial.until(lambda: answer.deleted or None, "the removal of the answer")
     left = (data(trial), ann.id, direct.id, WORDS)
     await trial.until(lambda: not places_of(*left) or None, f"nothing left of {asked.id}")
+    await trial.quiet(direct, trial.user())
+    assert places_of(*left) == set(), "nothing comes back"
 
 
 @pytest.mark.parametrize("gone", ["thread", "channel"])

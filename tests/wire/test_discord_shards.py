@@ -116,6 +116,7 @@ async def test_a_process_that_stood_still_gives_up_what_others_took(fleet: Fleet
     print(f", one connection a shard {time.monotonic() - woken:.1f} s after the process went on")
     await fleet.answered_once([*asked, *await fleet.ask_everywhere()])
     await fleet.balanced()
+    assert [len(shards_of(bot)) for bot in (zombie, other)] == [2, 2]
 
 
 @pytest.mark.slow
