@@ -264,7 +264,10 @@ async def test_a_click_is_acknowledged_in_time_though_its_modal_is_slow(trial: T
     ann = trial.user()
     answer = await trial.ask(ann, trial.channel(ann), COVERED)
     trial.server.faults.api(Slow(5.0), "views.open")
-    await (await trial.world.click(ann, answer, EVIDENCE)).ack()
+    click = await trial.world.click(ann, answer, EVIDENCE)
+    await click.ack()
+    assert "Please press the button again" in (await trial.result_of(click)).shown
+    assert not click.opened
 
 
 async def test_a_channel_that_answers_every_message_needs_no_mention(trial: Trial) -> None:

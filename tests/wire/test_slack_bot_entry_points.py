@@ -193,10 +193,15 @@ async def test_a_mention_that_is_added_by_an_edit_is_a_question(trial: Trial) ->
 async def test_a_deleted_question_takes_its_answer_along(trial: Trial) -> None:
     ann = trial.user()
     channel = trial.channel(ann)
-    question = await trial.world.say(ann, channel, f"{trial.mention} {COVERED}")
+    question = await trial.world.say(ann, channel, f"{trial.mention} heliotrope {COVERED}")
     await trial.answer_to(question)
+    stored = (trial.bot.folder / "data", "heliotrope")
+    assert places_of(*stored), "the search finds what there is"
     await trial.world.delete(question)
     await trial.until(lambda: not trial.from_bot(channel) or None)
+    await trial.quiet()
+    assert trial.from_bot(channel) == []
+    assert places_of(*stored) == set()
 
 
 async def test_a_question_that_was_deleted_before_it_is_heard_is_neither_answered_nor_kept(

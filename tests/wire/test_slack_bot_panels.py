@@ -21,9 +21,12 @@ async def test_a_panel_does_not_wait_for_an_answer_that_never_comes(
         for _ in range(2):  # the answer, and that it was one too many
             await trial.answer_to(await world.assistant_say(thread, COVERED))
         before = len(world.history.of(SET_STATUS))
+        answers = trial.from_bot(thread.channel)
         await world.assistant_say(thread, COVERED)
         await trial.until(lambda: len(world.history.of(SET_STATUS)) > before or None)
         await trial.until(lambda: not world.statuses or None, "an end of the status")
+        assert trial.from_bot(thread.channel) == answers
+        assert world.history.of(SET_STATUS)[-1].arguments["status"] == ""
 
 
 async def test_what_only_decorates_a_panel_stops_when_slack_takes_no_more_of_it(
