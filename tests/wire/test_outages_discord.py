@@ -93,12 +93,13 @@ async def test_what_is_asked_while_nobody_hears_is_found_afterwards(away: Away) 
     await Pages(away.trial.bot).becomes("/readyz", 503)
     question = await away.say()
     await asyncio.sleep(outage(0.0))
+    assert question.thread is None
     await away.proxy.up()
     await away.answered_once(question, time.monotonic())
 
 
 async def test_a_discord_that_goes_on_and_off_gets_one_answer_a_question(away: Away) -> None:
-    asked = []
+    trial, asked = away.trial, list[Message]()
     for _ in range(4):
         asked.append(await away.say())
         await asyncio.sleep(0.4)
@@ -108,3 +109,6 @@ async def test_a_discord_that_goes_on_and_off_gets_one_answer_a_question(away: A
     healed = time.monotonic()
     for question in asked:
         await away.answered_once(question, healed)
+    await trial.quiet(trial.channel(), trial.user())
+    places = [question.thread or question.channel for question in asked]
+    assert [len(trial.from_bot(place)) for place in places] == [1] * 4

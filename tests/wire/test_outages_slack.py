@@ -118,6 +118,7 @@ async def test_what_is_asked_while_nobody_hears_is_found_afterwards(away: Away) 
     await Pages(away.trial.bot).becomes("/readyz", 503)
     question = await away.say()
     await asyncio.sleep(outage(0.0))
+    assert away.trial.from_bot(question.channel) == []
     await away.proxy.up()
     await away.answered_once(question, time.monotonic())
 
@@ -138,3 +139,5 @@ async def test_what_is_asked_of_a_slack_that_comes_and_goes_is_answered_once(awa
     for question in questions:
         await away.answered_once(question, steady)
     await Pages(away.trial.bot).becomes("/readyz", 200)
+    await away.trial.quiet()
+    assert [len(away.trial.from_bot(one.channel)) for one in questions] == [1] * 6
