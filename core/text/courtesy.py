@@ -156,10 +156,11 @@ whoever tries to be must not keep the others waiting."""
 _MOST = 8
 """Times that courtesy is taken from one end."""
 _ONLY_COURTESY = re.compile(
-    rf"(?:\W|\b(?:{_HELLO}|{_ADDRESS}|{_PLEASE}|{_DANKE}|{_FOR_HELP}|{_SORRY}|{_QUESTION}|ok|okay|"
-    rf"can|could|help|me|us|{_SOMEBODY})\b)*",
+    rf"(?:\W|(?>\b(?:{_HELLO}|{_ADDRESS}|{_PLEASE}|{_DANKE}|{_FOR_HELP}|{_SORRY}|{_QUESTION}|ok|"
+    rf"okay|can|could|help|me|us|{_SOMEBODY})\b))*+",
     re.IGNORECASE,
 )
+"""What was taken is never given back, for the same word stands in several of these lists."""
 _NO_SUBJECT = (
     rf"(?:{_AUX}|kind|type|sort|year|month|day|date|time|number|percentage|part|share|country)\b"
 )
