@@ -22,7 +22,7 @@ LONGEST_BLOCK = 25
 """Lines of code or rows of a table that may be quoted whole."""
 
 _FENCE = re.compile(r"`{3,}|~{3,}")
-_EMPTY_FENCE = re.compile(r"(`{3,}|~{3,})[^\n]*\n\s*\1")
+_EMPTY_FENCE = re.compile(r"(`{3}|~{3})[^\n]*+\n\s*\1")
 _BULLET = re.compile(r"(?:[-*•+]|\d{1,3}[.)])[ \t]+")
 _PUNCTUATED = re.compile(r"[.!?。！？｡…][\"'”’»)\]]*\s*$", re.M)
 

@@ -20,7 +20,8 @@ _BEGINNINGS = tuple(
     for name in ("cite", "not-covered", "not_covered", "not covered", "notcovered")
 )
 _NUMBERS = re.compile(
-    r"passages?\s*=\s*[\"']?\s*(?:passages?|no\.|\#|\[)?\s*(?P<numbers>\d{1,6}\b(?:[\s,;&]+\d{1,6}\b)*)",
+    r"passages?\s*+=\s*+[\"']?\s*+(?:passages?|no\.|\#|\[)?\s*+"
+    r"(?P<numbers>\d{1,6}\b(?:[\s,;&]+\d{1,6}\b)*)",
     re.IGNORECASE,
 )
 _UNNUMBERED = -1

@@ -105,7 +105,7 @@ _LEADS = (
     rf"(?:(?:great|cool|perfect|awesome|super|got it)[ ,!.]+)?{_THANKS}{_BREAK}",
     rf"(?:{_PLEASE})(?:\s*,\s*|\s+)(?=(?:{_WH}|{_REQUEST}|{_CAN_YOU})\b)",
     rf"(?:{_CAN_YOU}|{_SOMEBODY} (?:can|could|would))"
-    rf"(?:,? {_SOFTLY}\b,?)*\s+(?:be (?:so kind|able) (?:as )?to )?(?=(?:{_REQUEST})\b)",
+    rf"(?:,? {_SOFTLY}\b)*,?\s+(?:be (?:so kind|able) (?:as )?to )?(?=(?:{_REQUEST})\b)",
     rf"(?:tell|remind|let) (?:me|us)(?: know)?(?:,? {_PLEASE}\b,?)?\s+(?=(?:{_WH}|{_IF})\b)",
     rf"{_WISH}(?:,? {_SOFTLY}\b)*\s*[,:]?\s+(?:(?:{_IF})\s+|(?=(?:{_WH}|{_CAN_YOU})\b))",
     rf"{_KANN} (?:sagen|erklären|verraten|zeigen)\s*,?\s+(?=(?:{_WH}|{_IF})\b)",
@@ -121,13 +121,13 @@ _DOUBTFUL_LEADS = (
 _TAILS = (
     rf"{_APART}(?:{_PLEASE})(?: and)?{_END}",
     rf"{_APART}(?:and )?(?:{_PLEASE},? (?:and )?)?{_THANKS}{_END}",
-    r"(?:\s*[.!?…\n]+\s*|\s*,\s*)(?:any help (?:would be |is |will be )?(?:much |greatly )?"
+    r"(?:[.!?…\n]+|,)\s*(?:any help (?:would be |is |will be )?(?:much |greatly )?"
     rf"appreciated|i['’]?d (?:really )?appreciate (?:any|your) help|much appreciated){_END}",
-    rf"\s*[.!?…\n]+\s*(?:can|could) {_SOMEBODY}(?: {_PLEASE})? help(?: me| us)?(?: out)?"
+    rf"[.!?…\n]+\s*(?:can|could) {_SOMEBODY}(?: {_PLEASE})? help(?: me| us)?(?: out)?"
     rf"(?: with (?:this|that|it))?(?: {_PLEASE})?{_END}",
-    r"\s*[.!?…\n]+\s*(?:(?:best|kind|warm) (?:regards|wishes)|regards|cheers|best|lg|mfg|"
+    r"[.!?…\n]+\s*(?:(?:best|kind|warm) (?:regards|wishes)|regards|cheers|best|lg|mfg|"
     rf"(?:viele|liebe|beste) grüße)[\s,]*(?:(?-i:[A-ZÄÖÜ])\w+ ?){{0,2}}{_END}",
-    rf"\s*,\s*(?:bot|glossator|guys|folks|everyone|professor|prof|leute){_END}",
+    rf",\s*(?:bot|glossator|guys|folks|everyone|professor|prof|leute){_END}",
 )
 """Courtesy behind a question, parted from it."""
 _DOUBTFUL_TAILS = (

@@ -30,9 +30,7 @@ _OFFERS = re.compile(
     re.IGNORECASE,
 )
 """Leads in to what may be done, or was learnt, and not to what is done one after the other."""
-_ADVERB = (
-    r"(?:(?:first|then|next|now|finally|also|always|never|please|do not|don['’]t|\w+ly),?\s+)*"
-)
+_ADVERB = r"(?:(?:first|then|next|now|also|always|never|please|do not|don['’]t|\w+ly),?\s+)*"
 _DOING = (
     "add adjust agree aim alert align allow apply arrange ask assemble attach autoclave avoid "
     "back bake bandage baste beat begin bend blend block boil bolt book boot breathe bring brown "

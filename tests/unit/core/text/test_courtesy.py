@@ -153,7 +153,9 @@ POLITE_WORDS = sorted(
 )
 
 
-@pytest.mark.parametrize("before", ["", "Hi, ", "sorry ", "thanks for ", "What is it? thanks "])
+@pytest.mark.parametrize(
+    "before", ["", "Hi, ", "sorry ", "can you ", "I was wondering ", "What is it? thanks "]
+)
 def test_a_polite_word_said_again_and_again_keeps_nobody_waiting(before: str) -> None:
     others = [*POLITE_WORDS[1:], "?"]
     with at_most(seconds=2):
