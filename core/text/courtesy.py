@@ -40,7 +40,9 @@ _HELLO = (
     r"dear(?= \w)|hallo+(?!\W+welt\b)|moin|servus|guten (?:morgen|tag|abend)|"
     r"grüß (?:gott|dich|euch)|liebe[rs]?(?= \w))"
 )
-_GREETING = rf"{_HELLO}(?:[ ,]+{_ADDRESS}(?!\w)){{0,3}}"
+_ADDRESSED = rf"(?:[ ,]+{_ADDRESS}(?!\w))"
+_GREETING = rf"{_HELLO}{_ADDRESSED}{{0,3}}"
+_NAME = r"(?: (?-i:[A-Z])\w+){1,2}"
 _NOISE = (
     r"(?:if|for|to|about|this|that|it|is|are|be|was|has|have|been|had|sounds?|seems?|might|may|a|"
     r"an|the|my|so|really|very|kind|bit|probably|maybe|just|too|such|but|i|i['’]?m|in|advance|"
@@ -95,13 +97,14 @@ _ASKS = rf"(?=(?:{_WH}|{_IF}|{_AUX}|{_REQUEST}|{_PLEASE}|{_WISH})\b)"
 _ASKS_WH = rf"(?=(?:{_WH}|{_PLEASE}|{_WISH}|{_CAN_YOU}|i)\b)"
 
 _LEADS = (
-    rf"{_GREETING}(?: (?-i:[A-Z])\w+){{0,2}}{_BREAK}(?:{_ADDRESS}{_BREAK})?",
+    rf"{_HELLO}{_ADDRESSED}{{1,3}}{_NAME}{_BREAK}",
+    rf"{_GREETING}{_BREAK}(?:{_ADDRESS}{_BREAK})?",
     rf"{_GREETING}\s+{_ASKS_WH}",
     rf"{_SORRY}(?:[ ,]+{_NOISE}\b)*{_BREAK}(?:(?:but|aber) )?",
     rf"{_SORRY}(?:[ ,]+{_NOISE}\b)*\s+(?:(?:but|aber)\s+|{_ASKS})",
     rf"{_EXCUSE}(?:[ ,]+{_NOISE}\b)+[ ,]+(?:but|aber)\s+",
     rf"{_QUESTION}(?:{_MARK}|\s*\?\s*|\s+{_ASKS})",
-    rf"(?:ok|okay|well|ah|oh|um+|uh+|hm+|help)(?: so)?(?:{_BREAK}|\s+{_ASKS_WH})",
+    rf"(?:ok|okay|well|ah|oh|um+|uh+|hm+)(?: so)?(?:{_BREAK}|\s+{_ASKS_WH})",
     rf"(?:(?:great|cool|perfect|awesome|super|got it)[ ,!.]+)?{_THANKS}{_BREAK}",
     rf"(?:{_PLEASE})(?:\s*,\s*|\s+)(?=(?:{_WH}|{_REQUEST}|{_CAN_YOU})\b)",
     rf"(?:{_CAN_YOU}|{_SOMEBODY} (?:can|could|would))"
@@ -113,13 +116,16 @@ _LEADS = (
 )
 """Courtesy in front of a question."""
 _DOUBTFUL_LEADS = (
+    rf"{_HELLO}(?P<word>{_NAME}){_BREAK}(?:{_ADDRESS}{_BREAK})?",
+    rf"(?P<word>help)(?: so)?(?:{_BREAK}|\s+{_ASKS_WH})",
     rf"(?P<word>{_HELLO})(?:[ ,]+{_ADDRESS}\b){{1,3}}\s+",
     rf"(?P<word>{_HELLO})\s+{_ASKS}",
     rf"(?P<word>{_PLEASE})\s+(?!(?:{_AUX}|means?|and|or|in|as)\b)",
 )
-"""The same words where nothing parts them from what is asked."""
+"""Words that may be what is asked about: parted by nothing, or a name, as in "Hello Kitty"."""
+_EVERYBODY = r"(?:bot|glossator|guys|folks|professor|prof|leute)"
 _TAILS = (
-    rf"{_APART}(?:{_PLEASE})(?: and)?{_END}",
+    rf"{_APART}(?:{_PLEASE})(?: and|,\s*{_EVERYBODY})?{_END}",
     rf"{_APART}(?:and )?(?:{_PLEASE},? (?:and )?)?{_THANKS}{_END}",
     r"(?:[.!?…\n]+|,)\s*(?:any help (?:would be |is |will be )?(?:much |greatly )?"
     rf"appreciated|i['’]?d (?:really )?appreciate (?:any|your) help|much appreciated){_END}",
@@ -127,10 +133,10 @@ _TAILS = (
     rf"(?: with (?:this|that|it))?(?: {_PLEASE})?{_END}",
     r"[.!?…\n]+\s*(?:(?:best|kind|warm) (?:regards|wishes)|regards|cheers|best|lg|mfg|"
     rf"(?:viele|liebe|beste) grüße)[\s,]*(?:(?-i:[A-ZÄÖÜ])\w+ ?){{0,2}}{_END}",
-    rf",\s*(?:bot|glossator|guys|folks|everyone|professor|prof|leute){_END}",
 )
 """Courtesy behind a question, parted from it."""
 _DOUBTFUL_TAILS = (
+    rf",\s*(?P<word>{_EVERYBODY}){_END}",
     rf"\s+(?P<word>{_PLEASE}){_END}",
     rf"\s+(?P<word>(?!ty\b){_DANKE})(?:[ ,]+{_FOR_HELP})*{_END}",
 )
@@ -151,8 +157,8 @@ _CLEAR_LEAD, _DOUBTFUL_LEAD = _compiled(*_LEADS), _compiled(*_DOUBTFUL_LEADS)
 _CLEAR_TAIL, _DOUBTFUL_TAIL = _compiled(*_TAILS), _compiled(*_DOUBTFUL_TAILS)
 _ASIDE = re.compile(rf",\s*(?:{_PLEASE})\s*,", re.IGNORECASE)
 _EDGE = 120
-"""Characters at an end of a question that are looked through: nobody is polite for longer, and
-whoever tries to be must not keep the others waiting."""
+"""Characters at an end of a question in which courtesy is looked for; a longer rest has something
+to ask. It bounds the time of these patterns, some of which take the square of a length."""
 _MOST = 8
 """Times that courtesy is taken from one end."""
 _ONLY_COURTESY = re.compile(
@@ -162,15 +168,25 @@ _ONLY_COURTESY = re.compile(
 )
 """What was taken is never given back, for the same word stands in several of these lists."""
 _NO_SUBJECT = (
-    rf"(?:{_AUX}|kind|type|sort|year|month|day|date|time|number|percentage|part|share|country)\b"
+    rf"(?:{_AUX}|kind|type|sort|year|month|day|date|time|number|percentage|part|share|country|"
+    r"happens|happened|makes|made|causes|caused|comes|came|goes|follows|followed|gives|gave|leads|"
+    r"led|keeps|takes|took|determines|decides|affects|prevents|says|said)\b"
 )
+_CLAUSE = re.compile(
+    rf"\b(?:(?:and|or|but|und|oder|aber) (?:{_WH})|(?<!\b(?:that|what) )(?<!\bwho )(?<!\bwhich )"
+    r"(?:is|are|was|were|do|does|did|has|have|had|says|said))\b\W+\w",
+    re.IGNORECASE,
+)
+"""What shows another sentence within; at the end it may be a name: "what the UN and WHO are"."""
 _INDIRECT = (
     (
-        re.compile(rf"(what|who|where) (?!{_NO_SUBJECT})(.+) (is|are|was|were)\b\W*", re.I),
+        re.compile(
+            rf"(what|who|where) (?!{_NO_SUBJECT})(?P<topic>.+) (is|are|was|were)\b\W*", re.I
+        ),
         r"\1 \3 \2?",
     ),
-    (re.compile(rf"what (?!{_NO_SUBJECT})(.+) means\b\W*", re.I), r"what does \1 mean?"),
-    (re.compile(r"(was|wer|wo) (.+) (ist|sind|war)\b\W*", re.I), r"\1 \3 \2?"),
+    (re.compile(rf"what (?!{_NO_SUBJECT})(?P<topic>.+) means\b\W*", re.I), r"what does \1 mean?"),
+    (re.compile(r"(was|wer|wo) (?P<topic>.+) (ist|sind|war)\b\W*", re.I), r"\1 \3 \2?"),
 )
 """Questions in the order of words that they have behind "could you tell me"."""
 _BLANKS = re.compile(r"[^\S\n]+")
@@ -181,8 +197,9 @@ _RUN_TOGETHER = re.compile(r"^(what|who|where|when|how)s\b(?=\s)", re.IGNORECASE
 def asked_plainly(question: str, of_book: OfBook) -> str:
     """Return what is asked without the courtesy around it; all of it where nothing else is left.
 
-    Where nothing parts a polite word from the rest, as in "hello what happens" or "a fee please",
-    and the word belongs to what the book is about, it is taken for a part of the question.
+    A polite word may be a part of the question where nothing parts it from the rest, as in "hello
+    what happens" or "a fee please"; and so may a name behind a greeting, a cry for help, and who
+    is addressed at the end. These stay if they belong to what the book is about.
     """
     text = whole = _LINE_ENDS.sub("\n", _BLANKS.sub(" ", question)).strip()
     text = _repeatedly(_without_lead, text, of_book)
@@ -224,7 +241,8 @@ def _without_tail(text: str, of_book: OfBook) -> str | None:
         match = pattern.search(text, edge)
         if match is None or not _is_left(before := text[: match.start()]):
             continue
-        if not _NAMED_BEFORE.search(before) and not of_book(match["word"]):
+        is_named = not match.group().startswith(",") and _NAMED_BEFORE.search(before)
+        if not is_named and not of_book(match["word"]):
             return _ended(text, match)
     return None
 
@@ -240,8 +258,8 @@ def _is_left(rest: str) -> bool:
 
 
 def _direct(question: str) -> str:
-    """Return "What is a fee?" for "what a fee is"."""
+    """Return "What is a fee?" for "what a fee is", and what holds two sentences as it is."""
     for indirect, direct in _INDIRECT:
-        if indirect.fullmatch(question):
-            return indirect.sub(direct, question)
+        if (match := indirect.fullmatch(question)) and not _CLAUSE.search(match["topic"]):
+            return match.expand(direct)
     return question

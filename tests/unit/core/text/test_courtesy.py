@@ -127,6 +127,68 @@ REPEATED = ("hi ", "please, ", "thanks! ", "sorry if this ", "\n ", "....", "? "
 
 
 @pytest.mark.parametrize(
+    ("question", "of_the_book", "plain"),
+    [
+        ("Hello Kitty, who owns it?", "Kitty", "who owns it?"),
+        ("Hey Jude, who wrote it?", "Jude", "who wrote it?"),
+        ("Liebe Sünde, was ist das?", "Sünde", "was ist das?"),
+        ("Hi Anna Miller, team, what is it?", "Anna Miller", "what is it?"),
+        ("Help, what does it print?", "help", "what does it print?"),
+        ("Does it bind judges, clerks, folks?", "folks", "Does it bind judges, clerks?"),
+        ("Who does the rule apply to, Professor?", "professor", "Who does the rule apply to?"),
+    ],
+)
+def test_who_is_addressed_stays_where_the_book_is_about_them(
+    question: str, of_the_book: str, plain: str
+) -> None:
+    def of_book(words: str) -> bool:
+        return words.strip().casefold() == of_the_book.casefold()
+
+    assert asked_plainly(question, nothing) == plain
+    assert asked_plainly(question, of_book) == question
+
+
+@pytest.mark.parametrize("title", ["Professor", "Prof.", "Dr."])
+def test_whoever_is_addressed_by_a_title_is_no_topic(title: str) -> None:
+    assert asked_plainly(f"Dear {title} Miller, what is it?", everything) == "what is it?"
+
+
+def test_everyone_at_the_end_of_a_list_stays() -> None:
+    question = "Does the vote include women, men, everyone?"
+    assert asked_plainly(question, nothing) == question
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "what makes a contract void and what the consequences are?",
+        "what happens when the value is",
+        "what causes rust and where rust is",
+        "what the law says the rights of tenants are",
+        "what the fee is and what the deadlines are",
+        "what the guild does when the price is",
+        "was ein Vertrag und was ein Angebot ist",
+    ],
+)
+def test_several_sentences_keep_their_order(asked: str) -> None:
+    assert asked_plainly(f"Hi, could you tell me {asked}", nothing) == asked
+
+
+@pytest.mark.parametrize(
+    ("asked", "plain"),
+    [
+        ("what supply and demand are", "what are supply and demand?"),
+        ("who the person who does the weaving is", "who is the person who does the weaving?"),
+        ("what the fees that were owed are", "what are the fees that were owed?"),
+        ("what the UN and WHO are", "what are the UN and WHO?"),
+        ("what a will is", "what is a will?"),
+    ],
+)
+def test_one_topic_is_asked_for_directly(asked: str, plain: str) -> None:
+    assert asked_plainly(f"Could you tell me {asked}", nothing) == plain
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "hi guys, " + "guys, " * 160 + "x",
