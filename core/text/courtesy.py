@@ -158,7 +158,7 @@ _CLEAR_TAIL, _DOUBTFUL_TAIL = _compiled(*_TAILS), _compiled(*_DOUBTFUL_TAILS)
 _ASIDE = re.compile(rf",\s*(?:{_PLEASE})\s*,", re.IGNORECASE)
 _EDGE = 120
 """Characters at an end of a question in which courtesy is looked for; a longer rest has something
-to ask. It bounds the time of these patterns, some of which take the square of a length."""
+to ask. It bounds the time of these patterns, some of which take the cube of a run of blanks."""
 _MOST = 8
 """Times that courtesy is taken from one end."""
 _ONLY_COURTESY = re.compile(
