@@ -17,7 +17,7 @@ LARGEST_WHOLE_TOKENS = 440
 SMALLEST_TOKENS = 40
 
 _INDENT = "   "
-"""In front of an item, for each list that its own one lies in."""
+"""In front of an item or a paragraph, for each item that it lies in."""
 _FENCE_LINE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t:|-]*-[ \t:|-]*\|?[ \t]*$")
 
@@ -132,14 +132,23 @@ def _pack(parts: Sequence[Block]) -> Iterator[list[Block]]:
 
 
 def _join(group: Sequence[Block]) -> str:
-    """Put the parts together: list items on lines of their own, indented, the rest apart."""
-    text = group[0].text
+    """Put the parts together: list items on lines of their own, the rest apart."""
+    text = _indented(group[0])
     for before, after in pairwise(group):
         in_list = before.kind is after.kind is BlockKind.LIST_ITEM
-        is_item = after.kind is BlockKind.LIST_ITEM
-        indent = _INDENT * (after.level - 1) if is_item else ""
-        text += ("\n" if in_list else "\n\n") + indent + after.text
+        text += ("\n" if in_list else "\n\n") + _indented(after)
     return text
+
+
+def _indented(block: Block) -> str:
+    """Return a block's text with the blanks that tell which list and item it is of."""
+    match block.kind:
+        case BlockKind.LIST_ITEM:
+            return _INDENT * (block.level - 1) + block.text
+        case BlockKind.PARAGRAPH:
+            return _INDENT * block.level + block.text
+        case _:
+            return block.text
 
 
 def _fit(block: Block) -> list[Block]:
@@ -150,7 +159,9 @@ def _fit(block: Block) -> list[Block]:
             return [block]
         spans = [block.text[start:end] for start, end in sentence_spans(block.text)]
         pieces = [part for span in spans for part in _cut_words(span)]
-        return [replace(block, text=text) for text in _fill(pieces, " ", TARGET_TOKENS)]
+        first, *others = _fill(pieces, " ", TARGET_TOKENS)
+        rest = replace(block, kind=BlockKind.PARAGRAPH)
+        return [replace(block, text=first), *(replace(rest, text=text) for text in others)]
     if size <= LARGEST_WHOLE_TOKENS:
         return [block]
     if block.kind is BlockKind.TABLE:

@@ -28,7 +28,8 @@ class Block:
     kind: BlockKind
     text: str
     level: int = 0
-    """1 to 6 for a heading, the nesting depth for a list item, otherwise 0."""
+    """1 to 6 for a heading, otherwise in how many lists it lies: counted for list items, and for
+    paragraphs of one."""
     anchor: str | None = None
     """For a heading: the fragment its published page gives it, without `#`."""
     locator: Mapping[str, int] = field(default_factory=dict)

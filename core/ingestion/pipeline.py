@@ -21,7 +21,7 @@ from core.models import Chunk, Course, now
 
 logger = logging.getLogger(__name__)
 
-PIPELINE_VERSION = "1"
+PIPELINE_VERSION = "2"
 """Part of every fingerprint: a parser or splitter that works differently gets another one."""
 _UPSERT_BATCH = 256
 _VECTORS_KEPT = timedelta(days=90)

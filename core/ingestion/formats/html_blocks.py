@@ -85,7 +85,7 @@ class _Walk:
             self._add(BlockKind.LIST_ITEM, self._marker + text, len(self._counters))
             self._marker = ""
         else:
-            self._add(BlockKind.PARAGRAPH, text)
+            self._add(BlockKind.PARAGRAPH, text, len(self._counters))
 
     def _add(self, kind: BlockKind, text: str, level: int = 0, anchor: str | None = None) -> None:
         self.blocks.append(Block(kind, text, level, anchor))

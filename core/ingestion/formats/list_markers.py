@@ -38,6 +38,11 @@ class ListMarkers:
             case "list_item_open":
                 self._begin_item(self._open[-1])
 
+    @property
+    def depth(self) -> int:
+        """How many lists lie around what stands here."""
+        return len(self._open)
+
     def take(self) -> ListPlace | None:
         """Return the place of an item whose first block this is, once; else none."""
         if not self._open or not self._open[-1].marker:

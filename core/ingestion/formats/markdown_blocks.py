@@ -105,7 +105,7 @@ class _BlockWriter:
         elif place:
             yield self._block(index, BlockKind.LIST_ITEM, place.marker + text, place.level)
         else:
-            yield self._block(index, BlockKind.PARAGRAPH, text)
+            yield self._block(index, BlockKind.PARAGRAPH, text, self._lists.depth)
 
     def _alert_title(self, index: int, children: Sequence[Token]) -> str | None:
         if index == 0 or self._tokens[index - 1].type != "blockquote_open" or not children:

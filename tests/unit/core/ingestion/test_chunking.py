@@ -105,6 +105,24 @@ def test_an_item_of_a_list_in_a_list_is_indented() -> None:
     assert passage.text == "1. go\n2. prepare\n   1. wash\n3. stop"
 
 
+def test_an_item_that_begins_a_passage_is_indented_as_well() -> None:
+    items = [(f"{n}. turn {'it a bit ' * 30}", 1 + (n > 3)) for n in range(1, 7)]
+    document = chunked(*(Block(BlockKind.LIST_ITEM, text, level) for text, level in items))
+    assert any(p.text.startswith("   ") for p in document.passages)
+    lines = [line for passage in document.passages for line in passage.text.split("\n")]
+    assert lines == [f"{'   ' * (level - 1)}{text}" for text, level in items]
+    assert_verbatim(document)
+
+
+def test_what_is_of_an_item_is_indented_below_it() -> None:
+    long = Block(BlockKind.LIST_ITEM, "- " + (SENTENCE * 40).strip(), 1)
+    first, *others = chunked(long, Block(BlockKind.PARAGRAPH, "So it is.", 1)).passages
+    assert first.text.startswith("- The tide")
+    assert others
+    assert all(p.text.startswith("   The tide") for p in others)
+    assert others[-1].text.endswith("\n\n   So it is.")
+
+
 def test_a_passage_names_the_lines_from_its_first_to_its_last_block() -> None:
     blocks = [
         Block(BlockKind.PARAGRAPH, f"Line {n}.", locator={"line_start": n, "line_end": n + 1})

@@ -89,7 +89,7 @@ def test_lists_keep_numbers_bullets_and_depth() -> None:
     items = blocks("3. three\n\n   more\n1. four\n   * deep\n")
     assert [(item.kind, item.text, item.level) for item in items] == [
         (BlockKind.LIST_ITEM, "3. three", 1),
-        (BlockKind.PARAGRAPH, "more", 0),
+        (BlockKind.PARAGRAPH, "more", 1),
         (BlockKind.LIST_ITEM, "4. four", 1),
         (BlockKind.LIST_ITEM, "- deep", 2),
     ]

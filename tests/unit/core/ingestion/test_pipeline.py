@@ -7,6 +7,7 @@ import pytest
 
 from core.embeddings.base import Vectors
 from core.errors import EmbeddingError, IngestionBusy, IngestionError
+from core.ingestion import pipeline
 from core.models import Course
 from tests.embedding import HashingEmbedder
 from tests.library import BOOK, COURSE, Library, failures
@@ -113,6 +114,17 @@ async def test_chunk_ids_stay_when_the_book_is_ingested_again(library: Library) 
     kept = before.keys() & after.keys()
     assert len(kept) >= 3
     assert all(before[text] == after[text] for text in kept)
+
+
+async def test_what_an_older_splitter_cut_is_cut_anew(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "PIPELINE_VERSION", "1")
+    await library.ingest("book")
+    monkeypatch.undo()
+    report = await library.ingest("book")
+    assert (sorted(report.changed), report.unchanged) == (sorted(BOOK), [])
+    assert report.embedded == 0  # the same texts have their vectors
 
 
 async def test_another_model_makes_another_edition_with_all_vectors_anew(
