@@ -48,7 +48,7 @@ class Procedure:
 
 
 def read_procedures(task: GenerationTask) -> list[Procedure]:
-    """Return the lists of steps in what is read of the evidence, in reading order."""
+    """Return the clear lists of steps in what is read of the evidence, in reading order."""
     runs: list[list[tuple[int, RetrievedChunk]]] = []
     for number, chunk in in_reading_order(task.evidence):
         if runs and is_next(runs[-1][-1][1], chunk):
@@ -62,7 +62,7 @@ def read_procedures(task: GenerationTask) -> list[Procedure]:
         numbers = [number for number, _ in run]
         texts = [chunk.content_text for _, chunk in run]
         procedures = (Procedure(one, numbers) for one in find_step_lists(texts, task.language))
-        found += [one for one in procedures if _is_read(one, task)]
+        found += [one for one in procedures if one.steps.is_clear and _is_read(one, task)]
     return found
 
 

@@ -14,7 +14,9 @@ _MARK = re.compile(
     r"|(?P<said>(?:Step|Schritt) (?P<told>\d{1,3})\b)(?=\s*[.:)–—-])",
     re.IGNORECASE,
 )
-_BLOCK = ("```", "~~~", "|", "$$")
+BLOCK_OPENINGS = ("```", "~~~", "|", "$$")
+"""What code, a table or a formula begins with."""
+_ITEM = re.compile(rf"^[ \t]*(?:{_MARK.pattern})", re.IGNORECASE | re.MULTILINE)
 _ASKS = re.compile(r"[?？]\W*$")
 _WARNS = re.compile(
     r"\W*(?:warnings?|caution|danger|important|attention|note|never|do not|don['’]t|always"
@@ -57,9 +59,9 @@ _DOING = (
     "unlock unpack unplug unscrew unwrap update upload use vacuum ventilate verify wait walk warm "
     "warn wash watch water wear weigh wet whisk wind wipe wrap write"
 ).replace(" ", "|")
-_IMPERATIVE = re.compile(
-    rf"\W*{_ADVERB}(?:{_DOING})(?:\s+(?!(?:is|are|was|were|has|have)\b)[\w`“\"']|[.!]?$)", re.I
-)
+_OF_A_THING = r"(?:is|are|was|were|has|have|(?<!dispose )of)\b"
+"""Comes behind one of these words where it is a noun: "Use of the slide is free."."""
+_IMPERATIVE = re.compile(rf"\W*{_ADVERB}(?:{_DOING})(?:\s+(?!{_OF_A_THING})[\w`“\"']|[.!]?$)", re.I)
 _GERMAN = re.compile(r"\W*(?:\w+, )?\w+e?n Sie\b|[^.!?\n]*\b[a-zäöüß]+(?:en|ern|eln)[.!]?\s*$")
 
 
@@ -108,6 +110,9 @@ class StepList:
     """Warnings right behind it."""
     tells_to_do: bool = True
     """Whether most of its items tell what to do, rather than what happens or what there is."""
+    is_clear: bool = True
+    """False: another item stands right behind it, or in front, and does not fit in. It may be a
+    part of a step, or a step with a wrong number."""
 
     @property
     def parts(self) -> list[Part]:
@@ -123,8 +128,8 @@ class _Token:
     text: str
     mark: str | None = None
     number: int | None = None
-    indent: int | None = None
-    """Blanks in front of the mark; None at the start of a text, where they are lost."""
+    indent: int = 0
+    """Blanks in front of its line: an item stands below those with fewer."""
     is_block: bool = False
 
 
@@ -137,44 +142,58 @@ def find_step_lists(texts: Sequence[str], language: str = "en") -> list[StepList
     tokens = list(_tokens(texts))
     found: list[StepList] = []
     position = 0
+    unclear_from = -1
     while position < len(tokens):
         end = position + 1
         if tokens[position].mark is not None:
             steps, end = _read_list(tokens, position)
+            breaks_off = end < len(tokens) and tokens[end].mark is not None
+            is_clear = not breaks_off and position != unclear_from
+            if breaks_off and not _begins_outside(tokens[end], tokens[position]):
+                unclear_from = end
             announcing = tokens[position - 1] if position else None
             if _are_steps(tokens[position], announcing, steps, texts, language):
+                number = tokens[position].number
                 before = tokens[_start_of_lead_in(tokens, position) : position]
                 behind = tokens[end : _end_of_warnings(tokens, end)]
                 found.append(
                     StepList(
                         steps=tuple(steps),
-                        first_number=tokens[position].number or 1,
+                        first_number=1 if number is None else number,
                         lead_in=tuple(token.part for token in before),
                         warnings=tuple(token.part for token in behind),
                         tells_to_do=_mostly_tell(tokens[position], steps, texts, language),
+                        is_clear=is_clear,
                     )
                 )
         position = end
     return found
 
 
+def may_hold_items(text: str) -> bool:
+    """Return whether a line of a text begins as an item of a list does; quickly."""
+    return _ITEM.search(text) is not None
+
+
 def _tokens(texts: Sequence[str]) -> Iterator[_Token]:
     for number, text in enumerate(texts):
         own: list[_Token] = []
         for start, end in sentence_spans(text):
-            line = text.rfind("\n", 0, start) + 1
-            begins = not own or text.rfind("\n", own[-1].part.end, start) >= 0
-            if own and not begins and not own[-1].is_block and own[-1].mark is not None:
+            gap = text[own[-1].part.end : start] if own else "\n"
+            is_block = "\n" in gap and text.startswith(BLOCK_OPENINGS, start)
+            match = _MARK.match(text, start) if "\n" in gap and not is_block else None
+            in_item = own and own[-1].mark is not None and gap.count("\n") < 2
+            if in_item and not match and not is_block:
                 own[-1].part = Part(number, own[-1].part.start, end)
                 own[-1].text = text[own[-1].part.start : end]
                 continue
-            token = _Token(Part(number, start, end), text[start:end])
-            token.is_block = token.text.startswith(_BLOCK)
-            if begins and not token.is_block and (match := _MARK.match(text, start)):
+            token = _Token(Part(number, start, end), text[start:end], is_block=is_block)
+            line = text.rfind("\n", 0, start) + 1
+            token.indent = start - line if "\n" in gap else own[-1].indent
+            if match:
                 told = match["number"] or match["told"]
                 token.mark = match["mark"] or ""
                 token.number = int(told) if told else None
-                token.indent = start - line if own else None
             own.append(token)
         yield from own
 
@@ -185,17 +204,18 @@ def _read_list(tokens: Sequence[_Token], first: int) -> tuple[list[Step], int]:
     steps = [Step([Item(opening.mark or "", 0, [opening.part])])]
     above = [opening]
     end = first + 1
+    is_apart = False
     for position in range(first + 1, len(tokens)):
         token = tokens[position]
         if token.mark is None:
+            is_apart = is_apart or not (token.is_block or token.indent > opening.indent)
             continue
-        between = tokens[end:position]
-        depth = _depth(token, above, between)
-        if depth is None:
-            if token.number is None and opening.number is not None:
-                continue  # bullets between two numbers belong to the first of them
+        depth = _depth(token, above)
+        if depth is None or (is_apart and opening.number is None):
             break
-        steps[-1].items[-1].parts += [other.part for other in between]
+        if is_apart and depth:
+            continue  # it is of this list if the next number comes
+        steps[-1].items[-1].parts += [other.part for other in tokens[end:position]]
         item = Item(token.mark, depth, [token.part])
         if depth:
             steps[-1].items.append(item)
@@ -203,40 +223,39 @@ def _read_list(tokens: Sequence[_Token], first: int) -> tuple[list[Step], int]:
             steps.append(Step([item]))
         above = [*above[:depth], token]
         end = position + 1
-    return steps, _with_blocks(tokens, end, steps)
+        is_apart = False
+    return steps, _with_rest(tokens, end, steps, opening)
 
 
-def _with_blocks(tokens: Sequence[_Token], end: int, steps: Sequence[Step]) -> int:
-    """Add the code right behind a step that announces it; return the position behind it."""
-    while end < len(tokens) and tokens[end].is_block and tokens[end - 1].text.endswith((":", "：")):
+def _with_rest(tokens: Sequence[_Token], end: int, steps: Sequence[Step], opening: _Token) -> int:
+    """Add what is of the last item still: text that is indented, and code that it announces."""
+    while end < len(tokens) and tokens[end].mark is None:
+        announced = tokens[end].is_block and tokens[end - 1].text.endswith((":", "："))
+        if not announced and tokens[end].indent <= opening.indent:
+            break
         steps[-1].items[-1].parts.append(tokens[end].part)
         end += 1
     return end
 
 
-def _depth(token: _Token, above: Sequence[_Token], between: Sequence[_Token]) -> int | None:
-    """Return how deep an item stands in the list whose open items are `above`; None: outside."""
-    said = [other for other in between if not other.is_block]
-    levels = [depth for depth, other in enumerate(above) if _follows(token, other)]
-    if said:
-        levels = levels if token.number is not None else []
-    fitting = [d for d in levels if token.indent is not None and above[d].indent == token.indent]
-    if levels:
-        return max(fitting or levels)
-    last = above[-1]
-    deeper = token.indent is not None and token.indent > (last.indent or 0)
-    other_kind = (token.number is None) != (last.number is None)
-    begins = token.number in {None, 1}
-    nested = deeper or (other_kind and last.number is not None) or (token.number == 1 == len(above))
-    return len(above) if begins and not said and nested else None
+def _depth(token: _Token, above: Sequence[_Token]) -> int | None:
+    """Return how deep an item stands in the list whose open items are `above`; None: outside.
+
+    Bullets below a number need no indent.
+    """
+    outermost = above[0]
+    if token.indent > outermost.indent:
+        return sum(other.indent < token.indent for other in above)
+    if token.indent < outermost.indent:
+        return None
+    if token.number is None:
+        return 0 if outermost.number is None else 1
+    return 0 if outermost.number is not None and token.number == outermost.number + 1 else None
 
 
-def _follows(token: _Token, before: _Token) -> bool:
-    """Return whether an item is the next one behind another of the same list."""
-    if token.number is None or before.number is None:
-        apart = None not in (token.indent, before.indent) and token.indent != before.indent
-        return token.number is before.number is None and not apart
-    return token.number == before.number + 1
+def _begins_outside(token: _Token, opening: _Token) -> bool:
+    """Return whether an item is of the list around another one, and its number says which."""
+    return token.number is not None and token.indent < opening.indent
 
 
 def _are_steps(

@@ -1,6 +1,7 @@
 """Questions of how something is done, asked of three manuals at the command line."""
 
 from pathlib import Path
+from string import digits
 
 import pytest
 
@@ -14,11 +15,38 @@ SOFT_WATER = "\n".join(
     f"{n}. Rinse filter {n} with {n} L of warm rain water." for n in range(1, 61)
 )
 
+REST = " and let the harbour rest"
+NESTED = f"""\
+# Harbour
+
+## Making tea
+
+- Boil the water:
+    - Fill the kettle with the water of the ship.
+    - Switch the kettle on.
+- Pour the water over the leaves.
+- Remove the leaves.
+
+## Careening the boat
+
+1. Tilt the boat{5 * REST}.
+2. Prepare the brushes{5 * REST}:
+    1. Wash the first brush{5 * REST}.
+    2. Dry the second brush{5 * REST}.
+3. Take out the keel{11 * REST}.
+4. Close the valve{11 * REST}.
+5. Sail once around the harbour{11 * REST}.
+"""
+
 
 @pytest.fixture(scope="module")
 def manuals(tmp_path_factory: pytest.TempPathFactory, models: Path) -> CommandLine:
     line = shell(tmp_path_factory.mktemp("manuals"), models)
-    courses = {**MANUALS, "filters": {"filters.md": f"# Filters\n\n## Rinsing\n\n{SOFT_WATER}\n"}}
+    courses = {
+        **MANUALS,
+        "filters": {"filters.md": f"# Filters\n\n## Rinsing\n\n{SOFT_WATER}\n"},
+        "harbour": {"harbour.md": NESTED},
+    }
     described = ""
     for course, files in courses.items():
         write_files(line.folder / course, files)
@@ -40,7 +68,7 @@ def asked(shell: CommandLine, course: str, question: str, *options: str) -> Agen
 def marks(response: AgentResponse) -> list[str]:
     """Return what the lines of an answer begin with, and check that each step is cited."""
     lines = [line for line in response.response_text.splitlines() if line.strip()]
-    steps = [line.strip() for line in lines if line.strip()[:1].isdigit() or line[:1] == "-"]
+    steps = [line.strip() for line in lines if line.strip()[:1] in {*digits, "-"}]
     assert all(line.endswith(("]", ":")) for line in steps)
     return [line.split()[0] for line in steps]
 
@@ -63,6 +91,9 @@ def numbers(last: int, first: int = 1) -> list[str]:
         ("workshop", "What is the last step of bleeding the brake?", ["11."]),
         ("kitchen", "How do I make the lentil soup?", ["-"] * 5),
         ("kitchen", "How do I start the stove controller?", numbers(4)),
+        ("harbour", "How do I make tea?", ["-"] * 5),
+        ("harbour", "How do I careen the boat?", [*numbers(2), *numbers(2), *numbers(5, 3)]),
+        ("harbour", "What is the last step of careening the boat?", ["5."]),
         ("aquarium", "Wie wechsle ich das Wasser?", numbers(6)),
         ("aquarium", "Wie wird der Filter gereinigt?", ["-"] * 4),
         ("aquarium", "Was ist der letzte Schritt beim Wasserwechsel?", ["6."]),

@@ -50,6 +50,40 @@ def test_the_steps_of_a_step_are_told_apart_by_their_indent() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["1. Go\n2. Prepare:\n1. Wash\n2. Dry\n3. Stop"],
+        ["1. Go\n2. Prepare:", "1. Wash\n2. Dry", "3. Stop\n4. Sit"],
+        ["1. Go\n2. Run\n4. Stop\n5. Sit"],
+        ["- Go\n- Prepare:\n1. Wash\n2. Dry\n- Stop\n- Sit"],
+        ["   - Wash\n   - Dry\n- Stop\n- Sit"],
+    ],
+)
+def test_a_list_is_not_clear_where_an_item_beside_it_does_not_fit_in(texts: list[str]) -> None:
+    found = find_step_lists(texts)
+    assert found
+    assert not any(one.is_clear for one in found)
+
+
+def test_the_number_of_a_list_read_from_within_tells_what_it_begins_with() -> None:
+    [found] = find_step_lists(["   2. Dry", "3. Stop\n4. Sit"])
+    assert (found.first_number, len(found.steps), found.is_clear) == (3, 2, True)
+
+
+def test_a_list_may_begin_with_0() -> None:
+    [found] = find_step_lists(["0. Go\n1. Run\n2. Stop"])
+    assert found.first_number == 0
+
+
+def test_an_indented_paragraph_is_of_the_item_above_and_another_one_ends_its_bullets() -> None:
+    assert only("- Go\n\n   It is far.\n\n- Run\n\n   It is late. Hurry.\n\nIt is fun.") == [
+        ["- Go It is far."],
+        ["- Run It is late. Hurry."],
+    ]
+    assert only("- Go\n- Run\n\nIt is fun.\n\n- Sing") == [["- Go"], ["- Run"]]
+
+
 def test_two_lists_of_a_section_are_two() -> None:
     text = "Up:\n\n1. Go\n2. Run\n\nDown:\n\n1. Sit\n2. Lie"
     found = find_step_lists([text])
@@ -76,6 +110,8 @@ def test_a_warning_beside_a_list_comes_with_it_and_other_text_does_not() -> None
         ("- Schlauch abklemmen\n- Filter reinigen", "de", True),
         ("You have learned how to:\n\n- Chop onions\n- Fry them", "en", False),
         ("- Read (r): data are copied\n- Write (w): data are changed", "en", False),
+        ("- Use of the slide is free.\n- Watch of the night\n- Wash the car", "en", False),
+        ("- Dispose of the oil.\n- Wash the car", "en", True),
         ("- rote Linsen\n- zwei Zwiebeln", "de", False),
         ("1. Who rises early?\n2. What moves the tide?", "en", False),
         ("1. alone", "en", False),
