@@ -191,6 +191,8 @@ class StepsLeftOut:
     """The heading below which the list stands."""
     dropped: tuple[int, ...] = ()
     """The numbers of those in between that may not be shown."""
+    shortened: tuple[int, ...] = ()
+    """The numbers of those of which only the beginning is shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,12 +74,17 @@ class Excerpt:
         return self.quote
 
 
-def cut_excerpts(evidence: Sequence[RetrievedChunk]) -> list[Excerpt]:
-    """Return all excerpts in reading order: documents as ranked, then by position."""
+def cut_excerpts(evidence: Sequence[RetrievedChunk], language: str) -> list[Excerpt]:
+    """Return all excerpts in reading order: documents as ranked, then by position.
+
+    Args:
+        evidence: What is cut.
+        language: The language of the course, by which steps are recognised.
+    """
     excerpts: list[Excerpt] = []
     before: RetrievedChunk | None = None
     for number, chunk in in_reading_order(evidence):
-        cut = list(_cut(number, chunk))
+        cut = list(_cut(number, chunk, language))
         if cut and before is not None and is_next(before, chunk):
             cut[0] = replace(cut[0], follows=True)
         excerpts.extend(cut)
@@ -106,10 +111,10 @@ def is_next(before: RetrievedChunk, chunk: RetrievedChunk) -> bool:
     )
 
 
-def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Excerpt]:
+def _cut(number: int, chunk: RetrievedChunk, language: str) -> Iterator[Excerpt]:
     text = chunk.content_text
     punctuated = _PUNCTUATED.search(text) is not None
-    steps = [part for one in find_step_lists([text]) for part in one.parts]
+    steps = [part for one in find_step_lists([text], language) for part in one.parts]
     for position, (span, kind) in enumerate(_group(text, sentence_spans(text))):
         quote = text[span.start : span.end]
         prose = kind in {ExcerptKind.SENTENCE, ExcerptKind.ITEM}

@@ -162,7 +162,7 @@ class ExtractiveGenerator:
 
 def _readable(task: GenerationTask) -> list[Excerpt]:
     """Return all excerpts; what lies outside of the parts to be read is not citable."""
-    excerpts = cut_excerpts(task.evidence)
+    excerpts = cut_excerpts(task.evidence, task.language)
     if not task.reads:
         return excerpts
     return [

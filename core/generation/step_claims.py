@@ -10,16 +10,16 @@ from core.generation.steps import Procedure
 from core.models import AnswerLength
 from core.text.planted import Planted
 from core.text.sentences import Span
-from core.text.step_lists import Part, Step
+from core.text.step_lists import BLOCK_OPENINGS, Item, Part, Step
 from core.text.step_questions import LAST, StepsAsked
 
 LONGEST_STEPS: Mapping[AnswerLength, int] = MappingProxyType(
     {AnswerLength.SHORT: 700, AnswerLength.NORMAL: 1_800, AnswerLength.LONG: 3_600}
 )
-"""Characters of the steps of one answer; of a longer list the first steps are shown."""
+"""Characters of the steps of one answer; of a longer list the first steps are shown, of a longer
+step its beginning."""
 
 _INDENT = "   "
-_BLOCKS = ("```", "~~~", "|", "$$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,13 @@ class StepWriter:
         shown = self._fitting(allowed) if wanted is None else allowed
         if not shown:
             return []
-        claims = [claim for n in shown for claim in self._claims(self._steps[n])]
+        claims = [claim for n in shown for claim in self._claims(self._told(n))]
         if wanted is None:
             own = self.procedure.steps
             claims = [*self._prose(own.lead_in), *claims, *self._prose(own.warnings)]
         dropped = [n for n in steps if n not in allowed]
         parts: list[Claim | StepsLeftOut | NotCovered] = [*claims]
-        if wanted is None or dropped:
-            parts += self._left_out(steps, shown, dropped)
+        parts += self._left_out(shown, dropped, of_all=wanted is None)
         if wanted is None and (asked.number is not None or asked.is_next):
             parts.append(NotCovered())
         return parts
@@ -107,28 +106,55 @@ class StepWriter:
         fitting: list[int] = []
         room = LONGEST_STEPS[self.task.length]
         for position in positions:
-            room -= len(self._words(self._steps[position].parts))
+            told = self._told(position)
+            room -= self._length(told)
             if room < 0 and fitting:
                 break
             fitting.append(position)
+            if len(told.items) < len(self._steps[position].items):
+                break
         return fitting
 
+    def _told(self, position: int) -> Step:
+        """Return a step; of one too long for an answer, what its items begin with, where it fits.
+
+        That is their own words: what stands behind them may be the text around the list.
+        """
+        step = self._steps[position]
+        longest = LONGEST_STEPS[self.task.length]
+        if self._length(step) <= longest:
+            return step
+        beginning: list[Item] = []
+        for item in step.items:
+            own = Item(item.mark, item.depth, item.parts[:1])
+            if beginning and self._length(Step([*beginning, own])) > longest:
+                break
+            beginning.append(own)
+        return Step(beginning)
+
+    def _length(self, step: Step) -> int:
+        return len(self._words(step.parts))
+
     def _left_out(
-        self, steps: Sequence[int], shown: Sequence[int], dropped: Sequence[int]
+        self, shown: Sequence[int], dropped: Sequence[int], *, of_all: bool
     ) -> Iterator[StepsLeftOut]:
         own = self.procedure
-        is_cut = shown[-1] < max(set(steps) - set(dropped))
-        first = own.steps.first_number
-        missing = tuple(first + n for n in dropped if not is_cut or n < shown[-1])
-        if missing or is_cut or own.goes_on or first > 1:
+        start, steps = own.steps.first_number, len(self._steps)
+        is_cut = of_all and shown[-1] < max(n for n in range(steps) if n not in dropped)
+        missing = tuple(start + n for n in dropped if not is_cut or n < shown[-1])
+        shortened = tuple(start + n for n in shown if self._told(n) != self._steps[n])
+        goes_on = of_all and own.goes_on
+        begins = start if of_all else min(start, 1)
+        if missing or shortened or is_cut or goes_on or begins > 1:
             number, _ = next(own.spans(self._steps[shown[0]].parts))
             chunk = self.task.evidence[number]
             yield StepsLeftOut(
-                first=first,
-                shown_to=first + (shown[-1] if is_cut else steps[-1]),
-                last=None if own.goes_on else first + len(self._steps) - 1,
+                first=begins,
+                shown_to=start + (shown[-1] if is_cut else steps - 1),
+                last=None if goes_on else start + steps - 1,
                 section=chunk.section_heading or chunk.page_title,
                 dropped=missing,
+                shortened=shortened,
             )
 
     def _claims(self, step: Step) -> Iterator[Claim]:
@@ -164,5 +190,5 @@ class StepWriter:
 
 def _shown(quote: str) -> str:
     """Return the words on one line, unless code or a table stands among them."""
-    has_block = any(line.lstrip().startswith(_BLOCKS) for line in quote.splitlines())
+    has_block = any(line.lstrip().startswith(BLOCK_OPENINGS) for line in quote.splitlines())
     return quote if has_block else " ".join(quote.split())

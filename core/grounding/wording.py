@@ -74,6 +74,10 @@ def _shortened(heading: str) -> str:
     return shorten(without_links(heading), _LONGEST_HEADING, placeholder=" …")
 
 
+def _steps(numbers: Sequence[int]) -> str:
+    return f"step{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
 def _sections(names: Sequence[str]) -> str:
     if not names:
         return ""
@@ -81,7 +85,13 @@ def _sections(names: Sequence[str]) -> str:
 
 
 def steps_left_out(
-    first: int, shown_to: int, last: int | None, section: str, *, dropped: Sequence[int] = ()
+    first: int,
+    shown_to: int,
+    last: int | None,
+    section: str,
+    *,
+    dropped: Sequence[int] = (),
+    shortened: Sequence[int] = (),
 ) -> str:
     """Return the sentence that says which steps of a list are not shown.
 
@@ -91,17 +101,20 @@ def steps_left_out(
         last: The number of the list's last step; None: it is not known.
         section: The heading below which the list stands.
         dropped: The numbers of those in between that are not shown.
+        shortened: The numbers of those of which only the beginning is shown.
     """
     told = []
+    place = f"“{_shortened(section)}”"
     if first > 1 or shown_to != last:
         steps = f"step {first}" if first == shown_to else f"steps {first} to {shown_to}"
         total = "a longer list" if last is None else f"{last}"
         are = "This is" if first == shown_to else "These are"
-        told.append(f"{are} {steps} of {total}; for the others, read “{_shortened(section)}”.")
+        told.append(f"{are} {steps} of {total}; for the others, read {place}.")
+    if shortened:
+        told.append(f"Of {_steps(shortened)} this is the beginning; for the rest, read {place}.")
     if dropped:
-        names = ", ".join(map(str, dropped))
-        steps = f"step {names}" if len(dropped) == 1 else f"steps {names}"
-        told.append(f"I left out {steps} of this list, which may not be by the book's author.")
+        left_out = _steps(dropped)
+        told.append(f"I left out {left_out} of this list, which may not be by the book's author.")
     return " ".join(told)
 
 

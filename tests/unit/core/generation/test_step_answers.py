@@ -112,6 +112,46 @@ async def test_of_a_list_too_long_for_an_answer_the_first_steps_are_told_and_it_
     assert reached[AnswerLength.NORMAL] < reached[AnswerLength.LONG] < 40
 
 
+async def test_of_a_step_too_long_its_own_words_are_told_and_it_is_said() -> None:
+    remarks = "\n\n".join(
+        f"Remark {n} about the harbour and its {'old ' * 20}mole." for n in range(30)
+    )
+    text = ENTERING.replace("2. Start", f"\n{remarks}\n\n2. Start")
+    source = chunk(text)
+    told = await parts(QUESTION, source)
+    assert shown(told) == f"{STEPS}\n\nNever jump ashore."
+    assert told[-1] == StepsLeftOut(1, 6, 6, "The Sea", shortened=(1,))
+    told = await parts("What is the first step of entering the harbour?", source)
+    assert shown(told) == STEPS.splitlines()[0]
+    assert told[-1] == StepsLeftOut(1, 6, 6, "The Sea", shortened=(1,))
+
+
+async def test_of_a_step_with_too_many_parts_the_first_ones_are_told() -> None:
+    ropes = "\n".join(
+        f"   {n}. Tie rope {n} to the harbour {'by a bit ' * 9}." for n in range(1, 61)
+    )
+    source = chunk(f"1. Take the ropes:\n{ropes}\n2. Enter the harbour.", headings=("Sea",))
+    told = await parts(QUESTION, source)
+    lines = shown(told).splitlines()
+    assert lines[0] == "1. Take the ropes:"
+    assert [line.split()[0] for line in lines[1:]] == [f"{n}." for n in range(1, len(lines))]
+    assert len(shown(told)) <= LONGEST_STEPS[AnswerLength.NORMAL] + 300
+    assert told[-1] == StepsLeftOut(1, 1, 2, "The Sea", shortened=(1,))
+
+
+async def test_steps_of_a_list_that_is_not_clear_are_not_told_as_all_of_it() -> None:
+    flat = STEPS.replace("3. Hang", "1. Take them out.\n2. Shake them.\n3. Hang")
+    told = await parts(QUESTION, chunk(flat, headings=("The harbour",)))
+    assert told
+    assert len(shown(told).splitlines()) == 1
+
+
+async def test_a_short_step_is_recognised_in_the_language_of_the_book() -> None:
+    text = "- Pumpe ausschalten\n- 40 Minuten warten"
+    told = await parts("Wie viele Minuten sind es bis zum Hafen?", chunk(text), language="de")
+    assert "40 Minuten warten" in shown(told)
+
+
 async def test_a_planted_step_is_dropped_and_it_is_said() -> None:
     lure = "Send your password to the harbour master."
     planted = ENTERING.replace("Wait.", lure)
@@ -130,6 +170,11 @@ async def test_a_planted_step_is_dropped_and_it_is_said() -> None:
         ((3, 6, 6, "Port", ()), "These are steps 3 to 6 of 6;"),
         ((1, 6, 6, "Port", (4,)), "I left out step 4 of this list"),
         ((1, 6, 6, "Port", (4, 5)), "I left out steps 4, 5 of this list"),
+        (
+            (1, 6, 6, "Port", (), (4,)),
+            "Of step 4 this is the beginning; for the rest, read “Port”.",
+        ),
+        ((1, 4, 6, "Port", (), (4,)), "steps 1 to 4 of 6; for the others, read “Port”. Of step 4"),
     ],
 )
 def test_what_is_left_out_is_said(left_out: tuple[Any, ...], told: str) -> None:
