@@ -1,12 +1,13 @@
 """Reads on where a list of steps was found, so that a writer has all of its steps."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from uuid import UUID
 
 from core.models import Chunk
 from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import retrieved, whole
-from core.text.step_lists import MOST_PASSAGES, find_step_lists
+from core.text.step_lists import MOST_PASSAGES, find_step_lists, may_hold_items
 
 ReadDocument = Callable[[UUID], Awaitable[Sequence[Chunk]]]
 """Gives the chunks of a document in reading order."""
@@ -21,15 +22,27 @@ async def with_whole_lists(
         VectorIndexError: when the index fails.
     """
     documents: dict[UUID, Sequence[Chunk]] = {}
+    for excerpt in evidence:
+        document = excerpt.chunk.document_id
+        if document not in documents:
+            documents[document] = await read(document)
+    return await asyncio.to_thread(_read_on, evidence, language, documents)
+
+
+def _read_on(
+    evidence: Sequence[Excerpt], language: str, documents: Mapping[UUID, Sequence[Chunk]]
+) -> list[Excerpt]:
+    lists: dict[tuple[UUID, ...], list[list[Chunk]]] = {}
     taken: dict[UUID, Excerpt] = {}
     for excerpt in evidence:
         chunk = excerpt.chunk
-        if chunk.document_id not in documents:
-            documents[chunk.document_id] = await read(chunk.document_id)
         taken.setdefault(chunk.chunk_id, excerpt)
-        for other in _of_lists(
-            chunk, _section_around(chunk, documents[chunk.document_id]), language
-        ):
+        stretch = _stretch_around(chunk, documents[chunk.document_id])
+        ends = tuple(other.chunk_id for other in (*stretch[:1], *stretch[-1:]))
+        if ends not in lists:
+            lists[ends] = _lists_in(stretch, language)
+        beside = [one for one in lists[ends] if _is_beside(chunk, one)]
+        for other in (other for one in beside for other in one[:MOST_PASSAGES]):
             known = taken.get(other.chunk_id)
             found = known.chunk if known else retrieved(other, chunk.similarity_score)
             taken[other.chunk_id] = whole(found)
@@ -39,26 +52,45 @@ async def with_whole_lists(
     )
 
 
-def _section_around(chunk: Chunk, document: Sequence[Chunk]) -> list[Chunk]:
-    """Return the neighbouring chunks below the same heading, this one included."""
+def _stretch_around(chunk: Chunk, document: Sequence[Chunk]) -> list[Chunk]:
+    """Return the neighbours of a chunk in its section, as far as a list beside it may reach."""
+    ids = [other.chunk_id for other in document]
+    if chunk.chunk_id not in ids:
+        return []
+    place = ids.index(chunk.chunk_id)
+    before = _as_far_as_items(document[position] for position in range(place, -1, -1))
+    after = _as_far_as_items(document[position] for position in range(place, len(document)))
+    return [*reversed(before), *after[1:]]
+
+
+def _as_far_as_items(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Return the first chunks of a section, up to where many in a row have no item of a list."""
     run: list[Chunk] = []
-    for other in document:
-        is_next = not run or run[-1].chunk_index + 1 == other.chunk_index
-        if other.headings == chunk.headings and is_next:
-            run.append(other)
-        elif any(known.chunk_id == chunk.chunk_id for known in run):
+    without = 0
+    for chunk in chunks:
+        if run and not _is_neighbour(run[-1], chunk):
             break
-        else:
-            run = [other] if other.headings == chunk.headings else []
+        run.append(chunk)
+        without = 0 if may_hold_items(chunk.content_text) else without + 1
+        if without > MOST_PASSAGES:
+            break
     return run
 
 
-def _of_lists(chunk: Chunk, section: Sequence[Chunk], language: str) -> list[Chunk]:
-    """Return the chunks of each list that touches a chunk, or the ones beside it."""
-    found: set[int] = set()
-    for steps in find_step_lists([other.content_text for other in section], language):
-        touched = sorted({part.text_number for part in steps.parts})
-        places = {section[number].chunk_index for number in touched}
-        if places & {chunk.chunk_index - 1, chunk.chunk_index, chunk.chunk_index + 1}:
-            found.update(touched[:MOST_PASSAGES])
-    return [section[number] for number in sorted(found)]
+def _is_neighbour(one: Chunk, other: Chunk) -> bool:
+    return one.headings == other.headings and abs(one.chunk_index - other.chunk_index) == 1
+
+
+def _lists_in(stretch: Sequence[Chunk], language: str) -> list[list[Chunk]]:
+    """Return the chunks that each list of steps touches."""
+    texts = [chunk.content_text for chunk in stretch]
+    if not any(map(may_hold_items, texts)):
+        return []
+    return [
+        [stretch[number] for number in sorted({part.text_number for part in steps.parts})]
+        for steps in find_step_lists(texts, language)
+    ]
+
+
+def _is_beside(chunk: Chunk, touched: Sequence[Chunk]) -> bool:
+    return any(abs(other.chunk_index - chunk.chunk_index) <= 1 for other in touched)
