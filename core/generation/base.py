@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Seque
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
-from core.index.terms import TermStatistics
+from core.index.terms import TermStatistics, no_terms
 from core.models import (
     EXPLAIN_QUOTE,
     AnswerLength,
@@ -18,14 +18,6 @@ from core.text.planted import NOTHING_PLANTED, Planted
 
 LONGEST_COMPARED = 1_000
 """Characters of a question or quote that sentences are compared with."""
-
-
-def _no_terms(text: str) -> Sequence[int]:
-    return ()
-
-
-def _as_it_is(question: str) -> str:
-    return question
 
 
 def ignore(told: object) -> None:
@@ -99,9 +91,9 @@ class GenerationTask:
         default_factory=lambda: TermStatistics.count(()), compare=False
     )
     """How rare the words of the book are; empty: every word counts alike."""
-    encode_terms: Callable[[str], Sequence[int]] = field(default=_no_terms, compare=False)
+    encode_terms: Callable[[str], Sequence[int]] = field(default=no_terms, compare=False)
     """Gives the term ids of a text in the book's language, each once."""
-    plainly: Callable[[str], str] = field(default=_as_it_is, compare=False)
+    plainly: Callable[[str], str] = field(default=str, compare=False)
     """Gives what a question asks, without the courtesy that the book does not speak of."""
     search: Search | None = field(default=None, compare=False)
     """None: there is no second look."""

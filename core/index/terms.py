@@ -69,3 +69,8 @@ class TermStatistics:
             return 0.0
         held = set(text)
         return float(sum(w for t, w in zip(question, weights, strict=True) if t in held)) / total
+
+
+def no_terms(text: str) -> Sequence[int]:
+    """Return no terms: what is known of no book's words."""
+    return ()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from core.index.terms import TermStatistics
+from core.index.terms import TermStatistics, no_terms
 from core.models import (
     Chunk,
     ChunkState,
@@ -17,14 +17,6 @@ from core.models import (
 )
 from core.retrieval.evidence import Excerpt
 from core.text.tokens import count_tokens
-
-
-def _no_terms(text: str) -> Sequence[int]:
-    return ()
-
-
-def _as_it_is(question: str) -> str:
-    return question
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +50,9 @@ class Retrieval:
     """Whether only words were compared, since the embedding model did not answer."""
     statistics: TermStatistics = field(default_factory=lambda: TermStatistics.count(()))
     """How rare the book's words are."""
-    encode_terms: Callable[[str], Sequence[int]] = _no_terms
+    encode_terms: Callable[[str], Sequence[int]] = no_terms
     """Gives the term ids of a text in the book's language."""
-    plainly: Callable[[str], str] = _as_it_is
+    plainly: Callable[[str], str] = str
     """Gives what a question asks, without the courtesy that the book does not speak of."""
 
 
