@@ -218,7 +218,9 @@ class Agent:
             said = [one for one in said if not asks_for_section_at_hand(one.user_input)]
         earlier = [*before, *(_what_was_asked(one) for one in said)]
         if turn.quote is None:
-            named = read_references(request.query_text, alone=not earlier)
+            named = read_references(
+                request.query_text, alone=not earlier, before=earlier[-1] if earlier else ""
+            )
             if named and (text := await self._retriever.read(request.course_id, asked, named)):
                 return text
         return await self._retriever.retrieve(request.course_id, asked, earlier)

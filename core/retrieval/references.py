@@ -67,14 +67,12 @@ _ABOUT = (
     ),
 )
 _HEADED = (
-    re.compile(r"(?P<name>.+) (?:section|chapter|page)", re.I),
-    re.compile(
-        r"(?:section|subsection|chapter|part|page|article|abschnitt|kapitel|teil|artikel|seite)"
-        r" (?P<name>.+)",
-        re.I,
-    ),
+    re.compile(r"(?P<name>.+) (?:section|chapter)", re.I),
+    re.compile(r"(?:section|subsection|chapter|abschnitt|kapitel) (?P<name>.+)", re.I),
 )
 """What a heading stands before, or behind: "the Waste section", "the section Waste"."""
+_AS_NAMED = re.compile(r"\W*[\"'“„‚‘«A-ZÄÖÜ]")
+"""How a name begins where nothing else shows that a section is meant."""
 _PART_OF = re.compile(r"(?P<name>.+?) (?:of|in|von|des|der) (?P<parent>.+)", re.I)
 _AT_HAND = re.compile(
     r"(?:this|the) (?:section|subsection|chapter|part|page|module|article)"
@@ -107,15 +105,22 @@ class SectionReference:
     """The number of the one paragraph that is asked for."""
 
 
-def read_references(question: str, *, alone: bool = True) -> list[SectionReference]:
+def read_references(
+    question: str, *, alone: bool = True, before: str = ""
+) -> list[SectionReference]:
     """Return what a question may mean that asks for a section's text; none for other questions.
 
     The likelier meaning comes first; whether there is such a section only the book tells: a
     heading may hold a word that is else courtesy.
-    `alone`: nothing was said before that an "it" may stand for.
+
+    Args:
+        alone: Nothing was said before that an "it" may stand for.
+        before: The question before this one; where it asked for a section by its number, "and
+            2.5?" asks for another one.
     """
     readings = dict.fromkeys((question, asked_plainly(question, lambda words: False)))
-    found = (_references(reading, alone=alone) for reading in readings)
+    counts = alone or any(read.number for read in (read_references(before) if before else ()))
+    found = (_references(reading, alone=alone, counts=counts) for reading in readings)
     return list(dict.fromkeys(chain.from_iterable(found)))
 
 
@@ -124,12 +129,15 @@ def asks_for_section_at_hand(question: str) -> bool:
     return any(not reference.name for reference in read_references(question))
 
 
-def _references(question: str, *, alone: bool) -> list[SectionReference]:
-    """Return what these very words may mean."""
+def _references(question: str, *, alone: bool, counts: bool) -> list[SectionReference]:
+    """Return what these very words may mean; `counts`: a mere number may be a section's."""
     asked = " ".join(question.split()).strip(_ENDS)
     if _ONLY_AT_HAND.fullmatch(asked) or names_no_subject(asked):
         return [SectionReference()] if alone else []
-    if bare := _numbered(_FURTHER.sub("", asked, count=1), alone=alone):
+    further = _FURTHER.sub("", asked, count=1)
+    if _DOTTED.fullmatch(further) and not counts:
+        return []
+    if bare := _numbered(further, alone=alone):
         return bare
     for frame in _ANY:
         match = frame.fullmatch(asked)
@@ -143,7 +151,7 @@ def _read(what: str, *, alone: bool, text: bool) -> list[SectionReference]:
     """Return what may be meant by what stands in the question for the section."""
     if _AT_HAND.fullmatch(what) or (alone and _POINTING.fullmatch(what)):
         return [SectionReference()]
-    what = _ARTICLE.sub("", what, count=1)
+    what, articles = _ARTICLE.subn("", what, count=1)
     if end := next((m for m in _OF_THE_BOOK.finditer(what) if m.end() == len(what)), None):
         what = what[: end.start()]
     if numbered := _numbered(what, alone=alone):
@@ -151,9 +159,9 @@ def _read(what: str, *, alone: bool, text: bool) -> list[SectionReference]:
     for about in _ABOUT:
         if match := about.fullmatch(what):
             return [SectionReference(name=match["name"].strip(_QUOTES), by_words=True)]
-    headed = (pattern.fullmatch(what) for pattern in _HEADED)
-    if names := [match["name"].strip(_QUOTES) for match in headed if match]:
-        return [SectionReference(name=name) for name in names]
+    headed = [match["name"] for pattern in _HEADED if (match := pattern.fullmatch(what))]
+    if names := [name for name in headed if text or articles or _AS_NAMED.match(name)]:
+        return [SectionReference(name=name.strip(_QUOTES)) for name in (what, *names)]
     if text and (match := _PART_OF.fullmatch(what)):
         return [SectionReference(name=match["name"], parent=match["parent"].strip(_QUOTES))]
     return []

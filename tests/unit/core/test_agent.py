@@ -137,9 +137,12 @@ class ScriptedGenerator:
             yield claim
 
 
+TIDES = "# Tides\n\n## 2.4 Ebb\n\nThe ebb takes six hours.\n\n## 2.5 Flood\n\nThe flood is fast.\n"
+
+
 @dataclass
 class House:
-    """Two courses and all that answers from them."""
+    """Three courses and all that answers from them."""
 
     engine: AsyncEngine
     catalogue: Catalogue
@@ -166,7 +169,7 @@ class House:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the catalogue and the index of two courses."""
+    """A folder with the catalogue and the index of three courses."""
     folder = tmp_path_factory.mktemp("library")
     asyncio.run(_fill(folder))
     return folder
@@ -176,7 +179,8 @@ async def _fill(folder: Path) -> None:
     async with open_library(folder) as library:
         library.write({**LIGHTHOUSE, "visiting.md": LINKS}, "arden")
         library.write({"secret.md": f"# Secret\n\n{FOREIGN} {COVERED}\n"}, "foreign")
-        for course_id in ("arden", "foreign"):
+        library.write({"tides.md": TIDES}, "tides")
+        for course_id in ("arden", "foreign", "tides"):
             course = Course(course_id=course_id, title=course_id, base_url=SITE)
             await library.ingest(course_id, course=course)
 
@@ -581,6 +585,19 @@ async def test_it_is_what_was_spoken_of_before_and_not_the_section(house: House)
     await agent.answer(asking("Explain it", session_id=session, **within))
     await agent.answer(asking("Explain this section", session_id=session, **within))
     assert [task.in_order for task in generator.tasks] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_section"), [("What does 2.4 say?", True), ("Is the ebb 2.4 metres?", False)]
+)
+async def test_a_mere_number_is_the_section_that_follows_one_asked_for_by_number(
+    house: House, question: str, is_section: bool
+) -> None:
+    generator, session = ScriptedGenerator(first_words), uuid4()
+    agent = house.agent(generator)
+    for asked in (question, "And 2.5?"):
+        await agent.answer(asking(asked, course_id="tides", session_id=session))
+    assert generator.tasks[1].in_order is is_section
 
 
 async def test_in_another_section_it_is_that_section(house: House) -> None:

@@ -14,6 +14,7 @@ from core.models import AgentConfiguration, AgentRequest, RetrievalToolInput
 from core.retrieval.references import read_references
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
+from core.retrieval.section_reading import named_section
 from core.retrieval.sections import resolve_section
 from tests.library import COURSE, Library, open_library
 
@@ -159,6 +160,24 @@ def sections(*titles: str) -> list[SectionRecord]:
         SectionRecord(title, title, ("Book", title), None, None, "book.md", n)
         for n, title in enumerate(titles)
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Explain the cross section", "Cross section"),
+        ("Explain the section modulus", "Section modulus"),
+        ("Summarize the Modulus section", "Modulus"),
+        ("Describe page layout", None),
+        ("Explain section modulus", None),
+    ],
+)
+def test_a_heading_that_holds_the_word_section_is_no_other_one(
+    question: str, found: str | None
+) -> None:
+    book = sections("Cross", "Cross section", "Modulus", "Section modulus", "Layout")
+    named = named_section(read_references(question), book, [], None)
+    assert (named and named.name) == found
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,6 @@ def test_a_section_is_named_by_its_number(
             SectionReference(name="offences", by_words=True),
         ),
         ("Was steht im Kapitel über die Gebühren?", SectionReference("Gebühren", by_words=True)),
-        ("What does the Exercises section say?", SectionReference(name="Exercises")),
-        ("What is in section Waste?", SectionReference(name="Waste")),
-        ("Summarize the section “Waste and wax”", SectionReference(name="Waste and wax")),
-        ("Was steht im Abschnitt Abfall?", SectionReference(name="Abfall")),
         (
             "What is in the summary of Tern Basics?",
             SectionReference(name="summary", parent="Tern Basics"),
@@ -56,6 +52,24 @@ def test_a_section_is_named_by_its_number(
 )
 def test_a_section_is_named_by_its_heading(question: str, reference: SectionReference) -> None:
     assert read_references(question) == [reference]
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What does the Exercises section say?", ["Exercises section", "Exercises"]),
+        ("What is in section Waste?", ["section Waste", "Waste"]),
+        ("Explain section Waste", ["section Waste", "Waste"]),
+        ("Explain section “waste”", ["section “waste", "waste"]),
+        ("Explain the chapter waste", ["chapter waste", "waste"]),
+        ("Summarize the section “Waste and wax”", ["section “Waste and wax", "Waste and wax"]),
+        ("Was steht im Abschnitt Abfall?", ["Abschnitt Abfall", "Abfall"]),
+    ],
+)
+def test_a_heading_beside_the_word_section_may_hold_that_word(
+    question: str, names: list[str]
+) -> None:
+    assert read_references(question) == [SectionReference(name=name) for name in names]
 
 
 @pytest.mark.parametrize(
@@ -71,6 +85,14 @@ def test_a_section_is_named_by_its_heading(question: str, reference: SectionRefe
         "Explain the aim of titration",
         "What is a lantern?",
         "Explain photosynthesis",
+        "Explain page replacement",
+        "Summarize page faults",
+        "Describe part payment",
+        "What is part payment?",
+        "What is section modulus?",
+        "Explain cross section",
+        "What is part two about?",
+        "Was ist Teil der Lösung?",
         "What is the fine for a red lantern?",
         "Was ist ein Kapitel?",
         "fee",
@@ -99,6 +121,14 @@ def test_in_a_conversation_it_is_what_was_spoken_of_but_this_section_is_the_sect
 def test_a_conversation_goes_on_to_another_number(question: str) -> None:
     [read] = read_references(question, alone=False)
     assert read.number == SectionNumber("§", "4")
+
+
+@pytest.mark.parametrize("question", ["And 2.5?", "What about 2.5?", "2.5", "in 2.5"])
+def test_a_mere_number_is_a_section_where_one_was_asked_for_by_its_number(question: str) -> None:
+    [read] = read_references(question, alone=False, before="What does section 2.4 say?")
+    assert read.number == SectionNumber(None, "2.5")
+    assert read_references(question, alone=False, before="What is 2.4 times 2?") == []
+    assert read_references(question, alone=False) == []
 
 
 @pytest.mark.parametrize(
