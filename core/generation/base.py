@@ -171,7 +171,7 @@ class CutShort:
 
 @dataclass(frozen=True, slots=True)
 class StepsLeftOut:
-    """The writer shows a list of steps, but not all of it."""
+    """The writer shows a list of steps, but not all of it, or one of several."""
 
     first: int
     """The number of the first step read; above 1 when there are others before it."""
@@ -185,6 +185,8 @@ class StepsLeftOut:
     """The numbers of those in between that may not be shown."""
     shortened: tuple[int, ...] = ()
     """The numbers of those of which only the beginning is shown."""
+    others: tuple[str, ...] = ()
+    """The headings below which other lists stand that may be meant."""
 
 
 @dataclass(frozen=True, slots=True)

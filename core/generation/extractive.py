@@ -15,12 +15,13 @@ from core.generation.base import (
     Rejected,
     trust,
 )
-from core.generation.excerpts import Excerpt, ExcerptKind, cut_excerpts
+from core.generation.excerpts import Excerpt, cut_excerpts
 from core.generation.inquiry import Inquiry, read_inquiry, says_again
 from core.generation.ranking import rank
 from core.generation.selection import select
+from core.generation.step_choice import answering, in_section
 from core.generation.step_claims import StepWriter
-from core.generation.steps import Procedure, procedure_of, read_procedures, with_lists
+from core.generation.steps import Procedure, read_procedures, with_lists
 from core.models import AnswerLength
 from core.text.planted import Planted
 from core.text.sentences import Span
@@ -93,19 +94,17 @@ class ExtractiveGenerator:
         asked: StepsAsked,
     ) -> Sequence[DraftPart]:
         """Return what is told of the list that answers best; nothing where prose does."""
-        procedure: Procedure | None = procedures[0]
-        if not task.in_order:
+        if task.in_order:
+            found = in_section(procedures)
+        else:
             whole = with_lists(excerpts, procedures, task, inquiry)
             ranked = await rank(whole, task, inquiry, task.encode_terms, self._embedder)
-            best = max(ranked, key=lambda one: one.score, default=None)
-            is_list = best is not None and best.excerpt.kind is ExcerptKind.STEPS
-            if best is None or not (asked.plainly or is_list):
-                return []
-            procedure = procedure_of(best.excerpt, procedures, task.evidence)
-        if procedure is None:
+            found = answering(ranked, procedures, task, inquiry)
+        if not found:
             return []
+        procedure, *others = found
         planted = {number: await self._planted_in(number, task) for number in procedure.touched}
-        told = StepWriter(procedure, task, inquiry, planted).write(asked)
+        told = StepWriter(procedure, task, planted, others).write(asked)
         poisoned = sorted(number for number, found in planted.items() if found.sure)
         return [*map(LeftOut, poisoned), *told] if told else []
 

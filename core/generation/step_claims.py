@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from core.generation.base import Claim, GenerationTask, NotCovered, Quoted, StepsLeftOut
-from core.generation.inquiry import Inquiry
 from core.generation.steps import Procedure
 from core.models import AnswerLength
 from core.text.planted import Planted
@@ -28,9 +27,10 @@ class StepWriter:
 
     procedure: Procedure
     task: GenerationTask
-    inquiry: Inquiry
     planted: Mapping[int, Planted]
     """For each chunk of the list what may not be quoted of it."""
+    others: Sequence[Procedure] = ()
+    """Lists that may be meant as well, which are named."""
 
     def write(self, asked: StepsAsked) -> list[Claim | StepsLeftOut | NotCovered]:
         """Return the claims of the steps asked for, and what is to be said of those left out.
@@ -51,7 +51,7 @@ class StepWriter:
         dropped = [n for n in steps if n not in allowed]
         parts: list[Claim | StepsLeftOut | NotCovered] = [*claims]
         parts += self._left_out(shown, dropped, of_all=wanted is None)
-        if wanted is None and (asked.number is not None or asked.is_next):
+        if wanted is None and asked.is_one:
             parts.append(NotCovered())
         return parts
 
@@ -60,20 +60,32 @@ class StepWriter:
         return self.procedure.steps.steps
 
     def _wanted(self, asked: StepsAsked) -> list[int] | None:
-        """Return the positions of the steps that alone are asked for; None: of all."""
-        last = len(self._steps) - 1
-        if asked.is_next:
-            shown = self._last_shown()
-            named = self._named() if shown is None else shown
-            if named is None or named == last:
-                return None
-            return [named + 1] if shown is not None else [named, named + 1]
-        if asked.number == LAST:
-            return None if self.procedure.goes_on else [last]
-        if asked.number is None:
+        """Return the positions of the steps that alone are asked for; None: of all.
+
+        A step that the question calls by its words is told along with the one beside it, so that
+        it is seen which one was taken.
+        """
+        if not asked.is_one:
             return None
-        position = asked.number - self.procedure.steps.first_number
-        return [position] if 0 <= position <= last else None
+        by_words = bool(self._encoded(asked.words))
+        position = self._named(asked.words) if by_words else self._one(asked)
+        if position is None or not 0 <= position + asked.beside < len(self._steps):
+            return None
+        wanted = position + asked.beside
+        return sorted((position, wanted)) if by_words else [wanted]
+
+    def _one(self, asked: StepsAsked) -> int | None:
+        """Return the position of the step with the place or number asked for, or just shown."""
+        first, last = self.procedure.steps.first_number, len(self._steps) - 1
+        if asked.place == LAST:
+            return None if self.procedure.goes_on else last
+        if asked.place is not None:
+            position = asked.place - max(first, 1)  # a list read from its middle lacks its first
+        elif asked.number is not None:
+            position = asked.number - first
+        else:
+            return self._last_shown()
+        return position if 0 <= position <= last else None
 
     def _last_shown(self) -> int | None:
         """Return the position of the step that the turn before cited last."""
@@ -93,13 +105,28 @@ class StepWriter:
         )
         return max(touched, default=None)
 
-    def _named(self) -> int | None:
-        """Return the position of the step that the question names with most of its words."""
-        covered = [
-            self.inquiry.coverage(frozenset(self.task.encode_terms(self._words(step.parts))))
+    def _named(self, words: str) -> int | None:
+        """Return the position of the step that has more of these words than any other.
+
+        None where the heading has them all: no one step is called what all of them are.
+        """
+        terms = self._encoded(words)
+        if set(terms) <= {*self._encoded(self._heading(self.procedure))}:
+            return None
+        rarity = self.task.statistics.rarity(terms)
+        had = [
+            sum(
+                rare
+                for term, rare in zip(terms, rarity, strict=True)
+                if term in self._encoded(self._words(step.parts))
+            )
             for step in self._steps
         ]
-        return covered.index(max(covered)) if max(covered) else None
+        most = max(had)
+        return had.index(most) if most and had.count(most) == 1 else None
+
+    def _encoded(self, words: str) -> Sequence[int]:
+        return self.task.encode_terms(words) if words else ()
 
     def _fitting(self, positions: Sequence[int]) -> list[int]:
         """Return as many steps from the first on as an answer may have; at least one."""
@@ -145,17 +172,23 @@ class StepWriter:
         shortened = tuple(start + n for n in shown if self._told(n) != self._steps[n])
         goes_on = of_all and own.goes_on
         begins = start if of_all else min(start, 1)
-        if missing or shortened or is_cut or goes_on or begins > 1:
-            number, _ = next(own.spans(self._steps[shown[0]].parts))
-            chunk = self.task.evidence[number]
+        others = tuple(dict.fromkeys(map(self._heading, self.others)))
+        if missing or shortened or others or is_cut or goes_on or begins > 1:
             yield StepsLeftOut(
                 first=begins,
                 shown_to=start + (shown[-1] if is_cut else steps - 1),
                 last=None if goes_on else start + steps - 1,
-                section=chunk.section_heading or chunk.page_title,
+                section=self._heading(own),
                 dropped=missing,
                 shortened=shortened,
+                others=others,
             )
+
+    def _heading(self, procedure: Procedure) -> str:
+        """Return the heading below which a list stands."""
+        number, _ = next(procedure.spans(procedure.steps.parts))
+        chunk = self.task.evidence[number]
+        return chunk.section_heading or chunk.page_title
 
     def _claims(self, step: Step) -> Iterator[Claim]:
         for item in step.items:

@@ -9,6 +9,7 @@ from core.models import QuoteStatus
 from core.text.links import without_links
 
 _MOST_DIFFERENCES = 3
+_MOST_NAMED = 3
 """Words of a quote that are named."""
 
 SEARCHING = "Searching the book …"
@@ -92,8 +93,9 @@ def steps_left_out(
     *,
     dropped: Sequence[int] = (),
     shortened: Sequence[int] = (),
+    others: Sequence[str] = (),
 ) -> str:
-    """Return the sentence that says which steps of a list are not shown.
+    """Return the sentences that say which steps of a list are not shown, and which other lists.
 
     Args:
         first: The number of the first step that was read.
@@ -102,6 +104,7 @@ def steps_left_out(
         section: The heading below which the list stands.
         dropped: The numbers of those in between that are not shown.
         shortened: The numbers of those of which only the beginning is shown.
+        others: The headings below which other lists stand that may be meant.
     """
     told = []
     place = f"“{_shortened(section)}”"
@@ -115,6 +118,10 @@ def steps_left_out(
     if dropped:
         left_out = _steps(dropped)
         told.append(f"I left out {left_out} of this list, which may not be by the book's author.")
+    if others:
+        names = ", ".join(f"“{_shortened(name)}”" for name in others[:_MOST_NAMED])
+        more = " and elsewhere" if len(others) > _MOST_NAMED else ""
+        told.append(f"There are other steps below {names}{more}.")
     return " ".join(told)
 
 

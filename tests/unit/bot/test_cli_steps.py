@@ -14,6 +14,112 @@ from tests.manuals import MANUALS
 SOFT_WATER = "\n".join(
     f"{n}. Rinse filter {n} with {n} L of warm rain water." for n in range(1, 61)
 )
+CLINIC = """\
+# Clinic
+
+## Lumbar puncture
+
+The procedure takes about thirty minutes. Headache is the most common risk of the procedure. The
+procedure was introduced by Heinrich Quincke in 1891. The instructions are signed by the head nurse.
+
+1. Place the patient on the side.
+2. Clean the skin with alcohol.
+3. Insert the needle between the vertebrae.
+4. Collect the fluid in four tubes.
+
+## Bleeding
+
+First aiders stop bleeding with pressure on the wound.
+
+1. Put on gloves.
+2. Press a clean cloth on the wound.
+3. Raise the arm.
+4. Call an ambulance.
+
+## Emergency
+
+The emergency procedure is as follows.
+
+1. Press the red button.
+2. Leave the hall.
+
+## Heart massage
+
+1. Kneel beside the chest.
+2. Put both hands on the breastbone.
+
+The breastbone is a flat bone. Children have soft ribs.
+"""
+BAKERY = """\
+# Bakery
+
+## Baking bread
+
+You can tell that the dough is ready when it has doubled in size. A loaf is done when it sounds
+hollow.
+
+1. Mix the flour with the water.
+2. Knead the dough.
+3. Let the dough rise.
+4. Bake the loaf.
+
+## Two step verification
+
+Two step verification keeps strangers out of the till.
+
+1. Open the settings.
+2. Choose the security page.
+3. Scan the code.
+
+## The door
+
+To open the door:
+
+1. Turn the key.
+2. Pull the handle.
+
+To close the door:
+
+1. Push the handle.
+2. Take the key away.
+
+## Page replacement
+
+Page replacement fills a torn page of the recipe book.
+
+## Replacement
+
+Replacement of an oven needs a technician.
+"""
+FILTER = """\
+# Aquarium
+
+## Der Filter
+
+Die Bakterien im Filter nennt man Nitrosomonas. Sie bauen Ammoniak ab.
+
+1. Ziehen Sie den Stecker.
+2. Öffnen Sie den Topf.
+3. Spülen Sie den Schwamm aus.
+"""
+PRINTER = """\
+# Printer
+
+## Resetting the printer
+
+1. Press the green button.
+2. Wait.
+3. Open the lid.
+4. Press the green button.
+5. Wait.
+6. Close the lid.
+"""
+BESIDE_PROSE = {
+    "clinic": {"clinic.md": CLINIC},
+    "bakery": {"bakery.md": BAKERY},
+    "filter": {"filter.md": FILTER},
+}
+"""Books with prose beside a list on the same subject."""
 
 REST = " and let the harbour rest"
 NESTED = f"""\
@@ -44,13 +150,15 @@ def manuals(tmp_path_factory: pytest.TempPathFactory, models: Path) -> CommandLi
     line = shell(tmp_path_factory.mktemp("manuals"), models)
     courses = {
         **MANUALS,
+        **BESIDE_PROSE,
         "filters": {"filters.md": f"# Filters\n\n## Rinsing\n\n{SOFT_WATER}\n"},
         "harbour": {"harbour.md": NESTED},
+        "printer": {"printer.md": PRINTER},
     }
     described = ""
     for course, files in courses.items():
         write_files(line.folder / course, files)
-        language = "de" if course == "aquarium" else "en"
+        language = "de" if course in {"aquarium", "filter"} else "en"
         described += f'[courses.{course}]\nsources = ["{course}"]\nlanguage = "{language}"\n'
     (line.folder / "glossator.toml").write_text(described)
     for course in courses:
@@ -145,4 +253,70 @@ def test_a_list_too_long_is_told_from_its_start_and_not_as_sure(manuals: Command
     assert marks(response) == numbers(shown)
     assert 10 < shown < 60
     assert wording.steps_left_out(1, shown, 60, "Rinsing") in response.notices
+    assert response.outcome is Outcome.PARTIAL
+
+
+@pytest.mark.parametrize(
+    ("course", "question", "told"),
+    [
+        ("clinic", "Who introduced the procedure of lumbar puncture?", "Heinrich Quincke"),
+        ("clinic", "What is the most common risk of the procedure?", "Headache is"),
+        ("clinic", "Who signs the instructions for the lumbar puncture?", "the head nurse"),
+        ("clinic", "How do first aiders stop bleeding?", "with pressure on the wound"),
+        ("clinic", "What do first aiders do about bleeding?", "with pressure on the wound"),
+        ("clinic", "How is the breastbone of children?", "a flat bone"),
+        ("bakery", "How can you tell that the dough is ready?", "doubled in size"),
+        ("bakery", "How do I know that the loaf is done?", "sounds hollow"),
+        ("bakery", "Explain page replacement", "fills a torn page"),
+        ("filter", "Wie nennt man die Bakterien im Filter?", "Nitrosomonas"),
+        ("filter", "Wie werden die Bakterien im Filter genannt?", "Nitrosomonas"),
+    ],
+)
+def test_a_question_for_something_else_is_answered_with_the_prose_beside_the_list(
+    manuals: CommandLine, course: str, question: str, told: str
+) -> None:
+    response = asked(manuals, course, question)
+    assert told in response.response_text
+    assert marks(response) == []
+
+
+@pytest.mark.parametrize(
+    ("course", "question", "expected"),
+    [
+        ("clinic", "What is the emergency procedure?", numbers(2)),
+        ("clinic", "How do I do a heart massage?", numbers(2)),
+        ("bakery", "How do I set up two step verification?", numbers(3)),
+        ("bakery", "What comes after step 2 of baking bread?", ["3."]),
+        ("bakery", "What do I do after step 2 of baking bread?", ["3."]),
+        ("bakery", "Which step comes before step 3 of baking bread?", ["2."]),
+        ("bakery", "How do I close the door?", numbers(2)),
+    ],
+)
+def test_the_list_beside_prose_is_told_where_it_is_asked_for(
+    manuals: CommandLine, course: str, question: str, expected: list[str]
+) -> None:
+    response = asked(manuals, course, question)
+    assert marks(response) == expected
+    assert response.outcome is Outcome.ANSWERED
+
+
+def test_the_subject_of_the_steps_counts_within_a_section(manuals: CommandLine) -> None:
+    response = asked(manuals, "clinic", "What is the emergency procedure?", "--section", "Clinic")
+    assert "Press the red button." in response.response_text
+    assert marks(response) == numbers(2)
+
+
+def test_a_step_that_is_named_goes_before_the_one_just_shown(manuals: CommandLine) -> None:
+    first = asked(manuals, "bakery", "What is the first step of baking bread?")
+    session = ("--session", str(first.conversation_id))
+    named = asked(manuals, "bakery", "What do I do after kneading the dough?", *session)
+    assert marks(named) == ["2.", "3."]
+    assert marks(asked(manuals, "bakery", "What do I do after that?", *session)) == ["4."]
+
+
+def test_of_a_section_with_several_lists_the_others_are_named(manuals: CommandLine) -> None:
+    response = asked(manuals, "bakery", "What are the steps?", "--section", "The door")
+    assert "To open the door:" in response.response_text
+    assert marks(response) == numbers(2)
+    assert "There are other steps below “The door”." in response.notices
     assert response.outcome is Outcome.PARTIAL

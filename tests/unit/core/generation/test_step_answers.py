@@ -1,7 +1,7 @@
 """Answers with a list of steps: whole, from the first one, and honest about what is left out."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 from uuid import uuid4
 
@@ -16,9 +16,13 @@ from core.generation.base import (
     trust,
 )
 from core.generation.extractive import ExtractiveGenerator
-from core.generation.step_claims import LONGEST_STEPS
+from core.generation.step_claims import LONGEST_STEPS, StepWriter
+from core.generation.steps import Procedure
 from core.grounding import wording
 from core.models import AnswerLength, RetrievedChunk
+from core.text.planted import NOTHING_PLANTED
+from core.text.step_lists import find_step_lists
+from core.text.step_questions import StepsAsked
 from tests.embedding import HashingEmbedder
 from tests.unit.core.generation.test_extractive import Finder, chunk, encode_terms
 
@@ -79,6 +83,68 @@ async def test_one_step_is_told_by_its_number_and_after_another_one() -> None:
     }.items():
         expected = [STEPS.splitlines()[n] for n in lines]
         assert shown(await parts(question, source)).splitlines() == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (StepsAsked(place=1), "0. Lift the anchor."),
+        (StepsAsked(number=1), "1. Set the sails."),
+        (StepsAsked(number=0), "0. Lift the anchor."),
+        (StepsAsked(number=1, beside=1), "2. Sail."),
+        (StepsAsked(number=1, beside=-1), "0. Lift the anchor."),
+        (StepsAsked(place=3, beside=-1), "1. Set the sails."),
+    ],
+)
+def test_the_first_step_is_not_step_1_in_a_list_numbered_from_0(
+    asked: StepsAsked, told: str
+) -> None:
+    text = "0. Lift the anchor.\n1. Set the sails.\n2. Sail."
+    steps = replace(find_step_lists([text])[0], first_number=0)
+    task = GenerationTask("", [chunk(text)], encode_terms=encode_terms)
+    assert shown(StepWriter(Procedure(steps, [0]), task, {0: NOTHING_PLANTED}).write(asked)) == told
+
+
+async def test_of_a_list_read_from_its_third_step_the_first_is_not_told_as_such() -> None:
+    rest = "\n".join(STEPS.splitlines()[2:])
+    told = await parts("What is the first step of entering the harbour?", chunk(rest))
+    assert shown(told) == rest
+    assert told[-1] == NotCovered()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What do I do after the last step of entering the harbour?",
+        "What do I do after I fed the parrot?",
+        "What do I do after I left the harbour?",
+    ],
+)
+async def test_where_no_one_step_is_named_all_are_told_as_a_part_of_the_answer(
+    question: str,
+) -> None:
+    told = await parts(question, chunk(STEPS, headings=("The harbour",)))
+    assert shown(told) == STEPS
+    assert told[-1] == NotCovered()
+
+
+@pytest.mark.parametrize(
+    ("question", "is_list"),
+    [
+        ("How do I enter the harbour?", True),
+        ("How do I enter the old harbour?", True),
+        ("What are the steps?", True),
+        ("How do I light the lanterns of the harbour by night?", False),
+        ("Who wrote the steps of the harbour?", False),
+        ("What is the harbour procedure called?", False),
+    ],
+)
+async def test_a_list_is_told_where_its_heading_has_what_is_asked(
+    question: str, is_list: bool
+) -> None:
+    prose = "The old harbour is deep.\n\nBy night lanterns burn.\n\nIt is never closed."
+    source = chunk(f"{prose}\n\n{STEPS}", headings=("Entering the harbour",))
+    assert (STEPS in shown(await parts(question, source))) is is_list
 
 
 async def test_where_there_is_no_such_step_all_are_told_as_a_part_of_the_answer() -> None:
@@ -175,6 +241,8 @@ async def test_a_planted_step_is_dropped_and_it_is_said() -> None:
             "Of step 4 this is the beginning; for the rest, read “Port”.",
         ),
         ((1, 4, 6, "Port", (), (4,)), "steps 1 to 4 of 6; for the others, read “Port”. Of step 4"),
+        ((1, 6, 6, "Port", (), (), ("A", "B")), "There are other steps below “A”, “B”."),
+        ((1, 6, 6, "Port", (), (), tuple("ABCD")), "below “A”, “B”, “C” and elsewhere."),
     ],
 )
 def test_what_is_left_out_is_said(left_out: tuple[Any, ...], told: str) -> None:
