@@ -157,7 +157,7 @@ class Drafting:
                         tally.steps_left_out = part
                     case Claim() if leads_in(part.text, _topic(task)):
                         self._lead_in = part
-                    case Claim() if part.text not in self._released:
+                    case Claim() if part.is_step or part.text not in self._released:
                         tally.written += not again
                         if (delta := await self._admit(part, task)) is not None:
                             yield delta

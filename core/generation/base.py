@@ -152,6 +152,8 @@ class Claim:
     """Empty: the writer gave no source for it."""
     lead: str | None = None
     """The layout in front of it, such as a paragraph break or a bullet; None: no wish."""
+    is_step: bool = False
+    """Told even where the same was told before: a list of steps may have one twice."""
 
     @classmethod
     def quoting(cls, text: str, chunk_number: int, quote: str) -> Self:

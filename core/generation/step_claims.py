@@ -199,7 +199,7 @@ class StepWriter:
                 if not place and item.mark:
                     lead = f"\n{_INDENT * item.depth}{item.mark} "
                     text = quote.removeprefix(item.mark).lstrip()
-                yield Claim(_shown(text), (Quoted(number, quote),), lead)
+                yield Claim(_shown(text), (Quoted(number, quote),), lead, is_step=True)
 
     def _prose(self, parts: Sequence[Part]) -> Iterator[Claim]:
         for part in parts:

@@ -239,6 +239,12 @@ def test_the_steps_of_a_section_are_told_without_naming_it(
     assert marks(response) == numbers(6)
 
 
+def test_a_step_that_is_taken_twice_is_told_twice(manuals: CommandLine) -> None:
+    response = asked(manuals, "printer", "How do I reset the printer?")
+    assert marks(response) == numbers(6)
+    assert response.response_text.count("Press the green button.") == 2
+
+
 def test_the_next_step_is_the_one_behind_what_was_shown(manuals: CommandLine) -> None:
     first = asked(manuals, "workshop", "What is the first step of sharpening a chisel?")
     session = ("--session", str(first.conversation_id))
