@@ -112,27 +112,6 @@ def _gist(procedure: Procedure, task: GenerationTask, inquiry: Inquiry) -> str:
     return f"{words(procedure.steps.lead_in)} {best}".lstrip()
 
 
-def procedure_of(
-    excerpt: Excerpt, procedures: Sequence[Procedure], evidence: Sequence[RetrievedChunk]
-) -> Procedure | None:
-    """Return the list that an excerpt is of; else the first to be followed in its section."""
-    span = Span(excerpt.start, excerpt.end)
-    own = (one for one in procedures if one.holds(excerpt.chunk_number, span))
-    if (found := next(own, None)) is not None:
-        return found
-    chunk = evidence[excerpt.chunk_number]
-    return next(
-        (
-            one
-            for one in procedures
-            if one.steps.tells_to_do
-            for other in [evidence[one.chunk_numbers[0]]]
-            if (other.document_id, other.headings) == (chunk.document_id, chunk.headings)
-        ),
-        None,
-    )
-
-
 def _is_read(procedure: Procedure, task: GenerationTask) -> bool:
     return not task.reads or all(
         task.reads[number][0] <= span.start and span.end <= task.reads[number][1]
