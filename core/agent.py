@@ -219,7 +219,9 @@ class Agent:
         earlier = [*before, *(_what_was_asked(one) for one in said)]
         if turn.quote is None:
             named = read_references(
-                request.query_text, alone=not earlier, before=earlier[-1] if earlier else ""
+                request.query_text,
+                alone=not earlier,
+                before=[one.user_input for one in said] or before[-1:],
             )
             if named and (text := await self._retriever.read(request.course_id, asked, named)):
                 return text

@@ -155,7 +155,7 @@ class Drafting:
                         self._composition.leave_out(task.evidence[part.chunk_number])
                     case StepsLeftOut():
                         tally.steps_left_out = part
-                    case Claim() if leads_in(part.text, _topic(task)):
+                    case Claim() if not part.is_step and leads_in(part.text, _topic(task)):
                         self._lead_in = part
                     case Claim() if part.is_step or part.text not in self._released:
                         tally.written += not again

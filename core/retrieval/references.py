@@ -1,6 +1,7 @@
 """Recognises a question that asks what a section says, by its number or its heading."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -24,7 +25,7 @@ _ASKS_FOR_TEXT = (
     r"was (?:steht|stehen|ist)(?: genau)? (?:in|im|unter) (?P<what>.+)",
     r"was (?:be)?sagt (?P<what>.+?)(?: aus)?",
     r"was (?:regelt|enthält|behandelt|bestimmt|beschreibt) (?P<what>.+)",
-    r"fass(?:e|en sie)?(?: bitte| mir)* (?P<what>.+?)(?: bitte| kurz)* zusammen",
+    r"fass(?:e|en sie)?(?: bitte| mir)*+ (?P<what>.+?)(?: bitte| kurz)* zusammen",
 )
 """What is asked for in these ways is a text, also by "the summary of Loops"."""
 _MAY_ASK_FOR_TEXT = (
@@ -106,7 +107,7 @@ class SectionReference:
 
 
 def read_references(
-    question: str, *, alone: bool = True, before: str = ""
+    question: str, *, alone: bool = True, before: Sequence[str] = ()
 ) -> list[SectionReference]:
     """Return what a question may mean that asks for a section's text; none for other questions.
 
@@ -115,11 +116,11 @@ def read_references(
 
     Args:
         alone: Nothing was said before that an "it" may stand for.
-        before: The question before this one; where it asked for a section by its number, "and
-            2.5?" asks for another one.
+        before: The questions before this one, oldest first; where they asked for a section by
+            its number, "and 2.5?" asks for another one.
     """
     readings = dict.fromkeys((question, asked_plainly(question, lambda words: False)))
-    counts = alone or any(read.number for read in (read_references(before) if before else ()))
+    counts = alone or _speak_of_numbers(before)
     found = (_references(reading, alone=alone, counts=counts) for reading in readings)
     return list(dict.fromkeys(chain.from_iterable(found)))
 
@@ -129,12 +130,25 @@ def asks_for_section_at_hand(question: str) -> bool:
     return any(not reference.name for reference in read_references(question))
 
 
+def _speak_of_numbers(before: Sequence[str]) -> bool:
+    """Return whether the latest question that was no mere number asked for a section by one."""
+    for question in reversed(before):
+        if not _DOTTED.fullmatch(_further(question)):
+            return any(read.number for read in read_references(question, alone=False))
+    return False
+
+
+def _further(question: str) -> str:
+    """Return what a question names, without the words by which it goes on."""
+    return _FURTHER.sub("", " ".join(question.split()).strip(_ENDS), count=1)
+
+
 def _references(question: str, *, alone: bool, counts: bool) -> list[SectionReference]:
     """Return what these very words may mean; `counts`: a mere number may be a section's."""
     asked = " ".join(question.split()).strip(_ENDS)
     if _ONLY_AT_HAND.fullmatch(asked) or names_no_subject(asked):
         return [SectionReference()] if alone else []
-    further = _FURTHER.sub("", asked, count=1)
+    further = _further(question)
     if _DOTTED.fullmatch(further) and not counts:
         return []
     if bare := _numbered(further, alone=alone):

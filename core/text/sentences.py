@@ -28,6 +28,18 @@ _FORMULA = re.compile(r"\$\$.+?\$\$", re.S)
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t])")
 _LIST_NUMBER = re.compile(r"^\s*(?:\d{1,3}|[A-Za-z])[.)]$")
 _LONGEST_LEAD = 40
+_GERMAN_ORDINAL = re.compile(
+    r"\b(?:de[rmns]|die|das|im|vom|zum|zur|beim|ab|bis|seit|eine[rmns]?|seine[rmns]?) \d{1,4}\.$"
+)
+_GERMAN_OPENER = re.compile(
+    r"\s*(?:D(?:er|ie|as|em|en|ann|anach|och)|Eine?|E[rs]|Sie|Wir|Ich|I[mn]|A[mn]|Auf|Aber|Und"
+    r"|Wenn|Als|Bei|Nach|Diese[rsmn]?)\b"
+)
+_MONTH = re.compile(
+    r"\s*(?:Januar|Jänner|Februar|Feber|März|April|Mai|Juni|Juli|August|September|Oktober"
+    r"|November|Dezember)\b"
+)
+_DAY = re.compile(r"\b\d{1,2}\.$")
 
 
 class Span(NamedTuple):
@@ -106,6 +118,10 @@ def _is_end(text: str, start: int, mark: int, end: int) -> bool:
         return False
     if _ABBREVIATION.search(lead):
         return bool(_ENDS_SENTENCE_ANYWAY.search(lead)) and _OPENER.match(text, end) is not None
+    if _DAY.search(lead) and _MONTH.match(text, end):
+        return False
+    if _GERMAN_ORDINAL.search(lead):
+        return _OPENER.match(text, end) is not None or _GERMAN_OPENER.match(text, end) is not None
     if _INITIAL.search(lead):
         return _OPENER.match(text, end) is not None
     return _next_begins_sentence(text, end)

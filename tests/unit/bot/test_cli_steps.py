@@ -113,6 +113,12 @@ PRINTER = """\
 4. Press the green button.
 5. Wait.
 6. Close the lid.
+
+## Cleaning the print head
+
+1. Switch the printer off.
+2. Now you can use this:
+3. Now look at the following picture:
 """
 BESIDE_PROSE = {
     "clinic": {"clinic.md": CLINIC},
@@ -243,6 +249,12 @@ def test_a_step_that_is_taken_twice_is_told_twice(manuals: CommandLine) -> None:
     response = asked(manuals, "printer", "How do I reset the printer?")
     assert marks(response) == numbers(6)
     assert response.response_text.count("Press the green button.") == 2
+
+
+def test_a_step_that_ends_with_a_colon_is_told(manuals: CommandLine) -> None:
+    response = asked(manuals, "printer", "How do I clean the print head?")
+    assert marks(response) == numbers(3)
+    assert len(response.citations) == 3
 
 
 def test_the_next_step_is_the_one_behind_what_was_shown(manuals: CommandLine) -> None:

@@ -125,9 +125,11 @@ def test_a_conversation_goes_on_to_another_number(question: str) -> None:
 
 @pytest.mark.parametrize("question", ["And 2.5?", "What about 2.5?", "2.5", "in 2.5"])
 def test_a_mere_number_is_a_section_where_one_was_asked_for_by_its_number(question: str) -> None:
-    [read] = read_references(question, alone=False, before="What does section 2.4 say?")
-    assert read.number == SectionNumber(None, "2.5")
-    assert read_references(question, alone=False, before="What is 2.4 times 2?") == []
+    for before in (["What does section 2.4 say?"], ["Read section 2.3", "And 2.4?"]):
+        [read] = read_references(question, alone=False, before=before)
+        assert read.number == SectionNumber(None, "2.5")
+    for before in (["What is 2.4 times 2?"], ["Is the ebb 2.3 metres?", "And 2.4?"], ["And 2.4?"]):
+        assert read_references(question, alone=False, before=before) == []
     assert read_references(question, alone=False) == []
 
 
