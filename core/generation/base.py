@@ -189,6 +189,8 @@ class StepsLeftOut:
     """The numbers of those of which only the beginning is shown."""
     others: tuple[str, ...] = ()
     """The headings below which other lists stand that may be meant."""
+    is_clear: bool = True
+    """False: nobody can tell which steps are of the list."""
 
 
 @dataclass(frozen=True, slots=True)

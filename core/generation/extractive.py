@@ -13,6 +13,7 @@ from core.generation.base import (
     GenerationTask,
     LeftOut,
     Rejected,
+    StepsLeftOut,
     trust,
 )
 from core.generation.excerpts import Excerpt, cut_excerpts
@@ -82,8 +83,7 @@ class ExtractiveGenerator:
         else:
             excerpts = _without_given(task, excerpts, inquiry)
         chosen, poisoned = await self._choose(excerpts, task, inquiry)
-        claims = (Claim.quoting(one.text, one.chunk_number, one.quote) for one in chosen)
-        return [*map(LeftOut, poisoned), *claims]
+        return [*map(LeftOut, poisoned), *map(_claim, chosen)]
 
     async def _tell_steps(
         self,
@@ -102,11 +102,39 @@ class ExtractiveGenerator:
             found = answering(ranked, procedures, task, inquiry)
         if not found:
             return []
-        procedure, *others = found
+        procedure, *others = sorted(found, key=lambda one: not one.steps.is_clear)
+        if not procedure.steps.is_clear:
+            return await self._tell_unclear(excerpts, procedure, task, inquiry, asked)
         planted = {number: await self._planted_in(number, task) for number in procedure.touched}
         told = StepWriter(procedure, task, planted, others).write(asked)
         poisoned = sorted(number for number, found in planted.items() if found.sure)
         return [*map(LeftOut, poisoned), *told] if told else []
+
+    async def _tell_unclear(
+        self,
+        excerpts: Sequence[Excerpt],
+        procedure: Procedure,
+        task: GenerationTask,
+        inquiry: Inquiry,
+        asked: StepsAsked,
+    ) -> Sequence[DraftPart]:
+        """Return the best few steps of a list that is not clear, and where the others stand."""
+        if not asked.plainly:
+            return []
+        steps = [
+            replace(excerpt, citable=excerpt.citable and _is_held(excerpt, [procedure]))
+            for excerpt in excerpts
+        ]
+        chosen, poisoned = await self._choose(steps, task, inquiry)
+        if not chosen:
+            return []
+        number, _ = next(procedure.spans(procedure.steps.parts))
+        section = task.evidence[number].section_heading or task.evidence[number].page_title
+        return [
+            *map(LeftOut, poisoned),
+            *map(_claim, chosen),
+            StepsLeftOut(first=1, shown_to=1, last=1, section=section, is_clear=False),
+        ]
 
     async def _planted_in(self, number: int, task: GenerationTask) -> Planted:
         chunk = task.evidence[number]
@@ -179,11 +207,18 @@ def _without_steps(
     if not asked.plainly:
         return list(excerpts)
     return [
-        replace(excerpt, citable=False)
-        if any(p.holds(excerpt.chunk_number, Span(excerpt.start, excerpt.end)) for p in procedures)
-        else excerpt
+        replace(excerpt, citable=False) if _is_held(excerpt, procedures) else excerpt
         for excerpt in excerpts
     ]
+
+
+def _is_held(excerpt: Excerpt, procedures: Sequence[Procedure]) -> bool:
+    span = Span(excerpt.start, excerpt.end)
+    return any(one.holds(excerpt.chunk_number, span) for one in procedures)
+
+
+def _claim(excerpt: Excerpt) -> Claim:
+    return Claim.quoting(excerpt.text, excerpt.chunk_number, excerpt.quote)
 
 
 def _as_it_stands(task: GenerationTask, excerpts: list[Excerpt]) -> list[Excerpt]:

@@ -12,6 +12,9 @@ from core.models import RetrievedChunk
 from core.text.sentences import Span
 from core.text.step_lists import MOST_PASSAGES, Part, StepList, find_step_lists
 
+_FLAT_FORMATS = (".pdf", ".txt")
+"""Formats that do not tell surely which items stand below others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
@@ -48,7 +51,7 @@ class Procedure:
 
 
 def read_procedures(task: GenerationTask) -> list[Procedure]:
-    """Return the clear lists of steps in what is read of the evidence, in reading order."""
+    """Return the lists of steps in what is read of the evidence, in reading order."""
     runs: list[list[tuple[int, RetrievedChunk]]] = []
     for number, chunk in in_reading_order(task.evidence):
         if runs and is_next(runs[-1][-1][1], chunk):
@@ -61,8 +64,10 @@ def read_procedures(task: GenerationTask) -> list[Procedure]:
             continue
         numbers = [number for number, _ in run]
         texts = [chunk.content_text for _, chunk in run]
-        procedures = (Procedure(one, numbers) for one in find_step_lists(texts, task.language))
-        found += [one for one in procedures if one.steps.is_clear and _is_read(one, task)]
+        keeps_depth = not run[0][1].source_file.lower().endswith(_FLAT_FORMATS)
+        lists = find_step_lists(texts, task.language, keeps_depth=keeps_depth)
+        procedures = (Procedure(one, numbers) for one in lists)
+        found += [one for one in procedures if _is_read(one, task)]
     return found
 
 

@@ -94,6 +94,7 @@ def steps_left_out(
     dropped: Sequence[int] = (),
     shortened: Sequence[int] = (),
     others: Sequence[str] = (),
+    is_clear: bool = True,
 ) -> str:
     """Return the sentences that say which steps of a list are not shown, and which other lists.
 
@@ -105,9 +106,12 @@ def steps_left_out(
         dropped: The numbers of those in between that are not shown.
         shortened: The numbers of those of which only the beginning is shown.
         others: The headings below which other lists stand that may be meant.
+        is_clear: Whether it can be told which steps are of the list.
     """
     told = []
     place = f"“{_shortened(section)}”"
+    if not is_clear:
+        told.append(f"I can't tell which steps are of one list; for all of them, read {place}.")
     if first > 1 or shown_to != last:
         steps = f"step {first}" if first == shown_to else f"steps {first} to {shown_to}"
         total = "a longer list" if last is None else f"{last}"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.text.sentences import sentence_spans
+from core.text.telling_to_do import tells_to_do
 
 MOST_PASSAGES = 12
 """Passages of one list that are read; a longer list is one that goes on."""
@@ -25,44 +26,12 @@ _WARNS = re.compile(
     r"|dürfen nicht|niemals)\b",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"[^\n.:;!?]{1,40}[:.–—]\s+(?=\w)")
 _OFFERS = re.compile(
     r"\b(?:learn\w*|how to|able to|ideas?|options?|ways|either|any of|one of|may|might|could"
     r"|can|want|suggest\w*|examples?|like to|such as)\b[^.!?]*[:：]$",
     re.IGNORECASE,
 )
 """Leads in to what may be done, or was learnt, and not to what is done one after the other."""
-_ADVERB = r"(?:(?:first|then|next|now|also|always|never|please|do not|don['’]t|\w+ly),?\s+)*"
-_DOING = (
-    "add adjust agree aim alert align allow apply arrange ask assemble attach autoclave avoid "
-    "back bake bandage baste beat begin bend blend block boil bolt book boot breathe bring brown "
-    "brush build bury calibrate call cancel carry catch centrifuge change charge check choose "
-    "chop clamp clean clear click clip close coat collect combine complete confirm connect "
-    "contact continue cook cool copy count cover crack create cross crouch crush cut dab "
-    "deactivate decant delete depress detach dig dilute dip disassemble discard disconnect "
-    "dismantle dispose dissolve divide double drag drain draw drill drink drive drop dry eject "
-    "elevate empty enable ensure enter evacuate examine exhale exit extend extinguish fasten feed "
-    "fetch file fill filter find finish fit fix flip flush fold follow free freeze fry gather get "
-    "give glue go grab grate grease grind grip ground hang heat help hold inform inhale insert "
-    "inspect install isolate join keep knead kneel knock label lay leave let lift light list load "
-    "lock log loosen lower make marinate mark mash measure melt mince mix moisten mop mount move "
-    "navigate note notify open order pack paddle paint park paste peel pick pierce pinch pipette "
-    "place plant plug point polish pour preheat prepare press prick protect prune pull pump punch "
-    "push put raise read reattach rebuild reconnect record reduce refill refit release reload "
-    "remove rename repeat replace replug report reset rest restart restore return reverse ring "
-    "rinse roast roll rotate row rub run sail sand save scan scoop scrape screw scrub seal search "
-    "season secure see select send separate serve set shake shape sharpen shift shovel shut sieve "
-    "sift sign simmer sit slice slide slip smooth soak sow spin splice spray spread sprinkle "
-    "squeeze stain stand start stay steep stick stir stop store strain stretch strip submit "
-    "support swab sweep swing switch take tap tear tell test thaw thread throw tie tighten tip "
-    "titrate toast toss touch trace transfer trim try tug turn twist type undo unfold uninstall "
-    "unlock unpack unplug unscrew unwrap update upload use vacuum ventilate verify wait walk warm "
-    "warn wash watch water wear weigh wet whisk wind wipe wrap write"
-).replace(" ", "|")
-_OF_A_THING = r"(?:is|are|was|were|has|have|(?<!dispose )of)\b"
-"""Comes behind one of these words where it is a noun: "Use of the slide is free."."""
-_IMPERATIVE = re.compile(rf"\W*{_ADVERB}(?:{_DOING})(?:\s+(?!{_OF_A_THING})[\w`“\"']|[.!]?$)", re.I)
-_GERMAN = re.compile(r"\W*(?:\w+, )?\w+e?n Sie\b|[^.!?\n]*\b[a-zäöüß]+(?:en|ern|eln)[.!]?\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +102,18 @@ class _Token:
     is_block: bool = False
 
 
-def find_step_lists(texts: Sequence[str], language: str = "en") -> list[StepList]:
+def find_step_lists(
+    texts: Sequence[str], language: str = "en", *, keeps_depth: bool = False
+) -> list[StepList]:
     """Return the lists of steps in neighbouring passages of one section, in order.
 
     Steps have numbers, or are bullets most of which tell what to do. What stands between two
     numbers that follow each other belongs to the first of them.
+
+    Args:
+        texts: The passages.
+        language: The language of the book.
+        keeps_depth: Whether the format of the book tells lists within a list by their indent.
     """
     tokens = list(_tokens(texts))
     found: list[StepList] = []
@@ -146,13 +122,17 @@ def find_step_lists(texts: Sequence[str], language: str = "en") -> list[StepList
     while position < len(tokens):
         end = position + 1
         if tokens[position].mark is not None:
-            steps, end = _read_list(tokens, position)
-            breaks_off = end < len(tokens) and tokens[end].mark is not None
+            steps, end = _read_list(tokens, position, keeps_depth=keeps_depth)
+            breaks_off = _breaks_off(tokens, position, end, keeps_depth=keeps_depth)
             is_clear = not breaks_off and position != unclear_from
-            if breaks_off and not _begins_outside(tokens[end], tokens[position]):
+            is_within = breaks_off and _begins_outside(tokens[end], tokens[position])
+            if breaks_off and not is_within:
                 unclear_from = end
+            fewest = 2 if is_clear or is_within else 1
             announcing = tokens[position - 1] if position else None
-            if _are_steps(tokens[position], announcing, steps, texts, language):
+            if len(steps) >= fewest and _are_steps(
+                tokens[position], announcing, steps, texts, language
+            ):
                 number = tokens[position].number
                 before = tokens[_start_of_lead_in(tokens, position) : position]
                 behind = tokens[end : _end_of_warnings(tokens, end)]
@@ -198,14 +178,42 @@ def _tokens(texts: Sequence[str]) -> Iterator[_Token]:
         yield from own
 
 
-def _read_list(tokens: Sequence[_Token], first: int) -> tuple[list[Step], int]:
+def _read_list(
+    tokens: Sequence[_Token], first: int, *, keeps_depth: bool
+) -> tuple[list[Step], int]:
+    """Return the steps of the list that begins at `first`, and the position behind it."""
+    steps, end = _read_items(tokens, first, len(tokens))
+    if keeps_depth and (own_end := _end_before_bullets(tokens, first, end)) < end:
+        return _read_items(tokens, first, own_end)
+    return steps, end
+
+
+def _end_before_bullets(tokens: Sequence[_Token], first: int, end: int) -> int:
+    """Return where a numbered list ends that has bullets at its own indent behind its last step.
+
+    Those are another list, unless the step announces them, or a step before has some as well.
+    """
+    opening = tokens[first]
+    own = [
+        position
+        for position in range(first, end)
+        if tokens[position].mark is not None and tokens[position].indent == opening.indent
+    ]
+    bullets = [position for position in own if tokens[position].number is None]
+    last = max(position for position in own if position not in bullets or position == first)
+    if opening.number is None or not bullets or bullets[0] < last or _announces(tokens[last]):
+        return end
+    return bullets[0]
+
+
+def _read_items(tokens: Sequence[_Token], first: int, until: int) -> tuple[list[Step], int]:
     """Return the steps of the list that begins at `first`, and the position behind it."""
     opening = tokens[first]
     steps = [Step([Item(opening.mark or "", 0, [opening.part])])]
     above = [opening]
     end = first + 1
     is_apart = False
-    for position in range(first + 1, len(tokens)):
+    for position in range(first + 1, until):
         token = tokens[position]
         if token.mark is None:
             is_apart = is_apart or not (token.is_block or token.indent > opening.indent)
@@ -230,7 +238,7 @@ def _read_list(tokens: Sequence[_Token], first: int) -> tuple[list[Step], int]:
 def _with_rest(tokens: Sequence[_Token], end: int, steps: Sequence[Step], opening: _Token) -> int:
     """Add what is of the last item still: text that is indented, and code that it announces."""
     while end < len(tokens) and tokens[end].mark is None:
-        announced = tokens[end].is_block and tokens[end - 1].text.endswith((":", "："))
+        announced = tokens[end].is_block and _announces(tokens[end - 1])
         if not announced and tokens[end].indent <= opening.indent:
             break
         steps[-1].items[-1].parts.append(tokens[end].part)
@@ -253,6 +261,22 @@ def _depth(token: _Token, above: Sequence[_Token]) -> int | None:
     return 0 if outermost.number is not None and token.number == outermost.number + 1 else None
 
 
+def _breaks_off(tokens: Sequence[_Token], first: int, end: int, *, keeps_depth: bool) -> bool:
+    """Return whether the item behind a list may be of it, and is not one of the next list."""
+    if end == len(tokens) or tokens[end].mark is None:
+        return False
+    opening, token = tokens[first], tokens[end]
+    if token.indent != opening.indent or _announces(tokens[end - 1]):
+        return True
+    if opening.number is None:
+        return token.number not in {0, 1}
+    return not keeps_depth or token.number not in {None, 0, 1}
+
+
+def _announces(token: _Token) -> bool:
+    return token.text.endswith((":", "："))
+
+
 def _begins_outside(token: _Token, opening: _Token) -> bool:
     """Return whether an item is of the list around another one, and its number says which."""
     return token.number is not None and token.indent < opening.indent
@@ -265,8 +289,6 @@ def _are_steps(
     texts: Sequence[str],
     language: str,
 ) -> bool:
-    if len(steps) < 2:
-        return False
     if any(_ASKS.search(text) for text in _openings(opening, steps, texts)):
         return False
     if opening.number is None and before is not None and _OFFERS.search(before.text):
@@ -281,7 +303,7 @@ def _mostly_tell(
     if opening.number is not None and not language.startswith(("en", "de")):
         return True
     words = _openings(opening, steps, texts)
-    return 2 * sum(_tells_to_do(text, language) for text in words) > len(words)
+    return 2 * sum(tells_to_do(text, language) for text in words) > len(words)
 
 
 def _openings(opening: _Token, steps: Sequence[Step], texts: Sequence[str]) -> list[str]:
@@ -291,19 +313,11 @@ def _openings(opening: _Token, steps: Sequence[Step], texts: Sequence[str]) -> l
     return [_MARK.sub("", text, count=1) for text in own]
 
 
-def _tells_to_do(text: str, language: str) -> bool:
-    """Return whether an item tells what to do, at its start or behind a label: "Base: fit it"."""
-    starts = [text, *(text[label.end() :] for label in [_LABEL.match(text)] if label)]
-    if language.startswith("de"):
-        return any(_GERMAN.match(start) for start in starts)
-    return any(_IMPERATIVE.match(start) for start in starts)
-
-
 def _start_of_lead_in(tokens: Sequence[_Token], first: int) -> int:
     start = first
     while start and tokens[start - 1].mark is None and not tokens[start - 1].is_block:
         text = tokens[start - 1].text
-        leads = start == first and text.endswith((":", "："))
+        leads = start == first and _announces(tokens[start - 1])
         if not leads and not _WARNS.match(text):
             break
         start -= 1

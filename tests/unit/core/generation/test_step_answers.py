@@ -205,11 +205,33 @@ async def test_of_a_step_with_too_many_parts_the_first_ones_are_told() -> None:
     assert told[-1] == StepsLeftOut(1, 1, 2, "The Sea", shortened=(1,))
 
 
-async def test_steps_of_a_list_that_is_not_clear_are_not_told_as_all_of_it() -> None:
-    flat = STEPS.replace("3. Hang", "1. Take them out.\n2. Shake them.\n3. Hang")
-    told = await parts(QUESTION, chunk(flat, headings=("The harbour",)))
-    assert told
-    assert len(shown(told).splitlines()) == 1
+FLAT = STEPS.replace("3. Hang", "1. Take them out.\n2. Shake them.\n3. Hang")
+
+
+@pytest.mark.parametrize("question", [QUESTION, "What is the last step of entering the harbour?"])
+async def test_steps_of_a_list_that_is_not_clear_are_told_alone_and_not_as_all_of_it(
+    question: str,
+) -> None:
+    text = f"A harbour is entered slowly.\n\n{FLAT}\n\nHarbours are cheap to enter."
+    source = chunk(text, headings=("The harbour",)).model_copy(update={"source_file": "sea.pdf"})
+    told = await parts(question, source)
+    claims = [part.text for part in told if isinstance(part, Claim)]
+    assert claims
+    assert all(claim in FLAT for claim in claims)
+    assert told[-1] == StepsLeftOut(1, 1, 1, "The Sea", is_clear=False)
+
+
+async def test_prose_that_answers_better_is_told_without_steps_of_a_list_that_is_not_clear() -> (
+    None
+):
+    prose = "You enter the harbour of Sark by the north mole."
+    soup = "1. Boil the harbour lentils.\n2. Enter the salt.\n4. Enter the harbour soup."
+    told = await parts(
+        "How do I enter the harbour of Sark?",
+        chunk(prose, score=0.9, headings=("Sark",)),
+        chunk(soup, score=0.4, headings=("Soup",)),
+    )
+    assert shown(told) == prose
 
 
 async def test_a_short_step_is_recognised_in_the_language_of_the_book() -> None:
@@ -242,6 +264,10 @@ async def test_a_planted_step_is_dropped_and_it_is_said() -> None:
         ),
         ((1, 4, 6, "Port", (), (4,)), "steps 1 to 4 of 6; for the others, read “Port”. Of step 4"),
         ((1, 6, 6, "Port", (), (), ("A", "B")), "There are other steps below “A”, “B”."),
+        (
+            (1, 1, 1, "Port", (), (), (), False),
+            "I can't tell which steps are of one list; for all of them, read “Port”.",
+        ),
         ((1, 6, 6, "Port", (), (), tuple("ABCD")), "below “A”, “B”, “C” and elsewhere."),
     ],
 )

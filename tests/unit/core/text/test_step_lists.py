@@ -66,6 +66,37 @@ def test_a_list_is_not_clear_where_an_item_beside_it_does_not_fit_in(texts: list
     assert not any(one.is_clear for one in found)
 
 
+@pytest.mark.parametrize(
+    ("text", "numbers_of_steps"),
+    [
+        ("- Get a file\n- Get a wrench\n\n1. Go\n2. Run\n3. Stop", [2, 3]),
+        ("1. Go\n2. Run\n3. Stop\n1. Sit\n2. Lie", [3, 2]),
+        ("1. Go\n2. Run\n- Wash it\n- Dry it", [2, 2]),
+        ("1. Go\n2. Run\n- A file\n- A wrench\n1. Sit\n2. Lie", [2, 2]),
+        ("1. Go\n2. Prepare:\n- Wash it\n- Dry it", [2]),
+        ("1. Go\n- Walk on\n2. Prepare\n- Wash it\n- Dry it", [2]),
+    ],
+)
+def test_lists_right_behind_each_other_are_clear_where_the_format_keeps_their_depth(
+    text: str, numbers_of_steps: list[int]
+) -> None:
+    found = find_step_lists([text], keeps_depth=True)
+    assert [len(one.steps) for one in found] == numbers_of_steps
+    assert all(one.is_clear for one in found)
+
+
+def test_without_depth_bullets_in_front_of_a_first_number_are_another_list_too() -> None:
+    [found] = find_step_lists(["- A file\n- A wrench\n\n1. Go\n2. Run"])
+    assert found.is_clear
+    found, *_ = find_step_lists(["1. Go\n2. Run\n3. Stop\n1. Sit\n2. Lie"])
+    assert not found.is_clear
+
+
+def test_an_item_left_over_from_a_list_that_is_not_clear_is_not_clear_either() -> None:
+    found = find_step_lists(["1. Go\n2. Run\n4. Stop"])
+    assert [(len(one.steps), one.is_clear) for one in found] == [(2, False), (1, False)]
+
+
 def test_the_number_of_a_list_read_from_within_tells_what_it_begins_with() -> None:
     [found] = find_step_lists(["   2. Dry", "3. Stop\n4. Sit"])
     assert (found.first_number, len(found.steps), found.is_clear) == (3, 2, True)
