@@ -154,7 +154,7 @@ class Composition:
 
     def locate(self, claim: Claim) -> list[Place]:
         """Return where the claim's quotes stand; those that stand nowhere are left out."""
-        places = (self._ledger.locate(q.chunk_number, q.text) for q in claim.quotes)
+        places = (self._ledger.locate(q.chunk_number, q.text, q.start) for q in claim.quotes)
         return [place for place in places if place is not None]
 
     def add(self, claim: Claim, places: Sequence[Place], lead_in: Claim | None = None) -> TextDelta:

@@ -141,6 +141,8 @@ class Quoted:
 
     chunk_number: int
     text: str
+    start: int | None = None
+    """Where they begin in the chunk's text; None: wherever they are found first."""
 
 
 @dataclass(frozen=True, slots=True)

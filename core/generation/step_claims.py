@@ -199,14 +199,16 @@ class StepWriter:
                 if not place and item.mark:
                     lead = f"\n{_INDENT * item.depth}{item.mark} "
                     text = quote.removeprefix(item.mark).lstrip()
-                yield Claim(_shown(text), (Quoted(number, quote),), lead, is_step=True)
+                quoted = Quoted(number, quote, span.start)
+                yield Claim(_shown(text), (quoted,), lead, is_step=True)
 
     def _prose(self, parts: Sequence[Part]) -> Iterator[Claim]:
         for part in parts:
             for number, span in self.procedure.spans([part]):
                 if self._is_clean([part]):
                     quote = self._quoted(number, span)
-                    yield Claim(_shown(quote), (Quoted(number, quote),), "\n\n")
+                    quoted = Quoted(number, quote, span.start)
+                    yield Claim(_shown(quote), (quoted,), "\n\n")
 
     def _is_clean(self, parts: Sequence[Part]) -> bool:
         return not any(

@@ -33,11 +33,20 @@ class CitationLedger:
     evidence: Sequence[RetrievedChunk]
     citations: list[Citation] = field(default_factory=list)
 
-    def locate(self, chunk_number: int, quote: str) -> Place | None:
-        """Return where the quote stands, in whole sentences; none when it does not."""
+    def locate(self, chunk_number: int, quote: str, start: int | None = None) -> Place | None:
+        """Return where the quote stands, in whole sentences; none when it does not.
+
+        Args:
+            chunk_number: Which of the evidence it is said to stand in.
+            quote: What is said to stand there.
+            start: Where it begins; where it stands there to the letter, that is its place.
+        """
         if not 0 <= chunk_number < len(self.evidence):
             return None
-        span = locate_quote(self.evidence[chunk_number].content_text, quote)
+        content = self.evidence[chunk_number].content_text
+        if start is not None and start >= 0 and quote and content.startswith(quote, start):
+            return Place(chunk_number, start, start + len(quote))
+        span = locate_quote(content, quote)
         return Place(chunk_number, *span) if span else None
 
     def cite(self, text: str, places: Sequence[Place]) -> str:

@@ -120,7 +120,30 @@ PRINTER = """\
 2. Now you can use this:
 3. Now look at the following picture:
 """
+BOILER = """\
+# Boiler
+
+## Cleaning the filter
+
+To drain and rinse the filter, do this:
+
+- Switch off the pump
+- Drain
+- Rinse
+- Close the lid
+
+## Changing the gasket
+
+Never open the drain valve while the boiler is hot.
+
+To change the gasket:
+
+- Switch off the boiler
+- Open the drain valve
+- Replace the gasket
+"""
 BESIDE_PROSE = {
+    "boiler": {"boiler.md": BOILER},
     "clinic": {"clinic.md": CLINIC},
     "bakery": {"bakery.md": BAKERY},
     "filter": {"filter.md": FILTER},
@@ -255,6 +278,17 @@ def test_a_step_that_ends_with_a_colon_is_told(manuals: CommandLine) -> None:
     response = asked(manuals, "printer", "How do I clean the print head?")
     assert marks(response) == numbers(3)
     assert len(response.citations) == 3
+
+
+def test_a_step_is_told_and_cited_where_it_stands_though_its_words_stand_before_it_too(
+    manuals: CommandLine,
+) -> None:
+    response = asked(manuals, "boiler", "How do I clean the filter?")
+    quotes = [citation.quote for citation in response.citations]
+    assert quotes[-4:] == ["- Switch off the pump", "- Drain", "- Rinse", "- Close the lid"]
+    response = asked(manuals, "boiler", "How do I change the gasket?")
+    assert "- Open the drain valve" in [citation.quote for citation in response.citations]
+    assert "- Open the drain valve [4]" in response.response_text
 
 
 def test_the_next_step_is_the_one_behind_what_was_shown(manuals: CommandLine) -> None:

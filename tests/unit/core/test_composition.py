@@ -191,6 +191,19 @@ def test_a_marker_breaks_no_block_that_ends_before_it(shown: str, ends: str) -> 
     assert add(composition, shown, "a complete binary tree").text.endswith(ends)
 
 
+@pytest.mark.parametrize(
+    ("start", "place"), [(0, (0, 14)), (31, (31, 38)), (13, None), (400, None), (-7, None)]
+)
+def test_a_quote_stands_where_its_writer_says_if_it_does_so_to_the_letter(
+    start: int, place: tuple[int, int] | None
+) -> None:
+    text = "- Drain slowly\n- Rinse it well\n- Drain"
+    quote = "- Drain slowly" if start == 0 else "- Drain"
+    claim = Claim("Drain", (Quoted(0, quote, start),))
+    found_at = Composition(found(heap(text))).locate(claim)
+    assert [(one.start, one.end) for one in found_at] == ([place] if place else [])
+
+
 def test_a_list_begins_with_its_first_bullet() -> None:
     composition = Composition(found(heap()))
     item = Claim("First.", (Quoted(0, "A heap is a complete"),), lead="\n\n- ")
