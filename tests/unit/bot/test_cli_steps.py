@@ -142,7 +142,23 @@ To change the gasket:
 - Open the drain valve
 - Replace the gasket
 """
+MOWER = """\
+# Mower
+
+## Sharpening the blade
+
+- A file
+- A wrench
+
+1. Switch off the mower and wait until the wheel stands still.
+2. Unscrew the blade of the mower.
+3. Sharpen the blade with a file.
+4. Screw the blade back on.
+"""
+FLAT_MOWER = MOWER.replace("4. Screw", "1. Hold the file flat.\n2. Draw it along.\n4. Screw")
 BESIDE_PROSE = {
+    "mower": {"mower.md": MOWER},
+    "flat": {"flat.txt": FLAT_MOWER},
     "boiler": {"boiler.md": BOILER},
     "clinic": {"clinic.md": CLINIC},
     "bakery": {"bakery.md": BAKERY},
@@ -289,6 +305,21 @@ def test_a_step_is_told_and_cited_where_it_stands_though_its_words_stand_before_
     response = asked(manuals, "boiler", "How do I change the gasket?")
     assert "- Open the drain valve" in [citation.quote for citation in response.citations]
     assert "- Open the drain valve [4]" in response.response_text
+
+
+def test_a_list_right_behind_another_one_is_told_whole(manuals: CommandLine) -> None:
+    response = asked(manuals, "mower", "How do I sharpen the blade?")
+    assert marks(response) == numbers(4)
+    assert response.outcome is Outcome.ANSWERED
+
+
+def test_a_few_steps_of_a_list_that_is_not_clear_are_not_told_as_sure(
+    manuals: CommandLine,
+) -> None:
+    response = asked(manuals, "flat", "How do I sharpen the blade?")
+    assert all(citation.quote in FLAT_MOWER for citation in response.citations)
+    assert response.outcome is Outcome.PARTIAL
+    assert any("which steps are of one list" in notice for notice in response.notices)
 
 
 def test_the_next_step_is_the_one_behind_what_was_shown(manuals: CommandLine) -> None:
