@@ -11,7 +11,14 @@ from core.embeddings.base import Embedder, Vectors
 from core.grounding.commanding import commands_answers, is_about_assistants
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.parts import paragraphs_of, parts_of, place_of
-from core.grounding.telling import asks, is_code, is_step, speaks_to_reader, tells
+from core.grounding.telling import (
+    asks,
+    is_code,
+    is_step,
+    speaks_to_reader,
+    steps_among,
+    tells,
+)
 from core.text.planted import NOTHING_PLANTED, Planted
 
 _INSTRUCTIONS = (
@@ -222,10 +229,10 @@ class PlantedTextFinder:
         is_english: bool,
     ) -> list[float]:
         """Return the log odds by itself that each part is an attacker's; hostile ones are."""
-        scale = self._scale
+        scale, steps = self._scale, steps_among(texts)
         doubt = (
             (scale.usual if is_english else scale.foreign)
-            + np.array([self._of_form(text) for text in texts])
+            + np.array([0.0 if n in steps else self._of_form(text) for n, text in enumerate(texts)])
             + scale.of_instruction * likeness.instruction
             + scale.of_subject * likeness.subject
             + scale.of_company * likeness.company

@@ -1,7 +1,7 @@
 """Recognises by its form a sentence that asks its reader something, or tells him what to do."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _WORKING = (  # without those of textbooks: consider, suppose, assume, imagine
     "add apply begin break change check choose combine complete draw enter fill find finish "
@@ -62,6 +62,14 @@ _OF_TALK = re.compile(
     re.IGNORECASE,
 )
 """What an order to an assistant is about, and a step of a manual hardly ever."""
+_ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s")
+_OF_ANSWERS = re.compile(
+    rf"{_OF_ASSISTANT}|[?？\u037e؟]|\b(?:(?:answer|repl|respon|tell|say|user|reader|website|link|"
+    r"http|www|prompt|instruction|assistant|model|story|poem|question)\w*|me|my)\b",
+    re.IGNORECASE,
+)
+"""What an order to an assistant is about, and no step among others of a manual."""
+_FEWEST_STEPS = 2
 _ENDS_ASKING = re.compile(r"[?？\u037e؟]\W*$")
 _CODE = re.compile(r"(?:`{3,}|~{3,})[^\S\n]*\S*[^\S\n]*\n")
 """A fence with one word at most; what goes on behind it is prose in disguise."""
@@ -80,6 +88,18 @@ def tells(text: str) -> bool:
 def is_step(text: str) -> bool:
     """Return whether a sentence tells what to do with one's hands, as manuals and rules do."""
     return _STEP.match(text) is not None and _OF_TALK.search(text) is None
+
+
+def steps_among(texts: Sequence[str]) -> set[int]:
+    """Return which sentences are steps because they are items of a list most of which are.
+
+    In such a list, "Print a test page" and "Repeat step 1" are work, too.
+    """
+    items = [number for number, text in enumerate(texts) if _ITEM.match(text)]
+    plain = {number for number in items if is_step(texts[number])}
+    if len(plain) < _FEWEST_STEPS or 2 * len(plain) < len(items):
+        return plain
+    return {number for number in items if not _OF_ANSWERS.search(texts[number])}
 
 
 def commands_inside(text: str, start: int, end: int) -> Iterator[int]:
