@@ -70,7 +70,7 @@ async def test_what_was_deleted_while_the_bot_was_down_is_forgotten_with_its_ans
     kept = await trial.ask(ann, other, f"{COVERED} (kept)")
     command = await world.slash(ann, other, "/ask", f"{BELL} (command)")
     await command.ack()
-    await trial.quiet()
+    await trial.until(lambda: contents(trial, "(command)") or None)
     assert [contents(trial, f"({name})") for name in ("one", "two", "kept", "command")] == [1] * 4
     assert await trial.bot.stop() == 0
     await world.delete(follow_up)
