@@ -5,9 +5,12 @@ from dataclasses import dataclass, replace
 
 from markdown_it.tree import SyntaxTreeNode
 
-from adapters.markdown.blocks import parser
 from adapters.markdown.tables import drawn
 from adapters.markdown.visible import visible, without_controls
+from core.markdown.code import code_in
+from core.markdown.locating import CodeKind
+from core.markdown.parser import parser
+from core.markdown.writing import one_line
 
 _RULE = "─" * 20
 _GAP = "\u200b"
@@ -54,6 +57,33 @@ def rendered(markdown: str, dialect: Dialect) -> str:
     """
     tree = SyntaxTreeNode(parser().parse(without_controls(markdown)))
     return _blocks(tree.children, _Place(dialect))
+
+
+def as_written(text: str, dialect: Dialect) -> str:
+    """Return words of a book or a reader in a dialect: their code is code, all else is literal."""
+    shown, position = "", 0
+    for code in code_in(text):
+        shown += dialect.escape(text[position : code.start])
+        if code.kind is CodeKind.SPAN:
+            shown += dialect.code_span(code.content)
+        else:
+            feed = "\n" if shown and not shown.endswith("\n") else ""
+            shown += f"{feed}{dialect.fence(code.content, code.info)}"
+        position = code.end
+    return shown + dialect.escape(text[position:])
+
+
+def plain_text(
+    markdown: str, words: Callable[[str], str] = str, code: Callable[[str], str] = str
+) -> str:
+    """Return what Markdown says, on one line, for where none is shown.
+
+    Args:
+        words: Changes its prose.
+        code: Changes its code.
+    """
+    line = one_line(without_controls(markdown))
+    return _plain(SyntaxTreeNode(parser().parseInline(line)), words, code)
 
 
 def _blocks(nodes: Sequence[SyntaxTreeNode], place: _Place) -> str:
@@ -118,7 +148,7 @@ def _list(node: SyntaxTreeNode, place: _Place) -> str:
 def _table(node: SyntaxTreeNode, place: _Place) -> str:
     dialect = place.dialect
     rows = [row.children for part in node.children for row in part.children]
-    plain = [[dialect.disarm(_plain(cell)).strip() for cell in row] for row in rows]
+    plain = [[_plain(cell, dialect.disarm).strip() for cell in row] for row in rows]
     alignments = [str(cell.attrs.get("style", "")).rpartition(":")[2] for cell in rows[0]]
     if lines := drawn(plain, alignments):
         return dialect.fence("\n".join(lines), "")
@@ -138,12 +168,17 @@ def _record(header: Sequence[str], row: Sequence[str], dialect: Dialect) -> str:
     return bullet + f"\n  {bullet}".join(lines)
 
 
-def _plain(node: SyntaxTreeNode) -> str:
-    if node.type in {"text", "code_inline"}:
-        return node.content
+def _plain(
+    node: SyntaxTreeNode, words: Callable[[str], str] = str, code: Callable[[str], str] = str
+) -> str:
+    """Return what a node says without markup, as `plain_text` does."""
+    if node.type == "text":
+        return words(node.content)
+    if node.type == "code_inline":
+        return code(without_controls(node.content))
     if node.type in {"softbreak", "hardbreak"}:
         return " "
-    return "".join(map(_plain, node.children))
+    return "".join(_plain(child, words, code) for child in node.children)
 
 
 def _inline(node: SyntaxTreeNode, place: _Place) -> str:

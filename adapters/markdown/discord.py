@@ -1,11 +1,15 @@
 """Turns an answer's Markdown into Discord's dialect of it."""
 
+import re
 from collections.abc import Iterator, Sequence
 
-from adapters.markdown.code import code_span, fence
+from adapters.markdown import dialects
 from adapters.markdown.dialects import Dialect, rendered
-from adapters.markdown.discord_text import disarm, escape, masked_link
+from adapters.markdown.discord_code import code_span, fence, guarded
+from adapters.markdown.discord_text import disarm, escape
 from adapters.markdown.footnotes import Footnote
+from core.markdown.code import outside_code
+from core.markdown.writing import one_line
 
 _DIALECT = Dialect(
     marks={"em": "*", "strong": "**", "s": "~~"},
@@ -18,13 +22,22 @@ _DIALECT = Dialect(
 )
 
 
+_LABEL = re.compile(r"(?:[^\[\]]|\[[^\[\]]*\](?!\())*")
+"""A label whose brackets Discord takes for a part of it."""
+
+
 def to_discord(markdown: str) -> str:
     """Return the text in Discord's dialect: no one is notified, nothing is a link.
 
     Give it the whole text so far while an answer grows: what is cut off anywhere holds to the
     same.
     """
-    return rendered(markdown, _DIALECT)
+    return guarded(rendered(markdown, _DIALECT))[0]
+
+
+def as_written(text: str) -> str:
+    """Return words of a book or a reader as they are, but for their code, which is code."""
+    return guarded(dialects.as_written(text, _DIALECT))[0]
 
 
 def footnote_lines(notes: Sequence[Footnote]) -> str:
@@ -32,9 +45,26 @@ def footnote_lines(notes: Sequence[Footnote]) -> str:
     return "\n".join(f"-# {line}" for note in notes for line in _footnote(note))
 
 
+def masked_link(label: str, url: str) -> str:
+    """Return a link of our own with a label, without a preview."""
+    label = outside_code(one_line(label), _round_brackets)
+    label = dialects.as_written(label, _DIALECT)
+    if not _LABEL.fullmatch(label):
+        label = _round_brackets(label)
+    return f"[{label}](<{re.sub('[<>()|`*_~ ]', _percent, url)}>)"
+
+
 def _footnote(note: Footnote) -> Iterator[str]:
-    title = masked_link(note.title, note.url) if note.url else escape(note.title)
+    title = masked_link(note.title, note.url) if note.url else as_written(note.title)
     where = [title, escape(note.locator), "" if note.url else escape(note.file)]
     yield f"{note.numbers} {' · '.join(part for part in where if part)}"
     if note.quote:
-        yield f"“{escape(note.quote)}”"
+        yield f"“{as_written(note.quote)}”"
+
+
+def _round_brackets(text: str) -> str:
+    return text.replace("[", "(").replace("]", ")")
+
+
+def _percent(character: re.Match[str]) -> str:
+    return f"%{ord(character.group()):02X}"

@@ -8,6 +8,7 @@ from core.text.links import without_links
 _GAP = "\u200b"
 """Invisible: what it stands in is shown as it is, and means nothing to Discord."""
 _EVERYBODY = re.compile(r"@(?=everyone|here)", re.IGNORECASE)
+_MENTION = re.compile(r"<(?=[@#])")
 _ANGLE = re.compile(r"<(?=\S)")
 """Begins every mention, custom emoji, timestamp, command and address in angle brackets."""
 _INVITE = re.compile(r"(?:discord(?:app)?|dsc)(?=\.\w+/)", re.IGNORECASE)
@@ -27,17 +28,12 @@ def disarm(text: str) -> str:
     return _INVITE.sub(rf"\g<0>{_GAP}", _ANGLE.sub(f"<{_GAP}", text))
 
 
+def without_pings(code: str) -> str:
+    """Return code that notifies nobody where it is not shown as code, and else is what it is."""
+    return _MENTION.sub(f"<{_GAP}", _EVERYBODY.sub(f"@{_GAP}", code))
+
+
 def escape(text: str) -> str:
     """Return words that Discord shows as they are, in a message with Markdown."""
     text = _FORMATTING.sub(r"\\\g<0>", disarm(text))
     return _NUMBERED.sub(r"\1\\", _LINE_START.sub(r"\1\\\2", text))
-
-
-def masked_link(label: str, url: str) -> str:
-    """Return a link of our own with a label, without a preview."""
-    label = escape(" ".join(label.split())).replace("[", "(").replace("]", ")")
-    return f"[{label}](<{re.sub('[<>()|`*_~ ]', _percent, url)}>)"
-
-
-def _percent(character: re.Match[str]) -> str:
-    return f"%{ord(character.group()):02X}"

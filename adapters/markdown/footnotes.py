@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from adapters.markdown.splitting import shortened
 from core.grounding import wording
+from core.markdown.writing import one_line
 from core.models import AgentResponse, Citation, Outcome, RetrievedChunk
-from core.text.links import without_links
+from core.text.links import prose_without_links
 
 _LONGEST_QUOTE = 240
 _SAYS_HOW_SURE = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
@@ -55,7 +57,7 @@ def place_in_book(chunk: RetrievedChunk) -> Footnote:
     )
     return Footnote(
         markers=(),
-        title=without_links(" › ".join(path)),
+        title=prose_without_links(" › ".join(path)),
         locator=" · ".join(locators),
         url=chunk.source_url,
         file=chunk.source_file,
@@ -85,10 +87,8 @@ def remarks(response: AgentResponse) -> Iterator[str]:
 
 def _news(citation: Citation, answer: str) -> str:
     """Return the words cited, unless the answer shows them."""
-    quote = without_links(_one_line([citation.quote]))
-    if quote in answer:
-        return ""
-    return quote if len(quote) <= _LONGEST_QUOTE else quote[:_LONGEST_QUOTE].rstrip() + " …"
+    quote = prose_without_links(citation.quote)
+    return "" if _one_line([quote]) in answer else shortened(one_line(quote), _LONGEST_QUOTE)
 
 
 def _one_line(lines: Iterable[str]) -> str:

@@ -3,12 +3,13 @@
 import re
 from dataclasses import dataclass
 
-from adapters.markdown.blocks import blocks, lines_of, prose_ranges
 from adapters.markdown.latex import readable
 from adapters.markdown.latex_symbols import FUNCTIONS
-from adapters.markdown.spans import CODE_SPAN, FORMULA
+from core.markdown.code import outside_code
+from core.markdown.spans import FORMULA
+from core.markdown.writing import code_span
 
-_CODE_OR_FORMULA = re.compile(rf"(?P<code>{CODE_SPAN})|(?P<formula>{FORMULA})", re.DOTALL)
+_FORMULA = re.compile(FORMULA, re.DOTALL)
 _KINDS = ("display", "bracketed", "parenthesised", "inline")
 _SPECIAL = re.compile(r"[\\`*_\[\]<>~|#]")
 _QUOTE_MARK = re.compile(r"\n[ \t>]*")
@@ -31,7 +32,6 @@ def with_readable_formulas(markdown: str) -> ReadableText:
     Formulas stand between `$`, `$$`, `\(` and `\)` or `\[` and `\]`. Code stays as it is, and
     so do prices: "$5 and $10" is no formula.
     """
-    lines = lines_of(markdown)
     unreadable: dict[str, None] = {}
 
     def replaced(match: re.Match[str]) -> str:
@@ -41,21 +41,14 @@ def with_readable_formulas(markdown: str) -> ReadableText:
         if (shown := readable(latex)) is not None:
             return _SPECIAL.sub(r"\\\g<0>", shown)
         unreadable[latex] = None
-        ticks = "``" if "`" in latex else "`"
-        return f"{ticks} {latex} {ticks}" if len(ticks) > 1 else f"`{latex}`"
+        return code_span(latex)
 
-    text, position = "", 0
-    for start, end in prose_ranges(lines, list(blocks(lines))):
-        prose = _CODE_OR_FORMULA.sub(replaced, markdown[start:end])
-        text += markdown[position:start] + prose
-        position = end
+    text = outside_code(markdown, lambda prose: _FORMULA.sub(replaced, prose))
     return ReadableText(text, tuple(unreadable))
 
 
 def _latex_of(match: re.Match[str]) -> str | None:
     """Return the content of a formula in one line; None for what is none."""
-    if match["formula"] is None:
-        return None
     latex = next(match[kind] for kind in _KINDS if match[kind] is not None)
     latex = _QUOTE_MARK.sub(" ", latex).strip()
     if not latex or (match["inline"] is not None and not _is_formula(latex)):

@@ -4,9 +4,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from enum import IntEnum
+from itertools import accumulate
 from typing import NamedTuple
 
-from adapters.markdown.blocks import (
+from core.markdown.blocks import (
     Block,
     BlockKind,
     blocks,
@@ -16,7 +17,7 @@ from adapters.markdown.blocks import (
     prose_ranges,
     quote_marks,
 )
-from adapters.markdown.spans import Construct, constructs
+from core.markdown.spans import Construct, constructs
 from core.text.sentences import sentence_spans
 
 _SPACE = re.compile(r"(?<=\S)[ \t]+(?=\S)")
@@ -69,8 +70,11 @@ class Layout:
         self._blocks = list(blocks(self._lines))
         self._first_lines = [block.first for block in self._blocks]
         prose = prose_ranges(self._lines, self._blocks)
-        self._constructs = [c for start, end in prose for c in constructs(text, start, end)]
-        self._inside = _inside(self._constructs, len(text))
+        found = [c for start, end in prose for c in constructs(text, start, end)]
+        self._marked = [construct for construct in found if construct.mark]
+        starts = (construct.start for construct in reversed(self._marked))
+        self._leftmost = [*accumulate(starts, min)][::-1]
+        self._inside = _inside(found, len(text))
         cuts = sorted(self._graded(cut) for block in self._all_cuts() for cut in block)
         self._cuts = [cut for cut in cuts if 0 < cut.offset < len(text)]
 
@@ -110,9 +114,18 @@ class Layout:
     def _join_in_prose(self, block: Block, line: int, offset: int) -> Join:
         marks = quote_marks(self._lines[block.first])
         unquoted = self._starts[line] < offset or not quote_marks(self._lines[line])
-        torn = [c.mark for c in self._constructs if c.mark and c.start < offset < c.end]
+        torn = list(self._torn_at(offset))
         opening = (marks if unquoted else "") + "".join(reversed(torn))
         return Join("".join(torn), opening, 0 if opening else _indent(self._lines[line]))
+
+    def _torn_at(self, offset: int) -> Iterator[str]:
+        """Yield the marks of what a cut would tear, from inside; constructs stand by their ends."""
+        first = bisect_right(self._marked, offset, key=lambda construct: construct.end)
+        for number in range(first, len(self._marked)):
+            if self._leftmost[number] >= offset:
+                return
+            if self._marked[number].start < offset:
+                yield self._marked[number].mark
 
     def _line_at(self, offset: int) -> int:
         return min(bisect_right(self._starts, offset) - 1, len(self._lines) - 1)

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
-from adapters.markdown.code import code_span, fence
+from adapters.markdown import dialects
 from adapters.markdown.dialects import Dialect, rendered
 from adapters.markdown.footnotes import Footnote
 from adapters.markdown.slack_text import disarm, escape, link, words
 from adapters.markdown.visible import without_controls
+from core.markdown.code import code_in
+from core.markdown.writing import code_span, fenced
 
 _TICK = "ˋ"
 """Looks like a backtick, and ends no code."""
@@ -26,6 +28,11 @@ def to_mrkdwn(markdown: str) -> str:
     return rendered(markdown, _MRKDWN)
 
 
+def as_written(text: str) -> str:
+    """Return words of a book or a reader as they are, but for their code, as `to_slack` does."""
+    return dialects.as_written(text, _MARKDOWN)
+
+
 def footnote_lines(notes: Sequence[Footnote], *, quotes: bool = True) -> list[str]:
     """Return footnotes in mrkdwn, each linking into the book, their controls escaped."""
     return [_footnote(note, quotes=quotes) for note in notes]
@@ -35,7 +42,9 @@ def _footnote(note: Footnote, *, quotes: bool) -> str:
     title = link(note.title, note.url) if note.url else words(note.title)
     where = [title, words(note.locator), "" if note.url else words(note.file)]
     line = f"{note.numbers} {' · '.join(part for part in where if part)}"
-    return f"{line}\n“{words(note.quote)}”" if note.quote and quotes else line
+    if not quotes or not note.quote or any("`" in code.content for code in code_in(note.quote)):
+        return line  # small print has no way to show a backtick in code
+    return f"{line}\n“{words(note.quote)}”"
 
 
 def _simple_words(text: str) -> str:
@@ -49,7 +58,17 @@ def _simple_span(code: str) -> str:
 
 def _simple_fence(code: str, info: str) -> str:
     """Return a block of code; mrkdwn would show the name of its language as code."""
-    return fence(code)
+    code = without_controls(code).strip("\n").replace("```", _TICK * 3)
+    return f"```\n{code if code.strip() else ' '}\n```"
+
+
+def _span(code: str) -> str:
+    return code_span(without_controls(code).replace("\n", " "))
+
+
+def _fence(code: str, info: str) -> str:
+    code = without_controls(code).removesuffix("\n")
+    return fenced(code if code.strip() else " ", info)
 
 
 _MARKDOWN = Dialect(
@@ -58,8 +77,8 @@ _MARKDOWN = Dialect(
     bullet="- ",
     escape=escape,
     disarm=disarm,
-    code_span=code_span,
-    fence=fence,
+    code_span=_span,
+    fence=_fence,
 )
 _MRKDWN = Dialect(
     marks={"em": "_", "strong": "*", "s": "~"},

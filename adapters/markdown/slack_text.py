@@ -2,8 +2,11 @@
 
 import re
 
-from adapters.markdown.splitting import utf16_length
-from adapters.markdown.visible import visible
+from adapters.markdown.splitting import shortened, utf16_length
+from adapters.markdown.visible import visible, without_controls
+from core.markdown.code import code_in, outside_code
+from core.markdown.locating import CodeKind
+from core.markdown.writing import one_line
 from core.text.links import without_links
 
 _GAP = "\u200b"
@@ -39,6 +42,14 @@ def escape(text: str) -> str:
     return _NUMBERED.sub(r"\1\\", _LINE_START.sub(r"\1\\\2", text))
 
 
+def markdown_escaped(markdown: str, *, escape_code: bool) -> str:
+    """Return Markdown without the controls of its prose, and of its code where asked for.
+
+    Code in it must have nothing that acts if Slack should read it as prose; see `divided`.
+    """
+    return controls_escaped(markdown) if escape_code else outside_code(markdown, controls_escaped)
+
+
 def controls_escaped(text: str) -> str:
     """Return a text without the three characters that begin and end what Slack acts on.
 
@@ -55,10 +66,7 @@ def escaped_length(text: str) -> int:
 
 def link(label: str, url: str) -> str:
     """Return a link of our own in mrkdwn, its controls escaped."""
-    label = " ".join(label.split())
-    if len(label) > _LONGEST_LABEL:
-        label = f"{label[:_LONGEST_LABEL].rstrip()} …"
-    label = words(label).replace("|", "¦")
+    label = words(shortened(one_line(label), _LONGEST_LABEL)).replace("|", "¦")
     if len(url) > _LONGEST_URL:
         return label
     address = re.sub(r"[<>|\s]", _percent, url).replace("&", "&amp;")
@@ -66,8 +74,14 @@ def link(label: str, url: str) -> str:
 
 
 def words(text: str) -> str:
-    """Return words for mrkdwn, their controls escaped."""
-    return "".join(_ENTITIES.get(character, character) for character in disarm(text))
+    """Return words for mrkdwn, their controls escaped, with code in them as it is."""
+    shown, position = "", 0
+    for code in code_in(text):
+        if code.kind is CodeKind.SPAN and "`" not in code.content:
+            shown += f"{disarm(text[position : code.start])}`{without_controls(code.content)}`"
+            position = code.end
+    shown += disarm(text[position:])
+    return "".join(_ENTITIES.get(character, character) for character in shown)
 
 
 def _percent(character: re.Match[str]) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from wcwidth import grapheme_boundary_before
 
 from adapters.markdown.layout import Cut, Grade, Join, Layout
+from core.markdown.code import code_in
+from core.markdown.locating import CodeKind
 
 _BLANK_START = re.compile(r"(?:[ \t]*(?:\r\n|\r|\n))+")
 _EARLY = {
@@ -69,6 +71,17 @@ def split(text: str, limit: int, *, count: Count = len) -> list[str]:
     citation markers stay whole unless one alone is longer than a message.
     """
     return [message for piece in pieces(text, limit, count=count) if (message := piece.text)]
+
+
+def shortened(text: str, longest: int, *, count: Count = len) -> str:
+    """Return the text, or its beginning with a mark after it; no code in it is left open."""
+    if count(text) <= longest:
+        return text
+    beginning = split(text, longest, count=count)[0].rstrip()
+    ends_code = any(
+        code.end == len(beginning) and code.kind is not CodeKind.SPAN for code in code_in(beginning)
+    )
+    return f"{beginning}\n…" if ends_code else f"{beginning} …"
 
 
 def pack(text: str, footnotes: str, limit: int, *, count: Count = len) -> list[str]:

@@ -6,13 +6,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from core.grounding.quoting import locate_quote
-from core.models import CODE, Citation, RetrievedChunk, source_urls
+from core.markdown.code import code_in, outside_code
+from core.markdown.fences import fence_opened_by
+from core.markdown.writing import fenced, lasting
+from core.models import Citation, RetrievedChunk, source_urls
 from core.text.links import without_links
 
-_BLOCK = re.compile(r"^\s*(?:```|~~~|\||\$\$)")
-_FENCES = ("```", "~~~")
-_FENCE = 3
+_LAID_OUT = ("|", "$$")
+"""What a table or a formula on its own lines begins with."""
 _BRACKETED_NUMBER = re.compile(r"\[(\d+)\]")
+_BACKTICK = re.compile(r"\\?`")
+_TILDES = re.compile("~{3,}")
 
 
 class Place(NamedTuple):
@@ -96,27 +100,39 @@ def _glue(shown: str) -> str:
 
 def is_block(text: str) -> bool:
     """Return whether the text is a fence, table or formula that stands on its own lines."""
-    return _BLOCK.match(text) is not None
+    text = text.lstrip()
+    return text.startswith(_LAID_OUT) or fence_opened_by(text.partition("\n")[0]) is not None
 
 
 def presentable(text: str) -> str:
-    """Return the text without links, its prose without what looks like our markers.
+    """Return Markdown as it is shown: its code byte for byte, its prose without links.
 
-    What opens code and never closes it becomes a plain quotation mark: the code of one claim
-    must not swallow the marker of the next.
+    The prose has nothing that looks like our markers. Code that was left open is closed; what
+    opens none and never closes becomes a plain quotation mark, since the text of one claim must
+    not swallow the marker of the next.
     """
-    text = without_links(text.strip())
-    shown, position = "", 0
-    for match in CODE.finditer(text):
-        code = match.group()
-        closed = len(code) >= 2 * _FENCE and code.endswith(code[:_FENCE])
-        if code.startswith(_FENCES) and not closed:
-            break
-        shown += _prose(text[position : match.start()]) + code
-        position = match.end()
-    return shown + _prose(text[position:])
+    text = lasting(text)
+    shown = outside_code(text, _prose)
+    return shown if _codes(shown) == _codes(text) else _in_blocks(text)
+
+
+def _codes(text: str) -> list[str]:
+    return [code.content for code in code_in(text)]
+
+
+def _in_blocks(text: str) -> str:
+    """Return prose and code that cannot be taken for anything else: each on lines of its own."""
+    parts, position = [], 0
+    for code in code_in(text):
+        parts += [_prose(text[position : code.start]), fenced(code.content)]
+        position = code.end
+    return "\n\n".join(line for part in [*parts, _prose(text[position:])] if (line := _line(part)))
+
+
+def _line(part: str) -> str:
+    return part if is_block(part) else " ".join(part.split())
 
 
 def _prose(text: str) -> str:
-    plain = text.replace("`", "‘").replace("~~~", "—")
+    plain = _TILDES.sub("—", _BACKTICK.sub("‘", without_links(text)))
     return _BRACKETED_NUMBER.sub(r"(\1)", plain)

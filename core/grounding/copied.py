@@ -5,8 +5,10 @@ import unicodedata
 from collections.abc import Sequence
 
 from core.grounding.units import spelled_out
+from core.markdown.code import code_in
+from core.markdown.locating import CodeKind
+from core.markdown.writing import code_span, fenced
 
-_INLINE_CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _CODE_PART = re.compile(r"\w+|[^\w\s]")
 _WORDS_ALONE = re.compile(r"[\w %.,$€£-]+")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[\u00ad\u200b-\u200d\u2060\ufeff]")
@@ -27,7 +29,7 @@ _OPERATION = re.compile(
 def has_all_code(code: Sequence[str], quoted: Sequence[str]) -> bool:
     """Return whether the quotes hold all of the code as whole words, blanks aside."""
     source = "\n".join(quoted)
-    return all(_is_in(part.removesuffix("()"), source) for part in code)
+    return all(_found_in(part, source) is not None for part in code)
 
 
 def adds_link(sentence: str, quoted: Sequence[str]) -> bool:
@@ -66,22 +68,40 @@ def _operations(text: str) -> set[tuple[str, str, str]]:
     return {(m["left"].strip("().,"), m["sign"], m["right"].strip("(")) for m in found}
 
 
+def with_code_of(sentence: str, quoted: Sequence[str]) -> str:
+    """Return the sentence with the code of its quotes in the place of its own, byte by byte.
+
+    Code that differs in more than blanks stays: it is no code of the quotes.
+    """
+    source = "\n".join(quoted)
+    for code in reversed(code_in(sentence)):
+        if code.content in source or (found := _found_in(code.content, source)) is None:
+            continue
+        own = code_span(found) if code.kind is CodeKind.SPAN else fenced(found, code.info)
+        if code.kind is not CodeKind.SPAN or "\n" not in found:
+            sentence = sentence[: code.start] + own + sentence[code.end :]
+    return sentence
+
+
 def without_false_code(sentence: str, proved: Sequence[str]) -> str:
     """Return the sentence with that code as prose which no quote has as code."""
+    for code in reversed(code_in(sentence)):
+        is_false = _WORDS_ALONE.fullmatch(code.content) and code.content not in proved
+        if code.kind is CodeKind.SPAN and is_false:
+            sentence = sentence[: code.start] + code.content + sentence[code.end :]
+    return sentence
 
-    def marked(match: re.Match[str]) -> str:
-        code = match.group(1)
-        return match.group() if not _WORDS_ALONE.fullmatch(code) or code in proved else code
 
-    return _INLINE_CODE.sub(marked, sentence)
+def _found_in(code: str, source: str) -> str | None:
+    """Return the code as it stands in a source, not inside of longer words; None: nowhere.
 
-
-def _is_in(code: str, source: str) -> bool:
-    """Return whether code stands in a source, not inside of longer words, blanks aside."""
-    parts = [re.escape(part) for part in _CODE_PART.findall(code)]
+    Blanks may differ, and so may the parentheses of a call without arguments.
+    """
+    parts = [re.escape(part) for part in _CODE_PART.findall(code.removesuffix("()"))]
     if not parts:
-        return True
-    first, last = code.strip()[0], code.strip()[-1]
-    before = r"(?<![\w.])" if first.isalnum() else ""
-    behind = r"(?!\w)" if last.isalnum() else ""
-    return re.search(before + r"\s*".join(parts) + behind, source) is not None
+        return ""
+    code = code.removesuffix("()").strip()
+    before = r"(?<![\w.])" if code[0].isalnum() else ""
+    after = r"(?!\w)" if code[-1].isalnum() else ""
+    found = re.search(before + r"\s*".join(parts) + after, source)
+    return found.group() if found else None

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from core.grounding.folding import Folded, fold
+from core.markdown.code import code_in
 from core.text.sentences import Span, sentence_spans
 
 _ELISION = re.compile(r"[\[(]?(?:…|\.{3,})[\])]?")
@@ -111,5 +112,5 @@ def _is_short(quote: str) -> bool:
 def _is_complete(content: str, quote: str, found: Span, sentence: Span) -> bool:
     if fold(content[sentence.start : sentence.end]).letters == fold(quote).letters:
         return True
-    before, after = content[: found.start].rstrip("("), content[found.end :].lstrip("()!;>")
-    return before.endswith("`") and after.startswith("`")
+    around = (code for code in code_in(content) if code.start < found.start < code.end)
+    return any(fold(code.content).letters == fold(quote).letters for code in around)

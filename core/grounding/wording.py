@@ -6,7 +6,7 @@ from textwrap import shorten
 from core.grounding.misquoting import Misquote
 from core.grounding.rewording import Reworded
 from core.models import QuoteStatus
-from core.text.links import without_links
+from core.text.links import prose_without_links
 
 _MOST_DIFFERENCES = 3
 _MOST_NAMED = 3
@@ -61,7 +61,7 @@ def not_covered(nearest_sections: Sequence[str], *, within: bool = False) -> str
 
 def no_section(name: str) -> str:
     """Return the answer when the section that a question names does not exist."""
-    return f"This book has no {without_links(name)}."
+    return f"This book has no {prose_without_links(name)}."
 
 
 def not_carried(nearest_sections: Sequence[str], *, within: bool = False) -> str:
@@ -72,7 +72,7 @@ def not_carried(nearest_sections: Sequence[str], *, within: bool = False) -> str
 
 
 def _shortened(heading: str) -> str:
-    return shorten(without_links(heading), _LONGEST_HEADING, placeholder=" …")
+    return shorten(prose_without_links(heading), _LONGEST_HEADING, placeholder=" …")
 
 
 def _steps(numbers: Sequence[int]) -> str:
@@ -82,7 +82,7 @@ def _steps(numbers: Sequence[int]) -> str:
 def _sections(names: Sequence[str]) -> str:
     if not names:
         return ""
-    return f" The nearest sections are {'; '.join(f'“{without_links(n)}”' for n in names)}."
+    return f" The nearest sections are {'; '.join(f'“{prose_without_links(n)}”' for n in names)}."
 
 
 def steps_left_out(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from core.grounding.folding import without_markup
-from core.models import CODE
+from core.markdown.code import code_in
 
 _TOKEN = re.compile(
     r"(?P<cjk>[\u2e80-\u9fff\uac00-\ud7af])"
@@ -93,7 +93,7 @@ class Reading:
 
     def __init__(self, text: str) -> None:
         """Read `text`; its code is kept out of the words."""
-        self.code = tuple(_bare_code(match.group()) for match in CODE.finditer(text))
+        self.code = tuple(" ".join(code.content.split()) for code in code_in(text))
         self.prose = _prose(text)
         self.words = tuple(_words(self.prose))
 
@@ -184,17 +184,13 @@ def _rounded(root: str) -> str:
 
 def _prose(text: str) -> str:
     """Return the text without code, Markdown marks and invisible characters."""
-    text = CODE.sub(" ", without_markup(text))
+    plain, position, pieces = without_markup(text), 0, []
+    for code in code_in(text):
+        pieces.append(plain[position : code.start])
+        position = code.end
+    text = " ".join([*pieces, plain[position:]])
     text = _INVISIBLE.sub("", _EMPHASIS.sub("", text))
     return unicodedata.normalize("NFKC", text)
-
-
-def _bare_code(code: str) -> str:
-    """Return code without its fence and info string, each run of blanks as one."""
-    if code.startswith(("```", "~~~")):
-        body = code.strip("`~")
-        code = body.split("\n", 1)[1] if "\n" in body else body
-    return " ".join(code.strip("`").split())
 
 
 def _words(text: str) -> "list[Word]":

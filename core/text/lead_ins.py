@@ -2,6 +2,8 @@
 
 import re
 
+from core.markdown.code import code_in, without_code
+
 _COLONS = (":", "：")
 _LONGEST = 90
 """Characters."""
@@ -28,7 +30,6 @@ _LEADS = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"\b(?:that|which|who|why|when|because|if|while|not|never|no|without|than)\b")
-_INLINE_CODE = re.compile(r"`[^`\n]+`")
 
 
 def leads_in(line: str, block: str) -> bool:
@@ -43,9 +44,9 @@ def leads_in(line: str, block: str) -> bool:
     if not line.endswith(_COLONS) or len(line) > _LONGEST or re.search(r"\d|//|@|\n", line):
         return False
     source = block.casefold()
-    if any(code.strip("`").casefold() not in source for code in _INLINE_CODE.findall(line)):
+    if any(code.content.strip().casefold() not in source for code in code_in(line)):
         return False
-    words = _WORD.findall(_INLINE_CODE.sub(" ", line).casefold())
+    words = _WORD.findall(without_code(line).casefold())
     telling = [word for word in words if word not in _SAYS_NOTHING]
     if not telling:
         return True

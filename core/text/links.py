@@ -2,7 +2,8 @@
 
 import re
 
-from core.models import CODE
+from core.markdown.code import outside_code
+from core.markdown.writing import lasting
 
 _URL = re.compile(
     r"(?i)(?<![a-z])[a-z][a-z0-9+.-]{1,20}://"
@@ -20,7 +21,7 @@ _TRAILING = ".,;:!?"
 
 
 def without_links(text: str) -> str:
-    """Return the text with every URL reduced to the bare name of its host.
+    """Return prose with every URL reduced to the bare name of its host.
 
     >>> without_links("See https://user@www.example.org/a?b=c.")
     'See example.org.'
@@ -28,13 +29,18 @@ def without_links(text: str) -> str:
     return _URL.sub(_host, text)
 
 
+def prose_without_links(markdown: str) -> str:
+    """Return Markdown with each URL of its prose reduced to a host; its code stays as it is.
+
+    >>> prose_without_links("From https://www.example.org/a: `curl https://example.org/b`")
+    'From example.org: `curl https://example.org/b`'
+    """
+    return outside_code(markdown, without_links)
+
+
 def shown_prose(text: str) -> str:
     """Return a sentence as a reader is to see it: its code as it is, its prose without targets."""
-    pieces, position = [], 0
-    for match in CODE.finditer(text):
-        pieces += [without_targets(text[position : match.start()]), match.group()]
-        position = match.end()
-    return "".join([*pieces, without_targets(text[position:])])
+    return outside_code(lasting(text), without_targets)
 
 
 def without_targets(text: str) -> str:

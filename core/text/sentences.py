@@ -2,7 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
+
+from core.markdown.code import fences_in
+from core.markdown.spans import code_spans
 
 _TERMINATOR = re.compile(
     r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|[。！？｡]+[”’」』）]*(?:[\"']++(?=\s|$))?"
@@ -22,7 +26,6 @@ _OPENER = re.compile(
     r"There|Here|What|Why|How|Who|Which|Its|Their|Our|His|Her|Some|Many|Most|All|Each|Both|No|Not)"
     r"\b"
 )
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.M | re.S)
 _TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+", re.M)
 _FORMULA = re.compile(r"\$\$.+?\$\$", re.S)
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t])")
@@ -53,8 +56,9 @@ def sentence_spans(text: str) -> list[Span]:
     """Return the spans of the sentences of `text`, in order, without surrounding blanks.
 
     A fence, a table or a display formula is one "sentence"; so is a list item that has no
-    full stop. Headings and lines without a terminator end at their blank line. The rules are
-    made for English and hold for other European languages and for CJK punctuation.
+    full stop, and no sentence ends inside a span of code. Headings and lines without a
+    terminator end at their blank line. The rules are made for English and hold for other
+    European languages and for CJK punctuation.
     """
     spans: list[Span] = []
     for piece, whole in _pieces(text):
@@ -72,11 +76,8 @@ def sentences(text: str) -> list[str]:
 
 def _pieces(text: str) -> Iterator[tuple[Span, bool]]:
     """Yield paragraphs to be split, and fences, tables and formulas that stay whole."""
-    blocks = sorted(
-        match.span() for pattern in (_FENCE, _TABLE, _FORMULA) for match in pattern.finditer(text)
-    )
     position = 0
-    for start, end in blocks:
+    for start, end in sorted(_whole(text)):
         if start < position:
             continue
         yield from ((span, False) for span in _paragraphs(text, position, start))
@@ -85,6 +86,15 @@ def _pieces(text: str) -> Iterator[tuple[Span, bool]]:
             yield trimmed, True
         position = end
     yield from ((span, False) for span in _paragraphs(text, position, len(text)))
+
+
+def _whole(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the fences are, then the tables and formulas between them."""
+    fences = [(fence.start, fence.end) for fence in fences_in(text)]
+    yield from fences
+    for (_, start), (end, _) in pairwise([(0, 0), *fences, (len(text), len(text))]):
+        for one in (_TABLE, _FORMULA):
+            yield from (match.span() for match in one.finditer(text, start, end))
 
 
 def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
@@ -99,7 +109,10 @@ def _paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
 
 def _split_prose(text: str, piece: Span) -> Iterator[Span]:
     start = piece.start
+    code = list(code_spans(text, piece.start, piece.end))
     for match in _TERMINATOR.finditer(text, piece.start, piece.end):
+        if any(first < match.end() < end for first, end in code):
+            continue
         if match.end() < piece.end and not _is_end(text, start, match.start(), match.end()):
             continue
         if span := _trim(text, start, match.end()):

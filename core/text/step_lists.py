@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from core.markdown.fences import fence_opened_by
 from core.text.sentences import sentence_spans
 from core.text.telling_to_do import tells_to_do
 
@@ -15,8 +16,8 @@ _MARK = re.compile(
     r"|(?P<said>(?:Step|Schritt) (?P<told>\d{1,3})\b)(?=\s*[.:)–—-])",
     re.IGNORECASE,
 )
-BLOCK_OPENINGS = ("```", "~~~", "|", "$$")
-"""What code, a table or a formula begins with."""
+_LAID_OUT = ("|", "$$")
+"""What a table or a formula begins with."""
 _ITEM = re.compile(rf"^[ \t]*(?:{_MARK.pattern})", re.IGNORECASE | re.MULTILINE)
 _ASKS = re.compile(r"[?？]\W*$")
 _WARNS = re.compile(
@@ -150,6 +151,12 @@ def find_step_lists(
     return found
 
 
+def begins_block(text: str) -> bool:
+    """Return whether a text begins with code, a table or a formula on lines of its own."""
+    line = text.lstrip().partition("\n")[0]
+    return line.startswith(_LAID_OUT) or fence_opened_by(line) is not None
+
+
 def may_hold_items(text: str) -> bool:
     """Return whether a line of a text begins as an item of a list does; quickly."""
     return _ITEM.search(text) is not None
@@ -160,7 +167,7 @@ def _tokens(texts: Sequence[str]) -> Iterator[_Token]:
         own: list[_Token] = []
         for start, end in sentence_spans(text):
             gap = text[own[-1].part.end : start] if own else "\n"
-            is_block = "\n" in gap and text.startswith(BLOCK_OPENINGS, start)
+            is_block = "\n" in gap and begins_block(text[start:end])
             match = _MARK.match(text, start) if "\n" in gap and not is_block else None
             in_item = own and own[-1].mark is not None and gap.count("\n") < 2
             if in_item and not match and not is_block:

@@ -45,3 +45,32 @@ def raw_pings(message: str) -> list[str]:
     """Return what a server would find that looks for mentions without reading Markdown."""
     prose = re.sub(r"\\[^\w\s]|```.*?```|(`+)(?!`).*?[^`]\1(?!`)", "\0", message, flags=re.DOTALL)
     return re.findall(r"<@[!&]?\d+>|@everyone|@here|<#\d+>", prose)
+
+
+def code_shown(message: str) -> list[str]:
+    """Return what a message shows as code, without marks, language and padding."""
+    return [_content(match) for match in _TOKENS.finditer(message) if _is_code(match)]
+
+
+def leaves_code_open(message: str) -> bool:
+    """Return whether marks of a block of code are left that belong to none."""
+    left = _TOKENS.sub(
+        lambda match: "" if _is_code(match) or match["escape"] else match[0], message
+    )
+    return "```" in left
+
+
+def _is_code(match: re.Match[str]) -> bool:
+    return match.lastgroup in {"block", "code"}
+
+
+def _content(match: re.Match[str]) -> str:
+    if match["block"] is not None:
+        return re.sub(r"\A(?:[A-Za-z0-9_+.#-]+?\n)?\n*|\n*\Z", "", match["block"][3:-3])
+    ticks = len(match["ticks"])
+    code = match["code"][ticks:-ticks]
+    return (
+        code[1:-1]
+        if ticks > 1 or code.strip(" ").startswith("`") or code.strip(" ").endswith("`")
+        else code
+    )

@@ -1,6 +1,7 @@
 """Slack's dialects: readable there, and harmless whatever a book or a model wrote."""
 
 import re
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +11,21 @@ from markdown_it import MarkdownIt
 from adapters.markdown.footnotes import Footnote
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.slack import footnote_lines, to_mrkdwn, to_slack
-from adapters.markdown.slack_text import controls_escaped, disarm, escape, link, words
+from adapters.markdown.slack_rich import divided
+from adapters.markdown.slack_text import (
+    controls_escaped,
+    disarm,
+    escape,
+    link,
+    markdown_escaped,
+    words,
+)
+from adapters.slack.blocks import blocks, fallback
+from adapters.slack.outbound import Post
+from core.markdown.code import without_code
 from tests.attacks import attack_texts
+from tests.wire.slack.entities import Message
+from tests.wire.slack.mentions import Mention, mentions
 
 TRAPS = [
     *("<!here>", "<!channel>", "<!everyone>", "<@U0123ABC>", "<@U0123ABC|ann>", "<#C0123|x>"),
@@ -38,7 +52,26 @@ PLAIN_PING = re.compile(r"@(?:here|channel|everyone)", re.IGNORECASE)
 
 
 def shown(markdown: str) -> str:
-    return controls_escaped(to_slack(with_readable_formulas(markdown).text))
+    """Return the text of the blocks of Markdown that show a text, what is rich text left out."""
+    parts = divided(to_slack(with_readable_formulas(markdown).text))
+    text = "\n\n".join(part.strip("\n") for part in (parts.before, parts.after) if part)
+    return markdown_escaped(text, escape_code=False)
+
+
+def called(markdown: str, *, escape_code: bool) -> list[Mention]:
+    """Return whom a text calls, as the local Slack judges its blocks and its fallback."""
+    post = Post(to_slack(with_readable_formulas(markdown).text))
+    return mentions(
+        Message(
+            ts="1.0",
+            channel=cast("Any", None),
+            author=cast("Any", None),
+            at=0.0,
+            text=fallback(post),
+            blocks=blocks(post, escape_code=escape_code),
+        ),
+        names=False,
+    )
 
 
 def notified(markdown: str) -> str:
@@ -46,8 +79,8 @@ def notified(markdown: str) -> str:
 
 
 def assert_harmless(message: str) -> None:
-    assert not CONTROL.search(message), message
     prose = CODE.sub("", message)
+    assert not CONTROL.search(prose), message
     assert not ADDRESS.search(prose), prose
     assert not PLAIN_PING.search(prose), prose
 
@@ -83,8 +116,10 @@ def test_the_attacks_of_the_corpus_do_not_ping_or_link() -> None:
     ).map("".join)
 )
 def test_no_mixture_of_traps_pings_or_links(text: str) -> None:
-    assert not CONTROL.search(shown(text))
+    assert not CONTROL.search(without_code(shown(text)))
     assert not CONTROL.search(notified(text))
+    assert not called(text, escape_code=False)
+    assert not called(text, escape_code=True)
     assert "<a " not in MarkdownIt().render(shown(text))
 
 
@@ -98,8 +133,8 @@ def test_no_mixture_of_traps_pings_or_links(text: str) -> None:
         ("> a\n> > b", "> a\n> b"),
         ("- a\n  - b\n- c", "- a\n  - b\n- c"),
         ("a < b & c > d", "a &lt; b &amp; c &gt; d"),
-        ("if `a < b`", "if `a &lt; b`"),
-        ("```py\nx <y\n>>> 1\n```", "```py\nx &lt;y\n>>> 1\n```"),
+        ("if `a < b & c`", "if `a < b & c`"),
+        ("```py\nx <y\n>>> 1\n```", "```py\nx <y\n>>> 1\n```"),
         ("snake_case * 2", r"snake_case \* 2"),
         ("\\> no quote", "\u200b&gt; no quote"),
         ("1\\. no list", "1\\. no list"),
@@ -107,6 +142,43 @@ def test_no_mixture_of_traps_pings_or_links(text: str) -> None:
 )
 def test_markdown_for_a_block(markdown: str, dialect: str) -> None:
     assert shown(markdown) == dialect
+
+
+@pytest.mark.parametrize(
+    ("markdown", "escape_code", "dialect"),
+    [
+        ("`a < b` < c", False, "`a < b` &lt; c"),
+        ("`a < b` < c", True, "`a &lt; b` &lt; c"),
+        ("```cpp\nf<int>(a && b);\n```", False, "```cpp\nf<int>(a && b);\n```"),
+        ("```cpp\nf<int>(a);\n```", True, "```cpp\nf&lt;int&gt;(a);\n```"),
+    ],
+)
+def test_code_has_entities_where_slack_shows_them_as_characters(
+    markdown: str, escape_code: bool, dialect: str
+) -> None:
+    [block] = blocks(Post(to_slack(markdown)), escape_code=escape_code)
+    assert block == {"type": "markdown", "text": dialect}
+
+
+@pytest.mark.parametrize("escape_code", [False, True])
+@pytest.mark.parametrize("call", ["<!channel>", "<!here>", "<@U123>", "<!subteam^S1>", "<#C1>"])
+def test_what_calls_people_is_verbatim_in_code_and_calls_no_one(
+    call: str, escape_code: bool
+) -> None:
+    text = f"One & two.\n\nSend `{call}` [1].\n\n```py\nsay('{call}')\n```\n\nThree."
+    before, rich, after = blocks(Post(to_slack(text)), escape_code=escape_code)
+    assert (before["text"].strip(), after["text"].strip()) == ("One &amp; two.", "Three.")
+    section, preformatted = rich["elements"]
+    assert section["elements"] == [
+        {"type": "text", "text": "Send "},
+        {"type": "text", "text": call, "style": {"code": True}},
+        {"type": "text", "text": " [1]."},
+    ]
+    assert preformatted["elements"] == [{"type": "text", "text": f"say('{call}')"}]
+    assert not called(text, escape_code=escape_code)
+    unsafe = [{"type": "markdown", "text": f"`{call}`"}]
+    as_markdown = Message("1", cast("Any", 0), cast("Any", 0), 0.0, blocks=unsafe)
+    assert bool(mentions(as_markdown, names=False)) is ("#" not in call)
 
 
 @pytest.mark.parametrize(

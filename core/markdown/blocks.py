@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
 from itertools import accumulate
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from core.markdown.parser import normalized, parser
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _FENCE_LINE = re.compile(r"(?P<prefix>.*?)(?P<mark>`{3,}|~{3,})")
@@ -46,13 +46,6 @@ class Block:
     """Lines at its top that are worth nothing alone."""
 
 
-@cache
-def parser() -> MarkdownIt:
-    """Return a parser of CommonMark with tables, without HTML and link definitions."""
-    markdown = MarkdownIt("commonmark", {"maxNesting": 100, "html": False})
-    return markdown.enable(["table", "strikethrough"]).disable(["reference"])
-
-
 def lines_of(text: str) -> list[str]:
     """Return the lines of a text, their ends included; joined they are the text."""
     return _LINE.findall(text)
@@ -78,8 +71,7 @@ def blocks(lines: list[str]) -> Iterator[Block]:
     """Yield the leaf blocks in order; lines between them belong to none."""
     tokens: list[Token] = []
     markdown = parser()
-    source = "".join(lines).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
-    markdown.block.parse(source, markdown, {}, tokens)
+    markdown.block.parse(normalized("".join(lines)), markdown, {}, tokens)
     for token in tokens:
         if token.map is None:
             continue
@@ -106,10 +98,15 @@ def prose_ranges(lines: list[str], found: list[Block]) -> Iterator[tuple[int, in
     yield position, starts[-1]
 
 
+def is_closed(fence: Token) -> bool:
+    """Return whether a fence ends with a line that closes it, not with the text or its list."""
+    first, end = fence.map or (0, 0)
+    return len(lines_of(fence.content)) == end - first - 2
+
+
 def _fence(lines: list[str], first: int, end: int, token: Token) -> Block:
     opener = _FENCE_LINE.match(lines[first])
     prefix = re.sub(r"[^>\s]", " ", opener["prefix"]) if opener else ""
-    closer = lines[end - 1].strip(" \t>\r\n") if end - 1 > first else ""
     ruled = first + 2 < end and _RULE.fullmatch(lines[first + 2].strip())
     language = token.info.split()[0] if token.info.strip() else ""
     language = language if len(language) <= _LONGEST_LANGUAGE else ""
@@ -120,7 +117,7 @@ def _fence(lines: list[str], first: int, end: int, token: Token) -> Block:
         end,
         opening=f"{prefix}{token.markup}{language}\n{header}",
         closing=f"\n{prefix}{token.markup}",
-        closed=closer.startswith(token.markup) and not closer.strip(token.markup[0]),
+        closed=is_closed(token),
         header=3 if ruled else 1,
     )
 
