@@ -1,5 +1,6 @@
 """What a Gemini model says in one call, collected piece by piece."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
 
 _STOP = "STOP"
 _MAX_TOKENS = "MAX_TOKENS"
+_MOST_TOKENS = 10_000_000
+"""Tokens of one call that can be true; no model reads or writes as many."""
+_MOST_CALLS = 16
+_MOST_PARTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +30,10 @@ class ToolCall:
 class Answer:
     """What a model has said so far, and how it ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, longest: float = math.inf) -> None:
+        """Expect at most `longest` characters of text."""
         self.began = False
+        self._longest = longest
         self.text = ""
         """All words, thoughts left out."""
         self.query_tokens: int | None = None
@@ -60,6 +67,17 @@ class Answer:
             return f"refused the prompt ({name_in(self._block_reason) or 'for no known reason'})"
         if self._finish_reason not in {_STOP, _MAX_TOKENS}:
             return f"stopped ({name_in(self._finish_reason) or 'for no known reason'})"
+        return None
+
+    @property
+    def excess(self) -> str | None:
+        """What there is more of than an answer may hold, for the operator; None: nothing."""
+        if len(self.text) > self._longest:
+            return f"more than {self._longest:,.0f} characters"
+        if sum(part.function_call is not None for part in self._parts) > _MOST_CALLS:
+            return f"more than {_MOST_CALLS} calls of a tool"
+        if len(self._parts) > _MOST_PARTS:
+            return f"more than {_MOST_PARTS:,} pieces"
         return None
 
     @property
@@ -97,15 +115,24 @@ class Answer:
         return words
 
     def _count(self, piece: "GenerateContentResponse") -> None:
-        """Take up the usage, which is told for the whole answer so far."""
+        """Take up the usage, which is given for the whole answer so far."""
         usage = piece.usage_metadata
         if usage is None:
             return
-        if usage.prompt_token_count is not None:
-            self.query_tokens = usage.prompt_token_count + (usage.tool_use_prompt_token_count or 0)
-        written = (usage.candidates_token_count, usage.thoughts_token_count)
-        if written != (None, None):
-            self.response_tokens = sum(count or 0 for count in written)
+        read = _sum(usage.prompt_token_count, usage.tool_use_prompt_token_count)
+        if usage.prompt_token_count is not None and read is not None:
+            self.query_tokens = read
+        written = _sum(usage.candidates_token_count, usage.thoughts_token_count)
+        if written is not None:
+            self.response_tokens = written
+
+
+def _sum(*counts: int | None) -> int | None:
+    """Return the sum of what was counted; None: nothing was, or what cannot be true."""
+    given = [count for count in counts if count is not None]
+    if not given or not all(0 <= count <= _MOST_TOKENS for count in given):
+        return None
+    return sum(given)
 
 
 def _says_something(part: "Part") -> bool:

@@ -85,6 +85,8 @@ class GeminiClient:
         from google import genai
         from google.genai import types
 
+        from core.gemini.reply_limits import limit_reply
+
         # A word that the SDK does not know, such as a new finish reason, is no news to anybody.
         warnings.filterwarnings("ignore", r".* is not a valid \w+", UserWarning, r"google\.genai\.")
         # What the SDK builds at first use would hold up the event loop there.
@@ -95,6 +97,8 @@ class GeminiClient:
         http = httpx2.AsyncClient(
             verify=context,
             limits=httpx2.Limits(max_connections=_MAX_CONNECTIONS, keepalive_expiry=_KEEP_ALIVE),
+            headers={"accept-encoding": "identity"},  # the length of a reply is its length
+            event_hooks={"response": [limit_reply]},
         )
         options = types.HttpOptions(
             base_url=self._base_url,

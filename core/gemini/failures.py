@@ -24,7 +24,7 @@ _KEY = re.compile(r"AIza[\w-]+|(?<=api_key:)[\w.-]+")
 """How Google's keys are written, and how its errors name them."""
 _GOOGLE = ".googleapis.com"
 _DETAIL = 300
-_MISREAD = (ValueError, TypeError, AttributeError, LookupError)
+_MISREAD = (ValueError, TypeError, AttributeError, LookupError, RecursionError, OverflowError)
 """What the SDK raises on JSON of another shape than it expects, and on no JSON at all."""
 
 
@@ -74,6 +74,8 @@ def gemini_errors(model: str, setting: str) -> Iterator[None]:
     except httpx2.ConnectError as error:
         detail = f"{model} cannot be reached: {error}; {_where_to_look(error)}"
         raise GeminiFailure(detail, transient=True) from None
+    except httpx2.DecodingError as error:
+        raise GeminiFailure(f"the answer of {model} cannot be read: {error}") from None
     except httpx2.TransportError as error:
         detail = f"the connection to {model} broke: {type(error).__name__}"
         raise GeminiFailure(detail, transient=True) from None

@@ -2,10 +2,12 @@
 
 import re
 
-LONGEST = 8_000
+from core.markdown.fences import Fence, fence_opened_by, is_closing
+from core.markdown.spans import leaves_code_open
+
+LONGEST = 4_000
 """Characters that are looked at together when no citation comes."""
 
-_FENCE = re.compile(r"[ \t]*(?P<marks>`{3,}|~{3,})(?P<info>[^`\n]*)$")
 _WRAPS_ANSWERS = frozenset({"", "markdown", "md", "text", "txt", "plaintext"})
 _DROPPED = re.compile(
     r" {0,3}#{1,6}(?:[ \t].*)?$"  # a heading
@@ -26,12 +28,12 @@ class Block:
         self._lines: list[str] = []
         self._line: list[str] = []
         self._size = 0
-        self._backticks = 0
         self._in_mid_line = False
         self._answer_began = False
-        self._fence = ""
+        self._fence: Fence | None = None
         self._wrapper: int | None = None
-        self._owes_fence = False
+        self._owes_fence: Fence | None = None
+        """A fence that was left, and may yet be closed."""
         self.has_content = False
         self.is_row = False
         """Whether the last line is a table's."""
@@ -51,7 +53,7 @@ class Block:
     @property
     def in_code(self) -> bool:
         """Whether what comes next stands in a fence or between backticks."""
-        return bool(self._fence) or self._backticks % 2 == 1
+        return self._fence is not None or leaves_code_open("".join(self._line))
 
     @property
     def ends_sentence(self) -> bool:
@@ -63,12 +65,10 @@ class Block:
         """Append text with at most one line feed, at its end."""
         self._line.append(piece)
         self._size += len(piece)
-        self._backticks += piece.count("`")
         self.has_content = self.has_content or not piece.isspace()
         if piece.endswith("\n"):
             self._settle_line()
             self._in_mid_line = False
-            self._backticks = 0
 
     def cite(self) -> None:
         """Take note that a citation stands here: the text before it is no heading."""
@@ -77,7 +77,6 @@ class Block:
         if self._fence:
             self._leave_fence()
         self._in_mid_line = True
-        self._backticks = 0
 
     def take(self) -> str:
         """Return the text and begin anew, behind the blanks that it ends with."""
@@ -92,7 +91,7 @@ class Block:
         # Blanks in front of a citation on its own line are no gap before the next claim.
         trailing = "" if self._in_mid_line else _shortened(text[len(text.rstrip()) :] + blank)
         self._lines, self._line, self._size = [trailing], [], len(trailing)
-        self._fence, self._wrapper = "", None
+        self._fence, self._wrapper = None, None
         self.has_content = self.is_row = self.paragraph_is_over = False
         return text
 
@@ -109,41 +108,40 @@ class Block:
 
     def _without_layout(self, line: str, cited: bool) -> str:
         """Return a line, or a blank one when it is only layout; keep account of fences."""
-        fence = _FENCE.match(line)
-        closes = fence is not None and not fence["info"].strip()
-        owed, self._owes_fence = self._owes_fence, False
-        if owed and closes:
+        owed, self._owes_fence = self._owes_fence, None
+        if owed and is_closing(line, owed):
             return "\n"
         if self._fence:
-            if fence and closes and fence["marks"].startswith(self._fence):
-                self._fence = ""
+            self._fence = None if is_closing(line, self._fence) else self._fence
             return line
-        if fence:
-            return self._open_fence(line, fence["marks"], fence["info"].strip().lower())
+        if fence := fence_opened_by(line):
+            return self._open_fence(line, fence)
         if _DROPPED.match(line) or (not cited and _BOLD_HEADING.match(line)):
             self.paragraph_is_over = self.has_content
             return "\n\n"
         return line
 
-    def _open_fence(self, line: str, marks: str, info: str) -> str:
+    def _open_fence(self, line: str, fence: Fence) -> str:
+        info = fence.info.lower()
         if not self._answer_began and info in ("markdown", "md"):
             return "\n"
-        self._fence = marks
+        self._fence = fence
         wraps = not self._answer_began and info in _WRAPS_ANSWERS
         self._wrapper = len(self._lines) if wraps else None
         return line
 
     def _leave_fence(self) -> None:
         """Undo a fence that a citation stands in: around the answer, or closed too late."""
-        if self._wrapper is None:
+        if self._wrapper is None and self._fence is not None:
             self._lines = [_closed("".join(self._lines), self._fence)]
-        else:
+        elif self._wrapper is not None:
             self._lines[self._wrapper] = "\n"
-        self._fence, self._wrapper, self._owes_fence = "", None, True
+        self._owes_fence = self._fence
+        self._fence, self._wrapper = None, None
 
 
-def _closed(text: str, fence: str) -> str:
-    return f"{text.rstrip()}\n{fence}"
+def _closed(text: str, fence: Fence) -> str:
+    return f"{text.rstrip()}\n{fence.indent}{fence.marks}"
 
 
 def _shortened(blank: str) -> str:

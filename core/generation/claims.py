@@ -6,15 +6,21 @@ from collections.abc import Iterator, Sequence
 from core.generation.base import Claim, NotCovered, Quoted
 from core.generation.escaping import unescape
 from core.generation.refusals import is_refusal
-from core.models import CODE
+from core.markdown.code import code_in, outside_code
+from core.markdown.fences import fence_opened_by
+from core.markdown.locating import CodeKind
+from core.markdown.writing import fenced
 from core.text.sentences import Span, sentence_spans
 
 DraftText = Claim | NotCovered
 
 _BULLET = re.compile(r"(?P<mark>[-*•+]|(?P<number>\d{1,3})[.)])(?:[ \t]+|$)")
-_LAID_OUT = re.compile(r"```|~~~|\||\$\$")
+_LAID_OUT = ("|", "$$")
+"""What a table or a formula on its own lines begins with."""
 _ENDLESS = re.compile(r"[.!?…]{40}|`{40}|~{40}")
 """No prose: a sentence's end or a fence would be looked for from every place in it."""
+_BULLET_SIGN = re.compile(r"^([ \t]*)•(?=[ \t])", re.MULTILINE)
+_QUOTE_OR_TAB = re.compile(r"[>\t]")
 _MARKERS = re.compile(
     r"(?:^|(?<![ \t])[ \t]+|(?<=[.!?…,;:”’\"')]))\[\d{1,3}\](?:[ \t]?\[\d{1,3}\])*"
 )
@@ -27,6 +33,8 @@ class ClaimCutter:
         self._at_start = True
         self._after_layout = False
         self._is_refused = False
+        self._item = ""
+        """A line that stands for the item of a list which the text may go on; empty: no item."""
 
     def cut(self, text: str, quotes: tuple[Quoted, ...]) -> Iterator[DraftText]:
         """Yield the claims of `text`, which begins where the text before it ended.
@@ -34,16 +42,41 @@ class ClaimCutter:
         Each of them rests on all of `quotes`, which stand behind the last one. Another than
         that one may be a refusal in the model's own words.
         """
-        spans = [span for span in _sentence_spans(text) if _says_something(text, span)]
+        text = self._with_fences(text)
+        spans = [span for span in self._sentence_spans(text) if _says_something(text, span)]
         end = 0
         for number, (start, stop) in enumerate(spans, 1):
             sentence, gap = text[start:stop], text[end:start]
             end = stop
             if (not quotes or number < len(spans)) and is_refusal(sentence):
                 yield from self.refuse()
-            elif claim := self._claim(sentence, gap, quotes):
+            elif claim := self._claim(sentence, gap, quotes, column=_column(text, start)):
                 yield claim
         self._at_start = self._at_start and not text.strip()
+
+    def _with_fences(self, text: str) -> str:
+        """Return the text with fences that outlive being cut, as indented code would not."""
+        before = len(self._item)
+        for code in reversed(code_in(f"{self._item}{text}")):
+            if code.start < before:
+                break
+            start, end = code.start - before, code.end - before
+            if code.kind is CodeKind.INDENTED:
+                text = text[:start] + fenced(code.content) + text[end:]
+            elif code.kind is CodeKind.FENCE and not code.top:
+                start, column = _without_quotes(text, start)
+                written = fenced(code.content, code.info).replace("\n", "\n" + " " * column)
+                text = text[:start] + written + text[end:]
+        return text
+
+    def _sentence_spans(self, text: str) -> Sequence[Span]:
+        """Return the sentences, read as what stands in the item that the text goes on."""
+        if _ENDLESS.search(text):
+            return [Span(len(text) - len(text.lstrip()), len(text.rstrip()))]
+        before = len(self._item)
+        read = _BULLET_SIGN.sub(r"\1-", f"{self._item}{text}")
+        spans = (Span(start - before, end - before) for start, end in sentence_spans(read))
+        return [span for span in spans if span.start >= 0]
 
     def refuse(self) -> Iterator[NotCovered]:
         """Yield that something is not covered, once in a draft."""
@@ -51,9 +84,11 @@ class ClaimCutter:
             self._is_refused = True
             yield NotCovered()
 
-    def _claim(self, sentence: str, gap: str, quotes: tuple[Quoted, ...]) -> Claim | None:
+    def _claim(
+        self, sentence: str, gap: str, quotes: tuple[Quoted, ...], column: int
+    ) -> Claim | None:
         feeds, indent = gap.count("\n"), len(gap) - len(gap.rstrip(" "))
-        is_laid_out = _LAID_OUT.match(sentence) is not None
+        is_laid_out = _is_laid_out(sentence)
         bullet = _BULLET.match(sentence) if feeds or self._at_start else None
         lead = None
         if bullet:
@@ -62,17 +97,33 @@ class ClaimCutter:
             sentence = sentence[bullet.end() :]
         elif feeds > 1 or (feeds and (is_laid_out or self._after_layout)):
             lead = "\n\n"
-        if is_laid_out and indent:
-            sentence = re.sub(rf"(?m)^ {{1,{indent}}}", "", sentence)
+        if is_laid_out and column:
+            sentence = re.sub(rf"(?m)^ {{1,{column}}}", "", sentence)
+        if bullet:
+            self._item = f"{' ' * indent}{bullet['mark']} .\n\n"
+        elif feeds and not indent:
+            self._item = ""
         self._at_start, self._after_layout = False, is_laid_out
         text = unescape(_without_markers(sentence)).strip()
         return Claim(text, quotes, lead) if text else None
 
 
-def _sentence_spans(text: str) -> Sequence[Span]:
-    if _ENDLESS.search(text):
-        return [Span(len(text) - len(text.lstrip()), len(text.rstrip()))]
-    return sentence_spans(text)
+def _without_quotes(text: str, start: int) -> tuple[int, int]:
+    """Return where to write a fence in its line, without quotes and tabs, and that column."""
+    line = start - _column(text, start)
+    quote = _QUOTE_OR_TAB.search(text, line, start)
+    start = quote.start() if quote else start
+    return start, start - line
+
+
+def _column(text: str, start: int) -> int:
+    return start - text.rfind("\n", 0, start) - 1
+
+
+def _is_laid_out(sentence: str) -> bool:
+    """Return whether this is code, a table or a formula on lines of its own."""
+    first = sentence.partition("\n")[0]
+    return sentence.startswith(_LAID_OUT) or fence_opened_by(first) is not None
 
 
 def _says_something(text: str, span: Span) -> bool:
@@ -85,8 +136,4 @@ def _says_something(text: str, span: Span) -> bool:
 
 def _without_markers(sentence: str) -> str:
     """Return the sentence without `[1]`: the citations are numbered by code."""
-    shown, position = "", 0
-    for code in CODE.finditer(sentence):
-        shown += _MARKERS.sub("", sentence[position : code.start()]) + code.group()
-        position = code.end()
-    return shown + _MARKERS.sub("", sentence[position:])
+    return outside_code(sentence, lambda prose: _MARKERS.sub("", prose))

@@ -10,6 +10,10 @@ from core.generation.escaping import unescape, visible
 from core.generation.tags import Tag, TagKind, TagReader
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_MOST_QUOTES = 16
+"""Of one claim; more are not looked up."""
+_LONGEST_QUOTE = 4_000
+"""Characters; what is longer stands in no passage."""
 _TERMINATORS = ".!?…。！？｡"
 _CLOSERS = "\"'”’»)]*_"
 _CONTINUES = ",;:(–—"
@@ -89,8 +93,9 @@ class DraftParser:
     def _end_citation(self) -> None:
         if self._citation is None:
             return
-        quote = _bare_quote("".join(self._quoted))
-        self._quotes += [Quoted(number, quote) for number in self._citation.chunk_numbers]
+        quote = _bare_quote("".join(self._quoted)[:_LONGEST_QUOTE])
+        room = _MOST_QUOTES - len(self._quotes)
+        self._quotes += [Quoted(number, quote) for number in self._citation.chunk_numbers[:room]]
         self._citation, self._quoted = None, []
         self._is_cited, self._has_gap = True, False
 

@@ -12,6 +12,10 @@ from core.generation.citable import (
     is_citable_step,
     leans_on_previous,
 )
+from core.markdown.code import code_in
+from core.markdown.fences import fence_opened_by
+from core.markdown.locating import CodeKind
+from core.markdown.writing import one_line
 from core.models import RetrievedChunk
 from core.text.sentences import Span, sentence_spans
 from core.text.step_lists import find_step_lists
@@ -21,8 +25,6 @@ LONGEST_LIST = 700
 LONGEST_BLOCK = 25
 """Lines of code or rows of a table that may be quoted whole."""
 
-_FENCE = re.compile(r"`{3,}|~{3,}")
-_EMPTY_FENCE = re.compile(r"(`{3}|~{3})[^\n]*+\n\s*\1")
 _BULLET = re.compile(r"(?:[-*•+]|\d{1,3}[.)])[ \t]+")
 _PUNCTUATED = re.compile(r"[.!?。！？｡…][\"'”’»)\]]*\s*$", re.M)
 
@@ -70,7 +72,7 @@ class Excerpt:
     def text(self) -> str:
         """The quote as it is shown: a sentence on one line, other layouts as they are."""
         if self.kind in {ExcerptKind.SENTENCE, ExcerptKind.ITEM}:
-            return " ".join(self.quote.split())
+            return one_line(self.quote)
         return self.quote
 
 
@@ -140,9 +142,14 @@ def _cut(number: int, chunk: RetrievedChunk, language: str) -> Iterator[Excerpt]
 
 
 def _is_short(quote: str, kind: ExcerptKind) -> bool:
-    if kind is ExcerptKind.FORMULA or _EMPTY_FENCE.search(quote):
+    if kind is ExcerptKind.FORMULA or _has_empty_fence(quote):
         return False
     return quote.count("\n") < LONGEST_BLOCK + 2
+
+
+def _has_empty_fence(quote: str) -> bool:
+    blocks = (code for code in code_in(quote) if code.kind is CodeKind.FENCE)
+    return any(not code.content.strip() for code in blocks)
 
 
 def _group(text: str, spans: Sequence[Span]) -> Iterator[tuple[Span, ExcerptKind]]:
@@ -186,7 +193,7 @@ def _end_of_announced(text: str, spans: Sequence[Span], first: int) -> int:
 
 
 def _kind(text: str, span: Span) -> ExcerptKind:
-    if _FENCE.match(text, span.start):
+    if fence_opened_by(text[span.start : span.end].partition("\n")[0]):
         return ExcerptKind.CODE
     if text.startswith("|", span.start):
         return ExcerptKind.TABLE

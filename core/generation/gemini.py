@@ -30,11 +30,18 @@ from core.generation.draft import DraftParser
 from core.generation.history import reckon_tokens
 from core.generation.prompt import Prompt, render_found, render_prompt, render_repair
 from core.generation.tools import answer_calls, declare_retrieve
+from core.pauses import Pauses
 from core.text.tokens import count_tokens
 
 _TIMEOUTS = Timeouts()
 _AGAIN = Patience(retries=1, backoff=0.3)
 _ONCE = Patience(retries=0)
+_MOST_PARTS = 200
+"""Sentences of an answer; five are usual, and each is checked by itself."""
+_SLICE = 2_000
+"""Characters that are read at once, so that the event loop gets its turn."""
+_CHARACTERS_A_TOKEN = 16
+"""Three or four are usual."""
 
 
 class GeminiGenerator:
@@ -93,7 +100,7 @@ class GeminiGenerator:
         request = self._request(allowance, prompt)
         allowance.context = prompt.context
         while True:
-            answer = Answer()
+            answer = _answer_to(request)
             async with aclosing(self._write(allowance, request, answer, self._patience)) as parts:
                 async for part in parts:
                     allowance.has_parts = True
@@ -121,7 +128,7 @@ class GeminiGenerator:
         allowance = Allowance(task, time.monotonic() + self._timeouts.first_piece)
         request = self._request(allowance, render_repair(task, rejected))
         request = replace(request, streams=False)
-        async with aclosing(self._write(allowance, request, Answer(), _ONCE)) as parts:
+        async with aclosing(self._write(allowance, request, _answer_to(request), _ONCE)) as parts:
             async for part in parts:
                 yield part
 
@@ -176,16 +183,21 @@ class GeminiGenerator:
     ) -> AsyncGenerator[DraftPart, None]:
         """Yield what one call drafts, and what it used."""
         parser = DraftParser(allowance.task.foresee if request.streams else ignore)
-        is_refused = False
+        is_refused, count, pauses = False, 0, Pauses()
         try:
             words = self._words(allowance, request, answer, patience)
             async with aclosing(words):
                 async for text in words:
-                    for part in parser.feed(text):
-                        if isinstance(part, NotCovered):
-                            is_refused = True
-                        else:
-                            yield part
+                    for start in range(0, len(text), _SLICE):
+                        for part in parser.feed(text[start : start + _SLICE]):
+                            count += 1
+                            if isinstance(part, NotCovered):
+                                is_refused = True
+                            else:
+                                yield part
+                        if count > _MOST_PARTS:
+                            raise GeminiFailure(f"{request.model} said too many things")
+                        await pauses.take_one_if_due()
         except GeminiFailure as failure:
             raise GenerationError(str(failure)) from failure
         finally:
@@ -238,7 +250,10 @@ class GeminiGenerator:
         pieces = ask(self._client, request, self._timeouts, allowance.time_left)
         async with aclosing(pieces):
             async for piece in pieces:
-                yield answer.add(piece)
+                words = answer.add(piece)
+                if answer.excess is not None:
+                    raise GeminiFailure(f"{request.model} sent {answer.excess}")
+                yield words
         if not answer.is_finished:
             raise GeminiFailure(f"{request.model} broke off its answer")
 
@@ -252,6 +267,11 @@ class GeminiGenerator:
         if model not in self._breakers:
             self._breakers[model] = self._new_breaker(model)
         return self._breakers[model]
+
+
+def _answer_to(request: ModelRequest) -> Answer:
+    """Return an empty answer that may grow as long as the request allows, and a good deal more."""
+    return Answer(_CHARACTERS_A_TOKEN * request.max_tokens)
 
 
 def _render(allowance: Allowance) -> Prompt:

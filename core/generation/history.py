@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from core.models import CITATION_MARKER, CODE, ConversationTurn, Outcome, QuoteStatus
+from core.markdown.code import outside_code
+from core.models import CITATION_MARKER, ConversationTurn, Outcome, QuoteStatus
 from core.text.tokens import count_tokens
 
 _MARKER = re.compile(r"\s?" + CITATION_MARKER.pattern)
@@ -67,8 +68,4 @@ def _says_where_quote_stands(turn: ConversationTurn) -> bool:
 
 
 def _without_markers(text: str) -> str:
-    shown, position = "", 0
-    for code in CODE.finditer(text):
-        shown += _MARKER.sub("", text[position : code.start()]) + code.group()
-        position = code.end()
-    return (shown + _MARKER.sub("", text[position:])).strip()
+    return outside_code(text, lambda prose: _MARKER.sub("", prose)).strip()

@@ -6,10 +6,11 @@ from types import MappingProxyType
 
 from core.generation.base import Claim, GenerationTask, NotCovered, Quoted, StepsLeftOut
 from core.generation.steps import Procedure
+from core.markdown.writing import one_line
 from core.models import AnswerLength
 from core.text.planted import Planted
 from core.text.sentences import Span
-from core.text.step_lists import BLOCK_OPENINGS, Item, Part, Step
+from core.text.step_lists import Item, Part, Step, begins_block
 from core.text.step_questions import LAST, StepsAsked
 
 LONGEST_STEPS: Mapping[AnswerLength, int] = MappingProxyType(
@@ -225,5 +226,6 @@ class StepWriter:
 
 def _shown(quote: str) -> str:
     """Return the words on one line, unless code or a table stands among them."""
-    has_block = any(line.lstrip().startswith(BLOCK_OPENINGS) for line in quote.splitlines())
-    return quote if has_block else " ".join(quote.split())
+    lines = quote.splitlines()
+    has_block = any(begins_block(line) for line in lines)
+    return quote if has_block else one_line(quote)

@@ -5,7 +5,6 @@ All models are immutable and refuse unknown fields; all times are timezone-aware
 
 from core.models.answering import (
     CITATION_MARKER,
-    CODE,
     AgentConfiguration,
     AgentResponse,
     AgentToolCall,
@@ -72,7 +71,6 @@ from core.models.retrieving import (
 __all__ = [
     "CITATION_MARKER",
     "CLOCK_SKEW",
-    "CODE",
     "DIRECT_MESSAGE_SILENCE",
     "EXPLAIN_QUOTE",
     "MAX_QUESTION",

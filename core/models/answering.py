@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from core.markdown.code import without_code
 from core.models.asking import AnswerLength
 from core.models.fields import (
     CLOCK_SKEW,
@@ -31,8 +32,6 @@ from core.models.retrieving import (
 
 CITATION_MARKER = re.compile(r"\[(\d+)\]")
 _STANDING_MARKER = re.compile(r"(?:^|(?<=\s))\[(\d+)\]")
-CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`", re.DOTALL)
-"""What is code in an answer: there `[7]` is no citation's marker."""
 
 
 class Outcome(StrEnum):
@@ -187,7 +186,7 @@ class AgentResponse(Model):
             raise ValueError("a marker stands for one citation")
         if markers - {int(n) for n in CITATION_MARKER.findall(self.response_text)}:
             raise ValueError("every citation has its marker in the text")
-        prose = CODE.sub("``", self.response_text)  # `x = [7]` is no marker
+        prose = without_code(self.response_text, "``")  # `x = [7]` is no marker
         if {int(n) for n in _STANDING_MARKER.findall(prose)} - markers:
             raise ValueError("every marker in the text has its citation")
 

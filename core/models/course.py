@@ -2,7 +2,7 @@
 
 from urllib.parse import SplitResult, urlsplit
 
-from core.models.fields import CourseId, Model, NonBlank, WebUrl
+from core.models.fields import CourseId, Model, NonBlank, TenantName, WebUrl
 
 
 class Course(Model):
@@ -14,6 +14,8 @@ class Course(Model):
     """Where the book is published; a document's URL is this plus its path."""
     language: str = "en"
     """BCP 47 tag of the book's language."""
+    tenant: TenantName | None = None
+    """Who owns it; none: the operator."""
 
 
 def is_on_site(url: str, base_url: str | None) -> bool:

@@ -16,6 +16,7 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationInfo,
+    model_validator,
 )
 
 from core.errors import EmptyQuestion, QuestionTooLong, QuestionTooShort
@@ -97,10 +98,22 @@ Count = Annotated[int, Field(ge=0)]
 WebUrl = Annotated[str, AfterValidator(_web_url)]
 CourseId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 """A course's short name: lower-case letters, digits, `-` and `_`, at most 64."""
+TenantName = Annotated[str, StringConstraints(pattern=r"^[a-z]+:[A-Za-z0-9]+$")]
+"""A guild, workspace or organisation: `discord:42`, `slack:T0123`."""
 Milliseconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 
 
 class Model(BaseModel):
-    """Immutable, exact: unknown fields are refused, in words that quote nothing."""
+    """Immutable, exact: unknown fields are refused, in words that quote nothing.
+
+    Of what is `STORED` they are left out: a later version may have written it.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_what_a_later_version_stored(cls, values: Any, info: ValidationInfo) -> Any:
+        if info.context is not STORED or not isinstance(values, dict):
+            return values
+        return {name: value for name, value in values.items() if name in cls.model_fields}

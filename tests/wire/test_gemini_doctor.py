@@ -49,8 +49,8 @@ async def test_the_doctor_tells_models_budgets_and_embeddings(
     assert (done.code, done.err) == (0, "")
     found = findings(done)
     assert list(found) == [
-        *("settings", "data", "database", "model", "generator", "budgets", "embedding"),
-        *("index", "course"),
+        *("settings", "data", "disk", "database", "keys", "model", "generator", "budgets"),
+        *("embedding", "index", "course", "files"),
     ]
     assert found["generator"] == (
         f"ok gemini: {MODEL}, {OTHER_MODEL} answer; "

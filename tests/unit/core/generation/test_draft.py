@@ -411,7 +411,8 @@ def test_no_text_is_an_error_and_no_claim_is_empty(text: str) -> None:
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=8)
 SENTENCES = st.lists(WORDS, min_size=2, max_size=8).map(lambda ws: " ".join(ws).capitalize() + ".")
-CITED = st.tuples(SENTENCES, st.lists(st.tuples(st.integers(0, 20), SENTENCES), min_size=1))
+CITATIONS = st.lists(st.tuples(st.integers(0, 20), SENTENCES), min_size=1, max_size=16)
+CITED = st.tuples(SENTENCES, CITATIONS)
 
 
 @settings(deadline=None)
@@ -425,6 +426,13 @@ def test_what_is_written_in_the_format_is_read_as_it_was_meant(
         text += "".join(f' <cite passage="{number + 1}">{quote}</cite>' for number, quote in cited)
         meant.append((sentence, tuple(Quoted(number, quote) for number, quote in cited)))
     assert [(claim.text, claim.quotes) for claim in claims(text)] == meant
+
+
+def test_no_claim_has_more_quotes_than_are_looked_up() -> None:
+    numbers = ",".join("1" * 40)
+    for citations in (f'<cite passage="{numbers}">b.</cite>', '<cite passage="1">b.</cite>' * 500):
+        [claim] = claims(f"A heap is a tree. {citations}")
+        assert len(claim.quotes) <= 16
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,248 @@
+"""Whatever a model sends, the book answers within the question's time, and the loop stays free."""
+
+import asyncio
+import itertools
+import json
+import logging
+import random
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from core.models import AgentResponse, Outcome
+from core.writing import EXTRACTIVE
+from tests.books import COVERED, LIGHTHOUSE
+from tests.wire.answering import House, asking, open_house
+from tests.wire.gemini_server import GeminiServer
+from tests.wire.raw_gemini import RawGemini, raw_gemini
+
+SENTENCE = next(line for text in LIGHTHOUSE.values() for line in text.splitlines() if "." in line)
+CITED = f'{SENTENCE} <cite passage="1">{SENTENCE}</cite>'
+LONGEST_SLICE = 0.05
+"""Seconds of processor time that one step of a task may take on the event loop."""
+
+
+def event(value: Any) -> bytes:
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def says(text: str, **fields: Any) -> dict[str, Any]:
+    part = {"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}
+    return {"candidates": [part], **fields}
+
+
+def unfinished(text: str) -> bytes:
+    return event({"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}}]})
+
+
+def wants(*calls: Any) -> bytes:
+    parts = [{"functionCall": {"name": "retrieve", "args": args}} for args in calls]
+    return event(
+        {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
+    )
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+FLOODS: dict[str, Callable[[], Iterable[bytes]]] = {
+    "lists 100,000 deep": lambda: [b"data: " + b"[" * 100_000 + b"]" * 100_000 + b"\n\n"],
+    "arguments 500 deep": lambda: [wants({"query_text": "lens", "x": nested(500)})],
+    "arguments 40 deep": lambda: itertools.repeat(wants({"query_text": "x", "y": nested(40)}), 1),
+    "a thousand calls": lambda: [wants(*[{"query_text": "lens"}] * 1_000)],
+    "calls piece by piece": lambda: itertools.repeat(wants({"query_text": "lens"})),
+    "5,000 citations": lambda: [unfinished(CITED + CITED * 199)] * 25 + [event(says(""))],
+    "5,000 sentences": lambda: [unfinished(f"{CITED}\n" * 20)] * 250 + [event(says(""))],
+    "citations of many passages": lambda: (
+        [unfinished(f'{SENTENCE} <cite passage="{",".join("1" * 45)}">lens</cite>')] * 60
+        + [event(says(""))]
+    ),
+    "words without end": lambda: itertools.repeat(unfinished("word " * 100)),
+    "nothing without end": lambda: itertools.repeat(event({"candidates": []})),
+    "blank lines without end": lambda: itertools.repeat(b"\n" * 1_000),
+    "a line without end": lambda: itertools.repeat(b"data: " + b"x" * 60_000),
+    "an object without end": lambda: itertools.chain(
+        [b"data: {"], itertools.repeat(b'"a":1,' * 99)
+    ),
+    "many events at once": lambda: itertools.repeat(unfinished("a ") * 600, 50),
+    "5,000 parts": lambda: [
+        event({"candidates": [{"content": {"parts": [{"text": "a"}] * 5_000}}]}),
+    ],
+    "a quote of 30,000 characters": lambda: [
+        event(says(f'{SENTENCE} <cite passage="1">{"the lens turns " * 2_000}</cite>'))
+    ],
+    "backticks": lambda: [event(says("`" * 30_000))],
+    "angle brackets": lambda: [event(says("<" * 30_000))],
+    "tags that never end": lambda: [event(says("<cite " * 5_000))],
+    "the shortest sentences": lambda: [event(says("A b. " * 6_000 + CITED))],
+    "one word": lambda: [event(says("a" * 30_000 + CITED))],
+    "numbers": lambda: [event(says("1 " * 15_000 + CITED))],
+    "a number of 6,000 digits": lambda: [
+        b'data: {"usageMetadata":{"promptTokenCount":' + b"9" * 6_000 + b"}}\n\n"
+    ],
+    "bytes that are no text": lambda: [b'data: {"candidates":[{"content":"\xff\xfe"}]}\n\n'],
+}
+COLLECTIONS = 3
+USAGES = [-5, -(10**12), 10**30, 1e30, 1.5, "many", True, None, [], {}]
+ODD = [None, -1, 0, 1e30, -0.5, 10**40, True, "", "x" * 5_000, [], {}, [[]], [{}], nested(30)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("flooded")
+
+
+@pytest.fixture
+def raw() -> Iterator[RawGemini]:
+    with raw_gemini() as raw:
+        yield raw
+
+
+@pytest.fixture
+async def house(folder: Path, models: Path, raw: RawGemini) -> AsyncIterator[House]:
+    """Services that ask a Gemini which sends anything; it needs no more of a server than these."""
+    server = cast("GeminiServer", raw)
+    async with open_house(folder, models, server, LIGHTHOUSE) as house:
+        raw.body = [event(says(CITED))]
+        await house.agent.answer(asking(COVERED))  # what is loaded once is no slice of an answer
+        raw.body = [b"data: {}\n\n"]
+        await house.agent.answer(asking(COVERED))
+        yield house
+
+
+@pytest.fixture
+def slices(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Collect the seconds of processor time that each step on the event loop takes."""
+    taken = list[float]()
+    run = asyncio.Handle._run
+
+    def timed(self: asyncio.Handle) -> None:
+        began = time.thread_time()
+        run(self)
+        taken.append(time.thread_time() - began)
+
+    monkeypatch.setattr(asyncio.Handle, "_run", timed)
+    return taken
+
+
+async def answer_of(house: House) -> AgentResponse:
+    for breaker in house.services.gemini.generator.breakers.values():
+        breaker.succeeded()  # one flood is no reason to spare the next
+    return await house.agent.answer(asking(COVERED))
+
+
+@pytest.mark.parametrize("flood", FLOODS, ids=str)
+async def test_a_flood_ends_in_an_answer(
+    house: House,
+    raw: RawGemini,
+    flood: str,
+    slices: list[float],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    raw.body = FLOODS[flood]()
+    slices.clear()
+    answer = await answer_of(house)
+    assert answer.outcome is not Outcome.ERROR
+    # The collector of garbage comes by now and then, whoever's turn it is.
+    assert sorted(slices)[-1 - COLLECTIONS] <= LONGEST_SLICE
+    assert [r for r in caplog.records if r.exc_info or r.levelno >= logging.ERROR] == []
+
+
+async def test_a_reply_that_was_packed_is_not_unpacked(house: House, raw: RawGemini) -> None:
+    raw.body, raw.headers = [b"\x1f\x8b" + b"0" * 100], {"content-encoding": "gzip"}
+    answer = await answer_of(house)
+    assert (answer.outcome, answer.model_name) == (Outcome.ANSWERED, EXTRACTIVE)
+
+
+@pytest.mark.parametrize("count", USAGES, ids=str)
+async def test_tokens_that_cannot_be_true_are_not_counted(
+    house: House, raw: RawGemini, count: Any
+) -> None:
+    usage = {"promptTokenCount": count, "candidatesTokenCount": count, "thoughtsTokenCount": count}
+    raw.body = [event(says(CITED, usageMetadata=usage))]
+    answer = await answer_of(house)
+    assert answer.outcome is not Outcome.ERROR
+    assert 0 <= answer.tokens_used < 100_000
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the paths to all values in a value, itself included."""
+    yield path
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _places(inner, (*path, key))
+    if isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _places(inner, (*path, index))
+
+
+def _with(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
+    if not path:
+        return odd
+    changed = value.copy()
+    changed[path[0]] = _with(value[path[0]], path[1:], odd)
+    return changed
+
+
+WHOLE = says(
+    CITED,
+    usageMetadata={"promptTokenCount": 10, "candidatesTokenCount": 5},
+    promptFeedback={"blockReason": "BLOCK_REASON_UNSPECIFIED", "safetyRatings": []},
+    modelVersion="m",
+    responseId="r",
+)
+WHOLE["candidates"][0] |= {
+    "index": 0,
+    "safetyRatings": [{"category": "HARM_CATEGORY_HARASSMENT", "probability": "LOW"}],
+    "citationMetadata": {"citationSources": [{"startIndex": 0, "endIndex": 9, "uri": "u"}]},
+}
+CALLING = json.loads(wants({"query_text": "lens", "top_k": 3})[6:])
+ODDITIES = [
+    _with(whole, path, odd) for whole in (WHOLE, CALLING) for path in _places(whole) for odd in ODD
+]
+
+
+@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.slow)])
+async def test_an_odd_value_anywhere_in_a_reply_ends_in_an_answer(
+    house: House, raw: RawGemini, every: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    odd = random.Random(4711).sample(ODDITIES, len(ODDITIES) // every)
+    for value in odd:
+        raw.body = [event(value)]
+        answer = await answer_of(house)
+        assert answer.outcome is not Outcome.ERROR, value
+        assert 0 <= answer.tokens_used < 100_000, value
+    assert [r for r in caplog.records if r.exc_info or r.levelno >= logging.ERROR] == []
+    print(f"{len(odd)} odd replies, each answered")
+
+
+@pytest.mark.parametrize("odd", [*ODD, [nested(200)], [{"values": [1e999]}]], ids=str)
+async def test_an_odd_reply_to_an_embedding_ends_in_a_sentence(raw: RawGemini, odd: Any) -> None:
+    from core.embeddings.gemini import GeminiEmbedder
+    from core.errors import EmbeddingError
+    from core.gemini.client import GeminiClient
+
+    client = GeminiClient("test-key", base_url=raw.url)
+    raw.body = [json.dumps({"embeddings": odd}).encode()]
+    with pytest.raises(EmbeddingError):
+        await GeminiEmbedder(client, dimensions=3).embed_queries(["What turns the lens?"])
+    await client.aclose()
+
+
+async def test_vectors_without_end_end_in_a_sentence(raw: RawGemini) -> None:
+    from core.embeddings.gemini import GeminiEmbedder
+    from core.errors import EmbeddingError
+    from core.gemini.client import GeminiClient
+
+    client = GeminiClient("test-key", base_url=raw.url)
+    raw.body = itertools.chain([b'{"embeddings":[{"values":['], itertools.repeat(b"0.25," * 9_000))
+    with pytest.raises(EmbeddingError, match="too much in one reply"):
+        await GeminiEmbedder(client, dimensions=3).embed_queries(["What turns the lens?"])
+    await client.aclose()
