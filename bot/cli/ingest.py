@@ -12,10 +12,12 @@ from urllib.parse import urlsplit
 
 from adapters.console import printable
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
+from bot.cli.ingest_report import print_report, summary
 from bot.cli.opening import services
 from bot.log import tell
 from bot.wiring import Services
 from core.errors import BotError, ConfigurationError
+from core.ingestion.account.refusal import IngestionRefused
 from core.ingestion.report import IngestReport, Stage
 from core.models import Course
 
@@ -24,14 +26,16 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 _COURSE_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_NOTES_SHOWN = 5
 _SECONDS_BETWEEN_LINES = 5.0
 
 
-async def ingest(names: Sequence[str], course_id: str | None, *, as_json: bool) -> int:
+async def ingest(
+    names: Sequence[str], course_id: str | None, *, partial: bool, as_json: bool
+) -> int:
     """Ingest sources into a course, or every course of glossator.toml, and return the exit code.
 
-    A course of many that fails keeps none of the others waiting; the worst code counts.
+    A course of many that fails keeps none of the others waiting; the worst code counts. With
+    `partial`, what can be read goes in, however little it is.
 
     Raises:
         BotError: when the only course fails.
@@ -43,7 +47,17 @@ async def ingest(names: Sequence[str], course_id: str | None, *, as_json: bool) 
         for job_course, job_names in jobs:
             started = time.perf_counter()
             try:
-                report = await _ingest_one(opened, job_course, job_names, names, as_json)
+                report = await _ingest_one(
+                    opened, job_course, job_names, replace=not names, partial=partial, quiet=as_json
+                )
+            except IngestionRefused as refusal:
+                seconds = time.perf_counter() - started
+                failures[job_course] = sentence_for(refusal)
+                codes.append(exit_code(refusal))
+                summaries.append(summary(refusal.report, seconds, failures[job_course]))
+                if not (as_json or refusal.says_all):
+                    print_report(refusal.report, seconds, is_refused=True)
+                continue
             except BotError as error:
                 if len(jobs) == 1:
                     raise
@@ -53,18 +67,25 @@ async def ingest(names: Sequence[str], course_id: str | None, *, as_json: bool) 
                 continue
             seconds = time.perf_counter() - started
             codes.append(Exit.BAD_INPUT if _is_hopeless(report) else Exit.OK)
-            summaries.append(_summary(report, seconds))
+            summaries.append(summary(report, seconds))
             if not as_json:
-                _print_report(report, seconds)
+                print_report(report, seconds)
     if as_json:
         print(json.dumps(summaries if len(jobs) > 1 else summaries[0], indent=2))
     for name, sentence in failures.items():
-        tell(printable(f"glossator: The course {name} was not ingested: {sentence}"), "ERROR")
+        course = f"The course {name} was not ingested: " if len(jobs) > 1 else ""
+        tell(printable(f"glossator: {course}{sentence}"), "ERROR")
     return max(codes)
 
 
 async def _ingest_one(
-    opened: Services, course_id: str, sources: Sequence[str], named: Sequence[str], as_json: bool
+    opened: Services,
+    course_id: str,
+    sources: Sequence[str],
+    *,
+    replace: bool,
+    partial: bool,
+    quiet: bool,
 ) -> IngestReport:
     from core.ingestion.sources import open_sources
 
@@ -74,7 +95,7 @@ async def _ingest_one(
     known = described or await opened.catalogue.course(course_id)
     course = known or Course(course_id=course_id, title=_readable(course_id))
     settings = opened.settings.ingest
-    with _show_progress(quiet=as_json) as progress:
+    with _show_progress(quiet=quiet) as progress:
         async with open_sources(
             sources,
             base_url=described.base_url if described else None,
@@ -84,7 +105,11 @@ async def _ingest_one(
         ) as readable:
             course = _with_site(course, readable.base_url)
             report = await opened.ingestion(course_id).run(
-                course, readable.sources, only_these=not named, progress=progress.show
+                course,
+                readable.sources,
+                only_these=replace,
+                least_share=0.0 if partial else settings.least_share,
+                progress=progress.show,
             )
     return report
 
@@ -144,46 +169,6 @@ def _with_site(course: Course, base_url: str | None) -> Course:
 def _is_hopeless(report: IngestReport) -> bool:
     """Return whether documents were refused and none went in."""
     return bool(report.failed) and not (report.added or report.changed or report.unchanged)
-
-
-def _summary(report: IngestReport, seconds: float) -> dict[str, object]:
-    """Return what `--json` prints."""
-    return {
-        "course": report.course,
-        "generation": str(report.generation) if report.generation else None,
-        "added": report.added,
-        "changed": report.changed,
-        "removed": report.removed,
-        "unchanged": report.unchanged,
-        "failed": [{"source": f.source, "reason": f.reason} for f in report.failed],
-        "chunks": report.chunks,
-        "embedded": report.embedded,
-        "seconds": round(seconds, 3),
-    }
-
-
-def _print_report(report: IngestReport, seconds: float) -> None:
-    for failure in report.failed:
-        print(printable(f"left out: {failure.source}: {failure.reason}"))
-    notes: dict[str, list[str]] = {}
-    for warning in report.warnings:
-        notes.setdefault(warning.source, []).append(warning.reason)
-    for source, reasons in notes.items():
-        for reason in reasons[:_NOTES_SHOWN]:
-            print(printable(f"note: {source}: {reason}"))
-        if len(reasons) > _NOTES_SHOWN:
-            print(printable(f"note: {source}: and {len(reasons) - _NOTES_SHOWN} more"))
-    for word in ("changed", "removed"):
-        for name in getattr(report, word):
-            print(printable(f"{word}: {name}"))
-    counts = ", ".join(
-        f"{len(getattr(report, word))} {word}"
-        for word in ("added", "changed", "removed", "unchanged", "failed")
-    )
-    print(
-        f"{report.course}: {counts}; {report.chunks} chunks, {report.embedded} embedded, "
-        f"{seconds:.1f} s"
-    )
 
 
 class _Lines:

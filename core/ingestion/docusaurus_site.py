@@ -6,17 +6,22 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urljoin
 
+from core.ingestion.account.survey import page_files
 from core.ingestion.docusaurus_sidebar import SidebarDocument, sidebar_documents
 from core.ingestion.formats.dialects import Dialect
 from core.ingestion.formats.front_matter import front_matter
 from core.ingestion.formats.jsx import expression_end
 from core.ingestion.formats.source_lines import source_lines
-from core.ingestion.page_files import file_inside, page_files, read_inside, without_number
+from core.ingestion.page_files import file_inside, is_folder_page, read_inside, without_number
 from core.ingestion.site import Site, SiteKind, SitePage
 
 _CONFIGS = tuple(f"docusaurus.config.{suffix}" for suffix in ("js", "ts", "mjs", "cjs"))
 _SUFFIXES = (".md", ".mdx")
 _HEAD_CHARACTERS = 20_000
+_COPIES = {
+    "versioned_docs": "belongs to an earlier version of the site",
+    "i18n": "is a translation of the site",
+}
 _DOCS_OPTIONS = re.compile(r"\bdocs\s*:\s*(?=\{)")
 
 
@@ -42,12 +47,15 @@ def read_docusaurus(folder: Path) -> Site | None:
     docs = folder / options.docs
     if not docs.resolve().is_relative_to(folder) or not docs.is_dir():
         return None
-    drafts: list[str] = []
+    unpublished: dict[str, str] = {}
     documents: list[SidebarDocument] = []
     for path in page_files(docs, _SUFFIXES):
         metadata = _metadata(docs, path)
-        if metadata.get("draft", "").lower() == "true":
-            drafts.append(f"The document {path} is a draft.")
+        place = posixpath.normpath(posixpath.join(options.docs, path))
+        if _is_excluded(path):
+            unpublished[place] = "begins with an underscore, so Docusaurus does not publish it"
+        elif metadata.get("draft", "").lower() == "true":
+            unpublished[place] = "is a draft"
         else:
             documents.append(SidebarDocument.of(path, metadata))
     pages = tuple(
@@ -61,8 +69,28 @@ def read_docusaurus(folder: Path) -> Site | None:
         for document, module in sidebar_documents(folder, docs, options.sidebar, documents)
     )
     return Site(
-        SiteKind.DOCUSAURUS, folder, pages, options.base_url, (options.docs, "."), tuple(drafts)
+        SiteKind.DOCUSAURUS,
+        folder,
+        pages,
+        options.base_url,
+        (options.docs, "."),
+        docs=options.docs,
+        unlisted="is no page of Docusaurus",
+        unpublished=unpublished,
+        foreign=_COPIES,
     )
+
+
+def _is_excluded(path: str) -> bool:
+    """Return whether Docusaurus leaves out a document, or a folder that it is in, by its name."""
+    *folders, name = path.split("/")
+    return any(map(_is_underscored, folders)) or (
+        _is_underscored(name) and not is_folder_page(name)
+    )
+
+
+def _is_underscored(name: str) -> bool:
+    return name.startswith("_")
 
 
 def _options(config: str) -> _Options:

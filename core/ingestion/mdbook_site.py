@@ -43,7 +43,15 @@ def read_mdbook(folder: Path) -> Site | None:
         if page is not None:
             pages.setdefault(page.path, page)
     return Site(
-        SiteKind.MDBOOK, folder, tuple(pages.values()), base_url, (source,), tuple(warnings)
+        SiteKind.MDBOOK,
+        folder,
+        tuple(pages.values()),
+        base_url,
+        (source,),
+        tuple(warnings),
+        docs=source,
+        unlisted="is not in the summary",
+        foreign={posixpath.normpath(f"{source}/SUMMARY.md"): "is the summary"},
     )
 
 

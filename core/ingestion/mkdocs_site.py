@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from core.ingestion.account.survey import page_files
 from core.ingestion.formats.dialects import Dialect
-from core.ingestion.page_files import file_inside, is_folder_page, page_files, readable
+from core.ingestion.page_files import file_inside, is_folder_page, readable
 from core.ingestion.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
 from core.ingestion.site_config import read_yaml
 
@@ -54,6 +55,8 @@ def read_mkdocs(folder: Path) -> Site | None:
         _text(config.get("site_url")) or None,
         tuple(dict.fromkeys((*_snippet_roots(config), ".", docs))),
         tuple(warnings),
+        docs=docs,
+        unlisted="is not in the navigation" if config.get("nav") else "is no page of MkDocs",
     )
 
 
@@ -62,8 +65,8 @@ def _text(value: object) -> str:
 
 
 def _entries(folder: Path, docs: str, nav: object, warnings: list[str]) -> list[_Entry]:
-    files = page_files(folder / docs, _SUFFIXES)
     if not isinstance(nav, list) or not nav:
+        files = page_files(folder / docs, _SUFFIXES)
         return [_Entry(path, None, _folders(path)) for path in files]
     listed: list[_Entry] = []
     for entry in islice(_walk(nav, (), count(1)), _MAX_ENTRIES):
@@ -71,10 +74,6 @@ def _entries(folder: Path, docs: str, nav: object, warnings: list[str]) -> list[
             listed.append(entry)
         elif "://" not in entry.path and not entry.path.startswith("/"):
             warnings.append(f"The navigation names a page that is missing: {entry.path}.")
-    left_out = [path for path in files if path not in {entry.path for entry in listed}]
-    if left_out:
-        names = ", ".join(left_out[:5]) + (" …" if len(left_out) > 5 else "")
-        warnings.append(f"Pages outside the navigation were left out ({len(left_out)}): {names}.")
     return listed
 
 

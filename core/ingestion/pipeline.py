@@ -1,23 +1,29 @@
 """Brings a course's sources into the index: a new edition is built aside, then published."""
 
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
-from uuid import uuid4
+from uuid import UUID, uuid4
 
-from core.catalogue import Catalogue, DocumentRecord, Edition, SectionRecord
+from core.catalogue import Catalogue, Edition, SectionRecord
 from core.embeddings.base import Embedder, Vectors
 from core.errors import IngestionError, UnsupportedDocument, VectorIndexError
 from core.index.base import IndexedPoint, SparseVector, VectorIndex
+from core.index.points import collection_of, course_of
 from core.index.terms import TermStatistics
+from core.ingestion.account.ledger import SourceAccount, record_of
+from core.ingestion.account.refusal import IngestionRefused, refuse_little
 from core.ingestion.embedding import embed_cached, embedding_text
+from core.ingestion.footprint import CheckRoom, dropped, footprint, given_back
 from core.ingestion.passages import CourseDocument, course_document
+from core.ingestion.plan import Plan, foreign_documents
 from core.ingestion.report import Failure, IngestReport, Progress
-from core.ingestion.sources import Source, SourceDocument, is_gone
+from core.ingestion.sources import Source, SourceDocument
 from core.models import Chunk, Course, now
+from core.storage.ingest_accounts import IngestAccounts
 
 logger = logging.getLogger(__name__)
 
@@ -33,26 +39,6 @@ OrdersMachines = Callable[[str, Sequence[str]], bool]
 """Tells of a passage, and the titles above it, whether it holds an order to an assistant."""
 
 
-@dataclass
-class _Plan:
-    """What the next edition is made of."""
-
-    report: IngestReport
-    kept: dict[str, DocumentRecord]
-    """Documents of the live edition that stay as they are, by source file."""
-    foreign: dict[str, str]
-    """Of these, the ones that this run's sources may not replace, with their origin."""
-    parsed: dict[str, CourseDocument] = field(default_factory=dict)
-    seen: list[str] = field(default_factory=list)
-    """Source files that the sources named, in reading order."""
-
-    @property
-    def order(self) -> list[str]:
-        """The next edition's documents: those that no source named first, then as read."""
-        unnamed = [name for name in self.kept if name not in self.seen]
-        return unnamed + [name for name in self.seen if name in self.kept or name in self.parsed]
-
-
 class Ingestion:
     """Ingests courses with the collaborators it is given."""
 
@@ -60,22 +46,26 @@ class Ingestion:
         self,
         *,
         catalogue: Catalogue,
+        accounts: IngestAccounts,
         index: VectorIndex,
         embedder: Embedder,
         encode_sparse: Callable[[str, Sequence[str]], list[SparseVector]],
         lock: Callable[[str], AbstractAsyncContextManager[None]],
         orders_machines: OrdersMachines = lambda *_: False,
+        check_room: CheckRoom = lambda *_: None,
     ) -> None:
         """`encode_sparse` takes the course's language and texts; `lock` a course's id.
 
         What `orders_machines` finds is ingested, and told as a warning: answers leave it out.
         """
         self._catalogue = catalogue
+        self._accounts = accounts
         self._index = index
         self._embedder = embedder
         self._encode_sparse = encode_sparse
         self._lock = lock
         self._orders_machines = orders_machines
+        self._check_room = check_room
 
     async def run(
         self,
@@ -83,6 +73,7 @@ class Ingestion:
         sources: Sequence[Source],
         *,
         only_these: bool = False,
+        least_share: float = 0.0,
         progress: Progress = lambda *_: None,
     ) -> IngestReport:
         """Bring the course up to date with `sources` and return what changed.
@@ -93,22 +84,30 @@ class Ingestion:
 
         Raises:
             IngestionBusy: when another process is ingesting this course.
-            IngestionError: when there is nothing to ingest.
+            IngestionRefused: when nothing can be read, or less than `least_share`, from 0 to 1,
+                of the text-like files; nothing is embedded or changed then.
+            NoRoom: when the disk is full, or would be; the old edition stays.
         """
         async with self._lock(course.course_id):
             published = await self._catalogue.live(course.course_id)
             live = published if await self._is_readable(published) else None
-            await self._sweep(course.course_id)
+            if live or not published:  # else what is swept may be the only text there is
+                await self._sweep(course.course_id)
             plan = await self._plan(course, sources, live, only_these, progress)
             report = plan.report
+            await self._refuse_little(plan, live, least_share)
             if published and not live:
                 report.failed += await self._lost(published, plan)
             stale = live is not None and live.embedding_model != self._embedder.name
             if live and not stale and not plan.parsed and not report.removed:
                 await self._catalogue.save_course(course)
+                await self._note(plan)
                 report.generation, report.chunks = live.generation, live.chunks
                 return report
-            edition = await self._build(course, plan, live, progress)
+            generation = uuid4()
+            async with given_back(self._index, collection_of(course.course_id, generation)):
+                edition = await self._build(course, plan, live, generation, progress)
+            await self._note(plan)
             report.generation, report.chunks = edition.generation, edition.chunks
             await self._sweep(course.course_id)
             await self._catalogue.prune_vectors(now() - _VECTORS_KEPT)
@@ -123,7 +122,7 @@ class Ingestion:
         except VectorIndexError:  # damaged: everything is read anew
             return False
 
-    async def _lost(self, published: Edition, plan: _Plan) -> list[Failure]:
+    async def _lost(self, published: Edition, plan: Plan) -> list[Failure]:
         """Return the documents that went with their index and that no source has brought back."""
         logger.warning("the index does not hold %s: all is read anew", published.collection)
         reason = "is no longer in the index: ingest its source again"
@@ -136,10 +135,7 @@ class Ingestion:
         named = await self._catalogue.collections()
         for collection in await self._index.collections():
             if course_of(collection) == course_id and collection not in named:
-                try:
-                    await self._index.drop(collection)
-                except VectorIndexError:  # held open elsewhere: the next run tries again
-                    logger.warning("the collection %s could not be dropped", collection)
+                await dropped(self._index, collection)
 
     async def _plan(
         self,
@@ -148,34 +144,55 @@ class Ingestion:
         live: Edition | None,
         only_these: bool,
         progress: Progress,
-    ) -> _Plan:
+    ) -> Plan:
         """Compare the sources with the live edition; parse what is new or changed."""
         known = await self._catalogue.documents(live.generation) if live else []
         named = {source.name for source in sources}
-        plan = _Plan(
+        plan = Plan(
             IngestReport(course.course_id),
             {doc.source_file: doc for doc in known},
-            {} if only_these else _foreign(known, named),
+            {} if only_these else foreign_documents(known, named),
         )
         for source in sources:
             documents = await source.documents()
+            account = SourceAccount(source.name, list(source.left_out))
+            plan.report.accounts.append(account)
             plan.report.warnings += [Failure(source.name, text) for text in source.warnings]
             for position, document in enumerate(documents, 1):
-                await self._take_up(course, plan, document)
+                await self._take_up(course, plan, document, account)
                 progress("reading", position, len(documents))
         for name, record in list(plan.kept.items()):
             if name not in plan.seen and (only_these or record.origin in named):
                 plan.report.removed.append(name)
                 del plan.kept[name]
-        if not plan.parsed and not plan.kept:
-            raise IngestionError("no document", user_message=_nothing(plan.report, live))
         return plan
 
-    async def _take_up(self, course: Course, plan: _Plan, document: SourceDocument) -> None:
+    async def _refuse_little(self, plan: Plan, live: Edition | None, least_share: float) -> None:
+        """Raise IngestionRefused where too little was read; the account is kept even then."""
+        report, is_empty = plan.report, not plan.parsed and not plan.kept
+        try:
+            refuse_little(
+                report, is_empty=is_empty, has_text=live is not None, least_share=least_share
+            )
+        except IngestionRefused:
+            if live is not None:
+                report.generation, report.chunks = live.generation, live.chunks
+            await self._note(plan, is_refused=True)
+            raise
+
+    async def _note(self, plan: Plan, *, is_refused: bool = False) -> None:
+        """Keep the account of the run."""
+        records = [record_of(each, is_refused=is_refused) for each in plan.report.accounts]
+        keep = None if is_refused else plan.origins
+        await self._accounts.save(plan.report.course, records, keep=keep)
+
+    async def _take_up(
+        self, course: Course, plan: Plan, document: SourceDocument, account: SourceAccount
+    ) -> None:
         """Decide about one document, and parse it where it is new or changed."""
         report, name = plan.report, document.place.source_file
         if name in plan.seen:
-            report.failed.append(Failure(name, "another source has a document of this name"))
+            plan.fail(account, name, "another source has a document of this name")
             return
         plan.seen.append(name)
         before = plan.kept.get(name)
@@ -185,14 +202,16 @@ class Ingestion:
             fingerprint = ":".join((*facts, document.fingerprint()))
             if before and before.fingerprint == fingerprint:
                 report.unchanged.append(name)
+                account.read.append(name)
                 return
             if name in plan.foreign:
                 raise UnsupportedDocument(f"has the name of a document of {plan.foreign[name]}")
             parsed = course_document(course, document.place, await document.parse(), fingerprint)
         except IngestionError as error:
             stays = "; its earlier text stays" if before else ""
-            report.failed.append(Failure(name, f"{error}{stays}"))
+            plan.fail(account, name, f"{error}{stays}")
             return
+        account.read.append(name)
         warnings = (*self._ordering_sections(parsed), *parsed.warnings)
         report.warnings += [Failure(name, warning) for warning in warnings]
         (report.added if before is None else report.changed).append(name)
@@ -212,11 +231,18 @@ class Ingestion:
         ]
 
     async def _build(
-        self, course: Course, plan: _Plan, live: Edition | None, progress: Progress
+        self,
+        course: Course,
+        plan: Plan,
+        live: Edition | None,
+        generation: UUID,
+        progress: Progress,
     ) -> Edition:
         """Store the next edition aside, make it readable, and publish it."""
-        generation = uuid4()
-        collection = f"{course.course_id}-{generation.hex}"
+        parsed = [chunk for doc in plan.parsed.values() for chunk in doc.chunks]
+        kept = sum(doc.chunk_count for doc in plan.kept.values())
+        self._check_room(course.course_id, footprint(parsed, kept, self._embedder.dimensions))
+        collection = collection_of(course.course_id, generation)
         await self._index.create(collection, self._embedder.dimensions)
         terms: list[Sequence[int]] = []
         stored = 0
@@ -254,7 +280,7 @@ class Ingestion:
         return edition
 
     async def _points(
-        self, course: Course, plan: _Plan, live: Edition | None, progress: Progress
+        self, course: Course, plan: Plan, live: Edition | None, progress: Progress
     ) -> AsyncIterator[list[IndexedPoint]]:
         """Yield the points of the next edition in batches, kept documents first."""
         kept = [doc.document_id for doc in plan.kept.values()]
@@ -299,7 +325,7 @@ class Ingestion:
         report.embedded += computed
         return vectors
 
-    async def _sections(self, plan: _Plan, live: Edition | None) -> list[SectionRecord]:
+    async def _sections(self, plan: Plan, live: Edition | None) -> list[SectionRecord]:
         """Return the sections of the next edition in book order, each once."""
         by_file: dict[str, list[SectionRecord]] = {}
         for section in await self._catalogue.sections(live.generation) if live else []:
@@ -313,17 +339,6 @@ class Ingestion:
         return [replace(section, ordinal=ordinal) for ordinal, section in enumerate(kept)]
 
 
-def _foreign(known: Sequence[DocumentRecord], named: Collection[str]) -> dict[str, str]:
-    """Return the documents of sources that are not named now, but are still there."""
-    kept = {origin for doc in known if (origin := doc.origin) not in named and not is_gone(origin)}
-    return {doc.source_file: doc.origin for doc in known if doc.origin in kept}
-
-
-def course_of(collection: str) -> str:
-    """Return the course that a collection belongs to."""
-    return collection.rpartition("-")[0]
-
-
 def _text_of(chunk: Chunk) -> str:
     return embedding_text(chunk.page_title, chunk.headings, chunk.content_text)
 
@@ -331,12 +346,3 @@ def _text_of(chunk: Chunk) -> str:
 def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
-
-
-def _nothing(report: IngestReport, live: Edition | None) -> str:
-    reasons = "; ".join(f"{f.source}: {f.reason.rstrip('.')}" for f in report.failed[:3])
-    told = f"There is nothing to ingest: {reasons}." if reasons else "There is nothing to ingest."
-    if live is None:
-        return told
-    stays = f"The earlier text stays; 'glossator courses remove {report.course}' deletes it."
-    return f"{told} {stays}"

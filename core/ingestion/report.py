@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
+from core.ingestion.account.ledger import Share, SourceAccount, share_read
+from core.ingestion.account.left_out import LeftOut
+
 Stage = Literal["reading", "embedding", "storing"]
 Progress = Callable[[Stage, int, int], None]
 """Told the stage, how much of it is done, and how much there is."""
@@ -31,7 +34,19 @@ class IngestReport:
     failed: list[Failure] = field(default_factory=list)
     warnings: list[Failure] = field(default_factory=list)
     """What a document that went in had to do without: a missing include, a broken page."""
+    accounts: list[SourceAccount] = field(default_factory=list)
+    """What became of every file, for each source in turn."""
     chunks: int = 0
     """Chunks in the live edition after the run."""
     embedded: int = 0
     """Chunks that the model had to embed."""
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """Every file that is no document, in the order of the sources."""
+        return [left for account in self.accounts for left in account.left_out]
+
+    @property
+    def share(self) -> Share:
+        """How many of the text-like files were read."""
+        return share_read(self.accounts)

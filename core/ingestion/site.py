@@ -1,9 +1,11 @@
 """The nouns of a folder of course pages: the site, its pages and where they are published."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from core.ingestion.account.left_out import LeftOut
 from core.ingestion.formats.dialects import Dialect
 
 MODULE_SEPARATOR = " › "
@@ -46,4 +48,14 @@ class Site:
     include_roots: tuple[str, ...] = ()
     """Folders, relative to the site's, in which included files are looked for."""
     warnings: tuple[str, ...] = field(default=())
-    """One sentence for each thing that was left out."""
+    """One sentence for each thing that the configuration names and that is not there."""
+    docs: str = "."
+    """The folder, relative to the site's, that has its pages."""
+    unlisted: str = ""
+    """Why a readable file in `docs` is no page: "is not in the summary"."""
+    unpublished: Mapping[str, str] = field(default_factory=dict)
+    """Why single files in `docs` are no pages: drafts."""
+    foreign: Mapping[str, str] = field(default_factory=dict)
+    """Why files, and whole folders, hold no text of the course: the summary, old versions."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Every file of the folder that is no page."""

@@ -1,11 +1,11 @@
 """Reads sitemap.xml: one address that stands for many documents."""
 
 import asyncio
-import logging
-from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from core.errors import UnsupportedDocument
+from core.ingestion.account.left_out import LeftOut
 from core.ingestion.fetch import Fetched, Fetcher
 from core.ingestion.sitemap_format import MAX_URLS, SitemapEntry, parse_sitemap, too_many_urls
 from core.ingestion.targets import WEB_PORTS, Target, parse_target
@@ -13,14 +13,19 @@ from core.ingestion.targets import WEB_PORTS, Target, parse_target
 MAX_DEPTH = 3
 MAX_SITEMAPS = 100
 
-_log = logging.getLogger(__name__)
+
+class SitePages(NamedTuple):
+    """What a sitemap lists: documents of its own site, and addresses that are none."""
+
+    entries: list[SitemapEntry]
+    left_out: list[LeftOut]
 
 
-async def read_sitemap(fetcher: Fetcher, url: str) -> list[SitemapEntry]:
+async def read_sitemap(fetcher: Fetcher, url: str) -> SitePages:
     """Return the documents that the sitemap at `url` lists, in its order, each once.
 
     Sitemaps of sitemaps, plain lists of addresses and gzip are read too. Addresses on
-    another site than the sitemap's own are left out, with a warning in the log.
+    another site than the sitemap's own are left out.
 
     Raises:
         UnsupportedDocument: It is no sitemap, is unsafe XML, is nested deeper than
@@ -30,8 +35,7 @@ async def read_sitemap(fetcher: Fetcher, url: str) -> list[SitemapEntry]:
     root = await fetcher.fetch(url)
     reading = _Reading(fetcher, _site(parse_target(root.url)), sitemaps={root.url})
     await reading.add(root, depth=1)
-    reading.report()
-    return list(reading.entries.values())
+    return SitePages(list(reading.entries.values()), list(reading.left_out.values()))
 
 
 @dataclass(slots=True)
@@ -42,14 +46,14 @@ class _Reading:
     site: str
     sitemaps: set[str]
     entries: dict[str, SitemapEntry] = field(default_factory=dict)
-    left_out: Counter[str] = field(default_factory=Counter)
+    left_out: dict[str, LeftOut] = field(default_factory=dict)
 
     async def add(self, fetched: Fetched, depth: int) -> None:
         listed = await asyncio.to_thread(parse_sitemap, fetched.body, self.fetcher.max_bytes)
         for entry in listed.entries:
             if (url := self._on_site(entry.url)) is not None:
                 self.entries.setdefault(url, SitemapEntry(url, entry.lastmod))
-        if len(self.entries) > MAX_URLS:
+        if len(self.entries) + len(self.left_out) > MAX_URLS:
             raise too_many_urls()
         for sitemap in listed.sitemaps:
             url = self._on_site(sitemap)
@@ -66,25 +70,20 @@ class _Reading:
         await self.add(await self.fetcher.fetch(url), depth)
 
     def _on_site(self, url: str) -> str | None:
-        """Return `url` in its normal form if it belongs to the site, else note it."""
+        """Return `url` in its normal form if it is on the site, else note that it is not."""
         try:
             target = parse_target(url)
         except UnsupportedDocument:
-            self.left_out["malformed"] += 1
+            self._leave_out(url, "is no address that can be fetched")
             return None
         if _site(target) != self.site:
-            self.left_out[target.host] += 1
+            self._leave_out(str(target.url), "is on another site than the sitemap")
             return None
         return str(target.url)
 
-    def report(self) -> None:
-        if self.left_out:
-            _log.warning(
-                "The sitemap of %s lists %d addresses outside its site; they are left out (%s).",
-                self.site,
-                self.left_out.total(),
-                ", ".join(f"{host}: {count}" for host, count in self.left_out.most_common(5)),
-            )
+    def _leave_out(self, url: str, reason: str) -> None:
+        # Whatever its suffix: a sitemap lists pages.
+        self.left_out.setdefault(url, LeftOut(url, reason, True))
 
 
 def _site(target: Target) -> str:

@@ -6,21 +6,22 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from urllib.parse import quote
 
+from core.ingestion.account.included import included_files
+from core.ingestion.account.survey import Survey, survey
+from core.ingestion.account.text_formats import suffix_of
+from core.ingestion.account.unread import unread_files
 from core.ingestion.docusaurus_site import is_docusaurus, read_docusaurus
 from core.ingestion.formats.dialects import Dialect
 from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
 from core.ingestion.mdbook_site import is_mdbook, read_mdbook
 from core.ingestion.mkdocs_site import is_mkdocs, read_mkdocs
-from core.ingestion.page_files import (
-    is_folder_page,
-    links_outside,
-    other_files,
-    page_files,
-    readable,
-)
+from core.ingestion.page_files import is_folder_page, readable
 from core.ingestion.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
+_QUARTO = frozenset({".qmd", ".rmd"})
+_INCLUDING = _QUARTO | {".mdx"}
+"""Pages of a plain folder that may include others."""
 
 
 class _Generator(NamedTuple):
@@ -35,9 +36,16 @@ _GENERATORS: Sequence[_Generator] = (
     _Generator("a Docusaurus site", is_docusaurus, read_docusaurus),
 )
 
+_NO_SITE = (
+    "The folder looks like {name}, but its configuration cannot be read, or names no page that is "
+    "there: it is read as a plain folder, with every page in it."
+)
+
 
 def detect_site(folder: Path, *, page_suffix: str = "") -> Site:
-    """Return the site in `folder`; what no generator can read is a plain folder.
+    """Return the site in `folder`, with every file of it that is no page.
+
+    What no generator can read is a plain folder.
 
     Args:
         folder: an existing folder.
@@ -46,6 +54,12 @@ def detect_site(folder: Path, *, page_suffix: str = "") -> Site:
             `intro.html`. With `.html` or `/` it can be told exactly.
     """
     root = folder.resolve()
+    seen = survey(root)
+    site = _detected(root, seen, page_suffix)
+    return replace(site, left_out=unread_files(site, seen))
+
+
+def _detected(root: Path, seen: Survey, page_suffix: str) -> Site:
     warnings: list[str] = []
     for generator in _GENERATORS:
         if not generator.recognises(root):
@@ -53,26 +67,43 @@ def detect_site(folder: Path, *, page_suffix: str = "") -> Site:
         site = generator.read(root)
         if site is not None and site.pages:
             return replace(site, warnings=(*warnings, *site.warnings))
-        warnings.append(f"The folder looks like {generator.name}, but has no pages of one.")
-    return _plain_folder(root, page_suffix, tuple(warnings))
+        warnings.append(_NO_SITE.format(name=generator.name))
+    return _plain_folder(seen, page_suffix, tuple(warnings))
 
 
-def _plain_folder(root: Path, page_suffix: str, warnings: tuple[str, ...]) -> Site:
-    pages = (loose_page(path, page_suffix) for path in page_files(root, SUPPORTED_SUFFIXES))
-    notes = (links_outside(root), other_files(root, SUPPORTED_SUFFIXES))
-    warnings = (*warnings, *filter(None, notes))
-    return Site(SiteKind.FOLDER, root, tuple(pages), None, (".",), warnings)
+def _plain_folder(seen: Survey, page_suffix: str, warnings: tuple[str, ...]) -> Site:
+    readable_files = [path for path in seen.files if suffix_of(path) in SUPPORTED_SUFFIXES]
+    partials = _partials(seen.folder, readable_files)
+    pages = (loose_page(path, page_suffix) for path in readable_files if path not in partials)
+    return Site(SiteKind.FOLDER, seen.folder, tuple(pages), None, (".",), warnings)
+
+
+def _partials(folder: Path, paths: Sequence[str]) -> frozenset[str]:
+    """Return the files that are made to be included, `_part.mdx`, where a page includes them."""
+    underscored = [path for path in paths if PurePosixPath(path).name.startswith("_")]
+    including = [path for path in paths if suffix_of(path) in _INCLUDING]
+    return included_files(folder, including, underscored, (".",))
 
 
 def loose_page(path: str, page_suffix: str = "") -> SitePage:
     """Return the page of a file that no generator publishes."""
     module = MODULE_SEPARATOR.join(map(readable, path.split("/")[:-1]))
-    dialect = Dialect.DOCUSAURUS if path.lower().endswith(".mdx") else Dialect.MARKDOWN
-    return SitePage(path, _url_path(PurePosixPath(path), page_suffix), module, None, dialect)
+    return SitePage(
+        path, _url_path(PurePosixPath(path), page_suffix), module, None, _dialect_of(path)
+    )
+
+
+def _dialect_of(path: str) -> Dialect:
+    suffix = suffix_of(path)
+    if suffix in _QUARTO:
+        return Dialect.QUARTO
+    return Dialect.DOCUSAURUS if suffix == ".mdx" else Dialect.MARKDOWN
 
 
 def _url_path(path: PurePosixPath, page_suffix: str) -> str:
-    if path.suffix.lower() not in _MARKDOWN:
+    if path.suffix.lower() in _QUARTO:
+        page_suffix = ".html"
+    elif path.suffix.lower() not in _MARKDOWN:
         return quote(path.as_posix(), errors="surrogateescape")
     parent = "" if path.parent.name == "" else f"{path.parent.as_posix()}/"
     published = "" if is_folder_page(path.name) else f"{path.stem}{page_suffix}"

@@ -12,9 +12,13 @@ from typing import Protocol
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from core.errors import IngestionError, SourceUnavailable, UnsupportedDocument
+from core.ingestion.account.left_out import LeftOut
+from core.ingestion.account.matches import unread_matches
+from core.ingestion.account.names import unique_names
+from core.ingestion.assets import digest_of_assets
 from core.ingestion.document import ParsedDocument
 from core.ingestion.fetch import Fetcher
-from core.ingestion.page_files import files_below, well_formed
+from core.ingestion.page_files import well_formed
 from core.ingestion.passages import Placement
 from core.ingestion.sandbox import ParseJob, Sandbox
 from core.ingestion.site import Site, SiteKind, SitePage
@@ -24,11 +28,6 @@ from core.models import is_web_url
 
 _GLOB_MARKS = frozenset("*?[")
 _SEPARATOR = "\x1f"
-_NEVER_INCLUDED = frozenset(
-    ".png .jpg .jpeg .gif .svg .webp .ico .bmp .mp3 .mp4 .webm .mov .zip .gz .woff .woff2 .ttf "
-    ".pdf .docx .pptx .pyc".split()
-)
-"""No page includes the text of these, so a change of them changes no page."""
 
 
 class SourceDocument(Protocol):
@@ -71,6 +70,11 @@ class Source(Protocol):
     @property
     def warnings(self) -> Sequence[str]:
         """What could not be read; complete once `documents` has returned."""
+        ...
+
+    @property
+    def left_out(self) -> Sequence[LeftOut]:
+        """Its files that are no documents; complete once `documents` has returned."""
         ...
 
     async def documents(self) -> list[SourceDocument]:
@@ -170,11 +174,12 @@ def _look_up(name: str) -> tuple[Path, Site]:
         raise IngestionError(
             f"no such file: {name}", user_message=f"There is no file or folder called {name}."
         )
-    matches = glob.glob(str(path), recursive=True)
-    files = sorted({Path(match).resolve() for match in matches if Path(match).is_file()})
+    matches = sorted(map(Path, glob.glob(str(path), recursive=True)))
+    files = sorted({match.resolve() for match in matches if match.is_file()})
     if not files:
         raise IngestionError(f"no match: {name}", user_message=f"No file matches {name}.")
-    return path.absolute(), _site_of(files)
+    site = _site_of(files)
+    return path.absolute(), replace(site, left_out=unread_matches(matches, files, site.folder))
 
 
 def _site_of(files: Sequence[Path]) -> Site:
@@ -193,17 +198,21 @@ class FileSource:
         self.name = name
         self.base_url = base_url
         self.warnings: Sequence[str] = site.warnings
+        paths = [*(page.path for page in site.pages), *(left.path for left in site.left_out)]
+        self._names = unique_names(prefix, paths)
+        self.left_out: Sequence[LeftOut] = [
+            replace(left, path=self._names[left.path]) for left in site.left_out
+        ]
         self._reader = reader
         self._site = site
-        self._prefix = prefix
 
     async def documents(self) -> list[SourceDocument]:
         """Return the site's pages; nothing is read yet."""
-        assets = await asyncio.to_thread(_digest_of_assets, self._site)
+        assets = await asyncio.to_thread(digest_of_assets, self._site)
         return [
             _File(
                 Placement(
-                    source_file=well_formed(self._prefix + page.path),
+                    source_file=self._names[page.path],
                     origin=self.name,
                     title=page.title,
                     module=page.module or None,
@@ -260,13 +269,15 @@ class WebSource:
         self.name = url
         self.base_url: str | None = base_url
         self.warnings: Sequence[str] = ()
+        self.left_out: Sequence[LeftOut] = ()
         self._reader = reader
 
     async def documents(self) -> list[SourceDocument]:
         """Return the pages; a sitemap is fetched, the pages themselves are not yet."""
         urls = [self.name]
         if _is_sitemap(self.name):
-            urls = [entry.url for entry in await read_sitemap(self._reader.fetcher, self.name)]
+            listed = await read_sitemap(self._reader.fetcher, self.name)
+            urls, self.left_out = [entry.url for entry in listed.entries], listed.left_out
         return [
             _Page(Placement(source_file=url, origin=self.name, url=url), self._reader)
             for url in dict.fromkeys(urls)
@@ -314,24 +325,3 @@ def _digest(data: bytes, place: Placement, *facts: str) -> str:
     digest = hashlib.sha256(_SEPARATOR.join(described).encode())
     digest.update(data)
     return digest.hexdigest()
-
-
-def _digest_of_assets(site: Site) -> str:
-    """Return a digest of the files that pages may include: names, sizes and times."""
-    pages = {page.path for page in site.pages}
-    facts = []
-    for folder in site.include_roots:
-        root = (site.folder / folder).resolve()
-        if not root.is_relative_to(site.folder):
-            continue
-        for path in sorted(files_below(root)):
-            if path.suffix.lower() in _NEVER_INCLUDED:
-                continue
-            if path.relative_to(site.folder).as_posix() in pages:
-                continue
-            try:
-                status = path.stat()
-            except OSError:  # a link that leads nowhere
-                continue
-            facts.append(_SEPARATOR.join((str(path), str(status.st_size), str(status.st_mtime_ns))))
-    return hashlib.sha256("\n".join(facts).encode()).hexdigest()

@@ -29,6 +29,8 @@ def anchor_slugs(dialect: Dialect) -> AnchorSlugs:
             return AnchorSlugs(mdbook_slug, _CountedAnchors().unique)
         case Dialect.MKDOCS:
             return AnchorSlugs(python_markdown_slug, _UnderscoredAnchors().unique)
+        case Dialect.QUARTO:
+            return AnchorSlugs(pandoc_slug, _FreeAnchors().unique)
         case _:
             return AnchorSlugs(github_slug, _FreeAnchors().unique)
 
@@ -59,6 +61,14 @@ def github_slug(heading: str) -> str:
         if character in "- " or unicodedata.category(character) in _GITHUB_KEEPS
     )
     return "".join(kept).replace(" ", "-")
+
+
+def pandoc_slug(heading: str) -> str:
+    """Return the id Pandoc makes. Source: its extension `auto_identifiers`."""
+    spaced = re.sub(r"\s+", "-", heading.strip().lower())
+    kept = "".join(character for character in spaced if character.isalnum() or character in "_-.")
+    begins = next((n for n, character in enumerate(kept) if character.isalpha()), len(kept))
+    return kept[begins:] or "section"
 
 
 class _CountedAnchors:

@@ -10,5 +10,7 @@ class Dialect(StrEnum):
     MKDOCS = "mkdocs"
     DOCUSAURUS = "docusaurus"
     """MDX: Markdown with imports, components and expressions."""
+    QUARTO = "quarto"
+    """Markdown of Pandoc with code cells; R Markdown too."""
     MARKDOWN = "markdown"
     """GitHub's own, for everything else."""

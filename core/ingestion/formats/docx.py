@@ -39,11 +39,17 @@ def parse_docx(data: bytes) -> ParsedDocument:
     try:
         document = docx.Document(BytesIO(data))
         blocks = list(_Body(document).blocks())
+        warnings = list(_left_out(document))
         properties = document.core_properties
         title, author = properties.title.strip(), properties.author.strip()
     except _BROKEN as error:
         raise UnsupportedDocument("is a damaged Word file") from error
-    return document_of(title or None, blocks, metadata={"author": author} if author else {})
+    return document_of(
+        title or None,
+        blocks,
+        metadata={"author": author} if author else {},
+        warnings=warnings,
+    )
 
 
 class _Body:
@@ -133,6 +139,16 @@ def _footnotes(document: Document) -> dict[str, str]:
         str(note.get(f"{W}id")): " ".join(" ".join(map(paragraph_text, note.iter(f"{W}p"))).split())
         for note in notes.findall(f"{W}footnote")
     }
+
+
+def _left_out(document: Document) -> Iterator[str]:
+    """Yield a sentence for each kind of content that does not go in."""
+    endnotes = _part_xml(document, RELATIONSHIP_TYPE.ENDNOTES)
+    notes = endnotes.findall(f"{W}endnote") if endnotes is not None else []
+    if written := sum(any(map(paragraph_text, note.iter(f"{W}p"))) for note in notes):
+        yield f"{written} endnotes were left out"
+    if embedded := sum(1 for _ in document.element.body.iter(f"{W}altChunk")):
+        yield f"{embedded} embedded documents were left out"
 
 
 def _part_xml(document: Document, relationship: str) -> Any:

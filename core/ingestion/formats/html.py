@@ -49,7 +49,12 @@ def parse_html(data: bytes | str, *, charset: str | None = None) -> ParsedDocume
         raise UnsupportedDocument("is HTML of more elements than memory holds") from error
     if tree.body is None:
         return document_of(None, (), warnings=warnings)
-    root, left_out = _main_content(tree, tree.body)
+    root, left_out, others = _main_content(tree, tree.body)
+    if others:
+        warnings = (
+            *warnings,
+            f"{others} other parts of the page, each with much of its text, were left out",
+        )
     blocks = html_blocks(root, tex_in_text=bool(_TEX_SCRIPT.search(text)), left_out=left_out)
     return document_of(_title(tree, blocks), blocks, metadata=_metadata(tree), warnings=warnings)
 
@@ -62,15 +67,23 @@ def _text(data: bytes | str, charset: str | None) -> tuple[str, tuple[str, ...]]
     return decoded.text, decoded.warnings
 
 
-def _main_content(tree: LexborHTMLParser, body: LexborNode) -> tuple[LexborNode, frozenset[int]]:
-    """Return the element to read and the ids of the elements in it to leave out."""
+def _main_content(
+    tree: LexborHTMLParser, body: LexborNode
+) -> tuple[LexborNode, frozenset[int], int]:
+    """Return the element to read, the ids of the elements in it to leave out, and a number.
+
+    That is of the elements that could have been read in its place and are not in it.
+    """
     needed = _MIN_SHARE * _prose_length(body)
     for selector in _CONTENT_SELECTORS:
-        found = max(tree.css(selector), key=_prose_length, default=None)
+        candidates = tree.css(selector)
+        found = max(candidates, key=_prose_length, default=None)
         if found is not None and _prose_length(found) > needed:
-            return found, frozenset()
+            inside = {found.mem_id, *(node.mem_id for node in found.css(selector))}
+            others = (node for node in candidates if node.mem_id not in inside)
+            return found, frozenset(), sum(_prose_length(node) > needed for node in others)
     furniture = (node for node in body.css(_SITE_FURNITURE) if node.css_first("h1") is None)
-    return body, frozenset(node.mem_id for node in furniture)
+    return body, frozenset(node.mem_id for node in furniture), 0
 
 
 def _prose_length(node: LexborNode) -> int:

@@ -15,6 +15,8 @@ _REPEATED_SPACES = re.compile(r" {2,}")
 _ATTRIBUTE_LIST = re.compile(r"\{:[^{}\n]*\}")
 _TRAILING_LIST = re.compile(r"^\{\s*(?:[.#][\w-]|[\w-]+\s*=)[^{}\n]*\}")
 _ICON = re.compile(r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:")
+_KEPT = "\0"
+"""Stands for a blank of code, which is kept as it is; no Markdown has this character."""
 _ENDS_OF_MARKUP = frozenset({"image", "code_inline", "link_close", "strong_close", "em_close"})
 
 
@@ -42,7 +44,7 @@ class InlineText:
             previous = token.type
         self._elements.close_to(depth)
         text = _REPEATED_SPACES.sub(" ", "".join(parts))
-        return _LINE_EDGES.sub("\n", text).strip()
+        return _LINE_EDGES.sub("\n", text).strip().replace(_KEPT, " ")
 
     def _html(self, markup: str) -> str:
         hidden = self._elements.hidden
@@ -60,7 +62,8 @@ class InlineText:
             case "text":
                 return self._text(token.content, previous)
             case "code_inline":
-                return inline_code(token.content) if code_marks else token.content
+                code = token.content.strip().replace(" ", _KEPT)
+                return inline_code(code) if code_marks else code
             case "softbreak":
                 return " "
             case "hardbreak":

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,7 +46,7 @@ def parse_notebook(data: bytes) -> ParsedDocument:
         title if isinstance(title, str) and title.strip() else None,
         blocks,
         metadata={"language": language},
-        warnings=decoded.warnings,
+        warnings=(*decoded.warnings, *_left_out(list(map(_dict, cells)))),
     )
 
 
@@ -64,8 +64,26 @@ def _language(metadata: _Json) -> str:
     return name if isinstance(name, str) and name else "python"
 
 
+def _left_out(cells: Sequence[_Json]) -> Iterator[str]:
+    """Yield a sentence for each kind of content that does not go in."""
+    raw = sum(cell.get("cell_type") == "raw" and bool(_text(cell.get("source"))) for cell in cells)
+    if raw:
+        yield f"{raw} raw cells were left out"
+    removed = sum(any(tag.startswith("remove-") for tag in _tags(cell)) for cell in cells)
+    if removed:
+        yield f"{removed} cells are tagged as not published, wholly or in part, and so left out"
+    outputs = [_dict(output) for cell in cells for output in _list(cell.get("outputs"))]
+    pictures = sum(bool(output.get("data")) and not _output_text(output) for output in outputs)
+    if pictures:
+        yield f"{pictures} outputs without plain text were left out"
+
+
+def _tags(cell: _Json) -> set[str]:
+    return {str(tag).replace("_", "-") for tag in _list(_dict(cell.get("metadata")).get("tags"))}
+
+
 def _cell_blocks(cell: _Json, language: str) -> Iterator[Block]:
-    removed = {str(tag).replace("_", "-") for tag in _list(_dict(cell.get("metadata")).get("tags"))}
+    removed = _tags(cell)
     if "remove-cell" in removed:
         return
     source = _text(cell.get("source", cell.get("input")))

@@ -33,6 +33,8 @@ _FURNITURE = frozenset(
     {PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.HEADER}
 )
 _UNSEEN_HUNDREDTHS = 150
+_FIGURES = ".//a:graphicData[not(contains(@uri, '/table'))]"
+_LISTED_SLIDES = 10
 
 
 def parse_pptx(data: bytes) -> ParsedDocument:
@@ -49,21 +51,47 @@ def parse_pptx(data: bytes) -> ParsedDocument:
     try:
         presentation = pptx.Presentation(BytesIO(data))
         blocks = list(_presentation_blocks(presentation))
+        with_text = {block.locator["slide"] for block in blocks if block.text.strip()}
+        warnings = list(_left_out(presentation, with_text))
         properties = presentation.core_properties
         title, author = properties.title.strip(), properties.author.strip()
     except _BROKEN as error:
         raise UnsupportedDocument("is a damaged PowerPoint file") from error
     sensible = title if title.lower() != "powerpoint presentation" else ""
-    return document_of(sensible or None, blocks, metadata={"author": author} if author else {})
+    return document_of(
+        sensible or None,
+        blocks,
+        metadata={"author": author} if author else {},
+        warnings=warnings,
+    )
 
 
 def _presentation_blocks(presentation: Presentation) -> Iterator[Block]:
     width, height = presentation.slide_width or 0, presentation.slide_height or 0
     for number, slide in enumerate(presentation.slides, start=1):
-        if slide.element.get("show") in {"0", "false"}:
+        if _is_hidden(slide):
             continue
         for kind, text, level in _slide_parts(slide, width, height):
             yield Block(kind, text, level, locator={"slide": number})
+
+
+def _is_hidden(slide: Slide) -> bool:
+    return slide.element.get("show") in {"0", "false"}
+
+
+def _left_out(presentation: Presentation, with_text: set[int]) -> Iterator[str]:
+    """Yield a sentence for each kind of slide or figure whose text does not go in."""
+    slides = list(enumerate(presentation.slides, start=1))
+    hidden = [number for number, slide in slides if _is_hidden(slide)]
+    blank = [number for number, _ in slides if number not in with_text and number not in hidden]
+    figures = sum(len(slide.element.xpath(_FIGURES)) for _, slide in slides)
+    for numbers, what in ((hidden, "are hidden"), (blank, "have no text")):
+        if numbers:
+            named = ", ".join(map(str, numbers[:_LISTED_SLIDES]))
+            more = ", …" if len(numbers) > _LISTED_SLIDES else ""
+            yield f"{len(numbers)} of {len(slides)} slides {what}: {named}{more}"
+    if figures:
+        yield f"the text of {figures} charts, diagrams and embedded objects was left out"
 
 
 _Part = tuple[BlockKind, str, int]

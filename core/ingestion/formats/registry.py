@@ -16,6 +16,8 @@ _FORMAT_BY_SUFFIX: Mapping[str, str] = {
     ".md": "markdown",
     ".markdown": "markdown",
     ".mdx": "markdown",
+    ".qmd": "markdown",
+    ".rmd": "markdown",
     ".html": "html",
     ".htm": "html",
     ".xhtml": "html",
@@ -46,7 +48,7 @@ _NEVER_TEXT = frozenset(
 )
 """A file of such a name that looks like text is a damaged one, or markup that nobody reads."""
 
-_SUPPORTED = "Markdown, HTML, PDF, Word, PowerPoint, Jupyter notebooks and plain text"
+_SUPPORTED = "Markdown, Quarto, HTML, PDF, Word, PowerPoint, Jupyter notebooks and plain text"
 _PICTURES = (
     *(b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"RIFF", b"OggS", b"ID3", b"\x1f\x8b"),
     *(b"7z\xbc\xaf", b"Rar!", b"\x7fELF", b"BZh"),

@@ -91,32 +91,16 @@ async def test_nothing_ordinary_stops_a_folder(library: Library) -> None:
     assert "\ufeff" not in texts
 
 
-async def test_files_of_other_formats_are_counted_in_one_note(library: Library) -> None:
-    assert (await library.ingest("book")).warnings == []
-    library.write({"a.xyz": "x", "b.XYZ": "x", "Makefile": "x", ".hidden": "x", "_cut.md": "x"})
-    report = await library.ingest("book")
-    assert [warning.reason for warning in report.warnings] == [
-        "Files of other formats are left out: 2 .xyz, 1 no suffix."
-    ]
-
-
 async def test_links_that_lead_out_of_the_folder_are_named(library: Library) -> None:
     library.write({"out.md": "# Out\n\nText.", "shared/more.md": "# More\n\nText."}, "elsewhere")
     book = library.folder / "book"
     (book / "out.md").symlink_to(library.folder / "elsewhere" / "out.md")
     (book / "chapter").symlink_to(library.folder / "elsewhere" / "shared")
     report = await library.ingest("book")
-    assert [warning.reason for warning in report.warnings] == [
-        "Links that lead out of the folder are left out: chapter, out.md."
-    ]
-
-
-async def test_of_many_other_formats_the_commonest_are_named(library: Library) -> None:
-    library.write({f"{letter}.{letter}x": "x" for letter in "abcdefgh"} | {"i.hx": "x"})
-    (warning,) = (await library.ingest("book")).warnings
-    assert warning.reason == (
-        "Files of other formats are left out: 2 .hx, 1 .ax, 1 .bx, 1 .cx, 1 .dx, 1 .ex, 2 others."
-    )
+    assert {left.path: left.reason for left in report.left_out} == {
+        "chapter": "is a link to a folder elsewhere",
+        "out.md": "is a link that leads out of the folder",
+    }
 
 
 def write_in_latin_1(folder: Path, name: str, text: str) -> None:

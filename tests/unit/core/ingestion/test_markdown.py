@@ -223,3 +223,8 @@ def test_an_unclosed_hidden_word_hides_no_more_than_its_paragraph() -> None:
 
 def test_nothing_that_hides_is_left_open_by_a_stray_end_tag() -> None:
     assert texts("</div>\n\n<div hidden>\n\nno\n\n</div>\n\n</div>\n\nyes") == ["yes"]
+
+
+def test_blanks_inside_of_code_are_kept() -> None:
+    page = "The  rule `x = \"a  b\"` and  ``awk '{print $1,   $2}'`` hold\nblanks.\n"
+    assert texts(page) == ["The rule `x = \"a  b\"` and `awk '{print $1,   $2}'` hold blanks."]

@@ -1,0 +1,114 @@
+"""What `glossator ingest` prints: what went in, what failed, and what was left out and why."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+
+from adapters.console import printable
+from bot.cli.counted import counted
+from core.ingestion.account.groups import ALL, grouped
+from core.ingestion.report import Failure, IngestReport
+from core.storage.ingest_accounts import LeftOutGroup
+
+_WORDS = ("added", "changed", "removed", "unchanged")
+"""What becomes of the files that are documents."""
+_NOTES_SHOWN = 5
+_GROUPS_SHOWN = 25
+_WIDEST = 60
+_HEAD = ("reason", "folder", "type", "files", "such as")
+_COUNT = _HEAD.index("files")
+
+
+def summary(report: IngestReport, seconds: float, error: str | None = None) -> dict[str, object]:
+    """Return what `--json` prints; `error` says why nothing was changed."""
+    return {
+        "course": report.course,
+        "generation": str(report.generation) if report.generation else None,
+        **{word: [] if error else getattr(report, word) for word in _WORDS},
+        "failed": _objects(report.failed),
+        "left_out": [{"path": left.path, "reason": left.reason} for left in report.left_out],
+        "text_files": {"read": report.share.read, "of": report.share.of},
+        "warnings": _objects(report.warnings),
+        "chunks": report.chunks,
+        "embedded": report.embedded,
+        "seconds": round(seconds, 3),
+        "error": error,
+    }
+
+
+def _objects(failures: Sequence[Failure]) -> list[dict[str, str]]:
+    return [{"source": failure.source, "reason": failure.reason} for failure in failures]
+
+
+def print_report(report: IngestReport, seconds: float, *, is_refused: bool = False) -> None:
+    """Print what a run did; of one that was refused, what could not be read."""
+    for failure in report.failed:
+        print(_line(f"failed: {failure.source}: {failure.reason}"))
+    _print_notes(report)
+    if not is_refused:
+        for word in ("changed", "removed"):
+            for name in getattr(report, word):
+                print(_line(f"{word}: {name}"))
+    for line in _left_out(report):
+        print(line)
+    if not is_refused:
+        print(_counts(report, seconds))
+
+
+def _print_notes(report: IngestReport) -> None:
+    notes: dict[str, list[str]] = {}
+    for warning in report.warnings:
+        notes.setdefault(warning.source, []).append(warning.reason)
+    for source, reasons in notes.items():
+        for reason in reasons[:_NOTES_SHOWN]:
+            print(_line(f"note: {source}: {reason}"))
+        if len(reasons) > _NOTES_SHOWN:
+            print(_line(f"note: {source}: and {len(reasons) - _NOTES_SHOWN} more"))
+
+
+def _counts(report: IngestReport, seconds: float) -> str:
+    counts = ", ".join(f"{len(getattr(report, word))} {word}" for word in (*_WORDS, "failed"))
+    chunks = counted(report.chunks, "chunk")
+    return (
+        f"{report.course}: {counts}, {len(report.left_out)} left out; {chunks}, "
+        f"{report.embedded} embedded, {seconds:.1f} s"
+    )
+
+
+def _left_out(report: IngestReport) -> Iterator[str]:
+    """Yield the table of the files that are no documents; nothing where there are none."""
+    groups = grouped(report.left_out, _GROUPS_SHOWN)
+    if not groups:
+        return
+    read, total = report.share.read, report.share.of
+    files = counted(len(report.left_out), "file")
+    yield f"left out: {files} ({read:,} of {counted(total, 'text file')} were read)"
+    rows = [_HEAD, *map(_row, groups)]
+    widths = [max(cell_len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    for row in rows:
+        cells = [_padded(cell, width) for cell, width in zip(row, widths, strict=True)]
+        cells[_COUNT] = row[_COUNT].rjust(widths[_COUNT])
+        yield f"  {'  '.join(cells)}".rstrip()
+
+
+def _row(group: LeftOutGroup) -> tuple[str, ...]:
+    return (
+        _cell(group.reason),
+        _cell({ALL: "several", "": "."}.get(group.folder, group.folder)),
+        _cell({ALL: "several", "": "none"}.get(group.suffix, group.suffix)),
+        f"{group.files:,}",
+        _cell(group.example.rstrip("/").rpartition("/")[2]),
+    )
+
+
+def _cell(text: str) -> str:
+    line = _line(text)
+    return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
+
+
+def _line(text: str) -> str:
+    return printable(text).replace("\n", " ")
+
+
+def _padded(cell: str, width: int) -> str:
+    return cell + " " * (width - cell_len(cell))

@@ -1,0 +1,34 @@
+"""Notices when a file changes that pages of a site may include."""
+
+import hashlib
+
+from core.ingestion.account.survey import files_below
+from core.ingestion.site import Site
+
+_SEPARATOR = "\x1f"
+_NEVER_INCLUDED = frozenset(
+    ".png .jpg .jpeg .gif .svg .webp .ico .bmp .mp3 .mp4 .webm .mov .zip .gz .woff .woff2 .ttf "
+    ".pdf .docx .pptx .pyc".split()
+)
+"""No page includes the text of these, so a change of them changes no page."""
+
+
+def digest_of_assets(site: Site) -> str:
+    """Return a digest of the files that pages may include: names, sizes and times."""
+    pages = {page.path for page in site.pages}
+    facts = []
+    for folder in site.include_roots:
+        root = (site.folder / folder).resolve()
+        if not root.is_relative_to(site.folder):
+            continue
+        for path in sorted(files_below(root)):
+            if path.suffix.lower() in _NEVER_INCLUDED:
+                continue
+            if path.relative_to(site.folder).as_posix() in pages:
+                continue
+            try:
+                status = path.stat()
+            except OSError:  # a link that leads nowhere
+                continue
+            facts.append(_SEPARATOR.join((str(path), str(status.st_size), str(status.st_mtime_ns))))
+    return hashlib.sha256("\n".join(facts).encode(errors="surrogateescape")).hexdigest()
