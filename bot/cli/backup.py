@@ -1,0 +1,63 @@
+"""`glossator backup` and `glossator restore`: all that is stored, in one file."""
+
+from pathlib import Path
+
+from bot.backing_up import back_up
+from bot.cli.exits import Exit
+from bot.cli.opening import services
+from bot.keys import NAMES, given, setting_of
+from bot.log import configure_logging, tell
+from bot.restoring import restore as restore_backup
+from bot.settings import Settings, load_settings
+from core.backup.manifest import Manifest
+
+
+async def backup(path: Path, *, with_index: bool) -> int:
+    """Write everything that is stored to a file."""
+    async with services(needs_room=False) as opened:
+        manifest = await back_up(opened, path, with_text=with_index)
+        kept = _given(opened.settings)
+    print(f"Backed up to {path}: {_summary(manifest)}.")
+    for name in kept:
+        tell(f"The key in {name} is not in the backup: keep it yourself.")
+    _say_what_lacks(manifest)
+    return Exit.OK
+
+
+async def restore(path: Path, *, force: bool) -> int:
+    """Restore everything from a file."""
+    settings = load_settings()
+    configure_logging(settings.log_level, settings.log_format)
+    manifest = await restore_backup(settings, path, force=force)
+    print(
+        f"Restored the backup of {manifest.made_at:%Y-%m-%d %H:%M} UTC: {_summary(manifest)}. "
+        "Run 'glossator doctor'."
+    )
+    _say_what_lacks(manifest)
+    return Exit.OK
+
+
+def _summary(manifest: Manifest) -> str:
+    chunks = sum(edition.chunks for edition in manifest.editions if edition.has_text)
+    keys = ", ".join(manifest.keys) or "none"
+    return (
+        f"{_counted(len(manifest.editions), 'course')} with {_counted(chunks, 'chunk')}, "
+        f"{_counted(manifest.rows('sessions'), 'conversation')}, keys: {keys}"
+    )
+
+
+def _say_what_lacks(manifest: Manifest) -> None:
+    for edition in manifest.editions:
+        if not edition.has_text:
+            tell(
+                f"The text of {edition.course_id} is not in the backup: after a restoration, run "
+                f"'glossator ingest' for it."
+            )
+
+
+def _given(settings: Settings) -> list[str]:
+    return [setting_of(name) for name in NAMES if given(settings, name)]
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
