@@ -1,0 +1,133 @@
+"""What holds where somebody is: the rules, the reader, and the course that is meant there."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from adapters.access.location import Location
+from adapters.access.readers import Readers
+from adapters.guide import Guide
+from core.access.reading import Reader
+from core.channels.rules import OperatorRules, Rules, in_force, is_kept_private
+from core.channels.store import ChannelRules
+from core.errors import RequestError
+
+WHICH_COURSE = "Which course is your question about? You can choose another one here later."
+NO_COURSE = "There is no course to answer from yet. Please tell the people who run me."
+NOT_ADMITTED = "I am not set up to answer here. Please tell the people who run me."
+_MOST_CHOICES = 25
+"""Courses between which somebody is let choose."""
+_MOST_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What holds where somebody is, and who reads there."""
+
+    rules: Rules
+    reader: Reader
+    personal: bool = False
+    """As `Location.personal`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The course that a question is for; without one, why, and what there is to choose from."""
+
+    course_id: str | None = None
+    refusal: str | None = None
+    choices: tuple[tuple[str, str], ...] = ()
+    """Id and title of each."""
+
+
+class Whereabouts:
+    """Knows places; every method raises StoreError when the database fails."""
+
+    def __init__(
+        self,
+        rules: ChannelRules,
+        guide: Guide,
+        readers: Readers,
+        described: Callable[[str], Mapping[str, OperatorRules]],
+    ) -> None:
+        """Put together what is needed.
+
+        Args:
+            described: Returns what the operator's file says of a platform's places.
+        """
+        self._rules = rules
+        self._guide = guide
+        self._readers = readers
+        self._described = described
+
+    async def rules_at(self, location: Location) -> Rules:
+        """Return what holds in a place."""
+        chat = await self._rules.get(location.platform, location.workspace, location.places)
+        return in_force(location.places, chat, self._described(location.platform))
+
+    def keeps_private(self, location: Location) -> bool:
+        """Return whether the operator's file lets no command be answered to all in a place."""
+        return is_kept_private(location.places, self._described(location.platform))
+
+    async def here(self, location: Location, rules: Rules | None = None) -> Here:
+        """Return what holds in a place, and who reads there; its tenant is kept as met.
+
+        Args:
+            rules: What holds there, from who knows it already.
+
+        Raises:
+            MembershipUnknown: as `Readers.of` does.
+            RequestError: where the operator does not let the bot answer at all.
+        """
+        if not self.admits(location):
+            raise RequestError(user_message=NOT_ADMITTED)
+        if location.tenant is not None:
+            await self._readers.meet(location.tenant)
+        holds = rules if rules is not None else await self.rules_at(location)
+        return Here(holds, await self._readers.of(location), location.personal)
+
+    def admits(self, location: Location) -> bool:
+        """Return whether the operator lets the bot answer in a place."""
+        return location.around is None or self._readers.admits(location.around)
+
+    async def course_of(self, here: Here) -> str | None:
+        """Return the course that is asked in a place; None: none is set that may be read."""
+        mark = await self._guide.mark(here.reader, here.rules.course_id)
+        if mark is not None:
+            return mark.course.course_id
+        if here.rules.course_id is not None and not here.personal:
+            return None  # staff have to choose again; in direct messages their owner is asked
+        return await self._guide.only(here.reader)
+
+    async def meant(self, here: Here, asked: str | None, *, direct: bool, bound: bool) -> Meant:
+        """Return the course that a question is for.
+
+        Args:
+            asked: The course that the asker names, if any: it counts where none is set.
+            direct: Whether the asker can be asked which course is meant.
+            bound: Whether the place's own course counts, and not only the one that is asked.
+        """
+        course_id = await self.course_of(here) if bound else None
+        if course_id is None and (mark := await self._guide.mark(here.reader, asked)) is not None:
+            course_id = mark.course.course_id
+        if course_id is not None:
+            return Meant(course_id)
+        own = await self._guide.own(here.reader)
+        if not own:
+            return Meant(refusal=NO_COURSE)
+        if not direct:
+            return Meant(refusal=await self._unbound(here.reader))
+        titles = sorted((mark.course.title, course_id) for course_id, mark in own.items())
+        choices = tuple((course_id, title) for title, course_id in titles[:_MOST_CHOICES])
+        more = ""
+        if len(titles) > len(choices):
+            more = f" These are {len(choices)} of {len(titles)}; ask in the channel of another one."
+        return Meant(refusal=f"{WHICH_COURSE}{more}", choices=choices)
+
+    async def _unbound(self, reader: Reader) -> str:
+        """Return what is said where no course is set; it names those that may be read there."""
+        courses = sorted(await self._guide.courses(reader))
+        named = ", ".join(courses[:_MOST_NAMED])
+        more = len(courses) - _MOST_NAMED
+        how = f"Staff choose one with the command /course: {named}"
+        how += f" and {more} more." if more > 0 else "."
+        return f"No course is set in this channel. {how}"

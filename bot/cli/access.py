@@ -1,0 +1,157 @@
+"""`glossator courses owner`, `grant`, `revoke` and `tenants`: who may read which course."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adapters.console import printable
+from bot.cli.courses import check_known
+from bot.cli.exits import Exit, UsageError
+from bot.cli.opening import services
+from bot.handbook import COURSE
+from core.access.reading import Permits, Reader, readable
+from core.access.store import AccessStore
+from core.access.tenants import MetTenant, Tenant
+from core.catalogue import Catalogue
+from core.models import Course
+
+OPERATOR = "operator"
+_NOT_MET = "{tenant} has not let the bot in yet, as far as is known: check the id."
+HOW_TO_GRANT = "glossator courses grant COURSE {tenant}"
+_IDS = {"discord": r"\d{1,20}", "slack": r"[TE][A-Z0-9]+"}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A tenant, and the ids of the courses that it may read."""
+
+    met: MetTenant
+    courses: Sequence[str]
+
+    @property
+    def waits(self) -> bool:
+        """Whether it let the bot in and may read nothing."""
+        return not self.met.is_home and not self.courses
+
+
+async def standings(access: AccessStore, catalogue: Catalogue) -> list[Standing]:
+    """Return all tenants that were met, each with the courses that it may read."""
+    permits, courses = await access.permits(), [one for one, _ in await catalogue.courses()]
+    own = [course for course in courses if course.course_id != COURSE.course_id]
+    return [_standing(one, permits, own) for one in await access.tenants()]
+
+
+def _standing(met: MetTenant, permits: Permits, courses: Sequence[Course]) -> Standing:
+    reader = Reader(met.tenant.platform, frozenset({met.tenant}))
+    return Standing(met, [one.course_id for one in readable(reader, courses, permits)])
+
+
+async def set_owner(course_id: str, owner: str) -> int:
+    """Give a course to a tenant, or to the operator."""
+    tenant = None if owner == OPERATOR else tenant_named(owner)
+    async with services() as opened:
+        await _check(opened.catalogue, course_id)
+        await opened.catalogue.set_owner(course_id, str(tenant) if tenant else None)
+        access = AccessStore(opened.engine)
+        is_met = tenant is None or tenant in {one.tenant for one in await access.tenants()}
+    print(f"{course_id} belongs to {tenant or 'the operator'}.")
+    if not is_met:
+        print(_NOT_MET.format(tenant=tenant))
+    return Exit.OK
+
+
+async def grant(course_id: str, name: str) -> int:
+    """Let a tenant read a course."""
+    tenant = tenant_named(name)
+    async with services() as opened:
+        await _check(opened.catalogue, course_id)
+        access = AccessStore(opened.engine)
+        is_new = await access.grant(course_id, tenant)
+        is_met = tenant in {one.tenant for one in await access.tenants()}
+    print(f"{tenant} may read {course_id}{'' if is_new else ' already'}.")
+    if not is_met:
+        print(_NOT_MET.format(tenant=tenant))
+    return Exit.OK
+
+
+async def revoke(course_id: str, name: str) -> int:
+    """Take a grant back."""
+    tenant = tenant_named(name)
+    async with services() as opened:
+        await _check(opened.catalogue, course_id)
+        access = AccessStore(opened.engine)
+        was_granted = await access.revoke(course_id, tenant)
+        course = await opened.catalogue.course(course_id)
+        reader = Reader(tenant.platform, frozenset({tenant}))
+        is_open = course is not None and any(readable(reader, [course], await access.permits()))
+    if was_granted:
+        print(f"The grant of {course_id} to {tenant} is taken back.")
+    else:
+        print(f"{tenant} has no grant of {course_id}.")
+    if is_open:
+        print(f"{tenant} may read it all the same: it owns it, or is the operator's own.")
+    return Exit.OK
+
+
+async def list_tenants(*, as_json: bool) -> int:
+    """Print the tenants that were met, and what each may read."""
+    async with services() as opened:
+        found = await standings(AccessStore(opened.engine), opened.catalogue)
+    if as_json:
+        print(json.dumps([_json(one) for one in found], indent=2))
+        return Exit.OK
+    for one in found:
+        print(printable(line_of(one)))
+    if not found:
+        print("No server or workspace has let the bot in yet.")
+    return Exit.OK
+
+
+def line_of(one: Standing) -> str:
+    """Return what is said of a tenant in one line."""
+    tenant = one.met.tenant
+    if one.waits:
+        how = HOW_TO_GRANT.format(tenant=tenant)
+        return f"{tenant}  (may read no course yet: run '{how}')"
+    reads = ", ".join(one.courses) or "nothing yet: there is no course"
+    home = "the operator's own, " if one.met.is_home else ""
+    return f"{tenant}  ({home}since {one.met.met_at:%Y-%m-%d}, reads {reads})"
+
+
+def tenant_named(name: str) -> Tenant:
+    """Return the tenant of a name.
+
+    Raises:
+        UsageError: when it is none of a platform's.
+    """
+    try:
+        tenant = Tenant.named(name)
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}.") from error
+    if tenant.platform not in _IDS:
+        raise UsageError(f"{name}: there is no platform {tenant.platform}, only {', '.join(_IDS)}.")
+    if re.fullmatch(_IDS[tenant.platform], tenant.workspace) is None:
+        raise UsageError(
+            f"{name}: ids of Discord servers are numbers of up to 20 digits, those of Slack "
+            "workspaces begin with T and of organisations with E."
+        )
+    return tenant
+
+
+async def _check(catalogue: Catalogue, course_id: str) -> None:
+    if course_id == COURSE.course_id:
+        raise UsageError("Everybody may read the handbook.")
+    await check_known(catalogue, course_id)
+
+
+def _json(one: Standing) -> dict[str, object]:
+    met = one.met
+    return {
+        "tenant": str(met.tenant),
+        "organisation": str(met.organisation) if met.organisation else None,
+        "home": met.is_home,
+        "met_at": met.met_at.isoformat(),
+        "courses": [*one.courses],
+        "waits": one.waits,
+    }

@@ -1,0 +1,186 @@
+"""The SQL side of access: the tenants that were met, and the courses granted to them."""
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, ForeignKey, Text, delete, exists, select, text, update
+from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.orm import Mapped, mapped_column
+
+from core.access.reading import Permits
+from core.access.tenants import MetTenant, Tenant
+from core.database import Base, UtcDateTime, insert_into, reading, write
+from core.models import now
+
+_FRESH = 2.0
+"""Seconds for which what was read is taken to hold, though another process may change it."""
+
+
+class TenantRow(Base):
+    """A tenant that was met, and whether it is the operator's own."""
+
+    __tablename__ = "tenants"
+
+    platform: Mapped[str] = mapped_column(Text, primary_key=True)
+    workspace: Mapped[str] = mapped_column(Text, primary_key=True)
+    organisation: Mapped[str | None] = mapped_column(Text)
+    home: Mapped[bool]
+    met_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class CourseGrantRow(Base):
+    """A course that a tenant may read although it does not own it."""
+
+    __tablename__ = "course_grants"
+
+    course_id: Mapped[str] = mapped_column(
+        ForeignKey("courses.course_id", ondelete="CASCADE"), primary_key=True
+    )
+    platform: Mapped[str] = mapped_column(Text, primary_key=True)
+    workspace: Mapped[str] = mapped_column(Text, primary_key=True)
+    granted_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class AccessStore:
+    """Tenants and grants, safe for any number of processes at once.
+
+    What is changed here holds here at once; other processes follow within two seconds.
+    Every method raises StoreError when the database fails.
+    """
+
+    def __init__(self, engine: AsyncEngine, public: frozenset[str] = frozenset()) -> None:
+        """Prepare to use the tables.
+
+        Args:
+            public: As `Permits.public`.
+        """
+        self._engine = engine
+        self._public = public
+        self._met = set[tuple[Tenant, Tenant | None]]()
+        self._permits: Permits | None = None
+        self._until = 0.0
+        self._changes = 0
+
+    async def permits(self) -> Permits:
+        """Return what holds at this moment."""
+        if self._permits is not None and time.monotonic() < self._until:
+            return self._permits
+        until, changes = time.monotonic() + _FRESH, self._changes
+        async with reading(self._engine) as db:
+            tenants = [_met(row) for row in await db.scalars(select(TenantRow))]
+            grants = [_grant(row) for row in await db.scalars(select(CourseGrantRow))]
+        permits = Permits(
+            homes=frozenset(one.tenant for one in tenants if one.is_home),
+            grants=frozenset(grants),
+            organisations={one.tenant: one.organisation for one in tenants if one.organisation},
+            public=self._public,
+        )
+        if changes == self._changes:
+            self._permits, self._until = permits, until
+        return permits
+
+    async def meet(self, tenant: Tenant, organisation: Tenant | None = None) -> MetTenant | None:
+        """Keep that a tenant was met, and return it if it never was before.
+
+        The first of its platform is the operator's own, for good.
+        """
+        if (tenant, organisation) in self._met:
+            return None
+        met = await write(
+            self._engine, lambda db: _meet(db, self._engine, tenant, organisation), urgent=True
+        )
+        self._met.add((tenant, organisation))
+        self._forget()
+        return met
+
+    async def make_home(self, tenant: Tenant, organisation: Tenant | None = None) -> None:
+        """Keep that a tenant is the operator's own, whichever was met first."""
+        await self.meet(tenant, organisation)
+        row = TenantRow
+        here = (row.platform == tenant.platform, row.workspace == tenant.workspace)
+        home = update(row).where(*here, ~row.home).values(home=True)
+        await write(self._engine, lambda db: db.execute(home))
+        self._forget()
+
+    def depart(self, tenant: Tenant) -> None:
+        """Remember nothing of a tenant whose rows were deleted: it may come back."""
+        self._met = {one for one in self._met if one[0] != tenant}
+        self._forget()
+
+    async def tenants(self) -> list[MetTenant]:
+        """Return all tenants in the order in which they were met."""
+        query = select(TenantRow).order_by(
+            TenantRow.platform, TenantRow.met_at, TenantRow.workspace
+        )
+        async with reading(self._engine) as db:
+            return [_met(row) for row in await db.scalars(query)]
+
+    async def grant(self, course_id: str, tenant: Tenant) -> bool:
+        """Let a tenant read a course, and return whether it was not granted before.
+
+        Raises:
+            StoreError: also when there is no such course.
+        """
+        values = {"course_id": course_id, "granted_at": now(), **_columns(tenant)}
+        insert = insert_into(self._engine, CourseGrantRow).values(**values)
+        once = insert.on_conflict_do_nothing().returning(CourseGrantRow.course_id)
+        granted = await write(self._engine, lambda db: db.scalar(once))
+        self._forget()
+        return granted is not None
+
+    async def revoke(self, course_id: str, tenant: Tenant) -> bool:
+        """Take a grant back, and return whether there was one."""
+        row = CourseGrantRow
+        this = (row.platform == tenant.platform, row.workspace == tenant.workspace)
+        gone = delete(row).where(row.course_id == course_id, *this).returning(row.course_id)
+        revoked = await write(self._engine, lambda db: db.scalar(gone))
+        self._forget()
+        return revoked is not None
+
+    async def grants(self) -> Mapping[str, Sequence[Tenant]]:
+        """Return the tenants that each course is granted to."""
+        found = defaultdict[str, list[Tenant]](list)
+        async with reading(self._engine) as db:
+            for course_id, tenant in map(_grant, await db.scalars(select(CourseGrantRow))):
+                found[course_id].append(tenant)
+        return {course_id: sorted(tenants) for course_id, tenants in found.items()}
+
+    def _forget(self) -> None:
+        """Read the tables again when it is asked next."""
+        self._changes += 1
+        self._permits = None
+
+
+def _meet(
+    db: Connection, engine: AsyncEngine, tenant: Tenant, organisation: Tenant | None
+) -> MetTenant | None:
+    if engine.dialect.name == "postgresql":
+        # Two processes that meet their first tenants at once must not both find none before.
+        db.execute(text("LOCK TABLE tenants IN SHARE ROW EXCLUSIVE MODE"))
+    row, moment = TenantRow, now()
+    is_first = not db.scalar(select(exists().where(row.platform == tenant.platform)))
+    of = organisation.workspace if organisation is not None else None
+    values = {"organisation": of, "home": is_first, "met_at": moment, **_columns(tenant)}
+    insert = insert_into(engine, row).values(**values)
+    known = {"organisation": of} if of is not None else {}
+    if db.scalar(insert.on_conflict_do_nothing().returning(row.workspace)) is not None:
+        return MetTenant(tenant, organisation, is_first, moment)
+    if known:
+        here = (row.platform == tenant.platform, row.workspace == tenant.workspace)
+        db.execute(update(row).where(*here).values(**known))
+    return None
+
+
+def _columns(tenant: Tenant) -> dict[str, str]:
+    return {"platform": tenant.platform, "workspace": tenant.workspace}
+
+
+def _met(row: TenantRow) -> MetTenant:
+    organisation = Tenant(row.platform, row.organisation) if row.organisation else None
+    return MetTenant(Tenant(row.platform, row.workspace), organisation, row.home, row.met_at)
+
+
+def _grant(row: CourseGrantRow) -> tuple[str, Tenant]:
+    return row.course_id, Tenant(row.platform, row.workspace)

@@ -1,0 +1,258 @@
+"""Runs cells in their lanes, and tells what was seen that must not be."""
+
+import asyncio
+import re
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from uuid import UUID
+
+from tests.security.courses_matrix.relations import (
+    BONDS,
+    Bond,
+    Place,
+    Relation,
+    Role,
+    heading,
+    unreadable,
+    withheld,
+    withheld_in_public,
+    word,
+)
+from tests.security.courses_matrix.surfaces import Cell
+from tests.security.courses_matrix.witness import Seen, Witness, excerpt
+
+UNKNOWN_COURSE, UNKNOWN_SECTION = "zqiduncharted", "Zqheaduncharted workshop"
+_IN_A_HURRY = "It takes me longer than usual"
+"""What is said at first on a busy machine, whatever follows."""
+_TRIES = 3
+AT_ONCE = 8
+_MOST_SILENT = 20
+"""Cells without any answer, after which there is no use in going on."""
+
+
+class Silent(Exception):
+    """Nothing came that a cell waited for."""
+
+
+class Unlike(Exception):
+    """A course that is not readable is spoken of otherwise than one that does not exist."""
+
+
+@dataclass(eq=False)
+class Lane:
+    """A person in a place of their own, where cells are tried one after the other."""
+
+    relation: Relation
+    role: Role
+    place: Place
+    user: Any
+    channel: Any
+    """The channel that was made for it, also where it speaks in a thread or directly."""
+    where: Any
+    """What is spoken in: the channel, a thread or the direct conversation."""
+    thread: Any = None
+    """Slack: the message whose thread is spoken in."""
+    places: frozenset[str] = frozenset()
+    """What the witness calls the places and people of the lane."""
+    turns: dict[str, UUID] = field(default_factory=dict)
+    """Request ids of answers: `answer`, `private`."""
+    question: Any = None
+    """A message that was answered, or refused, before anything was revoked."""
+    answer: Any = None
+    typed: set[str] = field(default_factory=set)
+    """Words that its person wrote: seeing them again tells nothing."""
+
+    @property
+    def bond(self) -> Bond:
+        return BONDS[self.relation]
+
+    @property
+    def unseen(self) -> str:
+        """A course that its tenant may not read: the one that it is about, or another."""
+        return self.bond.course if not self.bond.readable else "foreign"
+
+    def section(self, what: str) -> str:
+        """Return the name of a section: of `its` course, of a `foreign` one, or of none."""
+        if what == "unknown":
+            return UNKNOWN_SECTION
+        return heading(self.unseen if what == "foreign" else self.bond.course)
+
+    def request(self, elsewhere: Mapping[str, UUID], letter: str) -> UUID:
+        """Return the id of the turn whose button is pressed.
+
+        Args:
+            elsewhere: The ids of turns of other tenants by course, and of other people.
+        """
+        if letter == "choice":
+            own = None if self.relation is Relation.ANOTHERS else self.turns.get(letter)
+            return own or elsewhere[letter]
+        match self.relation:
+            case Relation.ANOTHERS:
+                return elsewhere["private"]
+            case Relation.FOREIGN | Relation.WAITING:
+                return elsewhere["foreign"]
+            case Relation.OPERATORS_ELSEWHERE:
+                return elsewhere["operator"]
+        kept = self.turns.get("private" if letter == "s" else "answer")
+        return kept or self.turns.get("private") or elsewhere["foreign"]
+
+    def typing(self, text: str) -> str:
+        """Return a text, and remember the words of courses in it as the person's own."""
+        self.typed |= Seen(frozenset(), text, public=False).words
+        return text
+
+
+async def alike(tell: Callable[[str], Awaitable[str]], named: str, unknown: str) -> None:
+    """Raise Unlike when what others have is spoken of otherwise than what there is not.
+
+    Args:
+        tell: Returns the answer to a person who names one of the two.
+    """
+    for _ in range(_TRIES):
+        texts = [await tell(named), await tell(unknown)]
+        if not any(_IN_A_HURRY in text for text in texts):
+            break
+    said = [re.sub(r"(?i)zq(id|head)[a-z]+", "X", text) for text in texts]
+    if said[0] != said[1]:
+        raise Unlike(f"{said[0][:120]!r} and {said[1][:120]!r}")
+
+
+class Stage(Protocol):
+    """A platform with the bot in front of it."""
+
+    witness: Witness
+    tenants: dict[str, str]
+
+    async def act(self, cell: Cell, lane: Lane, mark: int) -> None:
+        """Try a cell, and wait until the bot has answered.
+
+        Raises:
+            Silent: it says nothing.
+            Unlike: its words tell that there is a course.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with a cell."""
+
+    cell: str
+    what: str
+    shown: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.cell}: {self.what}" + (f" in “{self.shown}”" if self.shown else "")
+
+
+@dataclass
+class Findings:
+    """What came of all cells."""
+
+    tried: Counter[tuple[str, str]] = field(default_factory=Counter)
+    leaks: list[Finding] = field(default_factory=list)
+    missing: list[Finding] = field(default_factory=list)
+    """Cells in which something was due and did not come."""
+    silent: list[Finding] = field(default_factory=list)
+
+
+async def run(stage: Stage, lanes: Iterable[Lane], cells: Sequence[Cell]) -> Findings:
+    """Try all cells; those that change a whole tenant come last, one by one."""
+    findings, turns = Findings(), asyncio.Semaphore(AT_ONCE)
+    by_lane: dict[Any, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        by_lane[cell.relation, cell.role, cell.place].append(cell)
+
+    async def in_lane(lane: Lane, *, wide: bool) -> None:
+        mine = by_lane[lane.relation, lane.role, lane.place]
+        async with turns:
+            for cell in mine:
+                if cell.surface.wide is wide and len(findings.silent) < _MOST_SILENT:
+                    await _tried(stage, lane, cell, findings)
+
+    listed = list(lanes)
+    await asyncio.gather(*(in_lane(lane, wide=False) for lane in listed))
+    for lane in listed:
+        await in_lane(lane, wide=True)
+    return findings
+
+
+async def _tried(stage: Stage, lane: Lane, cell: Cell, findings: Findings) -> None:
+    mark, name = stage.witness.mark(), str(cell)
+    findings.tried[cell.surface.name, cell.relation] += 1
+    try:
+        await stage.act(cell, lane, mark)
+    except Silent as nothing:
+        if cell.relation not in cell.surface.silent:
+            findings.silent.append(Finding(name, f"nothing came: {nothing}"))
+    except Unlike as unlike:
+        findings.leaks.append(Finding(name, f"its words are not those of an unknown id: {unlike}"))
+    entries = list(stage.witness.since(mark, lane.places))
+    findings.leaks += _leaks(name, lane, entries)
+    wanted = due(cell)
+    if wanted is not None and not any(wanted in seen.words for seen in entries):
+        shown = entries[-1].text[:300] if entries else ""
+        findings.missing.append(Finding(name, f"{wanted} was due", shown))
+
+
+def due(cell: Cell) -> str | None:
+    """Return the word that a cell has to show; None: nothing is due."""
+    relation, role, surface = cell.relation, cell.role, cell.surface
+    bond = BONDS[relation]
+    if not surface.shows or not bond.readable:
+        return None
+    if relation in (Relation.SWITCHED_OFF, Relation.HIDDEN, Relation.ANOTHERS):
+        return None
+    if role is Role.STUDENT and (surface.for_staff or relation is Relation.STAFF_ONLY):
+        return None
+    return word(bond.course, surface.shows)
+
+
+def _leaks(name: str, lane: Lane, entries: Iterable[Seen]) -> list[Finding]:
+    never = unreadable(lane.bond.tenant) | withheld(lane.relation, lane.role)
+    in_public = withheld_in_public(lane.relation)
+    found: dict[str, Finding] = {}
+    for seen in entries:
+        forbidden = never | in_public if seen.public else never
+        for leaked in (seen.words & forbidden) - lane.typed:
+            found.setdefault(leaked, Finding(name, leaked, excerpt(seen.text, leaked)))
+    return list(found.values())
+
+
+def swept(
+    stage: Stage, lanes: Iterable[Lane], tenant_of: dict[str, str], revoked_at: int
+) -> list[Finding]:
+    """Return the words that were shown anywhere, at any time, to a tenant that may not read them.
+
+    Args:
+        tenant_of: The tenant of each place that entries name.
+        revoked_at: Where the entries begin that were shown after the revocation.
+    """
+    typed: dict[str, set[str]] = defaultdict(set)
+    for lane in lanes:
+        for place in lane.places:
+            typed[place] |= lane.typed
+    found: dict[tuple[str, str], Finding] = {}
+    for number, seen in enumerate(stage.witness.seen):
+        own = frozenset(one for place in seen.places for one in typed[place])
+        for tenant in {tenant_of[place] for place in seen.places if place in tenant_of}:
+            before = number < revoked_at
+            for leaked in (seen.words & unreadable(tenant, before_revocation=before)) - own:
+                what = Finding(f"anywhere in tenant {tenant}", leaked, excerpt(seen.text, leaked))
+                found.setdefault((tenant, leaked), what)
+    return list(found.values())
+
+
+def table(findings: Findings) -> str:
+    """Return how many cells were tried, by surface and relation."""
+    surfaces = list(dict.fromkeys(surface for surface, _ in findings.tried))
+    relations = [r for r in Relation if any(r == tried for _, tried in findings.tried)]
+    head = " " * 36 + " ".join(f"{number:>4}" for number in range(1, len(relations) + 1))
+    rows = [
+        f"{name:<36}" + " ".join(f"{findings.tried[name, r] or '·':>4}" for r in relations)
+        for name in surfaces
+    ]
+    names = ", ".join(f"{n} {relation}" for n, relation in enumerate(relations, 1))
+    return "\n".join((names, head, *rows))

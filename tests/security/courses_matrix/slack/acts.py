@@ -1,0 +1,134 @@
+"""How each surface is tried on Slack, and what is done before."""
+
+import re
+from pathlib import Path
+
+import yaml
+
+from tests.security.courses_matrix.matrix import (
+    Lane,
+    due,
+)
+from tests.security.courses_matrix.relations import (
+    FIRST,
+    HOME,
+    ONE,
+    SECOND,
+    TWO,
+    Place,
+    Relation,
+    Role,
+    word,
+)
+from tests.security.courses_matrix.slack.asking import Asking
+from tests.security.courses_matrix.slack.house import is_answer
+from tests.security.courses_matrix.slack.pressing import Pressing
+from tests.security.courses_matrix.slack.setting import Setting
+from tests.security.courses_matrix.slack.using import CHOICE
+from tests.security.courses_matrix.surfaces import Cell
+from tests.wire.bot_process import PATIENCE
+from tests.wire.slack import Channel, Message, User, View
+
+_MANIFEST = Path(__file__).parents[4] / "docs/slack-manifest.yaml"
+_OF_THE_APP = frozenset({"app_uninstalled", "tokens_revoked"})
+"""Events that no person hears anything of."""
+
+
+class SlackActs(Asking, Setting, Pressing):
+    """Does what people do; all that comes of it is in the house's witness."""
+
+    async def act(self, cell: Cell, lane: Lane, mark: int) -> None:
+        """Try a cell, and wait until the bot has answered."""
+        surface = cell.surface
+        quiet = lane.relation in surface.silent
+        await getattr(self, f"_{surface.act}")(lane, surface.what, quiet=quiet, mark=mark)
+        wanted = due(cell)
+        if wanted is not None:  # an edit may follow the first text
+            await self._patiently(lambda: self._came(lane, mark, wanted))
+
+    async def prepare(self, lane: Lane) -> None:
+        """Let the owner set what the lane is about, and its person ask, while they still may."""
+        attempts = [f"bind {word(lane.bond.course, 'id')}"]
+        match lane.relation:
+            case Relation.SWITCHED_OFF:
+                attempts += ["switch on", "switch on workspace"]
+            case Relation.FIXED:
+                attempts = [f"bind {word('granted', 'id')}"]
+            case Relation.STAFF_ONLY:
+                attempts = ["set askers: everyone"]
+            case Relation.HIDDEN:
+                attempts = ["set private: no"]
+        for text in attempts:
+            await self._by_owner(lane, lane.channel, text)
+        await self._converse(lane)
+
+    async def _converse(self, lane: Lane) -> None:
+        mark, quiet = self.witness.mark(), lane.relation is Relation.SWITCHED_OFF
+        lane.question = await self._says(lane, FIRST)
+        lane.answer = await self.house.heard(lane, mark, quiet=quiet)
+        self._keep(lane, "choice", lane.answer, CHOICE)
+        if "choice" in lane.turns:
+            mark = self.witness.mark()
+            await self._chosen(lane, word(lane.bond.course, "id"))
+            lane.answer = await self.house.heard(lane, mark)
+        self._keep(lane, "answer", lane.answer)
+        if lane.place is not Place.THREAD:
+            self._keep(
+                lane, "private", await self._asked(lane.user, lane.where, f"private {FIRST}")
+            )
+
+    async def prepare_elsewhere(self) -> None:
+        """Have turns of other tenants, and of other people, whose ids are then tried."""
+        for tenant, course in ((TWO, "foreign"), (HOME, "operator")):
+            person, owner = self.house.person(tenant), self.house.owners[tenant]
+            room = self.house.room(tenant, person)
+            bound = await self.world.slash(owner, room, "/course", f"bind {word(course, 'id')}")
+            await bound.ack(PATIENCE)
+            answer = await self._asked(person, room, f"private {FIRST}")
+            self.elsewhere[course] = self._request_of(answer)
+            if tenant == HOME:
+                answer = await self._asked(person, room, f"private {SECOND}")
+                self.elsewhere["private"] = self._request_of(answer)
+
+        person = self.house.person(ONE)
+        direct = self.world.dm(person)
+        lane = Lane(Relation.OWN, Role.STUDENT, Place.DIRECT, person, direct, direct)
+        lane.places, mark = frozenset({direct.id}), self.witness.mark()
+        await self.world.say(person, direct, FIRST)
+        self._keep(lane, "choice", await self.house.heard(lane, mark), CHOICE)
+        self.elsewhere["choice"] = lane.turns.get("choice", self.elsewhere["private"])
+
+    async def _asked(self, user: User, where: Channel, text: str) -> Message:
+        asked = await self.world.slash(user, where, "/ask", text)
+        await asked.ack(PATIENCE)
+        return await self.house.until(lambda: next(filter(is_answer, asked.messages), None))
+
+    def registered(self) -> frozenset[str]:
+        """Return the names of the manifest's commands, shortcuts and events."""
+        manifest = yaml.safe_load(_MANIFEST.read_text("utf-8"))
+        commands = [one["command"] for one in manifest["features"]["slash_commands"]]
+        shortcuts = [f"shortcut {one['callback_id']}" for one in manifest["features"]["shortcuts"]]
+        events = set(manifest["settings"]["event_subscriptions"]["bot_events"]) - _OF_THE_APP
+        return frozenset({*commands, *shortcuts, *events})
+
+    async def words_of_course(self) -> frozenset[str]:
+        """Return what `/course` says that it understands."""
+        owner, mark = self.house.owners[HOME], self.witness.mark()
+        room = self.house.room(HOME)
+        used = await self.world.slash(owner, room, "/course", "dance")
+        await used.ack(PATIENCE)
+        shown = next(self.witness.since(mark, frozenset({room.id}))).subject.shown
+        words = re.findall(r"/course ([a-z]+(?: (?:add|list|remove))?)", shown)
+        rules = re.findall(r"`([a-z-]+): ", shown.replace("/course set ", ""))
+        return frozenset({f"course {w}" for w in words} | {f"course set {r}" for r in rules})
+
+    def pressable(self) -> frozenset[str]:
+        """Return the names of all buttons and modals that were shown."""
+        found = set[str]()
+        for seen in self.witness.seen:
+            if isinstance(seen.subject, View) and '"type": "modal"' in seen.text:
+                found |= {f"modal {c}" for c in re.findall(r'"callback_id": "([^"]+)"', seen.text)}
+            else:
+                actions = re.findall(r'"action_id": "gl:([^"]+)"', seen.text)
+                found |= {f"button {action}" for action in actions}
+        return frozenset(found)

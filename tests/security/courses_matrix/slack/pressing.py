@@ -1,0 +1,89 @@
+"""How buttons and menus are used on Slack."""
+
+from functools import partial
+
+from tests.security.courses_matrix.matrix import (
+    UNKNOWN_COURSE,
+    Lane,
+    alike,
+)
+from tests.security.courses_matrix.relations import (
+    word,
+)
+from tests.security.courses_matrix.slack.using import Using
+from tests.security.courses_matrix.witness import HOLDER
+from tests.wire.bot_process import PATIENCE
+from tests.wire.slack import Interaction
+from tests.wire.slack.errors import Json
+from tests.wire.slack.posting import Draft
+
+
+class Pressing(Using):
+    """Uses what stands under messages."""
+
+    async def _press(self, lane: Lane, letter: str, *, quiet: bool, mark: int) -> None:
+        self._keep(lane, "answer", lane.answer)  # an edit may have changed it
+        request = lane.request(self.elsewhere, letter)
+        action, value = f"gl:{letter}", str(request)
+        if letter in "hn":
+            action, value = "gl:vote", f"gl:{letter}:{request}"
+        click = await self._clicked(lane, action, value, quiet=quiet)
+        if click.opened and letter == "n":
+            sent = await self.world.submit_view(lane.user, click.opened[0], why="Too short.")
+            await sent.ack(PATIENCE)
+        if letter == "s":
+            await self.house.heard(lane, mark, quiet=quiet)
+
+    async def _choose(self, lane: Lane, what: str, *, quiet: bool, mark: int) -> None:
+        if what == "its":
+            await self._chosen(lane, lane.typing(word(lane.bond.course, "id")))
+            return
+        foreign = lane.typing(word(lane.unseen, "id"))
+        await alike(partial(self._chosen, lane), foreign, UNKNOWN_COURSE)
+
+    async def _chosen(self, lane: Lane, course: str) -> str:
+        """Choose from a menu of courses, whatever it offers."""
+        option = {"text": {"type": "plain_text", "text": "A course"}, "value": course}
+        menu = {
+            "type": "static_select",
+            "action_id": "gl:course",
+            "placeholder": {"type": "plain_text", "text": "Choose"},
+            "options": [option],
+        }
+        block_id = f"gl:course:{lane.request(self.elsewhere, 'choice')}"
+        block = {"type": "actions", "block_id": block_id, "elements": [menu]}
+        mark = self.witness.mark()
+        used = await self._used(lane, block, "gl:course", course, quiet=False)
+        return await self._answer_to(used, lane, mark)
+
+    async def _clicked(
+        self, lane: Lane, action: str, value: str, *, quiet: bool = False
+    ) -> Interaction:
+        """Press a button that stands under a message of the bot, whatever it says."""
+        element: Json = {
+            "type": "button",
+            "text": {"type": "plain_text", "text": "Press"},
+            "action_id": action,
+            "value": value,
+        }
+        block = {"type": "actions", "elements": [element]}
+        return await self._used(lane, block, action, None, quiet=quiet)
+
+    async def _used(
+        self, lane: Lane, block: Json, action: str, choice: str | None, *, quiet: bool
+    ) -> Interaction:
+        draft = Draft(HOLDER, [block])
+        draft.thread_ts = lane.thread.ts if lane.thread else None
+        installed = self.house.installed[lane.bond.tenant]
+        holder = self.world.posting.create(installed.bot, lane.where, draft, installation=installed)
+        mark = self.witness.mark()
+        click = await self.world.click(lane.user, holder, action, choice)
+        await click.ack(PATIENCE)
+        if quiet:
+            await self.house.barrier()
+        else:
+            await self._something(lane, mark)
+        return click
+
+    async def _forget(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
+        await self._clicked(lane, "gl:forget-me", "x")

@@ -1,0 +1,101 @@
+"""Nothing of a course, its name included, is seen by people who may not read it."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.security.courses_matrix import granting
+from tests.security.courses_matrix.discord.acts import DiscordActs
+from tests.security.courses_matrix.discord.house import DiscordHouse, discord_house
+from tests.security.courses_matrix.matrix import AT_ONCE, Findings, Lane, run, swept, table
+from tests.security.courses_matrix.relations import Relation
+from tests.security.courses_matrix.slack.acts import SlackActs
+from tests.security.courses_matrix.slack.house import SlackHouse, slack_house
+from tests.security.courses_matrix.surfaces import (
+    DISCORD,
+    SLACK,
+    SURFACES,
+    Cell,
+    cells,
+    covered,
+    cross_section,
+)
+
+EXTENTS = ["cross-section", pytest.param("whole", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("extent", EXTENTS)
+async def test_nothing_of_a_foreign_course_is_seen_on_discord(
+    school_courses: Path, tmp_path: Path, extent: str
+) -> None:
+    some = chosen(extent, DISCORD)
+    async with discord_house(school_courses, tmp_path, some) as house:
+        acts = DiscordActs(house)
+        revoked_at = await prepare(acts, house)
+        findings = await run(acts, house.lanes, some)
+        findings.leaks += swept(acts, house.lanes, house.tenant_of(), revoked_at)
+        named = acts.registered() | acts.pressable()
+    check(findings, some, named - covered(DISCORD))
+
+
+@pytest.mark.parametrize("extent", EXTENTS)
+async def test_nothing_of_a_foreign_course_is_seen_on_slack(
+    school_courses: Path, tmp_path: Path, extent: str
+) -> None:
+    some = chosen(extent, SLACK)
+    async with slack_house(school_courses, tmp_path, some) as house:
+        acts = SlackActs(house)
+        revoked_at = await prepare(acts, house)
+        findings = await run(acts, house.lanes, some)
+        findings.leaks += swept(acts, house.lanes, house.tenant_of(), revoked_at)
+        named = acts.registered() | acts.pressable() | await acts.words_of_course()
+    check(findings, some, named - covered(SLACK))
+
+
+def test_the_whole_has_thousands_of_cells_and_the_cross_section_misses_no_pair() -> None:
+    whole = {platform: list(cells(platform)) for platform in (DISCORD, SLACK)}
+    every = [cell for found in whole.values() for cell in found]
+    print(*(f"{platform}: {len(found)} cells" for platform, found in whole.items()), sep="\n")
+    assert len(every) >= 2_000
+    some = [*cross_section(DISCORD), *cross_section(SLACK)]
+    assert pairs(some) == pairs(every)
+    assert {surface for surface, _ in pairs(every)} == {
+        surface.name for surface in SURFACES if surface.platforms
+    }
+
+
+def pairs(some: Sequence[Cell]) -> set[tuple[str, Relation]]:
+    return {(cell.surface.name, cell.relation) for cell in some}
+
+
+def chosen(extent: str, platform: str) -> list[Cell]:
+    return list(cells(platform)) if extent == "whole" else cross_section(platform)
+
+
+async def prepare(acts: DiscordActs | SlackActs, house: DiscordHouse | SlackHouse) -> int:
+    """Name owners, let everybody ask, take the grant back; return what was shown before that."""
+    failed = await granting.name_owners(house.bot.folder, house.tenants)
+    await asyncio.sleep(granting.FRESH)
+    await acts.prepare_elsewhere()
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(lane: Lane) -> None:
+        async with gate:
+            await acts.prepare(lane)
+
+    await asyncio.gather(*map(one, house.lanes))
+    failed += await granting.revoke(house.bot.folder, house.tenants)
+    assert not failed, "\n".join(failed)
+    await asyncio.sleep(granting.FRESH)
+    return house.witness.mark()
+
+
+def check(findings: Findings, some: Sequence[Cell], unnamed: frozenset[str]) -> None:
+    print(f"\n{table(findings)}\n{findings.tried.total()} cells, {len(findings.leaks)} leaks")
+    assert not unnamed, f"no cell tries {sorted(unnamed)}"
+    assert not findings.leaks, "\n".join(map(str, findings.leaks))
+    assert not findings.silent, "\n".join(map(str, findings.silent))
+    assert not findings.missing, "\n".join(map(str, findings.missing))
+    assert findings.tried.total() == len(some)
