@@ -4,10 +4,9 @@ import asyncio
 import json
 import logging
 import sqlite3
-import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -24,12 +23,12 @@ from sqlalchemy import (
 )
 from sqlalchemy import create_engine as create_sync_engine
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
 
+from core.database_failures import store_errors as store_errors
 from core.database_url import driver_url
-from core.errors import StoreDamaged, StoreDataError, StoreError, StoreRefused
+from core.errors import StoreError
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -47,15 +46,6 @@ _IDLE_IN_TRANSACTION = 20_000
 """Milliseconds."""
 BUSY_TIMEOUT = 30.0
 """Seconds a SQLite writer waits for its turn."""
-
-_REFUSED = ("28", "3D")
-"""How PostgreSQL's codes begin for a wrong user or password, and for an unknown database."""
-
-_DATA_EXCEPTION = "22"
-"""How PostgreSQL's codes begin for a value that it does not take."""
-
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""How SQLite calls a file that is broken, and one that is no database."""
 
 _LOCKED_TRIES = 200
 _LOCKED_WAIT = 0.01
@@ -112,6 +102,7 @@ def create_engine(
     pool_size: int = 5,
     statement_timeout: float | None = 30.0,
     enforce_foreign_keys: bool = True,
+    needs_room: bool = True,
 ) -> AsyncEngine:
     """Return an engine for `url`; nothing is opened before its first use.
 
@@ -122,6 +113,7 @@ def create_engine(
         pool_size: Connections at most; further askers wait.
         statement_timeout: Seconds a PostgreSQL statement may take, None for no limit.
         enforce_foreign_keys: SQLite only; off while a migration rebuilds tables.
+        needs_room: SQLite only; off where a file on a full or read-only disk is only read.
 
     Raises:
         ConfigurationError: for any other URL; the sentence never shows the password.
@@ -129,10 +121,11 @@ def create_engine(
     address = driver_url(url)
     pool: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": BUSY_TIMEOUT}
     if address.get_backend_name() == "sqlite":
-        connect: dict[str, Any] = {"timeout": BUSY_TIMEOUT, "async_creator_fn": _connect_sqlite}
+        creator = partial(_connect_sqlite, needs_room=needs_room)
+        connect: dict[str, Any] = {"timeout": BUSY_TIMEOUT, "async_creator_fn": creator}
         engine = _create(address, **pool, connect_args=connect)
         pragmas = _pragmas(synchronous, enforce_foreign_keys)
-        _prepare_sqlite(engine, pragmas)
+        _prepare_sqlite(engine, pragmas, needs_room=needs_room)
         return engine.execution_options(writer=_writer_beside(engine, pragmas))
     connect = {
         "timeout": CONNECT_TIMEOUT,
@@ -193,8 +186,9 @@ def _pragmas(synchronous: Synchronous, foreign_keys: bool) -> Sequence[str]:
     )
 
 
-def _prepare_sqlite(engine: AsyncEngine, pragmas: Sequence[str]) -> None:
-    event.listen(engine.sync_engine, "connect", partial(_configure, pragmas))
+def _prepare_sqlite(engine: AsyncEngine, pragmas: Sequence[str], *, needs_room: bool) -> None:
+    configure = partial(_configure, pragmas, needs_room=needs_room)
+    event.listen(engine.sync_engine, "connect", configure)
 
     @event.listens_for(engine.sync_engine, "begin")
     def begin(connection: Connection) -> None:
@@ -227,11 +221,15 @@ def _writer_beside(engine: AsyncEngine, pragmas: Sequence[str]) -> "Writer":
     return writer
 
 
-def _configure(pragmas: Sequence[str], connection: Any, _: object) -> None:
+def _configure(
+    pragmas: Sequence[str], connection: Any, _: object, *, needs_room: bool = True
+) -> None:
     connection.isolation_level = None  # the driver begins no transaction of its own
     cursor = connection.cursor()
     for pragma in pragmas:
-        _execute_patiently(cursor, pragma)
+        # Without room it was opened as it is, and cannot be turned to anything.
+        if needs_room or "journal_mode" not in pragma:
+            _execute_patiently(cursor, pragma)
     cursor.close()
 
 
@@ -252,42 +250,6 @@ def _execute_patiently(cursor: Any, pragma: str) -> None:
     cursor.execute(pragma)
 
 
-@contextmanager
-def store_errors() -> Iterator[None]:
-    """Raise StoreError in place of whatever the database or its driver raises.
-
-    What is said about a value that was not taken quotes it, and so stays out of the error.
-    """
-    try:
-        yield
-    except _failures() as error:
-        cause = getattr(error, "orig", None) or error
-        if _is_about_a_value(cause):
-            raise StoreDataError(f"{type(cause).__name__}: a value that it cannot hold") from None
-        reason = str(cause).partition("\n")[0]
-        raise _failure_of(cause)(f"{type(cause).__name__}: {reason}") from error
-
-
-def _failures() -> tuple[type[Exception], ...]:
-    """Return how a database fails; SQLAlchemy lets the driver's errors through while it closes."""
-    asyncpg = sys.modules.get("asyncpg")
-    own = () if asyncpg is None else (asyncpg.InterfaceError, asyncpg.PostgresError)
-    return (SQLAlchemyError, OSError, UnicodeEncodeError, *own)
-
-
-def _is_about_a_value(cause: BaseException) -> bool:
-    """Return whether a value was refused: by the server, or by the driver before that.
-
-    A certificate that is not valid is a ValueError and an OSError; the driver of SQLite calls a
-    closed connection a ValueError, which is then the cause of the cause.
-    """
-    if str(getattr(cause, "sqlstate", "")).startswith(_DATA_EXCEPTION):
-        return True
-    if isinstance(cause, OSError):
-        return False
-    return isinstance(cause, ValueError) or isinstance(cause.__cause__, UnicodeError)
-
-
 async def dispose(engine: AsyncEngine) -> None:
     """Close an engine's connections; one that is broken is gone anyway."""
     try:
@@ -295,15 +257,6 @@ async def dispose(engine: AsyncEngine) -> None:
             await engine.dispose()
     except StoreError as error:
         logger.info("a connection was not closed in peace: %s", error)
-
-
-def _failure_of(cause: BaseException) -> type[StoreError]:
-    if str(getattr(cause, "sqlstate", "")).startswith(_REFUSED):
-        return StoreRefused
-    code = getattr(cause, "sqlite_errorcode", None)
-    # The higher bits tell more of the same failure.
-    is_damaged = code is not None and code & 0xFF in _DAMAGED
-    return StoreDamaged if is_damaged else StoreError
 
 
 @asynccontextmanager

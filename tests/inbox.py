@@ -8,12 +8,12 @@ from typing import Any, cast
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.worker import Worker
-from core.agent import Agent, AgentEvent
+from core.agent import Agent, AgentEvent, Placed, as_asked
 from core.budgets.store import Limits as TokenLimits
 from core.budgets.store import TokenBudgets
-from core.composition import TextDelta
+from core.composition import Answerable, TextDelta
 from core.grounding.wording import NOT_STORED
-from core.inbox.base import Arrival, Kind, Unheard, lane_for, request_id_for
+from core.inbox.base import Arrival, Job, Kind, Unheard, lane_for, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
 from core.models import AgentRequest, UserContext, now, session_id_for
@@ -93,11 +93,16 @@ class ScriptedAgent:
         self.unstored = 0
         """How many of the next answers the store does not take."""
 
-    async def stream(self, asked: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
+    async def stream(
+        self, asked: AgentRequest, placed: Placed = as_asked
+    ) -> AsyncGenerator[AgentEvent, None]:
         stored = await self._sessions.turn_of(asked.request_id)
         if stored is not None:
+            yield Answerable()
             yield stored.agent_response
             return
+        yield Answerable()
+        asked = placed(asked)
         self.asked.append(asked)
         text = answer_to(asked)
         for word in text.split(" "):
@@ -114,6 +119,11 @@ class ScriptedAgent:
             yield (await self._sessions.remember(asked, answer)).agent_response
 
 
+async def unchecked(job: Job) -> Job:
+    """Return a job as it is: its courses are open to all."""
+    return job
+
+
 def worker_of(inbox: Inbox, agent: ScriptedAgent, adapter: Any, **options: Any) -> Worker:
     """Return a worker with a scripted agent."""
     return Worker(
@@ -122,5 +132,5 @@ def worker_of(inbox: Inbox, agent: ScriptedAgent, adapter: Any, **options: Any) 
         adapters={adapter.platform: adapter},
         sessions=agent._sessions,
         budgets=TokenBudgets(agent._sessions._engine, limits=TokenLimits()),
-        **options,
+        **{"checked": unchecked, **options},
     )

@@ -7,24 +7,29 @@ from sqlalchemy import Connection, and_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.database import insert_into
+from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, Accepted, Arrival, Kind, State, Unheard
+from core.inbox.forgetting import forget_pending
 from core.inbox.limits import WINDOW, Counting, Limits, minute_of
 from core.inbox.queue import Queue, Standing
-from core.inbox.rows import FORGOTTEN_USER, CursorRow, InboxRow, is_waiting, values_of
+from core.inbox.rows import CLOSED, FORGOTTEN_USER, CursorRow, InboxRow, is_waiting, values_of
 
 _NEW: dict[str, Any] = {
     "state": State.WAITING.value,
     "fence": 0,
     "attempts": 0,
     "stopped": False,
+    "told_to_wait": False,
 }
+
+_REPLACED = {"settlement": Settlement.REPLACED.value}
 
 
 class Accepting:
     """Accepts events; what every event needs is built once, as that takes the longest."""
 
     def __init__(self, engine: AsyncEngine, limits: Limits) -> None:
-        self._queue = Queue(limits.in_flight)
+        self._queue = Queue()
         self._counting = Counting(engine, limits)
         self._insert = _insert(engine)
         self._advance = _advance(engine)
@@ -51,7 +56,7 @@ class Accepting:
             acceptance = self._question(db, arrival, standing, moment)
         else:
             acceptance = self._change(db, arrival, standing, moment)
-        return Accepted(acceptance, standing.ahead)
+        return Accepted(acceptance)
 
     def bury(self, db: Connection, unheard: Unheard, moment: datetime) -> bool:
         """Put an event that has ended where a question would stand; False: it stands there.
@@ -73,6 +78,7 @@ class Accepting:
             **_NEW,
             **values_of(nothing),
             **CLOSED,
+            "settlement": Settlement.REMOVED.value,
             "accepted_at": moment,
             "not_before": moment,
             "round": 0,
@@ -88,17 +94,20 @@ class Accepting:
     def _question(
         self, db: Connection, arrival: Arrival, standing: Standing, moment: datetime
     ) -> Acceptance:
-        """Count a question; one too many is refused, and told so when it has to be."""
+        """Count a question; one too many of a user is refused, of a channel waits."""
         self.advance(db, arrival.platform, arrival.channel, arrival.position)
-        excess = self._counting.count(db, arrival, standing.asked, moment)
-        if excess is None:
-            return Acceptance.NEW
-        if not excess.is_first and arrival.token is None:
-            _close(db, arrival.key)
-        else:
-            told = update(InboxRow).where(InboxRow.key == arrival.key)
-            db.execute(told.values(refusal=excess.refusal, request=None))
-        return Acceptance.LIMITED
+        counted = self._counting.count(db, arrival, standing.asked, moment)
+        own = update(InboxRow).where(InboxRow.key == arrival.key)
+        if counted.refusal is not None and not counted.is_first:
+            _close(db, arrival.key, Settlement.PASSED_OVER)
+            return Acceptance.PASSED_OVER
+        if counted.refusal is not None:
+            noticed = Settlement.NOTICED.value
+            db.execute(own.values(refusal=counted.refusal, settlement=noticed, request=None))
+            return Acceptance.LIMITED
+        if counted.not_before is not None and arrival.refusal is None:
+            db.execute(own.values(not_before=counted.not_before))
+        return Acceptance.NEW
 
     def _change(
         self, db: Connection, arrival: Arrival, standing: Standing, moment: datetime
@@ -112,7 +121,7 @@ class Accepting:
         root = select(InboxRow.lane).where(InboxRow.key == arrival.about)
         lane = db.scalar(root.with_for_update(key_share=True))
         if lane is None:
-            return _close(db, arrival.key)  # there is nothing to change
+            return _close(db, arrival.key, Settlement.REPLACED)  # there is nothing to change
         db.execute(update(InboxRow).where(own).values(lane=lane))
         about_the_same = and_(
             or_(InboxRow.key == arrival.about, InboxRow.about == arrival.about),
@@ -121,19 +130,23 @@ class Accepting:
         )
         if arrival.kind is Kind.FORGET:
             db.execute(update(InboxRow).where(about_the_same).values(stopped=True))
+            forget_pending(db, arrival.about)
             return _replace(db, and_(about_the_same, InboxRow.kind != Kind.FORGET.value))
         if _is_to_be_forgotten(db, arrival.about):
-            return _close(db, arrival.key)
-        if self._counting.count(db, arrival, standing.asked, moment) is not None:
-            later = update(InboxRow).where(own)
-            db.execute(later.values(not_before=minute_of(moment) + WINDOW))
+            return _close(db, arrival.key, Settlement.REPLACED)
+        counted = self._counting.count(db, arrival, standing.asked, moment, tells=False)
+        not_before = counted.not_before
+        if counted.refusal is not None:
+            not_before = minute_of(moment) + WINDOW
+        if not_before is not None:
+            db.execute(update(InboxRow).where(own).values(not_before=not_before))
         return _replace(db, and_(about_the_same, InboxRow.kind == Kind.REDO.value))
 
 
 def _replace(db: Connection, overtaken: Any) -> Acceptance:
     """Close what nobody has begun to answer yet, and never will."""
     unclaimed = and_(overtaken, InboxRow.fence == 0, InboxRow.token.is_(None))
-    db.execute(update(InboxRow).where(unclaimed).values(**CLOSED))
+    db.execute(update(InboxRow).where(unclaimed).values(**CLOSED, **_REPLACED))
     return Acceptance.NEW
 
 
@@ -142,18 +155,9 @@ def _is_to_be_forgotten(db: Connection, key: str | None) -> bool:
     return db.scalar(deletion.limit(1)) is not None
 
 
-CLOSED: dict[str, Any] = {
-    "state": State.DONE.value,
-    "request": None,
-    "refusal": None,
-    "token": None,
-    "lease_until": None,
-}
-"""The columns of an event that needs no answer any more: what was asked is gone."""
-
-
-def _close(db: Connection, key: str) -> Acceptance:
-    db.execute(update(InboxRow).where(InboxRow.key == key).values(**CLOSED))
+def _close(db: Connection, key: str, settlement: Settlement) -> Acceptance:
+    ended = {**CLOSED, "settlement": settlement.value}
+    db.execute(update(InboxRow).where(InboxRow.key == key).values(**ended))
     return Acceptance.NEW
 
 

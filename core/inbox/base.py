@@ -8,6 +8,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from core.errors import ServiceError
+from core.inbox.audience import Settlement
 from core.models import AgentRequest
 
 _REQUEST_NAMESPACE = uuid5(NAMESPACE_URL, "urn:glossator:request")
@@ -57,11 +58,17 @@ class Arrival:
     """What to ask the agent; none for FORGET, and where `refusal` is the answer."""
     refusal: str | None = None
     """A safe sentence that is told instead of an answer."""
+    settles: Settlement = Settlement.REFUSED
+    """What the event is settled as when its `refusal` was told."""
+    pending: AgentRequest | None = None
+    """Beside a `refusal` that asks for its course: the question, kept until one is chosen."""
     token: str | None = None
     """A secret that answers this event; kept sealed, and only until `token_expires_at`."""
     token_expires_at: datetime | None = None
     sent_at: datetime | None = None
     """The platform's own time of the event; none: it came just now."""
+    told_to_wait: bool = False
+    """Whether its asker was told, while it waited, that it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +90,9 @@ class Acceptance(StrEnum):
     KNOWN = "known"
     """Its key is there already: nothing was written."""
     LIMITED = "limited"
-    """Too many of one user or channel: kept, to be told so once a minute at most."""
-
-
-COUNTED_AHEAD = 100
-"""More waiting events than so many are not counted: it takes time, and nobody wants to know."""
+    """Too many of one user, who is to be told so."""
+    PASSED_OVER = "passed over"
+    """Too many of one user, who is told so in this minute already: nothing will be sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +100,6 @@ class Accepted:
     """The receipt of an arrival, written when the database has it for sure."""
 
     acceptance: Acceptance
-    ahead: int = 0
-    """How many waiting events come before it, everywhere: COUNTED_AHEAD at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,8 @@ class Answered:
     """What a message of ours answers."""
 
     key: str
+    platform: str
+    workspace: str
     request_id: UUID
     user_id: str
     thread: str | None

@@ -127,7 +127,7 @@ def job_from(taken: Taken, unseal: Callable[[bytes], str]) -> Job:
     return Job(
         arrival=arrival_from(row, _token(row, unseal)),
         fence=row.fence,
-        lease_until=row.lease_until,
+        lease_until=row.lease_until or row.accepted_at,
         accepted_at=row.accepted_at,
         attempts=row.attempts,
         posted=taken.posted,

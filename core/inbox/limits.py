@@ -4,15 +4,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Text, update
+from sqlalchemy import Connection, Text, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core.database import Base, UtcDateTime, insert_into
-from core.errors import RateLimited, RequestError
+from core.errors import RateLimited
 from core.inbox.base import Arrival
 
 WINDOW = timedelta(minutes=1)
+WAITS = "waits:"
+"""Begins every subject of `waits_subject`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,15 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Excess:
-    """A question beyond a limit."""
+class Counted:
+    """What a question's limits say of it."""
 
-    refusal: str
-    is_first: bool
-    """Whether it is the first beyond this limit in its minute."""
+    refusal: str | None = None
+    """Why its asker has to wait before asking again; none: it is answered."""
+    is_first: bool = False
+    """Whether its asker is yet to be told so in this minute."""
+    not_before: datetime | None = None
+    """The minute in which its channel has room for it; none: this one."""
 
 
 class CountRow(Base):
@@ -51,37 +56,51 @@ class Counting:
 
     def __init__(self, engine: AsyncEngine, limits: Limits) -> None:
         self._limits = limits
-        self._one_more = _one_more(engine)
+        self._one_more = count_one_more(engine)
 
     def count(
-        self, db: Connection, arrival: Arrival, asked: int, moment: datetime
-    ) -> Excess | None:
-        """Count a question, and return by what it is too much; None: it is not.
+        self, db: Connection, arrival: Arrival, asked: int, moment: datetime, *, tells: bool = True
+    ) -> Counted:
+        """Count a question, and return whether and when it may be answered.
 
         A user's questions beyond the limit do not use up the channel's, so that nobody silences
-        a channel.
+        a channel. Those beyond the channel's use up a later minute's.
 
         Args:
             asked: How many its user was seen to have asked in this minute before.
+            tells: Whether its asker is told of a refusal.
         """
         user, place, minute = user_subject(arrival.user_id), _place(arrival), minute_of(moment)
         both = asked < self._limits.user_per_minute
-        given = [
-            {"subject": subject, "minute": minute, "questions": 1}
-            for subject in ((user, place) if both else (user,))
-        ]
-        now: dict[str, int] = dict(db.execute(self._one_more, given).all())
-        wait = max(1.0, (minute + WINDOW - moment).total_seconds())
+        now = self._add(db, minute, *((user, place) if both else (user,)))
         if now[user] > self._limits.user_per_minute:
             if both:  # others counted at the same time
                 self._take_back(db, place, minute)
-            is_first = now[user] == self._limits.user_per_minute + 1
-            return Excess(RateLimited(wait).user_message, is_first)
-        in_channel = now.get(place, 0)
-        if in_channel > self._limits.channel_per_minute:
-            is_first = in_channel == self._limits.channel_per_minute + 1
-            return Excess(_ChannelBusy(wait).user_message, is_first)
-        return None
+            wait = max(1.0, (minute + WINDOW - moment).total_seconds())
+            told = told_subject(arrival.user_id)
+            is_first = tells and self._add(db, minute, told)[told] == 1
+            return Counted(RateLimited(wait).user_message, is_first)
+        if now.get(place, 0) <= self._limits.channel_per_minute:
+            return Counted()
+        self._take_back(db, place, minute)
+        return Counted(not_before=self._reserve(db, place, minute))
+
+    def _reserve(self, db: Connection, place: str, minute: datetime) -> datetime:
+        """Count a question in the next minute in which its channel has room, and return that."""
+        most = self._limits.channel_per_minute
+        later = (CountRow.subject == place, CountRow.minute > minute, CountRow.questions >= most)
+        full = {*db.scalars(select(CountRow.minute).where(*later))}
+        while True:
+            minute += WINDOW
+            if minute in full:
+                continue
+            if self._add(db, minute, place)[place] <= most:
+                return minute
+            self._take_back(db, place, minute)  # others counted at the same time
+
+    def _add(self, db: Connection, minute: datetime, *subjects: str) -> dict[str, int]:
+        given = [{"subject": one, "minute": minute, "questions": 1} for one in subjects]
+        return dict(db.execute(self._one_more, given).all())
 
     def _take_back(self, db: Connection, place: str, minute: datetime) -> None:
         counted = (CountRow.subject == place, CountRow.minute == minute)
@@ -91,6 +110,16 @@ class Counting:
 def user_subject(user_id: str) -> str:
     """Return under which subject a user's questions are counted."""
     return f"user:{user_id}"
+
+
+def told_subject(user_id: str) -> str:
+    """Return under which subject it is counted that a user was told of the limit."""
+    return f"told:{user_id}"
+
+
+def waits_subject(user_id: str, platform: str, channel: str) -> str:
+    """Return under which subject it is counted that a user was told to wait in a channel."""
+    return f"{WAITS}{user_id}:{platform}:{channel}"
 
 
 def channel_subject(platform: str, workspace: str, channel: str) -> str:
@@ -103,23 +132,11 @@ def minute_of(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(second=0, microsecond=0)
 
 
-class _ChannelBusy(RequestError):
-    """More is asked in a channel than it may ask; `retry_after` is in seconds."""
-
-    def __init__(self, retry_after: float) -> None:
-        super().__init__(
-            user_message=(
-                "Many questions are being asked in this channel at the moment. "
-                f"Please ask again in {retry_after:.0f} seconds."
-            )
-        )
-
-
 def _place(arrival: Arrival) -> str:
     return channel_subject(arrival.platform, arrival.workspace, arrival.channel)
 
 
-def _one_more(engine: AsyncEngine) -> Any:
+def count_one_more(engine: AsyncEngine) -> Any:
     """Return the statement that counts one more for each subject, and tells all their counts."""
     counts = CountRow.__table__
     upsert = insert_into(engine, counts).on_conflict_do_update(

@@ -1,12 +1,12 @@
-"""Tells where an event stands among all that wait, and what else its acceptance depends on."""
+"""Tells how an event stands among all that wait, and what else its acceptance depends on."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CTE, Connection, Select, Text, bindparam, case, func, select, tuple_
+from sqlalchemy import CTE, Connection, Select, Text, bindparam, case, func, select
 
-from core.inbox.base import COUNTED_AHEAD, Arrival
+from core.inbox.base import Arrival
 from core.inbox.claiming import MOMENT, in_flight
 from core.inbox.limits import CountRow, minute_of, user_subject
 from core.inbox.rows import InboxRow, is_waiting
@@ -21,8 +21,6 @@ class Standing:
 
     round: int
     channel_round: int
-    ahead: int
-    """How many waiting events come before one of this rank."""
     asked: int
     """How many questions its user has asked in this minute."""
     is_known: bool
@@ -32,13 +30,8 @@ class Standing:
 class Queue:
     """All that wait; its one query is built once."""
 
-    def __init__(self, in_flight: int) -> None:
-        """Build the query.
-
-        Args:
-            in_flight: How many are answered at the same time at most.
-        """
-        self._standing = _standing(COUNTED_AHEAD + in_flight)
+    def __init__(self) -> None:
+        self._standing = _standing()
 
     def standing(self, db: Connection, arrival: Arrival, moment: datetime) -> Standing:
         """Return how a new event stands, which is the next of its user.
@@ -58,12 +51,11 @@ class Queue:
             "minute": minute_of(moment),
         }
         found = (db.execute(self._standing, given)).one()
-        ahead = min(max(0, found[2]), COUNTED_AHEAD)
-        return Standing(found[0], found[1], ahead, found[3], bool(found[4]))
+        return Standing(found[0], found[1], found[2], bool(found[3]))
 
 
-def _standing(counted: int) -> Select[Any]:
-    """Return the query for all of a Standing at once; it counts so many ahead at most."""
+def _standing() -> Select[Any]:
+    """Return the query for all of a Standing at once."""
     rank = _rank()
     asked = select(_COUNTS.c.questions).where(
         _COUNTS.c.subject == bindparam("subject"), _COUNTS.c.minute == bindparam("minute")
@@ -72,7 +64,6 @@ def _standing(counted: int) -> Select[Any]:
     return select(
         rank.c.round,
         rank.c.channel_round,
-        _ahead_of(rank, counted),
         func.coalesce(asked.scalar_subquery(), 0),
         known.exists(),
     ).select_from(rank)
@@ -104,19 +95,3 @@ def _once(name: str, *columns: Any) -> CTE:
     PostgreSQL would otherwise plan and run it anew for each column of it that is used.
     """
     return select(*columns).cte(name).prefix_with("MATERIALIZED", dialect="postgresql")
-
-
-def _ahead_of(rank: Any, most: int) -> Any:
-    """Return how many wait before a rank and are not begun; `most` are looked at.
-
-    Those that are in flight are among the first that are counted.
-    """
-    row = _WAITING.c
-    place = tuple_(row.round, row.channel_round, row.accepted_at, row.key)
-    mine = tuple_(rank.c.round, rank.c.channel_round, MOMENT, bindparam("key", type_=Text()))
-    before = select(row.key).where(is_waiting(row), place < mine).limit(most)
-    counted, begun = (
-        select(func.count()).select_from(query.subquery()).scalar_subquery()
-        for query in (before.correlate(rank), in_flight(MOMENT))
-    )
-    return counted - begun

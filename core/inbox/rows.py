@@ -17,6 +17,7 @@ from sqlalchemy import (
     Row,
     Text,
     and_,
+    false,
     literal,
     text,
 )
@@ -24,6 +25,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core.database import Base, UtcDateTime
 from core.errors import BotError
+from core.inbox.audience import Settlement
 from core.inbox.base import Answered, Arrival, Kind, State, lane_for, request_id_for
 from core.models import STORED, AgentRequest, session_id_for
 
@@ -32,6 +34,15 @@ logger = logging.getLogger(__name__)
 FORGOTTEN_USER = "forgotten"
 """Stands in for a user whose data was deleted."""
 _IS_WAITING = text("state = 'waiting'")
+
+CLOSED: dict[str, Any] = {
+    "state": State.DONE.value,
+    "request": None,
+    "refusal": None,
+    "token": None,
+    "lease_until": None,
+}
+"""The columns of an event that needs no answer any more: what was asked is gone."""
 
 
 class InboxRow(Base):
@@ -85,6 +96,9 @@ class InboxRow(Base):
     attempts: Mapped[int] = mapped_column(default=0)
     stopped: Mapped[bool] = mapped_column(default=False)
     thread: Mapped[str | None] = mapped_column(Text)
+    settlement: Mapped[str | None] = mapped_column(Text)
+    """Of an event that waits with a refusal: what it is to be settled as."""
+    told_to_wait: Mapped[bool] = mapped_column(default=False, server_default=false())
     heal_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
 
 
@@ -130,7 +144,7 @@ def is_buried() -> ColumnElement[bool]:
 
 def values_of(arrival: Arrival) -> dict[str, Any]:
     """Return the columns that an arrival fills, but its token."""
-    request = arrival.request
+    request, kept = arrival.request, arrival.request or arrival.pending
     return {
         "key": arrival.key,
         "platform": arrival.platform,
@@ -146,8 +160,9 @@ def values_of(arrival: Arrival) -> dict[str, Any]:
         "course_id": request.course_id if request else None,
         "asked_in": request.user_context.thread if request else None,
         "address": dict(arrival.address),
-        "request": request.model_dump(mode="json") if request else None,
+        "request": kept.model_dump(mode="json") if kept else None,
         "refusal": arrival.refusal,
+        "settlement": arrival.settles.value if arrival.refusal is not None else None,
         "token_expires_at": arrival.token_expires_at,
         "sent_at": arrival.sent_at,
     }
@@ -155,9 +170,9 @@ def values_of(arrival: Arrival) -> dict[str, Any]:
 
 def arrival_from(row: InboxRow | Row[Any], token: str | None = None) -> Arrival:
     """Return the arrival that a row holds; what cannot be read any more is refused."""
-    request, refusal = _request(row), row.refusal
-    if request is None and row.request is not None:
-        refusal = BotError.user_message
+    kind, kept, refusal = _kind(row), _request(row), row.refusal
+    if kind is None or (kept is None and row.request is not None):
+        kind, kept, refusal = kind or Kind.ASK, None, BotError.user_message
     return Arrival(
         key=row.key,
         platform=row.platform,
@@ -167,13 +182,16 @@ def arrival_from(row: InboxRow | Row[Any], token: str | None = None) -> Arrival:
         position=row.position,
         user_id=row.user_id,
         address=row.address,
-        kind=Kind(row.kind),
+        kind=kind,
         about=row.about,
-        request=request,
+        request=kept if refusal is None else None,
         refusal=refusal,
+        settles=_settles(row) if refusal == row.refusal else Settlement.APOLOGISED,
+        pending=kept if refusal is not None else None,
         token=token,
         token_expires_at=row.token_expires_at,
         sent_at=row.sent_at,
+        told_to_wait=row.told_to_wait,
     )
 
 
@@ -181,6 +199,8 @@ def answered_from(row: InboxRow) -> Answered:
     """Return what leads from a message of ours to its question."""
     return Answered(
         key=row.key,
+        platform=row.platform,
+        workspace=row.workspace,
         request_id=row.request_id,
         user_id=row.user_id,
         thread=row.thread or row.asked_in,
@@ -210,6 +230,20 @@ def posts_of(key: str, platform: str, messages: Sequence[str]) -> list[dict[str,
         {"key": key, "part": part, "platform": platform, "message_id": message}
         for part, message in enumerate(messages)
     ]
+
+
+def _kind(row: InboxRow | Row[Any]) -> Kind | None:
+    try:
+        return Kind(row.kind)
+    except ValueError:
+        logger.error("%s is of a kind that a later version knows: it is refused", row.key)
+        return None
+
+
+def _settles(row: InboxRow | Row[Any]) -> Settlement:
+    """Return what the refusal of an event settles it as."""
+    known = {one.value: one for one in Settlement}
+    return known.get(row.settlement or "", Settlement.REFUSED)
 
 
 def _request(row: InboxRow | Row[Any]) -> AgentRequest | None:

@@ -10,8 +10,9 @@ from sqlalchemy import Connection, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.database import reading, write
-from core.inbox import claiming, forgetting, holding
-from core.inbox.accepting import CLOSED, Accepting
+from core.inbox import claiming, forgetting, holding, waiting
+from core.inbox.accepting import Accepting
+from core.inbox.audience import Settlement
 from core.inbox.base import (
     Accepted,
     Answered,
@@ -25,6 +26,7 @@ from core.inbox.base import (
 )
 from core.inbox.limits import Limits
 from core.inbox.rows import (
+    CLOSED,
     FORGOTTEN_USER,
     CursorRow,
     InboxRow,
@@ -34,7 +36,7 @@ from core.inbox.rows import (
     is_waiting,
 )
 from core.metering import ACCEPTED, NO_METER, Meter
-from core.models import now
+from core.models import STORED, AgentRequest, now
 
 
 class Inbox:
@@ -77,6 +79,7 @@ class Inbox:
         self._quiet.set()
         self._candidate = claiming.candidate(limits)
         self._to_heal = claiming.to_heal()
+        self._waiting = waiting.Waiting(engine)
 
     async def accept(self, arrival: Arrival, moment: datetime | None = None) -> Accepted:
         """Store an arrival, once and for good, and return its receipt.
@@ -133,6 +136,27 @@ class Inbox:
         """
         return await self._claim(self._to_heal, lease, platforms, moment or now())
 
+    async def tell_of_wait(
+        self, platforms: Sequence[str], moment: datetime | None = None
+    ) -> Job | None:
+        """Note that the asker of a question is told that it waits, and return it; None: none waits.
+
+        A question is returned once, by whichever process asks first, and one of each person's
+        that wait in a channel; another one a minute later at the earliest. It is held by nobody.
+        """
+        at = moment or now()
+
+        def take(db: Connection) -> claiming.Taken | None:
+            row = self._waiting.take(db, platforms, at)
+            return None if row is None else claiming.Taken(row, Posted(), ())
+
+        query, given = self._waiting.candidate(platforms, at)
+        async with reading(self._engine) as db:
+            if await db.scalar(query, given) is None:
+                return None
+        taken = await write(self._engine, take)
+        return None if taken is None else claiming.job_from(taken, self._unseal)
+
     async def renew(self, job: Job, lease: timedelta, moment: datetime | None = None) -> bool:
         """Hold the job for another lease, and return whether its asker stopped it."""
         until = (moment or now()) + lease
@@ -152,18 +176,32 @@ class Inbox:
         await write(self._engine, lambda db: holding.keep(db, job, posted))
 
     async def finish(
-        self, job: Job, *, doubtful: bool = False, moment: datetime | None = None
+        self,
+        job: Job,
+        settlement: Settlement = Settlement.ANSWERED,
+        *,
+        doubtful: bool = False,
+        moment: datetime | None = None,
     ) -> None:
-        """End an answered event; what was asked lives on in the turn alone.
+        """End a settled event; what was asked lives on in the turn alone.
 
         Args:
+            settlement: What became of it.
             doubtful: A post may have been applied unseen: the janitor is to look for it.
         """
-        await self._end(job, State.DONE, doubtful, moment or now())
+        await self._end(job, State.DONE, settlement, doubtful, moment or now())
 
     async def give_up(self, job: Job, moment: datetime | None = None) -> None:
         """End an event that cannot be answered on its platform."""
-        await self._end(job, State.UNDELIVERABLE, True, moment or now())
+        await self._end(job, State.UNDELIVERABLE, None, True, moment or now())
+
+    async def note_unsent(self, job: Job) -> None:
+        """Count an event as undeliverable that ended before its platform took nothing."""
+        own = (InboxRow.key == job.arrival.key, InboxRow.state == State.DONE.value)
+        unsent = (
+            update(InboxRow).where(*own).values(state=State.UNDELIVERABLE.value, settlement=None)
+        )
+        await write(self._engine, lambda db: db.execute(unsent))
 
     async def release(
         self,
@@ -232,11 +270,22 @@ class Inbox:
             row = await db.get(InboxRow, key)
             return arrival_from(row) if row is not None else None
 
-    async def of_request(self, request_id: UUID) -> Answered | None:
-        """Return the event that asked a request."""
+    async def all_of_request(self, request_id: UUID) -> list[Answered]:
+        """Return the events that asked a request, then those that showed its answer once more."""
         async with reading(self._engine) as db:
-            row = await db.scalar(select(InboxRow).where(InboxRow.request_id == request_id))
-            return answered_from(row) if row is not None else None
+            asking = select(InboxRow).where(InboxRow.request_id == request_id)
+            rows = await db.scalars(asking.order_by(InboxRow.accepted_at, InboxRow.key))
+            return [answered_from(row) for row in rows]
+
+    async def pending_request(self, request_id: UUID) -> AgentRequest | None:
+        """Return a question that waits for its course; None: it does not wait."""
+        async with reading(self._engine) as db:
+            kept = await db.scalar(forgetting.pending_query(request_id))
+            return AgentRequest.model_validate(kept, context=STORED) if kept else None
+
+    async def drop_pending(self, request_id: UUID) -> None:
+        """Keep a question no longer that waited for its course."""
+        await write(self._engine, lambda db: forgetting.drop_pending(db, request_id), urgent=True)
 
     async def by_message(self, platform: str, message_id: str) -> Answered | None:
         """Return the latest event that a message of ours answers."""
@@ -323,14 +372,24 @@ class Inbox:
         )
         return None if taken is None else claiming.job_from(taken, self._unseal)
 
-    async def _end(self, job: Job, state: State, doubtful: bool, moment: datetime) -> None:
+    async def _end(
+        self,
+        job: Job,
+        state: State,
+        settlement: Settlement | None,
+        doubtful: bool,
+        moment: datetime,
+    ) -> None:
         """End a job; one that changed hands has always to be looked at again."""
         look = doubtful or job.taken_over
         ended = {
             **CLOSED,
             "state": state.value,
+            "settlement": settlement.value if settlement is not None else None,
             "heal_at": moment + self._healed_after if look else None,
         }
+        if job.arrival.pending is not None and state is State.DONE:
+            del ended["request"]  # it waits until its course is chosen
 
         def end(db: Connection) -> None:
             if holding.write(db, job, InboxRow.kind, **ended) == Kind.FORGET:

@@ -22,8 +22,10 @@ from adapters.slack.rest import Rest
 from adapters.slack.sockets import socket_address
 from adapters.slack.told import open_modal
 from adapters.slack.workspaces import Workspaces
+from adapters.unreadable import Unreadable
 from core.closed_windows import ClosedWindows
 from core.database import create_engine, reading
+from core.metering import NO_METER
 from tests.wire.discord import DiscordServer
 from tests.wire.discord import RateLimited as DiscordRateLimited
 from tests.wire.replies.slack.jobs import Tokens
@@ -140,7 +142,7 @@ async def test_what_was_missed_in_slack_is_looked_for_through_the_same_windows(
         server.faults.api(RateLimited(2), method)
         with pytest.raises(TooMany):
             await (await Rest.of(rest, place, _nothing))._send(method, {})
-        channels = await History(other, place).channels()
+        channels = await History(other, place, Unreadable("slack", (), NO_METER)).channels()
         assert [channel["id"] for channel in channels] == [world.channel.id]
         assert world.history.early_requests == []
 
@@ -262,5 +264,5 @@ async def test_a_call_asks_the_database_once(windows: Both) -> None:
         workspaces = Workspaces(Tokens(server, ClosedMethods(Counted(windows[0]._engine))))
         await (await Rest.of(workspaces, place, _nothing))._send("auth.test", {})
         await Lookups(workspaces).call(place, "users.info", **user)
-        await History(workspaces, place).channels()
+        await History(workspaces, place, Unreadable("slack", (), NO_METER)).channels()
         assert len(reads) == len(server.world.history.calls) == len(set(reads)) == 3

@@ -8,9 +8,13 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from core.access.staff import NamedStaff, StaffKind
+from core.access.staff_store import StaffStore
+from core.access.tenants import Tenant
 from core.budgets.store import Limits, TokenBudgets
 from core.channels.beside import Panels
-from core.channels.store import Conversations, Place
+from core.channels.rules import Rules
+from core.channels.store import ChannelRules, Conversations, Place
 from core.disclosure import Disclosure
 from core.feedback.store import Feedback, Vote
 from core.inbox.base import Posted
@@ -56,6 +60,10 @@ async def fill(engine: AsyncEngine) -> None:
         await ask(engine, 10 + number, user, **direct)
         await Conversations(engine).direct_message(Place("test", "w", channel), now())
         await Panels(engine).note(Place("test", "w", f"{channel}:thread"), "c1")
+        person = NamedStaff(StaffKind.PERSON, f"id-of-{user}")
+        await StaffStore(engine).add(Tenant("test", "w"), person, user)
+        chosen = Rules(course_id="algorithms")
+        await ChannelRules(engine).set(Place("test", "w", channel), chosen)
 
 
 async def test_it_shows_a_row_of_every_table_with_anything_of_people(engine: AsyncEngine) -> None:
@@ -82,7 +90,7 @@ async def test_nothing_is_shown_of_somebody_unknown_or_forgotten(engine: AsyncEn
     assert not any((await Disclosure(engine).of([]))["stored"].values())
     await personal(engine).forget([ANN])
     left = (await Disclosure(engine).of([ANN]))["stored"]
-    assert [table for table, rows in left.items() if rows] == ["token_usage"]
+    assert [table for table, rows in left.items() if rows] == ["staff", "token_usage"]
     assert any((await Disclosure(engine).of([BEN]))["stored"].values())
 
 
@@ -103,6 +111,7 @@ def personal(engine: AsyncEngine) -> PersonalData:
         places=InboxPlaces(engine),
         conversations=Conversations(engine),
         panels=Panels(engine),
+        rules=ChannelRules(engine),
         feedback=Feedback(engine),
         budgets=TokenBudgets(engine, limits=Limits()),
     )

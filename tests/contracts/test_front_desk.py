@@ -1,21 +1,34 @@
 """What the front desk takes for a question, from whom, and to which course."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from adapters.access.membership import Membership
+from adapters.access.readers import Readers
+from adapters.access.standing import Standing
+from adapters.access.whereabouts import Whereabouts
 from adapters.desk import NOT_HERE, STAFF_ONLY, FrontDesk, Received
 from adapters.guide import Guide, Shelfmark
 from adapters.heard import Heard
+from adapters.platform_clock import PlatformClock
 from bot.secrets import Pseudonyms
+from core.access.reading import Reader
+from core.access.roster import Described, Roster
+from core.access.staff import Member, NamedStaff, StaffKind, no_member
+from core.access.staff_store import StaffStore
+from core.access.store import AccessStore
+from core.access.tenants import Tenant
 from core.catalogue import Catalogue, Edition
-from core.channels.rules import Askers, FollowUps, Rules
-from core.channels.store import ChannelRules, Conversations, Place
+from core.channels.rules import Askers, FollowUps, OperatorRules, Rules
+from core.channels.store import ChannelRules, ConversationRow, Conversations, Place
 from core.inbox.base import Acceptance, Kind, Posted, Unheard, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
@@ -25,16 +38,17 @@ from core.sessions.store import SessionStore
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=15)
 CHANNEL = Place("discord", "guild", "channel")
+GUILD = Tenant("discord", "guild")
 
 
 class Shelf(Guide):
     """A guide to courses that nobody has to ingest."""
 
-    def __init__(self, *course_ids: str) -> None:
-        super().__init__(catalogue=None)  # type: ignore[arg-type]
+    def __init__(self, access: AccessStore, *course_ids: str) -> None:
+        super().__init__(None, access, handbook="handbook")  # type: ignore[arg-type]
         self._marks = {course_id: _mark(course_id) for course_id in course_ids}
 
-    async def courses(self) -> dict[str, Shelfmark]:
+    async def _all(self) -> dict[str, Shelfmark]:
         return self._marks
 
 
@@ -50,29 +64,53 @@ class Reception:
         self,
         engine: AsyncEngine,
         *courses: str,
-        described: Mapping[str, Rules] | None = None,
+        staff: Described | None = None,
+        described: Mapping[str, OperatorRules] | None = None,
+        members: Callable[[Tenant, str], bool] = lambda *_: True,
+        clocks: Mapping[str, PlatformClock] | None = None,
     ) -> None:
+        self.staff = StaffStore(engine)
         self.inbox = Inbox(
             engine, seal=str.encode, unseal=bytes.decode, limits=Limits(user_per_minute=100)
         )
         self.rules = ChannelRules(engine)
         self.conversations = Conversations(engine)
         self.sessions = SessionStore(engine)
+        self.access = AccessStore(engine, public=frozenset({"handbook"}))
+        self.guide = Shelf(self.access, *courses)
+
+        async def is_member(tenant: Tenant, user: str) -> bool:
+            return members(tenant, user)
+
+        def file(platform: str) -> Mapping[str, OperatorRules]:
+            return described or {}
+
+        self.readers = Readers(
+            self.access,
+            described=file,
+            with_courses=self.guide.tenants_with_courses,
+            membership=Membership(is_member),
+        )
+        whereabouts = Whereabouts(self.rules, self.guide, self.readers, file)
         self.desk = FrontDesk(
             inbox=self.inbox,
             rules=self.rules,
             conversations=self.conversations,
             sessions=self.sessions,
             pseudonyms=Pseudonyms(b"key"),
-            guide=Shelf(*courses),
+            whereabouts=whereabouts,
+            standing=Standing(whereabouts, Roster(self.staff, staff or {})),
             handbook="handbook",
-            described=lambda _: described or {},
+            clocks=clocks,
         )
 
 
 @pytest.fixture
-def reception(engine: AsyncEngine) -> Reception:
-    return Reception(engine, "biology", "handbook")
+async def reception(engine: AsyncEngine) -> Reception:
+    """A desk at which the guild is the operator's own."""
+    reception = Reception(engine, "biology", "handbook")
+    await reception.access.meet(GUILD)
+    return reception
 
 
 def heard(number: int = 1, text: str = "What is a cell?", **changes: Any) -> Heard:
@@ -91,6 +129,10 @@ def heard(number: int = 1, text: str = "What is a cell?", **changes: Any) -> Hea
         sent_at=NOON,
     )
     return replace(message, **changes)
+
+
+async def is_admin(_: frozenset[str]) -> Member:
+    return Member("ann", is_admin=True)
 
 
 def unheard(number: int = 1) -> Unheard:
@@ -148,7 +190,14 @@ class TestQuestions:
         assert "2,000" in (refusal(too_long) or "") or "1,999" in (refusal(too_long) or "")
 
     async def test_a_direct_message_needs_no_mention(self, reception: Reception) -> None:
-        direct = heard(addressed=False, direct=True, workspace="@me", places=("dm",), channel="dm")
+        direct = heard(
+            addressed=False,
+            direct=True,
+            personal=True,
+            workspace="@me",
+            places=("dm",),
+            channel="dm",
+        )
         received = await reception.desk.receive(direct)
         assert received is not None
         later = replace(direct, key="discord:bot:2", position=2, sent_at=NOON + timedelta(hours=9))
@@ -161,7 +210,14 @@ class TestQuestions:
     async def test_a_command_in_a_direct_message_joins_the_conversation_of_the_day(
         self, reception: Reception
     ) -> None:
-        direct = heard(addressed=False, direct=True, workspace="@me", places=("dm",), channel="dm")
+        direct = heard(
+            addressed=False,
+            direct=True,
+            personal=True,
+            workspace="@me",
+            places=("dm",),
+            channel="dm",
+        )
         await reception.desk.receive(direct)
         later = NOON + timedelta(hours=9)
         anew = await reception.desk.receive(replace(direct, key="k:2", position=2, sent_at=later))
@@ -217,7 +273,10 @@ class TestCourses:
         assert received.arrival.request.course_id == "algebra"
 
     async def test_the_narrowest_place_counts(self, engine: AsyncEngine) -> None:
-        described = {"guild": Rules(course_id="algebra"), "category": Rules(course_id="biology")}
+        described = {
+            "guild": OperatorRules(course_id="algebra"),
+            "category": OperatorRules(course_id="biology"),
+        }
         reception = Reception(engine, "algebra", "biology", described=described)
         received = await reception.desk.receive(heard())
         assert received is not None
@@ -250,7 +309,45 @@ class TestCourses:
     ) -> None:
         await reception.rules.set(CHANNEL, Rules(askers=Askers.STAFF))
         assert refusal(await reception.desk.receive(heard())) == STAFF_ONLY
-        assert refusal(await reception.desk.receive(heard(2, staff=True))) is None
+        assert refusal(await reception.desk.receive(heard(2, member=is_admin))) is None
+
+    async def test_the_edited_question_of_staff_is_a_staff_members_too(
+        self, reception: Reception
+    ) -> None:
+        await reception.rules.set(CHANNEL, Rules(askers=Askers.STAFF))
+        asked = heard(member=is_admin)
+        await reception.desk.receive(asked)
+        again = asked.as_edit("1", 2)
+        assert refusal(await reception.desk.redo(again, original=asked.key)) is None
+        by_student = replace(again, key="discord:bot:1:edit:2", member=no_member)
+        assert refusal(await reception.desk.redo(by_student, original=asked.key)) == STAFF_ONLY
+
+    @pytest.mark.parametrize(("later", "role"), [(False, "staff"), (True, None)])
+    async def test_the_request_says_whether_staff_asks_unless_that_is_found_out_later(
+        self, reception: Reception, later: bool, role: str | None
+    ) -> None:
+        received = await reception.desk.receive(heard(member=is_admin, role_later=later))
+        assert received is not None
+        assert received.arrival.request is not None
+        assert received.arrival.request.user_context.role == role
+
+    async def test_who_is_staff_of_one_course_is_a_student_where_another_answers(
+        self, engine: AsyncEngine
+    ) -> None:
+        tutors = NamedStaff(StaffKind.ROLE, "tutors", "biology")
+        reception = Reception(
+            engine, "biology", "algebra", staff={Tenant("discord", "guild"): [tutors]}
+        )
+        reception_rules = Rules(askers=Askers.STAFF, course_id="biology")
+        await reception.rules.set(CHANNEL, reception_rules)
+
+        async def tutor(_: frozenset[str]) -> Member:
+            return Member("ann", holds=frozenset({"tutors"}))
+
+        assert refusal(await reception.desk.receive(heard(1, member=tutor))) is None
+        other = reception_rules.model_copy(update={"course_id": "algebra"})
+        await reception.rules.set(CHANNEL, other)
+        assert refusal(await reception.desk.receive(heard(2, member=tutor))) == STAFF_ONLY
 
     async def test_the_length_that_was_set_is_asked_for(self, reception: Reception) -> None:
         await reception.rules.set(CHANNEL, Rules(answer_length=AnswerLength.SHORT))
@@ -258,6 +355,31 @@ class TestCourses:
         assert received is not None
         assert received.arrival.request is not None
         assert received.arrival.request.answer_length is AnswerLength.SHORT
+
+
+class TestClocks:
+    @pytest.mark.parametrize("minutes", [-30, -2, 0, 2, 30, 600])
+    async def test_a_question_is_as_old_as_it_is_whatever_our_clock_shows(
+        self, engine: AsyncEngine, minutes: int
+    ) -> None:
+        """The platform's clock is so many minutes ahead; a question was asked 10 s ago."""
+        there = now() + timedelta(minutes=minutes)
+        clock = PlatformClock("discord")
+        clock.note(format_datetime(there, usegmt=True))
+        reception = Reception(engine, "biology", "handbook", clocks={"discord": clock})
+        await reception.access.meet(GUILD)
+        asked_at = there - timedelta(seconds=10)
+        asked = heard(
+            sent_at=asked_at, token="t", token_expires_at=asked_at + timedelta(minutes=15)
+        )
+        received = await reception.desk.receive(asked)
+        assert received is not None
+        arrival = received.arrival
+        assert arrival.sent_at is not None
+        assert arrival.token_expires_at is not None
+        slack = timedelta(seconds=5)  # `Date` has whole seconds
+        assert abs(now() - arrival.sent_at - timedelta(seconds=10)) < slack
+        assert arrival.token_expires_at - arrival.sent_at == timedelta(minutes=15)
 
 
 class TestThreads:
@@ -285,6 +407,30 @@ class TestThreads:
         to_ben = in_thread(2, "What do you think, is it right?", to_others=True)
         assert await reception.desk.receive(to_ben) is None
         assert await reception.desk.receive(in_thread(3)) is None
+
+    async def test_it_is_silent_for_a_while_and_not_for_good(
+        self, reception: Reception, engine: AsyncEngine
+    ) -> None:
+        await self.begun(reception)
+        await reception.desk.receive(in_thread(2, "What do you think?", to_others=True))
+        for minutes, listens in ((14, False), (16, True)):
+            moment = now() - timedelta(minutes=minutes)
+            async with engine.begin() as database:
+                await database.execute(update(ConversationRow).values(last_activity=moment))
+            received = await reception.desk.receive(in_thread(minutes))
+            assert (received is not None) is listens
+
+    async def test_what_was_missed_is_decided_by_when_it_was_said(
+        self, reception: Reception
+    ) -> None:
+        await self.begun(reception)
+        await reception.desk.receive(in_thread(2, "What do you think?", to_others=True))
+        silenced = now()
+        listening = silenced + timedelta(hours=2)
+        for number, (minutes, listens) in enumerate(((5, False), (20, True)), 3):
+            said = silenced + timedelta(minutes=minutes)
+            missed = in_thread(number, sent_at=said, listening_since=listening)
+            assert (await reception.desk.receive(missed) is not None) is listens
 
     async def test_a_mention_brings_it_back(self, reception: Reception) -> None:
         await self.begun(reception)
@@ -367,6 +513,97 @@ class TestChanges:
         assert received is not None
         assert received.arrival.sent_at is None
 
+    @pytest.mark.parametrize(
+        ("asked", "edit", "kind"),
+        [
+            (heard(1), {"addressed": False, "text": "never mind"}, Kind.FORGET),
+            (heard(1), {"addressed": False, "text": "What is a cell, Ben?"}, Kind.FORGET),
+            (heard(1), {"text": "never mind"}, Kind.REDO),
+            (heard(1), {"text": "recursion"}, Kind.REDO),
+            (in_thread(1, addressed=True), {"addressed": False, "text": "forget it"}, Kind.FORGET),
+            (in_thread(1, addressed=True), {"addressed": False}, Kind.REDO),
+            (
+                in_thread(1, addressed=True),
+                {"addressed": False, "to_others": True, "text": "What do you think of it?"},
+                Kind.FORGET,
+            ),
+            (heard(1, addressed=False, direct=True), {"text": "never mind"}, Kind.REDO),
+        ],
+        ids=[
+            *("the mention is gone", "it asks people", "the mention stays", "one word to the bot"),
+            *("small talk in a thread", "a follow-up", "to somebody in a thread", "direct"),
+        ],
+    )
+    async def test_an_edit_that_asks_the_bot_nothing_takes_the_question_back(
+        self, reception: Reception, asked: Heard, edit: dict[str, Any], kind: Kind
+    ) -> None:
+        first = await reception.desk.receive(asked)
+        assert first is not None
+        received = await reception.desk.redo(replace(asked.as_edit("5", 9), **edit), asked.key)
+        assert received is not None
+        assert (received.arrival.kind, received.arrival.about) == (kind, asked.key)
+        assert (received.arrival.request is None) is (kind is Kind.FORGET)
+        assert received.arrival.lane == first.arrival.lane
+
+    async def test_a_post_that_is_answered_by_itself_stays_a_question_without_a_mention(
+        self, reception: Reception
+    ) -> None:
+        await reception.rules.set(CHANNEL, Rules(auto_answer=True))
+        post = heard(1, addressed=False, begins=True)
+        assert await reception.desk.receive(post) is not None
+        for to_others, kind in ((False, Kind.REDO), (True, Kind.FORGET)):
+            edited = replace(post.as_edit(f"{to_others}", 9), to_others=to_others)
+            received = await reception.desk.redo(edited, post.key)
+            assert received is not None
+            assert received.arrival.kind is kind
+
+    @pytest.mark.parametrize("text", ["What is a cell wall?", "cells"])
+    async def test_a_reply_to_the_bot_stays_a_question_though_that_message_is_gone(
+        self, reception: Reception, text: str
+    ) -> None:
+        first = await reception.desk.receive(heard(1))
+        assert first is not None
+        job = await reception.inbox.claim(LEASE, ["discord"])
+        assert job is not None
+        await reception.inbox.keep(job, Posted(("700",), "thread"))
+        await reception.inbox.finish(job)
+        reply = heard(2, "And its wal?", answers="700")
+        asked = await reception.desk.receive(reply)
+        assert asked is not None
+        assert asked.arrival.request is not None
+        for answers, addressed in (("700", True), (None, False)):
+            edit = reply.as_edit(f"{addressed}", 9)
+            edited = replace(edit, text=text, answers=answers, addressed=addressed)
+            received = await reception.desk.redo(edited, reply.key)
+            assert received is not None
+            assert received.arrival.kind is Kind.REDO
+            assert received.arrival.request is not None
+            assert received.arrival.request.session_id == asked.arrival.request.session_id
+
+    async def test_a_post_stays_a_question_when_posts_are_not_answered_by_themselves_any_more(
+        self, reception: Reception
+    ) -> None:
+        await reception.rules.set(CHANNEL, Rules(auto_answer=True))
+        post = heard(1, addressed=False, begins=True)
+        assert await reception.desk.receive(post) is not None
+        await reception.rules.set(CHANNEL, Rules(auto_answer=False))
+        for to_others, kind in ((False, Kind.REDO), (True, Kind.FORGET)):
+            edited = replace(post.as_edit(f"{to_others}", 9), to_others=to_others)
+            received = await reception.desk.redo(edited, post.key)
+            assert received is not None
+            assert received.arrival.kind is kind
+
+    async def test_the_edit_of_an_older_question_in_a_silent_thread_is_answered(
+        self, reception: Reception
+    ) -> None:
+        asked = in_thread(1, addressed=True)
+        await reception.desk.receive(asked)
+        await reception.desk.receive(in_thread(2, to_others=True))
+        edited = replace(asked.as_edit("5", 9), addressed=False)
+        received = await reception.desk.redo(edited, asked.key)
+        assert received is not None
+        assert received.arrival.kind is Kind.REDO
+
     async def test_an_edit_of_what_was_no_question_is_passed_over(
         self, reception: Reception
     ) -> None:
@@ -420,7 +657,8 @@ class TestChanges:
 
 
 async def test_the_catalogue_is_the_guides_own(engine: AsyncEngine) -> None:
-    assert await Guide(Catalogue(engine)).courses() == {}
+    guide = Guide(Catalogue(engine), AccessStore(engine), handbook="handbook")
+    assert await guide.courses(Reader("discord", frozenset({GUILD}))) == {}
 
 
 class TestTheHistory:

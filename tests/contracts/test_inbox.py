@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import insert, text, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import create_engine, writing
+from core.database import create_engine, write, writing
 from core.errors import StoreError
-from core.inbox.base import COUNTED_AHEAD, Acceptance, Job, LeaseLost, Posted, State, request_id_for
-from core.inbox.limits import Limits
+from core.inbox.base import Acceptance, Job, LeaseLost, Posted, State, request_id_for
+from core.inbox.limits import Counted, Counting, Limits
 from core.inbox.rows import InboxRow, values_of
 from core.inbox.store import Inbox
 from core.models import session_id_for
@@ -92,29 +92,13 @@ class TestAccepting:
         arrival = (await claimed(inbox)).arrival
         assert (arrival.request, bool(arrival.refusal)) == (None, True)
 
-    async def test_the_receipt_says_how_many_come_before(self, inbox: Inbox) -> None:
-        for n in range(4):
-            receipt = await inbox.accept(event(n, user_id=f"u{n}"), NOON)
-            assert receipt.ahead == n
-        await claimed(inbox)
-        assert (await inbox.accept(event(9, user_id="u9"), NOON)).ahead == 3
-
-    async def test_more_than_a_hundred_are_not_counted(self, inbox: Inbox) -> None:
-        counts = [
-            (await inbox.accept(event(n, user_id=f"u{n}"), NOON)).ahead
-            for n in range(COUNTED_AHEAD + 3)
-        ]
-        assert counts == [*range(COUNTED_AHEAD), *[COUNTED_AHEAD] * 3]
-        for _ in range(4):
-            await claimed(inbox)
-        assert (await inbox.accept(event(900, user_id="u900"), NOON)).ahead == COUNTED_AHEAD - 1
-
 
 class TestLimits:
     async def test_a_user_too_fast_is_told_once_a_minute(self, engine: AsyncEngine) -> None:
         inbox = inbox_of(engine, Limits(user_per_minute=2))
         kinds = await accepted(inbox, *(event(n) for n in range(6)))
-        assert kinds == [Acceptance.NEW] * 2 + [Acceptance.LIMITED] * 4
+        stopped = [Acceptance.LIMITED, *[Acceptance.PASSED_OVER] * 3]
+        assert kinds == [*[Acceptance.NEW] * 2, *stopped]
         backlog = await inbox.backlog(NOON)
         assert backlog.waiting == 3
         told = await inbox.of_key("test:2")
@@ -128,16 +112,103 @@ class TestLimits:
         await asyncio.gather(*(inbox.accept(event(n), NOON) for n in range(11)))
         assert (await inbox.backlog(NOON)).waiting == 2
 
-    async def test_an_interaction_is_always_answered(self, engine: AsyncEngine) -> None:
+    async def test_a_command_too_many_is_told_once_like_a_message(
+        self, engine: AsyncEngine
+    ) -> None:
         inbox = inbox_of(engine, Limits(user_per_minute=1))
         await accepted(inbox, *(event(n, token="t") for n in range(5)))
-        assert (await inbox.backlog(NOON)).waiting == 5
+        assert (await inbox.backlog(NOON)).waiting == 2
+
+    async def test_each_person_is_told_of_the_limit(self, engine: AsyncEngine) -> None:
+        inbox = inbox_of(engine, Limits(user_per_minute=1))
+        for user, first in (("u1", 10), ("u2", 20)):
+            asked = (event(first + n, user_id=user) for n in range(3))
+            kinds = await accepted(inbox, *asked)
+            assert kinds == [Acceptance.NEW, Acceptance.LIMITED, Acceptance.PASSED_OVER]
+
+    async def test_an_edit_too_many_takes_nobodys_notice(self, engine: AsyncEngine) -> None:
+        inbox = inbox_of(engine, Limits(user_per_minute=1))
+        assert await accepted(inbox, event(0), redo(0, 1)) == [Acceptance.NEW] * 2
+        assert await accepted(inbox, event(2)) == [Acceptance.LIMITED]
+
+    async def test_over_the_channels_limit_questions_wait_their_turn(
+        self, engine: AsyncEngine
+    ) -> None:
+        inbox = inbox_of(engine, Limits(channel_per_minute=3, channel_in_flight=100))
+        kinds = await accepted(inbox, *(event(n, user_id=f"u{n}") for n in range(8)))
+        assert kinds == [Acceptance.NEW] * 8
+        for minute, expected in ((0, [0, 1, 2]), (1, [3, 4, 5]), (2, [6, 7])):
+            moment = NOON + timedelta(minutes=minute)
+            answered = []
+            while job := await inbox.claim(LEASE, ["test"], moment):
+                answered.append(job.arrival.position)
+                await inbox.finish(job, moment=moment)
+            assert answered == expected
+
+    async def test_who_waits_for_long_is_told_once(self, engine: AsyncEngine) -> None:
+        inbox = inbox_of(engine, Limits(channel_per_minute=1))
+        await accepted(inbox, event(0, user_id="u0"))
+        await inbox.finish(await claimed(inbox))
+        await accepted(inbox, *(event(n, user_id=f"u{1 + n % 2}") for n in range(1, 5)))
+        assert await inbox.tell_of_wait(["test"], NOON + timedelta(seconds=9)) is None
+        late = NOON + timedelta(seconds=11)
+        told = [await inbox.tell_of_wait(["test"], late) for _ in range(3)]
+        assert [job and job.arrival.user_id for job in told] == ["u2", "u1", None]
+        again = inbox_of(engine, Limits(channel_per_minute=1))
+        assert await again.tell_of_wait(["test"], late) is None
+        job = await again.claim(LEASE, ["test"], NOON + timedelta(minutes=1))
+        assert job is not None
+        assert job.arrival.told_to_wait
+
+    async def test_who_was_told_is_not_told_again_in_that_minute_though_that_is_answered(
+        self, engine: AsyncEngine
+    ) -> None:
+        inbox = inbox_of(engine, GENEROUS)
+        elsewhere = event(9, channel="c2")
+        await accepted(inbox, *(event(n) for n in range(4)), elsewhere)
+        told = list[tuple[int, int]]()
+        for seconds in range(11, 171, 5):
+            moment = NOON + timedelta(seconds=seconds)
+            while job := await inbox.tell_of_wait(["test"], moment):
+                told.append((seconds, job.arrival.position))
+            if seconds % 50 == 11:
+                answered = await inbox.claim(LEASE, ["test"], moment)
+                assert answered is not None
+                await inbox.finish(answered, moment=moment)
+        assert [position for _, position in told] == [0, 9, 3]
+        first, _, again = (seconds for seconds, _ in told)
+        assert again - first >= 60
+
+    async def test_that_somebody_was_told_to_wait_is_forgotten_with_them(
+        self, inbox: Inbox, engine: AsyncEngine
+    ) -> None:
+        await accepted(inbox, event(1), event(2, user_id="reader-10"))
+        for _ in range(2):
+            assert await inbox.tell_of_wait(["test"], NOON + timedelta(seconds=11)) is not None
+        await inbox.forget_user("reader-1")
+        async with engine.connect() as connection:
+            kept = await connection.scalars(text("SELECT subject FROM inbox_counts"))
+            subjects = [*kept]
+        assert any(subject.startswith("waits:reader-10:") for subject in subjects)
+        assert not any("reader-1:" in subject for subject in subjects)
+
+    async def test_a_question_is_counted_when_its_users_count_was_just_deleted(
+        self, engine: AsyncEngine
+    ) -> None:
+        counting = Counting(engine, Limits(user_per_minute=2))
+        assert await write(engine, lambda db: counting.count(db, event(1), 2, NOON)) == Counted()
 
     async def test_a_spammer_does_not_use_up_the_channels_limit(self, engine: AsyncEngine) -> None:
-        inbox = inbox_of(engine, Limits(user_per_minute=2, channel_per_minute=4))
+        limits = Limits(user_per_minute=2, channel_per_minute=4, channel_in_flight=100)
+        inbox = inbox_of(engine, limits)
         await accepted(inbox, *(event(n) for n in range(20)))
         others = [event(30 + n, user_id=f"u{n}") for n in range(3)]
-        assert await accepted(inbox, *others) == ["new", "new", "limited"]
+        assert await accepted(inbox, *others) == ["new"] * 3
+        begun = set[str]()
+        while job := await inbox.claim(LEASE, PLATFORMS, NOON):
+            begun.add(job.arrival.user_id)
+            await inbox.finish(job, moment=NOON)
+        assert begun == {"reader-1", "u0", "u1"}, "u2 waits for the next minute"
 
     async def test_an_edit_beyond_the_limit_waits_for_the_next_minute(
         self, engine: AsyncEngine
@@ -238,7 +309,7 @@ class TestHolding:
         later = NOON + LEASE
         second = await claimed(inbox, later)
         assert (second.fence, second.taken_over, second.posted) == (2, True, Posted(("m1",)))
-        for write in (
+        for late in (
             inbox.renew(first, LEASE, later),
             inbox.keep(first, Posted(("m2",))),
             inbox.release(first),
@@ -246,7 +317,7 @@ class TestHolding:
             inbox.give_up(first),
         ):
             with pytest.raises(LeaseLost):
-                await write
+                await late
         await inbox.finish(second)
         with pytest.raises(LeaseLost):
             await inbox.finish(second)
@@ -298,7 +369,7 @@ class TestPosts:
             assert (found.key, found.request_id) == ("test:1", request_id_for("test:1"))
             assert (found.thread, found.course_id) == ("t1", "algorithms")
             assert found.session_id == session_id_for("test", "w", "c1", "t1")
-            assert found == await inbox.of_request(found.request_id)
+            assert [found] == await inbox.all_of_request(found.request_id)
         assert await inbox.by_message("other", "m1") is None
 
     async def test_an_edit_has_the_messages_and_the_lane_of_its_question(

@@ -1,8 +1,6 @@
-"""Where the bot is installed, on every database: tokens sealed, states good for once."""
+"""Where the bot is installed, on every database: tokens sealed."""
 
-import asyncio
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
@@ -12,7 +10,7 @@ from bot.secrets import Sealer
 from core.channels.beside import Panels
 from core.channels.store import Place
 from core.errors import StoreError
-from core.installations.store import InstallationRow, InstallationStore, Installed, InstallStates
+from core.installations.store import InstallationRow, InstallationStore, Installed
 from core.models import now
 
 TOKEN = "xoxb-a-very-secret-token"
@@ -33,7 +31,15 @@ async def test_an_installation_is_kept_replaced_and_removed(engine: AsyncEngine)
     await store.save(later)
     assert await store.find("T1") == later
     assert await store.places() == ["T1"]
-    await store.remove("T1")
+    found = await store.find("T1")
+    assert found is not None
+    await store.save(ARDEN)
+    assert not await store.remove(found), "it was installed anew"
+    assert await store.find("T1") == ARDEN
+    again = await store.find("T1")
+    assert again is not None
+    assert await store.remove(again)
+    assert await store.remove(again), "it is gone already"
     assert await store.find("T1") is None
 
 
@@ -41,7 +47,11 @@ async def test_platforms_and_places_are_apart(engine: AsyncEngine) -> None:
     await a_store(engine).save(ARDEN)
     await a_store(engine).save(replace(ARDEN, place="T2"))
     assert await a_store(engine, platform="teams").places() == []
-    await a_store(engine).remove("T2")
+    second = await a_store(engine).find("T2")
+    assert second is not None
+    await a_store(engine, platform="teams").remove(second)
+    assert await a_store(engine).places() == ["T1", "T2"]
+    await a_store(engine).remove(second)
     assert await a_store(engine).places() == ["T1"]
 
 
@@ -52,19 +62,6 @@ async def test_no_token_lies_open_in_the_database(engine: AsyncEngine) -> None:
     assert TOKEN not in repr(tuple(row))
     with pytest.raises(StoreError, match="unknown key"):
         await a_store(engine, key=b"another").find("T1")
-
-
-async def test_a_state_is_good_for_one_of_many_who_come_at_once(engine: AsyncEngine) -> None:
-    states = InstallStates(engine, timedelta(minutes=10))
-    state = await states.issue()
-    used = await asyncio.gather(*(states.consume(state) for _ in range(8)))
-    assert sorted(used) == [False] * 7 + [True]
-    assert not await states.consume("never issued")
-
-
-async def test_a_state_that_is_too_old_is_good_for_nothing(engine: AsyncEngine) -> None:
-    states = InstallStates(engine, timedelta(seconds=-1))
-    assert not await states.consume(await states.issue())
 
 
 async def test_a_panel_is_beside_the_channel_that_was_looked_at_last(engine: AsyncEngine) -> None:

@@ -86,7 +86,7 @@ def test_a_changed_book_replaces_the_edition_on_servers(served: CommandLine) -> 
     done = served.here("ingest", "arden", "--json").json
     assert (done["changed"], done["removed"]) == (["lamp.md"], ["keepers/supplies.md"])
     assert "kerosene" in served.here("ask", "What does the lamp burn?").out
-    assert "1 collections at the Qdrant URL" in served.here("doctor").out
+    assert "1 collection at the Qdrant URL" in served.here("doctor").out
 
 
 def test_the_doctor_and_the_database_commands_work_on_servers(served: CommandLine) -> None:

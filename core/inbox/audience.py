@@ -1,0 +1,56 @@
+"""How an event is settled, and who reads what settles it: the same on every platform."""
+
+from enum import StrEnum
+
+from core.errors import BotError, RateLimited, RequestError, Stopped
+from core.models import Outcome
+
+
+class Audience(StrEnum):
+    """Who reads what is sent about a question."""
+
+    PLACE = "place"
+    """Everybody who reads where the question was asked."""
+    ASKER = "asker"
+    """The asker alone where the platform can; else a reply to the message, never a new thread."""
+
+
+class Settlement(StrEnum):
+    """What became of an event that is done with; the inbox keeps it with the event."""
+
+    ANSWERED = "answered"
+    """What was asked has its answer; that the book does not say it is an answer, too."""
+    REFUSED = "refused"
+    """The asker was told why the question is not answered: it is theirs to change something."""
+    NOTICED = "noticed"
+    """The asker was told of a limit, or of what they did themselves, such as stopping."""
+    APOLOGISED = "apologised"
+    """The asker was told that there is no answer, for a reason of ours."""
+    POINTED = "pointed"
+    """The asker was told how, or for which course, to ask."""
+    PASSED_OVER = "passed over"
+    """Nothing was sent: a notice of this minute told the asker why already."""
+    REPLACED = "replaced"
+    """Nothing was sent: a later edit or the deletion of the same question counts instead."""
+    REMOVED = "removed"
+    """A deletion was carried out: what had been posted is gone."""
+
+    @property
+    def audience(self) -> Audience:
+        """Who reads what is sent: an answer is for the place, all else for the asker."""
+        return Audience.PLACE if self is Settlement.ANSWERED else Audience.ASKER
+
+
+def settled_by(error: BotError) -> Settlement:
+    """Return what telling an asker of a failure settles their event as."""
+    if isinstance(error, RateLimited | Stopped):
+        return Settlement.NOTICED
+    return Settlement.REFUSED if isinstance(error, RequestError) else Settlement.APOLOGISED
+
+
+def settled_with(outcome: Outcome | None) -> Settlement:
+    """Return what a finished response settles an event as, by its outcome.
+
+    That the book does not cover a question is an answer for all who read it.
+    """
+    return Settlement.APOLOGISED if outcome is Outcome.ERROR else Settlement.ANSWERED
