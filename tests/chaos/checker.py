@@ -8,6 +8,8 @@ from itertools import combinations, pairwise
 
 from tests.chaos.book import names_in
 from tests.chaos.history import Asked, History, Post, Turn
+from tests.chaos.sentences import is_meanwhile
+from tests.chaos.settlements import Entry, ledger, limiter_excess, was_accepted
 from tests.chaos.stays import GONE_WITHIN, orphans, second_answers
 
 
@@ -25,6 +27,9 @@ class Kind(StrEnum):
     FORGETFUL = "turns that did not know the one before"
     WENT_BACK = "final answers that went back"
     LATE = "not all done in the time for it"
+    CONTRADICTED = "settled otherwise than the inbox says"
+    ASTRAY = "seen by others than it is for"
+    CALLED = "calls of a limiter beyond what it stopped"
 
 
 @dataclass(frozen=True)
@@ -41,9 +46,15 @@ def check(history: History) -> list[Anomaly]:
     turns = {turn.key: turn for turn in history.turns if turn.key is not None}
     posts = defaultdict[str | None, list[Post]](list)
     for post in history.posts:
-        posts[post.key].append(post)
+        if post.key is None or not is_meanwhile(post.text):
+            posts[post.key].append(post)
+    entries = ledger(history)
     return [
-        *_unanswered(history, turns, posts),
+        *_unsettled(history, turns, entries),
+        *_doubled(entries),
+        *_beyond(history, entries),
+        *_contradicted(entries),
+        *_astray(entries),
         *_too_much(posts),
         *_too_long(history),
         *_altered(turns, posts),
@@ -54,31 +65,52 @@ def check(history: History) -> list[Anomaly]:
     ]
 
 
-def apologies(history: History) -> int:
-    """Return how many questions were told, once, that there is no answer."""
-    stored = {turn.key for turn in history.turns}
-    told = {post.key for post in history.posts if not post.unfinished}
-    return len({one.key for one in history.asked} & (told - stored))
-
-
 def words(text: str) -> str:
     """Return a text's letters and digits alone: every platform sets its own marks."""
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-def _unanswered(
-    history: History, turns: Mapping[str, Turn], posts: Mapping[str | None, list[Post]]
+def _unsettled(
+    history: History, turns: Mapping[str, Turn], entries: Sequence[Entry]
 ) -> Iterator[Anomaly]:
-    for one in history.asked:
-        accepted = one.acknowledged or one.seen_at is not None or one.key in turns
-        shown = [post for post in posts.get(one.key, ()) if not post.unfinished]
-        if not accepted and not shown:
-            yield Anomaly(Kind.UNHEARD, one.key, one.name)
+    """Yield what has no settlement, and why."""
+    for entry in entries:
+        one, is_stored = entry.asked, entry.asked.key in turns
+        if entry.settlement is not None and one.key not in history.waiting:
+            continue
+        if entry.unknown:
+            yield Anomaly(Kind.LOST, one.key, f"settled in no known way: {entry.unknown[:80]!r}")
+        elif not was_accepted(one, is_stored):
+            yield Anomaly(Kind.UNHEARD, one.key, f"{one.name}, asked {one.way}")
         elif one.key in history.waiting:
             yield Anomaly(Kind.LOST, one.key, "still waits")
-        elif not shown:
-            stored = "stored" if one.key in turns else "not stored"
-            yield Anomaly(Kind.LOST, one.key, f"not shown, {stored}")
+        else:
+            yield Anomaly(Kind.LOST, one.key, f"not shown, {'' if is_stored else 'not '}stored")
+
+
+def _doubled(entries: Sequence[Entry]) -> Iterator[Anomaly]:
+    for entry in entries:
+        if entry.times > 1:
+            yield Anomaly(Kind.DOUBLE, entry.asked.key, f"{entry.times} messages")
+
+
+def _beyond(history: History, entries: Sequence[Entry]) -> Iterator[Anomaly]:
+    for platform, calls in limiter_excess(history, entries).items():
+        yield Anomaly(Kind.CALLED, platform, f"{calls} calls")
+
+
+def _contradicted(entries: Sequence[Entry]) -> Iterator[Anomaly]:
+    for entry in entries:
+        if entry.inbox_differs:
+            detail = f"{entry.settlement}, in the inbox {entry.asked.inbox_says}"
+            yield Anomaly(Kind.CONTRADICTED, entry.asked.key, detail)
+
+
+def _astray(entries: Sequence[Entry]) -> Iterator[Anomaly]:
+    for entry in entries:
+        for seen in entry.strays_to:
+            detail = f"{entry.settlement}, for the {entry.audience}, is seen by {seen}"
+            yield Anomaly(Kind.ASTRAY, entry.asked.key, detail)
 
 
 def _too_much(posts: Mapping[str | None, list[Post]]) -> Iterator[Anomaly]:
@@ -89,9 +121,6 @@ def _too_much(posts: Mapping[str | None, list[Post]]) -> Iterator[Anomaly]:
             elif key is None:
                 yield Anomaly(Kind.STRAY, post.place, post.text[:60])
             yield from _went_back(post)
-        finished = [post for post in shown if not post.unfinished]
-        if key is not None and len(finished) > 1:
-            yield Anomaly(Kind.DOUBLE, key, f"{len(finished)} messages")
 
 
 def _too_long(history: History) -> Iterator[Anomaly]:

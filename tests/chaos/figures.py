@@ -2,12 +2,21 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from tests.chaos.checker import Kind
-from tests.chaos.part import Outcome
+from tests.chaos.history import Way
+from tests.chaos.part import UNSETTLED, Outcome
+from tests.chaos.settlements import Settlement
 
 MUST_BE_NONE = tuple(Kind)
+_PLATFORMS = ("discord", "slack")
+TOTALS = {
+    "lost": (Kind.LOST, Kind.UNHEARD),
+    "doubled": (Kind.DOUBLE,),
+    "calls of a limiter beyond what it stopped": (Kind.CALLED,),
+}
+"""What must be 0 in every run, with the anomalies that it is counted by."""
 _NEVER = ("exits of its own", "ends without 0")
 _TOO_EARLY = "calls into a closed window"
 _ON_THE_WAY = 0.001
@@ -19,6 +28,7 @@ _LONGEST = ("settled after", "longest stay of a second answer", "longest stay of
 """Seconds, of which the most of all parts tells more than their sum."""
 _SHOWN = (
     "accepted",
+    *Way,
     "apologies",
     "not found in the book",
     "SIGKILL",
@@ -26,9 +36,12 @@ _SHOWN = (
     "SIGSTOP for more than 10 s",
     "exits of its own",
     "ends without 0",
+    "all processes away",
     "database crashes",
     "network faults",
+    "server outages",
     "lost event streams",
+    "events in an odd form",
     "failed deliveries tried again",
     "taken over",
     "events sent",
@@ -51,9 +64,11 @@ def table(outcomes: Sequence[Outcome]) -> str:
         [
             *_parts(outcomes),
             "",
-            *(f"{name:38} {total[name]:10,.0f}" for name in _SHOWN),
+            *_settlements(outcomes),
+            "",
+            *(f"{name:46} {total[name]:10,.0f}" for name in _SHOWN),
             *(
-                f"{name:38} {_most(outcomes, name):10,.1f} s, the most of all parts"
+                f"{name:46} {_most(outcomes, name):10,.1f} s, the most of all parts"
                 for name in _LONGEST
             ),
             "",
@@ -97,6 +112,49 @@ def _parts(outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield f"{'part':45} {'questions':>10} {'seconds':>8} {'anomalies':>10}"
     for name in questions:
         yield f"{name:45} {questions[name]:10,} {seconds[name]:8,} {wrong[name]:10,}"
+
+
+def _settlements(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield how the questions were settled on each platform; each has one settlement."""
+    found = {platform: Counter[str]() for platform in _PLATFORMS}
+    told = Counter[str]()
+    for one in outcomes:
+        told.update(one.told_of_limits)
+        for platform, settled in one.settled.items():
+            found[platform].update(settled)
+    yield _row("settlement", *_PLATFORMS, "all")
+    for name in (*Settlement, UNSETTLED):
+        yield _row(name, *_and_sum([found[platform][name] for platform in _PLATFORMS]))
+    yield _row("asked", *_and_sum([found[platform].total() for platform in _PLATFORMS]))
+    yield _row("calls about what a limit stopped", *_and_sum([told[name] for name in _PLATFORMS]))
+    for name, kinds in TOTALS.items():
+        wrong = [_count(outcomes, kinds, platform) for platform in _PLATFORMS]
+        yield _row(name, *_and_sum(wrong))
+
+
+def _and_sum(figures: list[int]) -> list[int]:
+    return [*figures, sum(figures)]
+
+
+def _row(name: str, *cells: str | int) -> str:
+    shown = (f"{cell:,}" if isinstance(cell, int) else cell for cell in cells)
+    return f"{name:42} " + " ".join(f"{cell:>9}" for cell in shown)
+
+
+def _count(outcomes: Sequence[Outcome], kinds: Collection[Kind], platform: str) -> int:
+    """Return how many questions of a platform, or calls, have one of these anomalies."""
+    found = {
+        (one.seed, anomaly["key"]): _weight(anomaly)
+        for one in outcomes
+        for anomaly in one.anomalies
+        if anomaly["kind"] in kinds and anomaly["key"].partition(":")[0] == platform
+    }
+    return sum(found.values())
+
+
+def _weight(anomaly: Mapping[str, str]) -> int:
+    """Return how much an anomaly counts: of a limiter's calls each one, of a question one."""
+    return int(anomaly["detail"].split()[0]) if anomaly["kind"] == Kind.CALLED else 1
 
 
 def _acks(seconds: Sequence[float]) -> Iterator[str]:

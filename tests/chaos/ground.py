@@ -5,10 +5,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from adapters.slack.account import EVENTS, SCOPES
+from tests.chaos.happenings.crowds import CHANNEL_PER_MINUTE, USER_PER_MINUTE
 from tests.chaos.proxy import Proxy
 from tests.postgres import PostgresServer
 from tests.wire import discord, slack
 from tests.wire.discord import Behind, Drop, Duplicate, ServerError
+from tests.wire.slack_bot import COMMANDS
 
 REPEATED, OVERTAKEN = 0.10, 0.05
 """How many deliveries come twice, and how many behind the next one."""
@@ -18,7 +21,6 @@ _LATE = 2.0
 _SLACK_TRIES_AGAIN = (0.5, 5.0, 20.0)
 """Seconds; Slack's own are 0, 60 and 300."""
 LEASE = 4.0
-_MANY = "100000"
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,10 @@ class Ground:
             "SLACK__SIGNING_SECRET": app.signing_secret,
             "SLACK__API_URL": through(self.to_slack, self.slack.api_url),
             "PSEUDONYM_KEY": "chaos",
+            "ENCRYPTION_KEY": "chaos, too",
             "INBOX__LEASE": str(LEASE),
-            "INBOX__USER_PER_MINUTE": _MANY,
-            "INBOX__CHANNEL_PER_MINUTE": _MANY,
+            "INBOX__USER_PER_MINUTE": str(USER_PER_MINUTE),
+            "INBOX__CHANNEL_PER_MINUTE": str(CHANNEL_PER_MINUTE),
             "INBOX__USER_IN_FLIGHT": "8",
             "INBOX__CHANNEL_IN_FLIGHT": "16",
         }
@@ -101,6 +104,9 @@ async def a_ground(postgres: PostgresServer | None, seed: int) -> AsyncIterator[
     ):
         gateway, sockets = discord_server.gateway, slack_server.sockets
         gateway.url = through(to_discord, gateway.url)
+        slack_app = slack_server.world.app
+        slack_app.commands, slack_app.events, slack_app.scopes = COMMANDS, EVENTS, SCOPES
+        slack_server.world.installation.scopes = SCOPES
         sockets.url = through(to_slack, sockets.url)
         if postgres is None:
             yield Ground(discord_server, slack_server, to_discord, to_slack, None)

@@ -1,7 +1,34 @@
 """What happened in a run, as the checker reads it: asked, stored, shown."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
 from uuid import UUID
+
+
+class Way(StrEnum):
+    """How a question was asked."""
+
+    TALK = "in a conversation"
+    CROWD = "in a crowd"
+    COMMAND = "by a command"
+    AWAY = "as a first direct message to a bot that is down"
+    NEW_CHANNEL = "in a channel that is new"
+    BARE = "by a mention that asks nothing"
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Who asked, and where, by the platform's ids."""
+
+    user: str = ""
+    channel: str = ""
+    message: str = ""
+    """Empty for a command."""
+    thread: str = ""
+    """The first message of the thread; empty where there is none yet."""
 
 
 @dataclass
@@ -11,16 +38,35 @@ class Asked:
     key: str
     """The inbox key of its message."""
     name: str
-    """What it asks about; no two questions of a run ask about the same."""
+    """What it asks about, by which an answer is known; empty: of nothing in the book."""
     conversation: int
     """The questions of one are asked in one thread, one after the other."""
+    way: Way = Way.TALK
+    spot: Spot = Spot()
+    deed: Any = None
+    """The platform's record of the command; None for a message."""
+    is_private: bool = False
+    """Whether its answer is for its asker alone."""
     said_at: float = 0.0
     seen_at: float | None = None
     """When the database was first seen to hold it."""
+    waited_at: float = 0.0
+    """When it was last seen not to be done with."""
     done_at: float | None = None
     """When it was first seen to be done with."""
+    accepted_in: datetime | None = None
+    """The minute in which the database took it, by the clock of who accepted it."""
+    inbox_says: str | None = None
+    """How the inbox says that it was settled; None: it does not, or does not have it."""
+    failed: bool = False
+    """Whether the platform told the asker that the bot does not respond."""
     acknowledged: bool = False
     """Whether the platform was told that we have it; Discord has no such word for messages."""
+
+    @property
+    def platform(self) -> str:
+        """The platform on which it was asked."""
+        return self.key.partition(":")[0]
 
 
 @dataclass(frozen=True)
@@ -34,6 +80,8 @@ class Turn:
     number: int
     text: str
     """The answer as stored."""
+    failed: bool = False
+    """Whether the stored answer is that a service failed."""
     whole: bool = True
     """Whether the writer had its say: nothing of its draft was dropped, and nobody stood in."""
 
@@ -49,10 +97,29 @@ class Post:
     position: int
     """Rises with the time of posting."""
     text: str
+    reader: str = ""
+    """Who alone sees it; empty: everybody who reads the place."""
+    is_direct: bool = False
+    """Whether it stands in a direct conversation, which nobody but its person reads."""
     unfinished: bool = False
     """A placeholder, or an answer that looks as if it were still growing."""
     revisions: tuple[str, ...] = ()
     """All that it ever showed, the first one first."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A call to a platform; moments are seconds of the same clock as those of questions."""
+
+    keys: frozenset[str]
+    """The questions it may be about; more than one where it does not say of which it is."""
+    begun: float
+    ended: float
+    in_doubt: bool = False
+    """Whether a fault struck it, or no answer says whether it was done."""
+    is_message: bool = False
+    """Whether it posted, changed or deleted something, and no fault struck it; the bare deferral
+    by which Discord is told that a command arrived does not."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +155,17 @@ class History:
     ended_at: float = 0.0
     disturbed: list[tuple[float, float]] = field(default_factory=list)
     """The beginning and the end of each fault."""
+    halts: list[tuple[float, float]] = field(default_factory=list)
+    """The beginning and the end of each kill or stop of a process."""
+    spoiled: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)
+    """By platform, when the way to it or the database was spoiled, so that calls were unclear."""
+    calls: list[Sent] = field(default_factory=list)
+    """Calls about a question."""
     late: list[str] = field(default_factory=list)
     """What did not come about in the time that there is for it."""
     waiting: frozenset[str] = frozenset()
     """Keys that the inbox has not done with."""
+    user_per_minute: int = 0
+    """How many questions one person may ask in a minute; 0: as many as they like."""
     tells_all: bool = True
     """Whether answers tell of every name that their writer was told of."""

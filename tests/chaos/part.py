@@ -13,16 +13,20 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.database import create_engine
 from tests.chaos.book import names_in
-from tests.chaos.checker import Anomaly, apologies, check
+from tests.chaos.checker import Anomaly, check
 from tests.chaos.disturbances import Troublemaker, planned
 from tests.chaos.fleet import Fleet, a_fleet
 from tests.chaos.ground import Ground, a_ground
-from tests.chaos.history import History, Turn
+from tests.chaos.happenings.crowds import USER_PER_MINUTE
+from tests.chaos.happenings.poison import Poison
+from tests.chaos.history import Asked, History, Turn, Way
 from tests.chaos.people import People, until
 from tests.chaos.reading import Watcher, read
+from tests.chaos.settlements import Settlement, ledger, limiter_calls
 from tests.chaos.sightings import Sightings
 from tests.chaos.stays import longest, orphans, second_answers
 from tests.chaos.templates import STAND_INS, Templates
+from tests.chaos.whispers import was_refused_by_platform
 from tests.postgres import PostgresServer
 
 ORPHANS_GONE_WITHIN = 60.0
@@ -32,6 +36,7 @@ _LAST_ANSWER_WITHIN = 240.0
 _LOOKS_EVERY = 0.4
 _ON_THE_WAY = 0.1
 """Seconds before a refusal in which a fault may have begun that kept it from being told."""
+UNSETTLED = "no settlement"
 _SPLITTING, _SHARDS = 3, 4
 """So many replicas split so many shards."""
 
@@ -72,6 +77,10 @@ class Outcome:
     """Seconds from each delivery of Slack's to its acknowledgement."""
     anomalies: list[dict[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    settled: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By platform, how many questions were settled in which way."""
+    told_of_limits: dict[str, int] = field(default_factory=dict)
+    """By platform, how many calls were about questions that a limit stopped."""
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -106,16 +115,19 @@ async def _run(
     engine: AsyncEngine,
 ) -> Outcome:
     people = People(ground, part.seed, part.questions, part.pace)
+    poison = Poison(ground, part.seed)
+    await poison.prepare()
+    await people.can_read(engine)
     watcher, sightings = Watcher(engine, people.asked), Sightings(ground)
     watching = asyncio.create_task(_watch(watcher))
-    trouble = Troublemaker(ground, fleet, server, part.seed)
+    trouble = Troublemaker(ground, fleet, server, poison, part.seed)
     plan = planned(part.questions, part.seed, crashes=server is not None)
     began = time.monotonic()
     try:
         ground.spoil(part.seed)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(trouble.carry_out(plan, lambda: len(people.asked)))
-            tasks.create_task(people.ask_all())
+            tasks.create_task(people.ask_all(trouble.away))
         await trouble.ended()
         ground.heal()
         healed = time.monotonic()
@@ -126,9 +138,16 @@ async def _run(
         watching.cancel()
         await asyncio.wait({watching})
     unpeaceful = await fleet.end()
-    history = await read(ground, watcher, sightings, engine)
+    history = await read(ground, watcher, sightings, engine, poison.places)
+    history.user_per_minute = USER_PER_MINUTE
     history.tells_all, history.late, history.disturbed = part.stand_ins, late, trouble.spans()
+    history.halts = trouble.halts()
+    history.spoiled = {platform: trouble.spoiled(platform) for platform in ("discord", "slack")}
     silent = [turn for turn in history.turns if not names_in(turn.text)]
+    entries = ledger(history)
+    counted = {platform: Counter[str]() for platform in ("discord", "slack")}
+    for entry in entries:
+        counted[entry.asked.platform][entry.settlement or UNSETTLED] += 1
     outcome = Outcome(part.name, part.seed, notes=[*fleet.exits, *fleet.alarms()][:40])
     outcome.notes += [f"of {_asked(history, turn)}: {turn.text}" for turn in silent]
     early = early_calls(ground, trouble)
@@ -136,7 +155,8 @@ async def _run(
     outcome.counts = {
         "questions": len(history.asked),
         "accepted": sum(one.seen_at is not None for one in history.asked),
-        "apologies": apologies(history),
+        "apologies": sum(entry.settlement is Settlement.APOLOGISED for entry in entries),
+        **{way.value: sum(one.way is way for one in history.asked) for way in Way},
         "not found in the book": len(silent),
         **fleet.counts,
         **trouble.counts,
@@ -151,6 +171,8 @@ async def _run(
         "calls into a closed window": len(early),
         "the same while nothing else was wrong": sum(not one.meanwhile for one in early),
     }
+    outcome.settled = {platform: dict(found) for platform, found in counted.items()}
+    outcome.told_of_limits = dict(limiter_calls(history, entries))
     outcome.acks = [d.seconds for d in _message_deliveries(ground) if d.seconds is not None]
     outcome.anomalies = [_told(anomaly) for anomaly in check(history)]
     return outcome
@@ -182,7 +204,14 @@ async def _watch(watcher: Watcher) -> None:
 
 
 def _all_done(people: People) -> bool:
-    return all(one.done_at is not None for one in people.asked)
+    return all(_has_ended(one) for one in people.asked)
+
+
+def _has_ended(one: Asked) -> bool:
+    """Return whether nothing is to be waited for any more: the inbox is done, or never has it."""
+    if one.done_at is not None:
+        return True
+    return one.seen_at is None and was_refused_by_platform(one.deed)
 
 
 def platform_counts(ground: Ground) -> Counter[str]:

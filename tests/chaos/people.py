@@ -1,22 +1,34 @@
-"""The people of a run: conversations on both platforms, many at a time."""
+"""The people of a run: what they ask on both platforms, many at a time."""
 
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.discord.inbound import message_key as discord_key
 from adapters.slack.inbound import message_key as slack_key
-from tests.chaos.book import name_of, question_about
+from core.channels.rules import Rules
+from core.channels.store import ChannelRules, Place
+from tests.chaos.book import COURSE, question_about
 from tests.chaos.ground import Ground
-from tests.chaos.history import Asked
+from tests.chaos.happenings.commands import commanded
+from tests.chaos.happenings.crowds import crowded
+from tests.chaos.happenings.first_messages import (
+    said_in_new_channel,
+    said_nothing,
+    said_while_away,
+)
+from tests.chaos.history import Asked, Spot, Way
+from tests.chaos.plan import Talk, talks
+from tests.chaos.scene import Scene
 from tests.wire import discord, slack
+from tests.wire.grants import FOLLOWS_IN, grant_on
 
-_SERVERS, _CHANNELS, _USERS = 4, 6, 24
-"""On Discord, the channels are shared out between the servers."""
-_LONGEST = 4
 _AT_A_TIME = 12
 _APART = 1_000_000
 """What sets the number of a conversation apart that broke off from another."""
@@ -24,6 +36,9 @@ _WAITS = 0.6
 """How many follow-ups are asked only when the question before is answered."""
 _PATIENCE = 40.0
 """Seconds until a person goes on without an answer."""
+
+Away = Callable[[], Awaitable[None]]
+"""Ends every process of the bot, which is started again soon after."""
 
 
 @dataclass
@@ -36,86 +51,126 @@ class People:
     pace: float
     """Questions a second, at most."""
     asked: list[Asked] = field(default_factory=list)
-    conversations: int = 0
 
     def __post_init__(self) -> None:
-        self._random = random.Random(self.seed)
+        self.random = random.Random(self.seed)
+        self.scene = Scene(self.ground)
         self._turn = asyncio.Semaphore(_AT_A_TIME)
-        there, here = self.ground.discord.world, self.ground.slack.world
-        servers = [there.guild]
-        for number in range(1, _SERVERS):
-            servers.append(there.add_guild(f"Course {number}", there.owner))
-            there.install(there.application, servers[-1])
-        self._on_discord = [there.add_user(f"user{n}", *servers) for n in range(_USERS)]
-        self._there = [
-            there.add_channel(servers[n % _SERVERS], f"channel-{n}") for n in range(_CHANNELS)
-        ]
-        self._on_slack = [here.add_user(f"user{n}", here.workspace) for n in range(_USERS)]
-        members = (here.owner, here.bot, *self._on_slack)
-        self._here = [
-            here.add_channel(here.workspace, f"channel-{n}", members=members)
-            for n in range(_CHANNELS)
-        ]
+        self._away: Away | None = None
 
-    async def ask_all(self) -> None:
-        """Have all conversations, and wait until the last question was asked."""
+    async def can_read(self, engine: AsyncEngine) -> None:
+        """Let every server and the workspace read the book, and wait until running bots know.
+
+        In one channel of each platform the bot is switched off.
+        """
+        there = [f"discord:{number}" for number in self.ground.discord.world.guilds]
+        here = f"slack:{self.ground.slack.world.workspace.id}"
+        await grant_on(engine, COURSE, [*there, here])
+        for place in self.scene.switched_off():
+            await ChannelRules(engine).set(Place(*place), Rules(excluded=True))
+        await asyncio.sleep(FOLLOWS_IN)
+
+    async def ask_all(self, away: Away | None = None) -> None:
+        """Have all conversations, and wait until the last question was asked.
+
+        Args:
+            away: Ends every process; without it conversations alone are held.
+        """
+        self._away = away
         async with asyncio.TaskGroup() as talking:
-            for number, names in enumerate(self._conversations()):
+            for talk in talks(self.questions, self.seed, plain=away is None):
                 await self._turn.acquire()
-                talk = self._talk_on_discord if number % 2 else self._talk_on_slack
-                talking.create_task(self._talk(talk(number, names)))
-                await asyncio.sleep(len(names) / self.pace)
+                talking.create_task(self._talk(talk))
+                await asyncio.sleep(len(talk.names) / self.pace)
 
-    def _conversations(self) -> Iterator[list[str]]:
-        """Yield the names that each conversation is about."""
-        number = 0
-        while number < self.questions:
-            length = min(self._random.randint(1, _LONGEST), self.questions - number)
-            yield [name_of(n) for n in range(number, number + length)]
-            number += length
-
-    async def _talk(self, conversation: Awaitable[None]) -> None:
+    async def _talk(self, talk: Talk) -> None:
         try:
-            await conversation
+            match talk.way:
+                case Way.TALK if talk.on_discord:
+                    await self._talk_on_discord(talk)
+                case Way.TALK:
+                    await self._talk_on_slack(talk)
+                case Way.CROWD:
+                    await crowded(self, talk)
+                case Way.COMMAND:
+                    await commanded(self, talk)
+                case Way.AWAY:
+                    assert self._away is not None
+                    await said_while_away(self, talk, self._away)
+                case Way.NEW_CHANNEL:
+                    await said_in_new_channel(self, talk)
+                case Way.BARE:
+                    await said_nothing(self, talk)
         finally:
             self._turn.release()
 
-    async def _talk_on_discord(self, conversation: int, names: list[str]) -> None:
-        world = self.ground.discord.world
-        user, place = self._random.choice(self._on_discord), self._random.choice(self._there)
-        first: discord.Message | None = None
-        for name in names:
-            text = f"<@{world.bot.id}> {question_about(name)}"
-            message = await world.say(user, place, text)
+    async def _talk_on_discord(self, talk: Talk) -> None:
+        user, place = self.scene.somebody_there(), self.scene.somewhere_there()
+        conversation, first = talk.conversation, None
+        for name in talk.names:
+            message, asked = await self.say_there(user, place, name, conversation)
             first = first or message
-            key = discord_key(world.application.id, message.id)
-            await self._waited(self._note(key, name, conversation))
+            await self.wait_for(asked)
             if (thread := await _thread_of(first)) is not None:
                 place = thread
             else:  # what comes next is a conversation of its own
                 first, conversation = None, conversation + _APART
 
-    async def _talk_on_slack(self, conversation: int, names: list[str]) -> None:
-        world = self.ground.slack.world
-        user, place = self._random.choice(self._on_slack), self._random.choice(self._here)
+    async def _talk_on_slack(self, talk: Talk) -> None:
+        user, place = self.scene.somebody_here(), self.scene.somewhere_here()
         first: slack.Message | None = None
-        for name in names:
-            text = f"<@{world.bot.id}> {question_about(name)}"
-            message = await world.say(user, place, text, thread=first)
+        for name in talk.names:
+            message, asked = await self.say_here(user, place, name, talk.conversation, first)
             first = first or message
-            key = slack_key(world.workspace.id, place.id, message.ts)
-            await self._waited(self._note(key, name, conversation))
+            await self.wait_for(asked)
 
-    def _note(self, key: str, name: str, conversation: int) -> Asked:
-        asked = Asked(key, name, conversation, said_at=time.monotonic())
+    async def say_there(
+        self,
+        user: discord.User,
+        place: discord.Channel,
+        name: str,
+        conversation: int,
+        way: Way = Way.TALK,
+    ) -> tuple[discord.Message, Asked]:
+        """Ask by a message on Discord about a name; without one, mention the bot alone."""
+        world = self.ground.discord.world
+        message = await world.say(user, place, f"<@{world.bot.id}> {_question(name)}")
+        spot = Spot(str(user.id), str(place.id), str(message.id))
+        key = discord_key(world.application.id, message.id)
+        return message, self.note(Asked(key, name, conversation, way, spot))
+
+    async def say_here(
+        self,
+        user: slack.User,
+        place: slack.Channel,
+        name: str,
+        conversation: int,
+        thread: slack.Message | None = None,
+        way: Way = Way.TALK,
+    ) -> tuple[slack.Message, Asked]:
+        """Ask by a message on Slack about a name; without one, mention the bot alone."""
+        world = self.ground.slack.world
+        text = f"<@{world.bot.id}> {_question(name)}"
+        message = await world.say(user, place, text, thread=thread)
+        spot = Spot(user.id, place.id, message.ts, thread.ts if thread else "")
+        key = slack_key(world.workspace.id, place.id, message.ts)
+        return message, self.note(Asked(key, name, conversation, way, spot))
+
+    def note(self, asked: Asked) -> Asked:
+        """Enter a question that was asked just now."""
+        asked.said_at = time.monotonic()
         self.asked.append(asked)
         return asked
 
-    async def _waited(self, asked: Asked) -> None:
+    async def wait_for(self, asked: Asked) -> None:
         """Wait for the answer, or only until the question was seen to be accepted."""
-        patient = self._random.random() < _WAITS
+        patient = self.random.random() < _WAITS
         with suppress(TimeoutError):
             await until(lambda: (asked.done_at if patient else asked.seen_at) is not None)
+
+
+def _question(name: str) -> str:
+    return question_about(name) if name else ""
 
 
 async def _thread_of(message: discord.Message) -> discord.Channel | None:
@@ -125,7 +180,7 @@ async def _thread_of(message: discord.Message) -> discord.Channel | None:
     return message.thread
 
 
-async def until(condition: Callable[[], bool], patience: float = _PATIENCE) -> None:
+async def until(condition: Callable[[], Any], patience: float = _PATIENCE) -> None:
     """Wait until a condition is true.
 
     Raises:

@@ -1,7 +1,7 @@
 """Reads what happened: the database's commits, and what both platforms were called for."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -11,13 +11,18 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.database import reading
 from core.errors import StoreError
 from core.inbox.base import State, request_id_for
+from core.inbox.limits import minute_of
 from core.inbox.rows import InboxRow
 from core.models import Outcome
 from core.sessions.rows import TurnRow
+from tests.chaos.calls import calls_about
 from tests.chaos.ground import Ground
 from tests.chaos.history import Asked, History, Post, Turn
-from tests.chaos.shown import is_gone, is_unfinished, key_of
+from tests.chaos.shown import is_gone, is_question, is_unfinished, key_of
 from tests.chaos.sightings import Sightings
+from tests.chaos.whispers import keys_of_whispers, was_refused_by_platform
+from tests.wire.discord.entities import ChannelType
+from tests.wire.slack.entities import ChannelKind
 
 
 class Watcher:
@@ -36,6 +41,7 @@ class Watcher:
 
     async def look(self) -> bool:
         """Note what the inbox holds; return whether the database answered."""
+        begun = time.monotonic()
         query = select(
             InboxRow.key, InboxRow.state, InboxRow.heal_at, InboxRow.attempts, InboxRow.fence
         )
@@ -49,8 +55,10 @@ class Watcher:
             state = states.get(one.key)
             if state is not None and one.seen_at is None:
                 one.seen_at = now
-            if state not in (None, State.WAITING.value) and one.done_at is None:
-                one.done_at = now
+            if state not in (None, State.WAITING.value):
+                one.done_at = now if one.done_at is None else one.done_at
+            else:
+                one.waited_at = begun
         self.waiting = frozenset(row.key for row in rows if row.state == State.WAITING.value)
         healing = any(row.heal_at is not None for row in rows)
         self.is_quiet = not self.waiting and not healing
@@ -60,35 +68,54 @@ class Watcher:
 
 
 async def read(
-    ground: Ground, watcher: Watcher, sightings: Sightings, engine: AsyncEngine
+    ground: Ground,
+    watcher: Watcher,
+    sightings: Sightings,
+    engine: AsyncEngine,
+    strange: Collection[str] = (),
 ) -> History:
-    """Return the history of a run that is over."""
+    """Return the history of a run that is over.
+
+    Args:
+        strange: The channels of events that cannot be read: what is said there is left out.
+    """
     ended_at = time.monotonic()
     asked = watcher._asked
     await watcher.look()
     keys = {request_id_for(one.key): one.key for one in asked}
+    acked, rows = acknowledged(ground), await _rows(engine)
+    for one in asked:
+        one.acknowledged = one.key.rpartition(":")[2] in acked
+        if (row := rows.get(one.key)) is not None:
+            one.accepted_in, one.inbox_says = minute_of(row.accepted_at), row.settlement
+        one.failed = was_refused_by_platform(one.deed)
+    posts = [*_on_discord(ground, asked, keys), *_on_slack(ground, asked, keys)]
     return History(
-        asked=[_with_acknowledgement(one, acknowledged(ground)) for one in asked],
+        asked=asked,
         turns=[turn async for turn in _turns(engine, keys)],
-        posts=[*_on_discord(ground, asked, keys), *_on_slack(ground, asked, keys)],
-        lives=list(sightings.lives(keys, asked)),
+        posts=[post for post in posts if post.place.partition(":")[0] not in strange],
+        lives=[life for life in sightings.lives(keys, asked) if life.place not in strange],
         ended_at=ended_at,
-        waiting=watcher.waiting,
+        calls=calls_about(ground, asked, keys),
+        waiting=frozenset(watcher.waiting & {one.key for one in asked}),
     )
+
+
+async def _rows(engine: AsyncEngine) -> Mapping[str, Any]:
+    """Return when each event was accepted and how it was settled, by its key."""
+    query = select(InboxRow.key, InboxRow.accepted_at, InboxRow.settlement)
+    async with reading(engine) as db:
+        return {row.key: row for row in await db.execute(query)}
 
 
 def acknowledged(ground: Ground) -> frozenset[str]:
     """Return the Slack timestamps of messages whose delivery was acknowledged."""
-    return frozenset(
-        str(delivery.payload["event"].get("ts"))
+    events = (
+        delivery.payload.get("event")
         for delivery in ground.slack.world.history.deliveries
-        if delivery.acked_at is not None and "event" in delivery.payload
+        if delivery.acked_at is not None and isinstance(delivery.payload, dict)
     )
-
-
-def _with_acknowledgement(one: Asked, known: frozenset[str]) -> Asked:
-    one.acknowledged = one.key.rpartition(":")[2] in known
-    return one
+    return frozenset(str(event.get("ts")) for event in events if isinstance(event, dict))
 
 
 async def _turns(engine: AsyncEngine, keys: Mapping[UUID, str]) -> Any:
@@ -98,19 +125,24 @@ async def _turns(engine: AsyncEngine, keys: Mapping[UUID, str]) -> Any:
             text = str(response.get("response_text", ""))
             key = keys.get(row.request_id)
             whole = row.outcome == Outcome.ANSWERED and response.get("model_name") == "scripted"
-            yield Turn(row.request_id, key, row.session_id, row.turn_number, text, whole)
+            failed = row.outcome == Outcome.ERROR
+            yield Turn(row.request_id, key, row.session_id, row.turn_number, text, failed, whole)
 
 
 def _on_discord(ground: Ground, asked: Iterable[Asked], keys: Mapping[UUID, str]) -> Iterator[Post]:
-    world = ground.discord.world
+    world, whispered = ground.discord.world, keys_of_whispers(asked, ())
     for message in world.messages.values():
-        if message.author is not world.bot or is_gone(message) or not message.text:
+        if message.author is not world.bot or is_gone(message):
+            continue
+        if not message.text and not message.loading:
             continue
         yield Post(
-            key=key_of(message, keys, asked),
+            key=whispered.get(message) or key_of(message, keys, asked),
             place=str(message.channel.id),
             position=message.id,
             text=message.text,
+            reader="" if message.visible_to is None else str(message.visible_to),
+            is_direct=message.channel.kind is ChannelType.DM,
             unfinished=is_unfinished(message),
             revisions=tuple(message.revisions),
         )
@@ -118,14 +150,18 @@ def _on_discord(ground: Ground, asked: Iterable[Asked], keys: Mapping[UUID, str]
 
 def _on_slack(ground: Ground, asked: Iterable[Asked], keys: Mapping[UUID, str]) -> Iterator[Post]:
     world = ground.slack.world
-    for message in world.messages:
-        if message.author is not world.bot or message.deleted or message.ephemeral:
+    ours = [message for message in world.messages if message.author is world.bot]
+    whispered = keys_of_whispers(asked, [message for message in ours if message.ephemeral])
+    for message in ours:
+        if message.deleted or is_question(message):
             continue
         yield Post(
-            key=key_of(message, keys, asked),
+            key=whispered.get(message) or key_of(message, keys, asked),
             place=f"{message.channel.id}:{message.thread_ts}",
             position=int(message.ts.replace(".", "")),
             text=message.shown,
+            reader=message.visible_to or "",
+            is_direct=message.channel.kind is ChannelKind.IM,
             unfinished=is_unfinished(message),
             revisions=tuple(message.revisions),
         )

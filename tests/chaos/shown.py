@@ -7,7 +7,7 @@ from uuid import UUID
 from adapters.buttons import Button, parsed
 from adapters.discord.posting import nonce
 from adapters.slack.blocks import pressed
-from adapters.slack.posting import EVENT_TYPE
+from adapters.slack.posting import EVENT_TYPE, QUESTION_PART
 from tests.chaos.history import Asked
 from tests.wire import discord, slack
 
@@ -23,6 +23,15 @@ def key_of(message: Message, requests: Mapping[UUID, str], asked: Iterable[Asked
     if isinstance(message, discord.Message):
         return _by_button(message.components, requests) or _by_nonce(message, asked)
     return _by_metadata(message) or _by_button(message.blocks, requests)
+
+
+def is_question(message: Message) -> bool:
+    """Return whether the bot posted what somebody asked with a command, to answer below it."""
+    if isinstance(message, discord.Message):
+        return False
+    found = message.metadata or {}
+    is_ours = found.get("event_type") == EVENT_TYPE
+    return is_ours and found["event_payload"]["part"] == QUESTION_PART
 
 
 def is_unfinished(message: Message) -> bool:
@@ -72,6 +81,6 @@ def _by_nonce(message: discord.Message, asked: Iterable[Asked]) -> str | None:
 
 def _by_metadata(message: slack.Message) -> str | None:
     found = message.metadata or {}
-    if found.get("event_type") != EVENT_TYPE:
+    if found.get("event_type") != EVENT_TYPE or is_question(message):
         return None
     return str(found["event_payload"]["key"])

@@ -5,10 +5,12 @@ from uuid import uuid4
 
 import pytest
 
+from core.errors import ServiceError
 from core.inbox.base import request_id_for
 from tests.chaos.book import fact_about, name_of
-from tests.chaos.checker import Anomaly, Kind, apologies, check
-from tests.chaos.history import Asked, History, Post, Turn
+from tests.chaos.checker import Anomaly, Kind, check
+from tests.chaos.history import Asked, History, Post, Spot, Turn
+from tests.chaos.settlements import Settlement, ledger
 
 SESSION, OTHER = uuid4(), uuid4()
 
@@ -177,12 +179,14 @@ def test_the_same_edit_twice_is_no_step_back() -> None:
     assert check(history) == []
 
 
-def test_an_apology_is_counted_and_no_anomaly() -> None:
+def test_an_apology_settles_a_question() -> None:
     history = good()
     del history.turns[2]
-    history.posts[2] = replace(history.posts[2], text="I am sorry.", revisions=("I am sorry.",))
+    told = ServiceError.user_message
+    history.posts[2] = replace(history.posts[2], text=told, revisions=(told,), reader="U")
+    history.asked[2].spot = Spot("U")
     assert check(history) == []
-    assert apologies(history) == 1
+    assert ledger(history)[2].settlement is Settlement.APOLOGISED
 
 
 def test_what_was_not_done_in_time_is_told() -> None:

@@ -4,9 +4,13 @@ import re
 
 import pytest
 
+from tests.chaos.book import name_of
 from tests.chaos.disturbances import LONG_STOPS, planned
 from tests.chaos.figures import is_clean, table
+from tests.chaos.happenings.crowds import CHANNEL_PER_MINUTE, USER_PER_MINUTE
+from tests.chaos.history import Way
 from tests.chaos.part import Outcome
+from tests.chaos.plan import CROWD, talks
 from tests.chaos.run import parts
 from tests.chaos.templates import BUOYS
 from tests.chaos.test_short_run import QUESTIONS, SEED
@@ -27,6 +31,30 @@ def test_a_run_has_every_place_and_500_questions_to_real_models() -> None:
     assert sum(part.questions for part in found if not part.stand_ins) == 500
 
 
+@pytest.mark.parametrize("questions", [1, 20, QUESTIONS, 94, 250])
+def test_the_talks_of_a_part_have_all_its_questions_each_a_name_of_its_own(questions: int) -> None:
+    found = talks(questions, 1)
+    names = [name for talk in found for name in talk.names]
+    assert names == [name_of(number) for number in range(questions)]
+    assert [talk.names[0] for talk in found] == [name_of(talk.conversation) for talk in found]
+
+
+@pytest.mark.parametrize("questions", [QUESTIONS, 94, 250])
+def test_every_way_of_asking_comes_in_a_part(questions: int) -> None:
+    found = talks(questions, 1)
+    assert {talk.way for talk in found} == set(Way)
+    for way in (Way.TALK, Way.COMMAND, Way.AWAY, Way.NEW_CHANNEL, Way.BARE):
+        assert len({talk.on_discord for talk in found if talk.way is way}) == 2, way
+
+
+def test_crowds_of_two_seeds_come_on_both_platforms() -> None:
+    crowds = [talk for seed in (1, 2) for talk in talks(94, seed) if talk.way is Way.CROWD]
+    assert {talk.on_discord for talk in crowds} == {True, False}
+    loudest, others = 10, CROWD - 10
+    assert loudest > USER_PER_MINUTE
+    assert USER_PER_MINUTE + others > CHANNEL_PER_MINUTE
+
+
 def test_a_seed_plans_the_same_again_and_another_something_else() -> None:
     first = planned(250, 1, crashes=True)
     assert first == planned(250, 1, crashes=True)
@@ -44,6 +72,7 @@ def test_20_000_questions_meet_as_many_disturbances_as_are_promised() -> None:
     assert stops + long >= 60
     assert long == pytest.approx((stops + long) * LONG_STOPS, rel=0.5)
     assert names.count("crash") >= 15
+    assert names.count("outage") >= 300
 
 
 def test_the_short_run_has_no_long_stop() -> None:

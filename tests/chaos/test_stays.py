@@ -1,8 +1,11 @@
 """What stood for too long in the middle of a run is found, though it is gone at its end."""
 
+from uuid import uuid4
+
+from core.inbox.base import request_id_for
 from tests.chaos.checker import Anomaly, Kind, check
 from tests.chaos.ground import a_ground
-from tests.chaos.history import Asked, History, Life, Look, Post
+from tests.chaos.history import Asked, History, Life, Look, Post, Turn
 from tests.chaos.sightings import Sightings
 from tests.chaos.stays import longest, orphans, second_answers
 from tests.wire.slack.posting import Draft
@@ -15,7 +18,8 @@ def run(*lives: Life, disturbed: tuple[tuple[float, float], ...] = ()) -> Histor
     """One question that is answered once at the end, and what was seen before."""
     question = Asked(KEY, "K0001", 1, seen_at=1.0, done_at=DONE, acknowledged=True)
     answer = Post(KEY, "thread", 1, "The answer.")
-    history = History(asked=[question], posts=[answer], lives=[*lives], ended_at=END)
+    turn = Turn(request_id_for(KEY), KEY, uuid4(), 1, answer.text)
+    history = History([question], [turn], [answer], lives=[*lives], ended_at=END)
     history.disturbed += disturbed
     return history
 

@@ -57,9 +57,9 @@ IN_BOT = (
     ),
     Mutant(
         "let others read the key file",
-        "bot/secrets.py",
-        "        fresh.touch(mode=0o600)\n",
-        "        fresh.touch(mode=0o644)\n",
+        "bot/key_files.py",
+        "os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)",
+        "os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)",
         "a key on disk is its owner's",
         (f"{SECRETS}::test_a_kept_key_is_its_owners_alone_and_stays",),
     ),

@@ -2,6 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
+ACCESS = "tests/unit/core/access/test_reading.py"
 AGENT = "tests/unit/core/test_agent.py"
 COMPOSITION = "tests/unit/core/test_composition.py"
 INBOX = "tests/contracts/test_inbox.py"
@@ -17,6 +18,73 @@ CONFINED = "tests/unit/core/ingestion/test_confinement.py"
 COURSES = "tests/security/test_courses_apart.py"
 
 IN_CORE = (
+    # --- who may read a course -------------------------------------------------------------
+    Mutant(
+        "count the staff of one course for all",
+        "core/access/staff.py",
+        "        one.counts_for(course_id) and _is_of(member, one) for one in named\n",
+        "        _is_of(member, one) for one in named\n",
+        "staff of one course set nothing up for another",
+        (
+            "tests/unit/core/access/test_staff.py::"
+            "test_who_is_limited_to_a_course_counts_only_where_it_answers",
+        ),
+    ),
+    Mutant(
+        "let a person's id name a role",
+        "core/access/staff.py",
+        "    return named.id in member.holds\n",
+        "    return named.id in {*member.holds, member.id}\n",
+        "an id names what it is the id of",
+        (
+            "tests/unit/core/access/test_staff.py::"
+            "test_an_id_names_what_it_is_the_id_of_and_nothing_else",
+        ),
+    ),
+    Mutant(
+        "let a granted course be read by all tenants",
+        "core/access/reading.py",
+        "(course.course_id, tenant) in permits.grants",
+        "course.course_id in {granted for granted, _ in permits.grants}",
+        "a grant opens a course to its tenant alone",
+        (f"{ACCESS}::test_a_grant_opens_a_course_to_its_tenant_alone",),
+    ),
+    Mutant(
+        "let every tenant read the operator's courses",
+        "core/access/reading.py",
+        "    if course.tenant is None and is_home(reader, permits):\n",
+        "    if course.tenant is None:\n",
+        "a tenant that comes later reads nothing of the operator's",
+        (f"{ACCESS}::test_a_course_is_open_for_one_of_five_reasons_and_for_no_other",),
+    ),
+    Mutant(
+        "let the operator's tenants read what others own",
+        "core/access/reading.py",
+        "    if course.tenant is None and is_home(reader, permits):\n",
+        "    if is_home(reader, permits):\n",
+        "a tenant's own course is its own",
+        (f"{ACCESS}::test_a_tenants_own_course_is_not_the_other_homes",),
+    ),
+    Mutant(
+        "make every tenant the operator's own",
+        "core/access/store.py",
+        "    is_first = not db.scalar(",
+        "    is_first = True or db.scalar(",
+        "the first tenant alone is the operator's own",
+        (
+            "tests/contracts/test_access.py::test_the_first_tenant_of_each_platform_is_the_operators_own",
+        ),
+    ),
+    Mutant(
+        "let chat lift what the file restricts",
+        "core/channels/rules.py",
+        "not (locked or restricted)",
+        "not locked",
+        "chat lifts nothing that the operator's file restricts",
+        (
+            "tests/unit/core/channels/test_rules.py::test_chat_lifts_nothing_that_the_file_restricts",
+        ),
+    ),
     # --- nothing leaves the machine --------------------------------------------------------
     Mutant(
         "let the embedding engine report to its maker",
@@ -138,8 +206,8 @@ IN_CORE = (
     Mutant(
         "let the model's URL through",
         "core/grounding/citations.py",
-        "    text = without_links(text.strip())\n",
-        "    text = text.strip()\n",
+        '_BACKTICK.sub("‘", without_links(text))',
+        '_BACKTICK.sub("‘", text)',
         "links come from the citation table alone",
         (f"{COMPOSITION}::test_no_url_of_the_book_or_of_a_writer_reaches_the_answer",),
     ),
@@ -178,8 +246,8 @@ IN_CORE = (
     Mutant(
         "show what was not checked",
         "core/drafting.py",
-        "claim = replace(claim, text=shown_prose(claim.text))  # what is checked is what is shown",
-        "pass",
+        "text = with_code_of(shown_prose(claim.text), [",
+        "text = with_code_of(claim.text, [",
         "no link or tag of a model's prose is shown",
         (f"{AGENT}::test_what_a_model_links_to_is_shown_without_its_target",),
     ),
@@ -352,7 +420,7 @@ IN_CORE = (
     ),
     Mutant(
         "keep what was asked beside its turn",
-        "core/inbox/accepting.py",
+        "core/inbox/rows.py",
         '    "request": None,\n    "refusal": None,\n    "token": None,\n',
         '    "token": None,\n',
         "a question is stored in one place",

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import select
@@ -13,7 +14,8 @@ from core.errors import StoreError
 from core.inbox.base import State
 from core.inbox.rows import InboxRow
 from tests.chaos.history import Asked
-from tests.chaos.people import People
+from tests.chaos.people import Away, People
+from tests.chaos.plan import talks
 
 _ON_SLACK = 16
 """One conversation in so many: Slack allows a bot fifty updates a minute."""
@@ -26,14 +28,15 @@ class Crowd(People):
     answered = 0
     """Since the beginning."""
 
-    async def ask_all(self) -> None:
+    async def ask_all(self, away: Away | None = None) -> None:
         """Have as many conversations as it takes, and wait for all their answers."""
         async with asyncio.TaskGroup() as talking:
-            for number, names in enumerate(self._conversations()):
+            for number, talk in enumerate(talks(self.questions, self.seed, plain=away is None)):
                 await self._turn.acquire()
-                talk = self._talk_on_discord if number % _ON_SLACK else self._talk_on_slack
-                talking.create_task(self._talk(talk(number, names)))
-                await asyncio.sleep(len(names) / self.pace)
+                # Even numbers are held on Slack, odd ones on Discord.
+                held = replace(talk, number=int(number % _ON_SLACK != 0))
+                talking.create_task(self._talk(held))
+                await asyncio.sleep(len(talk.names) / self.pace)
 
     async def watch(self, engine: AsyncEngine) -> None:
         """Tell those who wait that they were heard, and answered, until cancelled."""

@@ -125,7 +125,7 @@ async def measure(trial: Trial, engine: AsyncEngine, seconds: float, pairs: int)
     Every other pair begins with the spammer, so that a machine which becomes slower, or a
     database that grows, is not taken for what the spammer costs.
     """
-    people = await People.in_workspaces(trial)
+    people = await People.in_workspaces(trial, engine)
     await people.ask(engine, min(_WARM_UP, seconds), beside_spam=False)
     people.asked.clear()
     process, processor = psutil.Process(trial.bot.pid), {False: 0.0, True: 0.0}

@@ -8,9 +8,10 @@ from typing import Self
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.slack.inbound import message_key
-from tests.chaos.book import fact_about, name_of, question_about
+from tests.chaos.book import COURSE, fact_about, name_of, question_about
 from tests.chaos.templates import BUOYS
 from tests.soak.bots import all_acknowledged, waiting
+from tests.wire.grants import grant_on
 from tests.wire.pace import paced
 from tests.wire.slack import Change, Message, User
 from tests.wire.slack_bot import Trial, is_finished
@@ -74,14 +75,18 @@ class People:
         trial.world.watch(self._seen)
 
     @classmethod
-    async def in_workspaces(cls, trial: Trial) -> Self:
-        """Return people of workspaces in which the app is installed; all but one are ordinary."""
+    async def in_workspaces(cls, trial: Trial, engine: AsyncEngine) -> Self:
+        """Return people of workspaces that read the book; all but one are ordinary."""
         world = trial.world
         await trial.bot.says("listening for Slack on port")
         places = [world.workspace]
         places += [world.add_workspace(f"Workspace {n}") for n in range(1, WORKSPACES)]
+        # Before they are met: a running bot reads the grants again when it meets a tenant.
+        await grant_on(engine, COURSE, [f"slack:{workspace.id}" for workspace in places])
         for workspace in places:
             await install(trial, workspace)
+        for workspace in places[1:]:
+            await trial.bot.says(f"slack:{workspace.id} has let the bot in")
         others = [world.add_user(f"user{n}", places[n % WORKSPACES]) for n in range(PEOPLE)]
         return cls(trial, world.add_user("spammer", world.workspace), others)
 

@@ -84,6 +84,7 @@ async def _live(
 
 async def _ask(crowd: Crowd, bot: BotProcess, life: int, questions: int, kept: Path) -> None:
     engine = create_engine(f"sqlite:///{bot.folder / 'data' / 'glossator.db'}")
+    await crowd.can_read(engine)
     watching = asyncio.create_task(crowd.watch(engine))
     measuring = asyncio.create_task(_measure(crowd, bot, life, kept))
     pace, crowd.pace = crowd.pace, BURST

@@ -1,0 +1,1 @@
+"""What happens in a run beside conversations, each kind in a file of its own."""

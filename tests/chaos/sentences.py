@@ -1,0 +1,63 @@
+"""What the bot's own sentences say of a question: a refusal, an apology, or nothing yet."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from adapters.access.whereabouts import NO_COURSE, NOT_ADMITTED, WHICH_COURSE
+from adapters.delivering import TOO_OLD
+from adapters.desk import HOW_TO_ASK, NOT_HERE, STAFF_ONLY
+from adapters.intake import SLOW
+from adapters.waiting import STILL_WAITING
+from core.errors import BotError, QuestionTooShort, RateLimited, ServiceError, Stopped
+
+
+class Said(StrEnum):
+    """What a sentence of the bot's says of a question."""
+
+    REFUSAL = "it is not answered here, or not in this form"
+    POINTER = "it is to be asked in another way"
+    NOTICE = "its asker asks too much at the moment"
+    APOLOGY = "it could not be answered"
+    SLOW = "it is not noted yet, and may have to be asked again"
+    WAITING = "it is noted, and others come before it"
+
+
+def said(text: str) -> Said | None:
+    """Return what a message says that shows no answer; None: no sentence that is known."""
+    shown = _letters(text)
+    return next((known for sentence, known in _KNOWN if sentence in shown), None)
+
+
+def is_meanwhile(text: str) -> bool:
+    """Return whether a message tells only that something else follows."""
+    return said(text) in (Said.SLOW, Said.WAITING)
+
+
+def _letters(text: str) -> str:
+    """Return a text's letters alone: platforms set marks of their own, and numbers vary."""
+    return "".join(character for character in text.casefold() if character.isalpha())
+
+
+def _sentences() -> Iterator[tuple[str, Said]]:
+    for text in (NOT_HERE, NOT_ADMITTED, NO_COURSE, STAFF_ONLY):
+        yield text, Said.REFUSAL
+    yield HOW_TO_ASK, Said.POINTER
+    yield WHICH_COURSE, Said.POINTER
+    yield QuestionTooShort(1, 3).user_message, Said.REFUSAL
+    yield RateLimited(1.0).user_message, Said.NOTICE
+    yield Stopped().user_message, Said.NOTICE
+    yield SLOW, Said.SLOW
+    yield STILL_WAITING, Said.WAITING
+    failures: list[type[BotError]] = [BotError, *_kinds_of(ServiceError)]
+    for failure in failures:
+        yield failure.user_message, Said.APOLOGY
+    yield TOO_OLD, Said.APOLOGY
+
+
+def _kinds_of(error: type[BotError]) -> Iterator[type[BotError]]:
+    yield error
+    for kind in error.__subclasses__():
+        yield from _kinds_of(kind)
+
+
+_KNOWN = tuple((_letters(text), known) for text, known in _sentences())

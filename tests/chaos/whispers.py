@@ -1,0 +1,75 @@
+"""Which question a message settles that its asker alone sees, or that came with a command."""
+
+from collections.abc import Iterable, Sequence
+
+from core.inbox.audience import Audience, Settlement
+from tests.chaos.history import Asked
+from tests.chaos.sentences import is_meanwhile
+from tests.chaos.shown import Message
+from tests.wire import discord, slack
+
+
+def keys_of_whispers(
+    asked: Iterable[Asked], ephemerals: Sequence[slack.Message]
+) -> dict[Message, str]:
+    """Return the questions of messages that came with a command, and of Slack's ephemeral ones.
+
+    An ephemeral message of Slack names no question: it is of the latest one that its reader
+    asked before it where it stands, and that no other one settles; those that the inbox has it were
+    settled so that their asker alone reads it come first.
+
+    Args:
+        ephemerals: The bot's, in the order of their posting.
+    """
+    asked = list(asked)
+    found = {message: one.key for one in asked for message in _of_deed(one.deed)}
+    settled = {key for message, key in found.items() if not is_meanwhile(message_text(message))}
+    for message in ephemerals:
+        if message in found:
+            continue
+        fitting = [one for one in asked if _fits(message, one)]
+        if is_meanwhile(message_text(message)):
+            found.update((message, one.key) for one in fitting[-1:])
+            continue
+        unsettled = [one for one in fitting if one.key not in settled]
+        expected = [one for one in unsettled if _is_for_the_asker(one)]
+        for one in (expected or unsettled or fitting)[-1:]:
+            found[message] = one.key
+            settled.add(one.key)
+    return found
+
+
+def was_refused_by_platform(deed: object) -> bool:
+    """Return whether the platform told who gave a command that the bot does not respond."""
+    if isinstance(deed, discord.Interaction):
+        return deed.callback is None
+    return isinstance(deed, slack.Interaction) and deed.failure is not None
+
+
+def message_text(message: Message) -> str:
+    """Return all that a message shows."""
+    return message.text if isinstance(message, discord.Message) else message.shown
+
+
+def _is_for_the_asker(one: Asked) -> bool:
+    """Return whether the inbox says that something was sent for its asker alone."""
+    if one.inbox_says is None or one.inbox_says == Settlement.PASSED_OVER.value:
+        return False
+    return one.is_private or Settlement(one.inbox_says).audience is Audience.ASKER
+
+
+def _of_deed(deed: object) -> list[Message]:
+    if isinstance(deed, discord.Interaction):
+        original = [deed.original] if deed.original is not None else []
+        return [*original, *deed.follow_ups]
+    return [*deed.messages] if isinstance(deed, slack.Interaction) else []
+
+
+def _fits(message: slack.Message, one: Asked) -> bool:
+    spot = one.spot
+    if (message.visible_to, message.channel.id) != (spot.user, spot.channel):
+        return False
+    is_before = spot.message < message.ts
+    if isinstance(one.deed, slack.Interaction):
+        is_before = one.deed.started <= message.at
+    return is_before and message.thread_ts in (None, spot.message or None, spot.thread or None)
