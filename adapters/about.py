@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
+from adapters.access.whereabouts import Here
 from adapters.desk import FrontDesk
 from adapters.guide import Guide, Shelfmark
-from core.channels.rules import Rules
+from core.access.reading import Reader
 from core.models import MAX_QUESTION
 from core.personal import Stored
 
@@ -45,18 +46,18 @@ class Facts:
         self._writer = writer
         self._escape = escape
 
-    async def sources(self, rules: Rules) -> str:
-        """Return the titles of the course that is answered from where these rules hold."""
-        mark = await self._mark(rules)
+    async def sources(self, here: Here) -> str:
+        """Return the titles of the course that is answered from in a place."""
+        mark = await self._mark(here)
         if mark is None:
             return _NO_COURSE
-        titles = await self._guide.titles(mark.course.course_id)
+        titles = await self._guide.titles(here.reader, mark.course.course_id)
         head = f"**{self._escape(mark.course.title)}**, as of {mark.edition.created_at:%Y-%m-%d}:"
         return "\n".join([head, *self._shortened(titles)])
 
-    async def about(self, rules: Rules) -> str:
+    async def about(self, here: Here) -> str:
         """Return the version, the model, and the edition of the course."""
-        mark = await self._mark(rules)
+        mark = await self._mark(here)
         lines = [f"Glossator {self._version}", f"Answers are written by: {self._writer}"]
         if mark is not None:
             lines.append(
@@ -66,16 +67,15 @@ class Facts:
             )
         return "\n".join(lines)
 
-    async def courses(self) -> list[str]:
-        """Return a line for each course that can be asked."""
+    async def courses(self, reader: Reader) -> list[str]:
+        """Return a line for each course that the reader can ask."""
         return [
             f"{self._escape(mark.course.title)} (`{course_id}`)"
-            for course_id, mark in sorted((await self._guide.courses()).items())
+            for course_id, mark in sorted((await self._guide.courses(reader)).items())
         ]
 
-    async def _mark(self, rules: Rules) -> Shelfmark | None:
-        course_id = await self._desk.course_of(rules)
-        return (await self._guide.courses()).get(course_id or "")
+    async def _mark(self, here: Here) -> Shelfmark | None:
+        return await self._guide.mark(here.reader, await self._desk.course_of(here))
 
     def _shortened(self, titles: list[str]) -> list[str]:
         """Return the titles as a list, as many as fit, and how many more there are."""

@@ -1,18 +1,23 @@
 """What the buttons under an answer do, whatever the platform."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from adapters.access.location import Location
 from adapters.desk import FrontDesk, Received
+from adapters.guide import Guide
 from adapters.heard import Heard
+from core.access.tenants import Tenant
+from core.channels.rules import Rules
+from core.channels.store import ChannelRules, Place
 from core.errors import RequestError
 from core.feedback.store import Feedback, Vote
-from core.inbox.base import Acceptance
+from core.inbox.base import Acceptance, Answered
 from core.inbox.store import Inbox
-from core.models import EXPLAIN_QUOTE, ConversationTurn
+from core.models import EXPLAIN_QUOTE, AgentRequest, ConversationTurn
 from core.sessions.rows import FORGOTTEN_USER
 from core.sessions.store import SessionStore
 
@@ -22,11 +27,14 @@ NOTED = "Thank you, noted as helpful."
 NOTED_TOO = "Noted as not helpful."
 REASON_KEPT = "Thank you, this helps the people who run the course."
 NO_QUESTION = "There was no question beside the quote. Please ask one."
+KEPT_PRIVATE = "The operator of this bot has set that answers to commands stay private here."
 SHARED = "Shared in this channel."
 SHARED_ALREADY = "It is shared already."
 STOPPING = "Stopping."
 DELETING = "It will be gone in a moment, and so is what I stored of it."
 NOT_FOR_GUESTS = "In this channel I answer people of this workspace only."
+NO_SUCH_COURSE = "There is no such course any more. Please ask again."
+CHOSEN = "From now on I answer here from {title}. Please ask."
 FINISHED = "The answer is finished already."
 
 
@@ -35,6 +43,15 @@ class Declined(RequestError):
 
     def __init__(self, sentence: str) -> None:
         super().__init__(user_message=sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class Clicker:
+    """Who pressed a button, and where."""
+
+    location: Location
+    user_id: str
+    """Their pseudonym there."""
 
 
 class AnswerActions:
@@ -51,6 +68,8 @@ class AnswerActions:
         inbox: Inbox,
         sessions: SessionStore,
         feedback: Feedback,
+        guide: Guide,
+        rules: ChannelRules,
         wake: Callable[[], None],
         stop: Callable[[str], Awaitable[bool]],
     ) -> None:
@@ -64,20 +83,30 @@ class AnswerActions:
         self._inbox = inbox
         self._sessions = sessions
         self._feedback = feedback
+        self._guide = guide
+        self._rules = rules
         self._wake = wake
         self._stop = stop
 
-    async def turn(self, request_id: UUID) -> ConversationTurn:
-        """Return the turn of an answer."""
+    async def turn(self, request_id: UUID, clicker: Clicker) -> ConversationTurn:
+        """Return the turn of an answer that the clicker may see.
+
+        That is an answer of their own tenant, from a course that may be read there; a private
+        one is its asker's. Any other is the same as one that is not stored.
+        """
+        await self._check_theirs(await self._inbox.all_of_request(request_id), clicker)
         turn = await self._sessions.turn_of(request_id)
         if turn is None or turn.user_id == FORGOTTEN_USER:
+            raise Declined(GONE)
+        here = await self._desk.here(clicker.location)
+        if await self._guide.mark(here.reader, turn.agent_response.course_id) is None:
             raise Declined(GONE)
         return turn
 
     async def vote(
         self,
         request_id: UUID,
-        voter: str,
+        clicker: Clicker,
         *,
         helpful: bool,
         reason: str | None = None,
@@ -88,30 +117,65 @@ class AnswerActions:
         Args:
             cast_at: When it was cast; a later one is not replaced. None: now.
         """
-        turn = await self.turn(request_id)
+        turn = await self.turn(request_id, clicker)
         course_id = turn.agent_response.course_id
-        vote = Vote(request_id, voter, course_id, helpful, reason)
+        vote = Vote(request_id, clicker.user_id, course_id, helpful, reason)
         await self._feedback.vote(vote, cast_at)
 
-    async def ask_without_quote(self, request_id: UUID, heard: Callable[[str], Heard]) -> Received:
+    async def ask_without_quote(
+        self, request_id: UUID, clicker: Clicker, heard: Callable[[str], Heard]
+    ) -> Received:
         """Ask the question of an answer again, of the whole book.
 
         Args:
             heard: Returns what the click says, given the question.
         """
-        turn = await self.turn(request_id)
+        turn = await self.turn(request_id, clicker)
         if turn.user_input == EXPLAIN_QUOTE:
             raise Declined(NO_QUESTION)
         course_id = turn.agent_response.course_id
         again = replace(heard(turn.user_input), course=course_id, quote=None)
-        received = await self._desk.receive(again)
-        if received is None:  # people of the place may click always
-            raise Declined(NOT_FOR_GUESTS)
-        self._wake()
+        return await self._received(again)
+
+    async def choose(
+        self,
+        request_id: UUID,
+        course_id: str,
+        clicker: Clicker,
+        heard: Callable[[AgentRequest], Heard],
+    ) -> Received | str:
+        """Have a question answered from the course that its asker has chosen.
+
+        In direct messages the choice is kept for the next questions. Where the question waits
+        no more, return what the clicker is told.
+
+        Args:
+            heard: Returns what the click says, given the question that has waited.
+        """
+        events = await self._inbox.all_of_request(request_id)
+        await self._check_theirs(events, clicker)
+        if all(event.user_id != clicker.user_id for event in events):
+            raise Declined(NOT_YOURS)
+        here = await self._desk.here(clicker.location)
+        mark = await self._guide.mark(here.reader, course_id)
+        if mark is None:
+            raise Declined(NO_SUCH_COURSE)
+        direct = next((event for event in events if event.address.get("dm")), None)
+        if direct is not None:
+            await self._keep_choice(direct, course_id)
+        request = await self._inbox.pending_request(request_id)
+        if request is None:
+            return CHOSEN.format(title=mark.course.title)
+        # One key for all clicks: of two at once, or after a failure, one is answered.
+        key = f"{clicker.location.platform}:choose:{request_id}"
+        received = await self._received(replace(heard(request), key=key, course=course_id))
+        await self._inbox.drop_pending(request_id)  # last: until now the click may be repeated
+        if received.accepted.acceptance is Acceptance.KNOWN:
+            return CHOSEN.format(title=mark.course.title)
         return received
 
     async def share(
-        self, request_id: UUID, clicker: str, position: int, address: Mapping[str, Any]
+        self, request_id: UUID, clicker: Clicker, position: int, address: Mapping[str, Any]
     ) -> str:
         """Have a private answer shown to its channel, and return what the clicker is told.
 
@@ -119,23 +183,26 @@ class AnswerActions:
             position: As `Arrival.position`.
             address: Where it is to be shown.
         """
-        turn = await self.turn(request_id)
-        event = await self._inbox.of_request(request_id)
-        private = await self._inbox.of_key(event.key) if event is not None else None
-        if private is None or private.user_id != clicker:
+        turn = await self.turn(request_id, clicker)
+        if self._desk.keeps_private(clicker.location):
+            raise Declined(KEPT_PRIVATE)
+        events = await self._inbox.all_of_request(request_id)
+        asked = next((one for one in events if one.user_id == clicker.user_id), None)
+        private = await self._inbox.of_key(asked.key) if asked is not None else None
+        if private is None:
             raise Declined(NOT_YOURS)
-        shared = await self._desk.share(private, turn, position, address)
+        shared = await self._desk.share(private, turn, position, address, clicker.location)
         self._wake()
         return SHARED_ALREADY if shared.accepted.acceptance is Acceptance.KNOWN else SHARED
 
     async def stop(
-        self, request_id: UUID, clicker: str, is_staff: Callable[[], Awaitable[bool]]
+        self, request_id: UUID, clicker: Clicker, is_staff: Callable[[], Awaitable[bool]]
     ) -> str:
         """End an answer that is being written, and return what the clicker is told."""
-        event = await self._inbox.of_request(request_id)
-        if event is None:
-            raise Declined(GONE)
-        if event.user_id != clicker and not await is_staff():
+        events = await self._inbox.all_of_request(request_id)
+        await self._check_theirs(events, clicker)
+        event = events[0]
+        if event.user_id != clicker.user_id and not await is_staff():
             raise Declined(NOT_YOURS)
         if await self._sessions.turn_of(request_id) is not None:
             return FINISHED  # its event may not have ended yet, but nothing stops it any more
@@ -144,7 +211,7 @@ class AnswerActions:
     async def delete(
         self,
         message: tuple[str, str],
-        clicker: str,
+        clicker: Clicker,
         position: int,
         is_staff: Callable[[], Awaitable[bool]],
     ) -> str:
@@ -157,12 +224,52 @@ class AnswerActions:
             position: As `Arrival.position`.
         """
         answered = await self._inbox.by_message(*message)
+        await self._check_theirs([answered] if answered is not None else [], clicker)
         event = await self._inbox.of_key(answered.key) if answered is not None else None
         if event is None:
             raise Declined(GONE)
-        if event.user_id != clicker and not await is_staff():
+        if event.user_id != clicker.user_id and not await is_staff():
             raise Declined(NOT_YOURS)
         original = event.about or event.key
         await self._desk.forget(original, f"{original}:delete", position)
         self._wake()
         return DELETING
+
+    async def _check_theirs(self, events: Sequence[Answered], clicker: Clicker) -> None:
+        """Raise Declined unless the clicker may know that there are these events.
+
+        They are of the clicker's tenant, or of its organisation; those that their asker alone
+        has seen are the asker's.
+        """
+        here = [one for one in events if await self._is_of_tenant(one, clicker.location)]
+        if not any(one.user_id == clicker.user_id or not _is_private(one) for one in here):
+            raise Declined(GONE)
+
+    async def _is_of_tenant(self, event: Answered, location: Location) -> bool:
+        if (event.platform, event.workspace) == (location.platform, location.workspace):
+            return True
+        tenant = location.tenant
+        if tenant is None or event.platform != location.platform:
+            return False
+        return await self._guide.are_of_one_organisation(
+            tenant, Tenant(event.platform, event.workspace)
+        )
+
+    async def _keep_choice(self, event: Answered, course_id: str) -> None:
+        """Answer from this course in somebody's direct messages, until they choose another."""
+        place = Place(event.platform, event.workspace, str(event.address["channel"]))
+        before = await self._rules.get(place.platform, place.workspace, [place.place])
+        rules = before.get(place.place, Rules()).model_copy(update={"course_id": course_id})
+        await self._rules.set(place, rules)
+
+    async def _received(self, heard: Heard) -> Received:
+        received = await self._desk.receive(heard)
+        if received is None:  # people of the place may click always
+            raise Declined(NOT_FOR_GUESTS)
+        self._wake()
+        return received
+
+
+def _is_private(event: Answered) -> bool:
+    """Return whether its asker alone has seen an answer."""
+    return bool(event.address.get("ephemeral") or event.address.get("dm"))

@@ -1,8 +1,9 @@
 """The Protocols that every platform, and every way of answering, speaks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
+from core.access.tenants import Tenant
 from core.errors import BotError
 from core.inbox.base import Job, Posted
 from core.models import AgentRequest, AgentResponse
@@ -10,6 +11,10 @@ from core.models import AgentRequest, AgentResponse
 
 class Reply(Protocol):
     """One answer on its way to one reader."""
+
+    async def begin(self) -> None:
+        """Show that an answer is being written; called at most once, first."""
+        ...
 
     async def reading(self, headings: Sequence[str]) -> None:
         """Show which sections are read, best first; called at most once, before any text."""
@@ -58,9 +63,41 @@ class PostKeeper(Protocol):
         """Have `tidy` called later: a post may have been applied without our knowledge."""
         ...
 
+    async def send_once(self, send: Callable[[], Awaitable[None]]) -> None:
+        """End the job in the inbox, then send what the asker is shown at most once.
 
-class PlatformReply(Reply, Protocol):
+        For what cannot be found again on the platform, and so could be sent twice. `send` is
+        called again while the platform refuses it for now: then nothing was shown.
+
+        Raises:
+            DeliveryError: what `send` raised last; Unclear when it may have been shown.
+            LeaseLost: as `keep` does.
+        """
+        ...
+
+
+class PlatformReply(Protocol):
     """An answer in a chat platform, with its placeholder in place."""
+
+    async def reading(self, headings: Sequence[str]) -> None:
+        """Do as `Reply.reading` does."""
+        ...
+
+    async def update(self, delta: str) -> None:
+        """Do as `Reply.update` does."""
+        ...
+
+    async def withdraw(self) -> None:
+        """Do as `Reply.withdraw` does."""
+        ...
+
+    async def finish(self, response: AgentResponse) -> None:
+        """Do as `Reply.finish` does."""
+        ...
+
+    async def leave(self) -> None:
+        """Show nothing more: there is no answer, and `ChatAdapter.tell` does the rest."""
+        ...
 
     @property
     def posted(self) -> Posted:
@@ -90,6 +127,36 @@ class ChatAdapter(Protocol):
         Raises:
             DeliveryError: when the platform does not take it; `permanent` when it never will.
             LeaseLost: as `keeper` does.
+        """
+        ...
+
+    async def tell(self, job: Job, keeper: PostKeeper, sentence: str) -> None:
+        """Tell the asker a sentence instead of an answer, alone where the platform can.
+
+        Else it is a reply to their message; no thread is opened for it. What was shown of an
+        answer is removed, or is replaced by the reply. What the
+        platform cannot find again goes through `PostKeeper.send_once`.
+
+        Args:
+            job: With what was posted by now; `arrival.refusal` is its sentence when the asker's
+                command was acknowledged as one that is not answered.
+
+        Raises:
+            DeliveryError: as `open` does.
+            LeaseLost: as `keeper` does.
+        """
+        ...
+
+    async def notify(self, job: Job, sentence: str) -> None:
+        """Tell the asker something while the question waits, in the way that `tell` does; once.
+
+        What it shows is gone, or the asker's alone, when the question is answered.
+
+        Args:
+            job: Held by nobody; `arrival.told_to_wait` is set.
+
+        Raises:
+            DeliveryError: when the platform does not take it.
         """
         ...
 
@@ -125,6 +192,17 @@ class ChatPlatform(ChatAdapter, Protocol):
 
     async def is_connected(self) -> bool:
         """Return whether the platform could tell us something right now."""
+        ...
+
+    async def is_member(self, tenant: Tenant, user: str) -> bool:
+        """Return whether somebody is a member of a tenant that the bot is in.
+
+        Asked where no tenant stands around a place, as in direct messages of a platform that
+        gives them none.
+
+        Raises:
+            DeliveryError: when the platform does not tell now.
+        """
         ...
 
     async def run(self) -> None:

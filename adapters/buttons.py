@@ -8,8 +8,8 @@ from uuid import UUID
 from core.models import AgentResponse, Outcome
 
 _PREFIX = "gl"
-_UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-ANY = re.compile(rf"{_PREFIX}:(?P<button>[a-z]):(?P<request>{_UUID})")
+UUID_PATTERN = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+ANY = re.compile(rf"{_PREFIX}:(?P<button>[a-z]):(?P<request>{UUID_PATTERN})")
 """What the custom ids of all buttons look like."""
 
 

@@ -5,16 +5,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Self
 
+from wcwidth import width
+
 from adapters.markdown.footnotes import Footnote, confidence_in_words, footnotes, place_in_book
 from core.errors import BotError
 from core.grounding import wording
+from core.markdown.code import code_in, masked
+from core.markdown.locating import CodeKind
 from core.models import AgentResponse, Outcome, RetrievedChunk
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 _REFRESHES_A_SECOND = 12
-_FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1[^\n]*$", re.DOTALL | re.MULTILINE)
+_WORD = re.compile(r"\s*\S+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -29,6 +33,11 @@ class JsonReply:
         self._out = out or sys.stdout
         self.error: BotError | None = None
         self.succeeded = False
+        self.failure: str | None = None
+        """What the reader was given instead of an answer."""
+
+    async def begin(self) -> None:
+        """Show nothing: the answer follows."""
 
     async def reading(self, headings: Sequence[str]) -> None:
         """Show nothing: what is read is told by the footnotes."""
@@ -41,12 +50,16 @@ class JsonReply:
 
     async def finish(self, response: AgentResponse) -> None:
         """Print the answer."""
-        self.succeeded = response.outcome is not Outcome.ERROR
+        self._settle(response)
         print(response.model_dump_json(indent=2), file=self._out, flush=True)
 
     async def fail(self, error: BotError) -> None:
         """Keep the error for the exit code."""
         self.error = error
+
+    def _settle(self, response: AgentResponse) -> None:
+        self.succeeded = response.outcome is not Outcome.ERROR
+        self.failure = response.error_message
 
 
 class PlainReply(JsonReply):
@@ -54,7 +67,7 @@ class PlainReply(JsonReply):
 
     async def finish(self, response: AgentResponse) -> None:
         """Print the answer, its footnotes, its notices and how sure it is."""
-        self.succeeded = response.outcome is not Outcome.ERROR
+        self._settle(response)
         parts = [response.response_text, "\n".join(footnote_lines(response)), *response.notices]
         parts.append(closing_line(response))
         print(printable("\n\n".join(part for part in parts if part)), file=self._out, flush=True)
@@ -112,14 +125,17 @@ class TerminalReply(JsonReply):
         from rich.text import Text
 
         self._live.stop()
-        self.succeeded = response.outcome is not Outcome.ERROR
+        self._settle(response)
         for style, text in _styled(printable(response.response_text)):
-            self._console.print(Text(text, style=style))
+            # No line of code is broken: it is copied as it stands.
+            shown = text if style else wrapped(text, self._console.width)
+            self._console.print(Text(shown, style=style), soft_wrap=True)
         notes = footnote_lines(response)
         if notes:
             self._console.print()
         for note in notes:
-            self._console.print(Text(printable(note), style="cyan"), soft_wrap=False)
+            shown = wrapped(printable(note), self._console.width)
+            self._console.print(Text(shown, style="cyan"), soft_wrap=True)
         for notice in response.notices:
             self._console.print(Text(printable(f"\n{notice}"), style="yellow"))
         self._console.print(Text(f"\n{closing_line(response)}", style="dim"))
@@ -149,13 +165,34 @@ class _Tail:
 def _styled(answer: str) -> Iterator[tuple[str, str]]:
     """Yield the answer's prose and its code, which stay letter for letter, with their styles."""
     position = 0
-    for fence in _FENCE.finditer(answer):
-        if prose := answer[position : fence.start()].strip("\n"):
+    for code in code_in(answer):
+        if code.kind is CodeKind.SPAN:
+            continue
+        if prose := answer[position : code.start].strip("\n"):
             yield "", prose
-        yield "green", fence.group().strip("\n")
-        position = fence.end()
+        yield "green", answer[code.start : code.end]
+        position = code.end
     if prose := answer[position:].strip("\n"):
         yield "", prose
+
+
+def wrapped(prose: str, columns: int) -> str:
+    """Return prose in lines of at most so many columns; a span of code stays on one line."""
+    whole = masked(prose)
+    lines = re.finditer(r"[^\n]*(?:\n|\Z)", whole)
+    return "\n".join(_wrapped(prose, whole, *line.span(), columns) for line in lines).rstrip("\n")
+
+
+def _wrapped(prose: str, whole: str, start: int, end: int, columns: int) -> str:
+    shown = ""
+    for found in _WORD.finditer(whole, start, end):
+        word = prose[found.start() : found.end()]
+        line = shown.rpartition("\n")[2]
+        if line and width(line + word) > columns:
+            shown += "\n" + word.lstrip()
+        else:
+            shown += word
+    return shown
 
 
 def footnote_lines(response: AgentResponse) -> list[str]:

@@ -1,22 +1,25 @@
 """What is done for one job: an answer, a refusal, an answer anew, or its removal."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
-from adapters.base import ChatAdapter, PlatformReply, Reply
+from adapters.base import ChatAdapter, PlatformReply
 from adapters.keeping import Holding, noticed
 from adapters.turn import take_turn
 from core.agent import Agent
-from core.errors import BotError, DeliveryError, RequestError, Stopped, StoreError
+from core.errors import BotError, DeliveryError, Stopped, StoreError
 from core.grounding.wording import NOT_STORED
+from core.inbox.audience import Audience, Settlement, settled_by, settled_with
 from core.inbox.base import Job, Kind, Posted
 from core.models import AgentRequest, AgentResponse, now, session_id_for
 from core.sessions.rows import FORGOTTEN_USER
 from core.sessions.store import SessionStore
 
+Checked = Callable[[Job], Awaitable[Job]]
 TOO_OLD = (
     "I am sorry: I could not answer this in time, and it may not matter any more. "
     "Please ask again if it does."
@@ -29,12 +32,24 @@ class Delivery:
     """One job on its way; `stop` ends an answer that is being written."""
 
     def __init__(
-        self, *, agent: Agent, adapter: ChatAdapter, sessions: SessionStore, holding: Holding
+        self,
+        *,
+        agent: Agent,
+        adapter: ChatAdapter,
+        sessions: SessionStore,
+        holding: Holding,
+        checked: Checked,
     ) -> None:
+        """Prepare to deliver.
+
+        Args:
+            checked: Returns the job as it may be answered now; raises StoreError.
+        """
         self._agent = agent
         self._adapter = adapter
         self._sessions = sessions
         self._holding = holding
+        self._checked = checked
         self._answering: asyncio.Task[None] | None = None
         self._is_stopped = holding.job.stopped
 
@@ -62,37 +77,41 @@ class Delivery:
             for request_id in job.earlier_requests:
                 await holding.persist(partial(self._sessions.forget_place, request_id))
         if job.arrival.kind is Kind.FORGET:
+            holding.settlement = Settlement.REMOVED
             await self._adapter.retract(job)
             await holding.reach("retracted")
             return
         if await self._is_stale(stale_after):
-            job = replace(job, arrival=replace(job.arrival, request=None, refusal=TOO_OLD))
-        await holding.reach("opening")
-        reply = await self._adapter.open(job, holding)
-        await holding.reach("opened")
-        await self._answer(job, reply)
+            late = replace(job.arrival, request=None, refusal=TOO_OLD)
+            job = replace(job, arrival=replace(late, settles=Settlement.APOLOGISED))
+        else:
+            job = await holding.persist(partial(self._checked, job))
+        outgoing = _Outgoing(self._adapter, job, self, holding)
+        try:
+            await self._answer(job, outgoing)
+        finally:
+            await outgoing.close()
 
     def stop(self) -> None:
-        """Tell the asker that the answer was stopped, unless it is stored already."""
+        """Tell the asker that the answer was stopped, unless it is decided what is shown."""
         self._is_stopped = True
         if self._answering is not None:
             self._answering.cancel()
 
-    def stored(self) -> None:
-        """Note that the answer is stored: it will be shown, and cannot be stopped."""
+    def decided(self) -> None:
+        """Note that it is certain what is shown, be it an answer or not: it cannot be stopped."""
         self._answering = None
 
-    async def _answer(self, job: Job, reply: PlatformReply) -> None:
-        watched = _WatchedReply(reply, self, self._holding)
+    async def _answer(self, job: Job, outgoing: "_Outgoing") -> None:
         if job.arrival.request is None:
             refusal = job.arrival.refusal or BotError.user_message
-            await watched.fail(RequestError(user_message=refusal))
+            await outgoing.tell(job.arrival.settles, refusal)
             return
-        request = in_its_thread(job.arrival.request, reply.posted)
+        request = in_its_thread(job.arrival.request, job.posted)
         if self._is_stopped and not await self._is_stored(request):
-            await watched.fail(Stopped())
+            await outgoing.fail(Stopped())
             return
-        answering = asyncio.create_task(self._take_turn(request, watched))
+        answering = asyncio.create_task(self._take_turn(request, outgoing))
         answering.add_done_callback(noticed)
         self._answering = answering
         try:
@@ -103,13 +122,17 @@ class Delivery:
                 answering.cancel()
                 await asyncio.wait({answering})
         if answering.cancelled():
-            await watched.fail(Stopped())
+            await outgoing.fail(Stopped())
         else:
             answering.result()
 
-    async def _take_turn(self, request: AgentRequest, reply: Reply) -> None:
+    async def _take_turn(self, request: AgentRequest, outgoing: "_Outgoing") -> None:
         complete = await self._adapter.complete(self._holding.job, request)
-        await take_turn(self._agent, complete, reply)
+
+        def placed(asked: AgentRequest) -> AgentRequest:
+            return in_its_thread(asked, outgoing.posted)
+
+        await take_turn(self._agent, complete, outgoing, placed)
 
     async def _is_stale(self, stale_after: timedelta) -> bool:
         """Return whether a question is too old to be answered, and was not before."""
@@ -124,49 +147,105 @@ class Delivery:
         return turn is not None
 
 
-class _WatchedReply:
-    """A platform's reply that tells how far it has come."""
+class _Outgoing:
+    """What the asker gets: an answer where the question belongs, or a sentence to them alone.
 
-    def __init__(self, reply: PlatformReply, delivery: Delivery, holding: Holding) -> None:
-        self._reply = reply
+    Nothing is shown until `Answerable` says that the request is not refused. When the answer fails
+    or is stopped after that, `tell` removes or replaces what stood there.
+    """
+
+    def __init__(
+        self, adapter: ChatAdapter, job: Job, delivery: Delivery, holding: Holding
+    ) -> None:
+        self._adapter = adapter
+        self._job = job
         self._delivery = delivery
         self._holding = holding
+        self._opening: asyncio.Task[PlatformReply] | None = None
         self._is_streaming = False
+
+    @property
+    def posted(self) -> Posted:
+        """What the platform has by now."""
+        return self._holding.posted
+
+    async def begin(self) -> None:
+        """Show that an answer is being written."""
+        await self._reply()
 
     async def reading(self, headings: Sequence[str]) -> None:
         """Pass on what is read."""
-        await self._reply.reading(headings)
+        await (await self._reply()).reading(headings)
 
     async def update(self, delta: str) -> None:
         """Pass text on, and note that there is some."""
+        reply = await self._reply()
         if not self._is_streaming:
             self._is_streaming = True
             await self._holding.reach("streaming")
-        await self._reply.update(delta)
+        await reply.update(delta)
 
     async def withdraw(self) -> None:
         """Pass on that nothing shown so far holds."""
-        await self._reply.withdraw()
+        await (await self._reply()).withdraw()
 
     async def finish(self, response: AgentResponse) -> None:
-        """Pass the answer on; from now on it cannot be stopped.
+        """Pass the answer on, or tell what it is instead; from now on it cannot be stopped.
 
         What could not be stored would be answered anew, and differently, in front of its
         reader: another try comes first.
         """
         if NOT_STORED in response.notices and self._holding.job.attempts < _STORE_TRIES:
             raise DeliveryError("the turn could not be stored")
-        self._delivery.stored()
+        self._delivery.decided()
         await self._holding.reach("turn stored")
-        await self._reply.finish(response)
+        settlement = settled_with(response.outcome)
+        if settlement.audience is Audience.ASKER:
+            await self.tell(settlement, response.response_text)
+            return
+        await (await self._reply()).finish(response)
         await self._holding.reach("answer shown")
 
     async def fail(self, error: BotError) -> None:
-        """Pass a failure on, unless another try may help."""
+        """Tell of a failure, unless another try may help."""
         if isinstance(error, StoreError) and self._holding.job.attempts < _STORE_TRIES:
             raise DeliveryError("the database failed during the turn") from error
-        await self._reply.fail(error)
+        await self.tell(settled_by(error), error.user_message)
+
+    async def tell(self, settlement: Settlement, sentence: str) -> None:
+        """Tell the asker a sentence that settles the question, in place of what was shown.
+
+        From now on it cannot be stopped: that would be told as well.
+        """
+        self._delivery.decided()
+        if self._opening is not None:
+            with suppress(DeliveryError):  # what was posted unseen, the janitor finds
+                await (await asyncio.shield(self._opening)).leave()
+        self._holding.settlement = settlement
+        refusal = self._holding.job.arrival.refusal
+        arrival = replace(self._job.arrival, refusal=refusal)
+        job = replace(self._job, arrival=arrival, posted=self.posted)
+        await self._adapter.tell(job, self._holding, sentence)
         await self._holding.reach("refusal shown")
+
+    async def close(self) -> None:
+        """Open nothing any more."""
+        if self._opening is not None and not self._opening.done():
+            self._opening.cancel()
+            await asyncio.wait({self._opening})
+
+    async def _reply(self) -> PlatformReply:
+        """Return the way to the reader, opened once; who stops waiting for it does not end it."""
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+            self._opening.add_done_callback(noticed)
+        return await asyncio.shield(self._opening)
+
+    async def _open(self) -> PlatformReply:
+        await self._holding.reach("opening")
+        reply = await self._adapter.open(self._job, self._holding)
+        await self._holding.reach("opened")
+        return reply
 
 
 def in_its_thread(request: AgentRequest, posted: Posted) -> AgentRequest:

@@ -1,17 +1,23 @@
 """The front desk every platform shares: what is a question, whose, to which course."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Protocol, TypeGuard
 from uuid import UUID
 
-from adapters.guide import Guide
+from adapters.access.location import Location, address_with
+from adapters.access.membership import MembershipUnknown
+from adapters.access.standing import Presence, Standing
+from adapters.access.whereabouts import NOT_ADMITTED, Here, Whereabouts
 from adapters.heard import DIRECT_THREAD, Heard
+from adapters.platform_clock import PlatformClock
 from adapters.stored import stored_request
-from core.channels.rules import Askers, FollowUps, Rules, in_force
+from core.access.staff import Role, role_of
+from core.channels.rules import Askers, FollowUps, Rules
 from core.channels.store import ChannelRules, Conversation, Conversations, Place
 from core.errors import RequestError
+from core.inbox.audience import Settlement
 from core.inbox.base import Accepted, Arrival, Kind, Unheard, request_id_for
 from core.inbox.store import Inbox
 from core.models import (
@@ -32,12 +38,14 @@ HOW_TO_ASK = (
     "Here I am. Put your question into the same message, or reply to a passage and mention me to "
     "have it explained."
 )
-WHICH_COURSE = (
-    "I know several courses and cannot tell here which of them you mean. Please ask in a channel "
-    "of your course; an answer that is private is shown to you alone."
-)
+_ANSWERS = "answers"
+"""In an arrival's address: the bot's message that the question replies to."""
+_BY_ITSELF = "by_itself"
+"""In an arrival's address: that the bot answers though it was not addressed."""
 _MAY_STILL_COME = timedelta(hours=1)
 """How old a message is whose event no platform delivers any more."""
+_PEOPLE_TALK_FOR = timedelta(minutes=15)
+"""How long the bot is silent in a thread after somebody wrote to somebody else there."""
 
 
 class Pseudonymous(Protocol):
@@ -70,25 +78,27 @@ class FrontDesk:
         conversations: Conversations,
         sessions: SessionStore,
         pseudonyms: Pseudonymous,
-        guide: Guide,
+        whereabouts: Whereabouts,
+        standing: Standing,
         handbook: str,
-        described: Callable[[str], Mapping[str, Rules]],
+        clocks: Mapping[str, PlatformClock] | None = None,
     ) -> None:
         """Put the stores together.
 
         Args:
+            clocks: The platforms' clocks; a platform without one has this machine's.
             handbook: The id of the course about the bot itself, answered from when there is
                 no other.
-            described: Returns what the course file sets for a platform's places.
         """
         self._inbox = inbox
         self._rules = rules
         self._conversations = conversations
         self._sessions = sessions
         self._pseudonyms = pseudonyms
-        self._guide = guide
+        self._whereabouts = whereabouts
+        self._standing = standing
         self._handbook = handbook
-        self._described = described
+        self._clocks = clocks or {}
 
     async def receive(self, heard: Heard, rules: Rules | None = None) -> Received | None:
         """Put a question into the inbox, and return its receipt; None: it is not for us.
@@ -96,6 +106,7 @@ class FrontDesk:
         What cannot be answered, as in a channel without a course, is accepted with its
         `refusal`, provided that the bot was addressed. `rules` come from who knows them already.
         """
+        heard = self._by_our_clock(heard)
         if await self._was_passed_over(heard):
             return None
         rules = rules or await self.rules(heard)
@@ -110,15 +121,29 @@ class FrontDesk:
         return Received(arrival, await self._inbox.accept(arrival))
 
     async def redo(self, heard: Heard, original: str) -> Received | None:
-        """Have an edited question answered anew; None when it never was one."""
+        """Have an edited question answered anew; None when it never was one.
+
+        An edit by which the message asks the bot nothing any more takes the question back: its
+        turn and its answer are removed, as those of a deleted one. No edit changes what a message
+        replies to, though a platform tells nothing of a message that is deleted.
+        """
         known = await self._inbox.of_key(original)
         if not _is_answered(known):
             return None
+        heard = _replying_as_before(self._by_our_clock(heard), known)
         heard = await self._in_its_conversation(heard)
+        rules = await self.rules(heard)
+        if _is_taken_back(heard, rules, known):
+            return await self.forget(original, heard.key, heard.position)
         # It is as old as its acceptance, whenever the message was sent.
-        arrival = replace(await self._arrival(heard, await self.rules(heard)), sent_at=None)
+        arrival = replace(await self._arrival(heard, rules), sent_at=None)
+        choices = arrival.address.get("choices", ())
         arrival = replace(
-            arrival, kind=Kind.REDO, about=original, lane=known.lane, address=known.address
+            arrival,
+            kind=Kind.REDO,
+            about=original,
+            lane=known.lane,
+            address={**known.address, "choices": choices},
         )
         return Received(arrival, await self._inbox.accept(arrival))
 
@@ -128,7 +153,9 @@ class FrontDesk:
         None when it is no question that was answered, or is being answered.
         """
         key = unheard.key
-        is_old = now() - unheard.sent_at > _MAY_STILL_COME
+        clock = self._clocks.get(unheard.platform)
+        sent_at = clock.ours(unheard.sent_at) if clock is not None else unheard.sent_at
+        is_old = now() - sent_at > _MAY_STILL_COME
         if is_old or not await self._inbox.bury(unheard):
             return await self.forget(key, f"{key}:delete", position)
         return None
@@ -146,12 +173,19 @@ class FrontDesk:
             position=position,
             request=None,
             refusal=None,
+            pending=None,
+            settles=Settlement.REMOVED,
             token=None,
         )
         return Received(arrival, await self._inbox.accept(arrival))
 
     async def share(
-        self, private: Arrival, turn: ConversationTurn, position: int, address: Mapping[str, Any]
+        self,
+        private: Arrival,
+        turn: ConversationTurn,
+        position: int,
+        address: Mapping[str, Any],
+        location: Location,
     ) -> Received:
         """Have a private answer shown in its channel as well; a second time does nothing.
 
@@ -160,44 +194,44 @@ class FrontDesk:
             turn: Its stored answer, which is shown as it is.
             position: As `Arrival.position`.
             address: Where it is to be shown.
+            location: The same as a location, with its sharer.
         """
         shared = replace(
             private,
             key=f"{private.platform}:share:{turn.request_id}",
             lane=f"{private.lane}:shared",
             position=position,
-            address=address,
+            address=address_with(address, location),
             request=stored_request(private, turn),
             refusal=None,
+            pending=None,
             sent_at=None,
         )
         return Received(shared, await self._inbox.accept(shared))
 
     async def rules(self, heard: Heard) -> Rules:
         """Return what holds where something was said."""
-        return await self.rules_at(heard.platform, heard.workspace, heard.places)
+        return await self.rules_at(heard.location)
 
-    async def rules_at(self, platform: str, workspace: str, places: Sequence[str]) -> Rules:
-        """Return what holds in a place, given by ids from the narrowest to the widest."""
-        stored = await self._rules.get(platform, workspace, places)
-        return in_force(places, stored, self._described(platform))
+    async def rules_at(self, location: Location) -> Rules:
+        """Return what holds in a place."""
+        return await self._whereabouts.rules_at(location)
 
-    async def knows_section(self, heard: Heard) -> bool:
-        """Return whether the course that is asked has the section that is asked for, if any."""
-        course_id = await self.course_of(await self.rules(heard)) or heard.course
-        if heard.section is None or course_id is None:
-            return True
-        return await self._guide.has_section(course_id, heard.section)
+    def keeps_private(self, location: Location) -> bool:
+        """Return whether no command is answered to all in a place, whatever its asker wishes."""
+        return self._whereabouts.keeps_private(location)
 
-    async def course_of(self, rules: Rules) -> str | None:
-        """Return the course that is asked where these rules hold; None: no course is set."""
-        known = await self._guide.courses()
-        if rules.course_id is not None:
-            return rules.course_id if rules.course_id in known else None
-        courses = [course_id for course_id in known if course_id != self._handbook]
-        if not courses:
-            return self._handbook if self._handbook in known else None
-        return courses[0] if len(courses) == 1 else None
+    async def here(self, location: Location) -> Here:
+        """Return what holds in a place, and who reads there, as `Whereabouts.here` does."""
+        return await self._whereabouts.here(location)
+
+    async def course_of(self, here: Here) -> str | None:
+        """Return the course that is asked in a place; None: none is set that may be read."""
+        return await self._whereabouts.course_of(here)
+
+    async def is_staff(self, who: Presence) -> bool:
+        """Return whether somebody is staff at a place, as `Standing.is_staff` does."""
+        return await self._standing.is_staff(who)
 
     def user_id(self, heard: Heard) -> str:
         """Return the asker's pseudonym."""
@@ -207,12 +241,24 @@ class FrontDesk:
         """Return the keyed hash that stands for a user."""
         return self._pseudonyms.of(platform, workspace, user)
 
+    def _by_our_clock(self, heard: Heard) -> Heard:
+        """Return what was heard, its times as this machine's clock showed them.
+
+        A token's life is counted from the moment that the platform tells, where it tells one.
+        """
+        clock = self._clocks.get(heard.platform)
+        if clock is None or heard.sent_at is None:
+            return heard
+        ends = heard.token_expires_at
+        ends = clock.ours(ends) if ends is not None else None
+        return replace(heard, sent_at=clock.ours(heard.sent_at), token_expires_at=ends)
+
     async def _in_its_conversation(self, heard: Heard) -> Heard:
         """Return what was heard, in the conversation that it goes on with by replying."""
         if heard.thread is not None or heard.answers is None or heard.direct:
             return heard
         answered = await self._inbox.by_message(heard.platform, heard.answers)
-        if answered is None or answered.thread is None:
+        if answered is None or answered.thread is None or answered.workspace != heard.workspace:
             return heard
         return replace(heard, thread=answered.thread)
 
@@ -230,13 +276,23 @@ class FrontDesk:
             return True
         if place is None or not await self._takes_part(heard):
             return False
-        conversation = await self._conversations.get(place)
         if heard.to_others:
             await self._conversations.listen(place, False)
             return False
-        listening = conversation is None or conversation.listening
         wanted = rules.follow_ups is FollowUps.UNTIL_PEOPLE_TALK
-        return listening and wanted and not heard.may_be_small_talk
+        return wanted and not heard.may_be_small_talk and await self._listens(heard, place)
+
+    async def _listens(self, heard: Heard, place: Place) -> bool:
+        """Return whether people talk to the bot in a thread, as far as can be told.
+
+        It is silent from a message to somebody else until none came for a while.
+        """
+        conversation = await self._conversations.get(place)
+        if conversation is None or conversation.listening:
+            return True
+        is_missed = heard.listening_since is not None and heard.sent_at is not None
+        said = heard.sent_at if is_missed and heard.sent_at is not None else now()
+        return said - conversation.changed_at > _PEOPLE_TALK_FOR
 
     async def _was_passed_over(self, heard: Heard) -> bool:
         """Return whether a message from the history was heard when it was said.
@@ -278,37 +334,58 @@ class FrontDesk:
             lane=heard.lane,
             position=heard.position,
             user_id=self.user_id(heard),
-            address=heard.address,
+            address=address_with({**heard.address, **_how_asked(heard)}, heard.location),
             token=heard.token,
             token_expires_at=heard.token_expires_at,
             sent_at=heard.sent_at,
         )
         about_me = heard.course == self._handbook
+        if not self._whereabouts.admits(heard.location):
+            return replace(arrival, refusal=NOT_ADMITTED)
         if rules.excluded and not about_me:
             return replace(arrival, refusal=NOT_HERE)
-        if rules.askers is Askers.STAFF and not heard.staff and not about_me:
+        role = await self._role(heard, rules)
+        if rules.askers is Askers.STAFF and role != "staff" and not about_me:
             return replace(arrival, refusal=STAFF_ONLY)
         if not heard.text.strip() and heard.quote is None:
-            return replace(arrival, refusal=HOW_TO_ASK)
-        bound = None if about_me else await self.course_of(rules)
-        course_id = bound or heard.course
-        if course_id is None:
-            return replace(arrival, refusal=await self._unbound(heard))
+            return replace(arrival, refusal=HOW_TO_ASK, settles=Settlement.POINTED)
         try:
-            return replace(arrival, request=await self._request(heard, course_id, rules))
-        except RequestError as error:
+            return await self._addressed_to_a_course(arrival, heard, rules, role)
+        except (RequestError, MembershipUnknown) as error:
             return replace(arrival, refusal=error.user_message)
 
-    async def _unbound(self, heard: Heard) -> str:
-        courses = sorted(await self._guide.courses())
-        if not courses:
-            return "There is no course to answer from yet. Please tell the people who run me."
-        if heard.direct:
-            return WHICH_COURSE
-        how = f"Staff choose one with the command /course: {', '.join(courses[:20])}."
-        return f"No course is set in this channel. {how}"
+    async def _role(self, heard: Heard, rules: Rules) -> Role | None:
+        """Return what the asker is; None: it does not matter yet, and takes long."""
+        if heard.role_later and rules.askers is not Askers.STAFF:
+            return None
+        return role_of(await self._standing.is_staff(heard.presence, rules))
 
-    async def _request(self, heard: Heard, course_id: str, rules: Rules) -> AgentRequest:
+    async def _addressed_to_a_course(
+        self, arrival: Arrival, heard: Heard, rules: Rules, role: Role | None
+    ) -> Arrival:
+        """Return an arrival with the request to its course, or with why there is none.
+
+        Raises:
+            RequestError: when the question cannot be asked.
+            MembershipUnknown: as `Readers.of` does.
+        """
+        here = await self._whereabouts.here(heard.location, rules)
+        bound, direct = heard.course != self._handbook, heard.direct or heard.personal
+        meant = await self._whereabouts.meant(here, heard.course, direct=direct, bound=bound)
+        if meant.course_id is not None:
+            request = await self._request(heard, meant.course_id, rules, role)
+            return replace(arrival, request=request)
+        arrival = replace(arrival, refusal=meant.refusal)
+        if not meant.choices:
+            return arrival
+        pending = await self._request(heard, meant.choices[0][0], rules, role)
+        address = {**arrival.address, "choices": [[*choice] for choice in meant.choices]}
+        pointed = Settlement.POINTED
+        return replace(arrival, pending=pending, address=address, settles=pointed)
+
+    async def _request(
+        self, heard: Heard, course_id: str, rules: Rules, role: Role | None
+    ) -> AgentRequest:
         bare_quote = heard.quote is not None and not heard.text.strip()
         quoted = ContextMode.SELECTED_TEXT if heard.quote else ContextMode.FULL_BOOK
         about_section = QueryType.SECTION_SPECIFIC if heard.section else QueryType.GLOBAL
@@ -320,7 +397,7 @@ class FrontDesk:
             section_filter=heard.section,
             context_mode=quoted,
             selected_text=heard.quote,
-            session_id=await self._session(heard),
+            session_id=await self._session(heard, course_id),
             user_id=self.user_id(heard),
             answer_length=rules.answer_length,
             user_context=UserContext(
@@ -330,21 +407,57 @@ class FrontDesk:
                 thread=heard.conversation,
                 message_ids=(heard.message,) if heard.message else (),
                 locale=heard.locale,
-                role="staff" if heard.staff else "student",
+                role=role,
                 sent_at=heard.sent_at,
             ),
         )
 
-    async def _session(self, heard: Heard) -> UUID | None:
-        """Return the conversation's session; None while its thread is not known yet."""
+    async def _session(self, heard: Heard, course_id: str) -> UUID | None:
+        """Return the conversation's session; None while its thread is not known yet.
+
+        In a direct message another course is another conversation.
+        """
         thread = heard.conversation
         if thread is None:
             return None
-        part = 0
-        if thread == DIRECT_THREAD and heard.sent_at is not None:
-            place = Place(heard.platform, heard.workspace, heard.channel)
+        at = (heard.platform, heard.workspace, heard.channel, thread)
+        if thread != DIRECT_THREAD:
+            return session_id_for(*at)
+        place, part = Place(heard.platform, heard.workspace, heard.channel), 0
+        if heard.sent_at is not None:
             part = await self._conversations.direct_message(place, heard.sent_at)
-        return session_id_for(heard.platform, heard.workspace, heard.channel, thread, part=part)
+        session = await self._sessions.get(session_id_for(*at, part=part))
+        if session is not None and session.course_id != course_id:
+            part = await self._conversations.begin_anew(place)
+        return session_id_for(*at, part=part)
+
+
+def _how_asked(heard: Heard) -> dict[str, Any]:
+    """Return what an arrival's address holds of why a question is the bot's, for its edits."""
+    if heard.answers is not None:
+        return {_ANSWERS: heard.answers}
+    return {} if heard.addressed or not heard.begins else {_BY_ITSELF: True}
+
+
+def _replying_as_before(heard: Heard, known: Arrival) -> Heard:
+    """Return an edited message that replies to the bot's message that its question did."""
+    answers = known.address.get(_ANSWERS)
+    if heard.answers is not None or answers is None:
+        return heard
+    return replace(heard, answers=answers, addressed=True)
+
+
+def _is_taken_back(heard: Heard, rules: Rules, known: Arrival) -> bool:
+    """Return whether a message that was a question addresses the bot no more, as it stands now.
+
+    Whether the bot listens in its thread by now, or answers by itself, is another matter: it did
+    when it was asked.
+    """
+    if heard.direct or heard.command or heard.addressed:
+        return False
+    if heard.begins and (rules.auto_answer or known.address.get(_BY_ITSELF)):
+        return heard.to_others
+    return heard.place is None or heard.to_others or heard.may_be_small_talk
 
 
 def _is_answered(known: Arrival | None) -> TypeGuard[Arrival]:

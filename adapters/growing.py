@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from adapters.pacing import Pacing
-from core.errors import BotError, DeliveryError
+from core.errors import DeliveryError
 from core.inbox.base import Job, Posted
 from core.models import AgentResponse
 
@@ -96,17 +96,14 @@ class GrowingReply(ABC, Generic[Content]):
         """Show the finished answer, in as many messages as it needs."""
         await self._show_all(await asyncio.to_thread(self._answer, response))
 
-    async def fail(self, error: BotError) -> None:
-        """Show the error's sentence in place of all that was shown."""
-        await self._show_all([self._sentence(error.user_message)])
+    async def leave(self) -> None:
+        """Show nothing more."""
+        await self._pacing.stop()
+        self._messages.close()
 
     @abstractmethod
     def _answer(self, response: AgentResponse) -> Sequence[Content]:
         """Return the messages of an answer; takes some hundredths of a second of computing."""
-
-    @abstractmethod
-    def _sentence(self, text: str) -> Content:
-        """Return the message that shows a sentence of ours."""
 
     @abstractmethod
     async def _grow(self, unfinished: Unfinished) -> None:

@@ -1,13 +1,20 @@
 """What a platform said, in no platform's words, before anybody decides about it."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from adapters.access.location import Location
+from adapters.access.standing import Presence
+from core.access.staff import MemberLookup, no_member
+from core.access.tenants import Tenant
 from core.channels.store import Place
 from core.inbox.base import lane_for
+from core.markdown.blocks import lines_of, offsets_of
+from core.markdown.code import fences_in
+from core.markdown.locating import Code
 
 _QUOTED = re.compile(r"^ {0,3}>(?:>>)? ?(.*)$")
 _FEWEST_WORDS = 3
@@ -49,11 +56,20 @@ class Heard:
     to_others: bool = False
     """Whether it mentions or replies to somebody else."""
     direct: bool = False
+    personal: bool = False
+    """As `Location.personal`."""
     begins: bool = False
     """Whether it is the first message of a forum's post, or of what may become a thread."""
     private: bool = False
     """Whether only the asker is to see the answer."""
-    staff: bool = False
+    guest_in: str | None = None
+    """As `Location.guest_in`."""
+    member: MemberLookup = field(default=no_member, compare=False, repr=False)
+    """Finds out who the asker is in the workspace."""
+    organisation: str | None = None
+    """The organisation that the workspace belongs to."""
+    role_later: bool = False
+    """Whether finding out takes so long that it waits until the answer is made, where it may."""
     outsider: bool = False
     """Whether somebody of another organisation, or another app, said it."""
     locale: str | None = None
@@ -63,6 +79,19 @@ class Heard:
     when it was said."""
     token: str | None = None
     token_expires_at: datetime | None = None
+
+    @property
+    def location(self) -> Location:
+        """Where it was said, and by whom."""
+        return Location(
+            self.platform, self.workspace, self.places, self.user, self.personal, self.guest_in
+        )
+
+    @property
+    def presence(self) -> Presence:
+        """The asker at the place, as far as it decides whether they are staff there."""
+        organisation = Tenant(self.platform, self.organisation) if self.organisation else None
+        return Presence(self.location, self.member, organisation)
 
     @property
     def command(self) -> bool:
@@ -102,15 +131,29 @@ class Heard:
 
 
 def apart_from_quotes(text: str) -> tuple[str, str | None]:
-    """Return a message without its lines quoted by `>`, and these without their marks."""
+    """Return a message without its lines quoted by `>`, and these without their marks.
+
+    In a fence such a line is code.
+    """
     said, quoted = list[str](), list[str]()
-    lines = iter(text.splitlines())
-    for line in lines:
-        match = _QUOTED.match(line)
+    code = [range(fence.start, fence.end) for fence in _unquoted_fences(text)]
+    written = lines_of(text)
+    lines = zip(offsets_of(written), written, strict=False)
+    for start, whole in lines:
+        line = whole.rstrip("\r\n")
+        match = None if any(start in one for one in code) else _QUOTED.match(line)
         if match is None:
             said.append(line)
             continue
         quoted.append(match[1])
         if line.lstrip().startswith(">>>"):
-            quoted += lines  # `>>>` quotes all that follows
+            quoted += (rest.rstrip("\r\n") for _, rest in lines)  # `>>>` quotes all that follows
     return "\n".join(said).strip(), "\n".join(quoted).strip() or None
+
+
+def _unquoted_fences(text: str) -> Iterator[Code]:
+    """Yield the fences that no `>` stands in front of."""
+    for fence in fences_in(text):
+        line = max(text.rfind(feed, 0, fence.start) for feed in "\r\n") + 1
+        if ">" not in text[line : fence.start]:
+            yield fence

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from adapters.desk import Received
 from core.errors import StoreDataError, StoreError
-from core.inbox.base import COUNTED_AHEAD, Acceptance, Accepted
+from core.inbox.base import Acceptance
 from core.metering import ACCEPTING, BACKFILLED, NO_METER, Meter
 
 logger = logging.getLogger(__name__)
@@ -20,7 +20,6 @@ SLOW = (
     "It takes me longer than usual to note your question. If no answer follows within a minute, "
     "please ask again."
 )
-_LONG_QUEUE = 5
 _PAUSES = (0.25, 0.5, 1.0, 2.0)
 """Seconds between two tries at a database that fails; the last one again and again."""
 _UNEVEN = 0.25
@@ -48,7 +47,8 @@ class Intake:
         """
         self._wake = wake
         self._meter = meter
-        self._tasks = set[asyncio.Task[Received | None]]()
+        self._tasks = dict[asyncio.Task[Received | None], float]()
+        """When each was begun, by the loop's clock; the oldest comes first."""
         self._order = WeakValueDictionary[Hashable, asyncio.Lock]()
         self.gave_up = False
         """Whether an event was lost, so that nobody can say any more that all was heard."""
@@ -57,6 +57,10 @@ class Intake:
     def waiting(self) -> int:
         """How many events the database does not have yet."""
         return len(self._tasks)
+
+    def waits_since(self) -> float | None:
+        """Return since when the oldest event waits, by the loop's clock; None: none waits."""
+        return next(iter(self._tasks.values()), None)
 
     def begin(
         self, place: Hashable, accept: Accepting, *, missed: bool = False
@@ -74,8 +78,8 @@ class Intake:
             missed: It was said while nobody listened, and has been found by a look back.
         """
         task = asyncio.create_task(self._measured(place, accept, missed))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = asyncio.get_running_loop().time()
+        task.add_done_callback(self._tasks.pop)
         return task
 
     async def close(self) -> None:
@@ -127,11 +131,3 @@ class Intake:
 def _pause(tries: int) -> float:
     """Return the seconds until the next try."""
     return _PAUSES[min(tries, len(_PAUSES) - 1)] * random.uniform(1 - _UNEVEN, 1 + _UNEVEN)
-
-
-def waiting_sentence(accepted: Accepted) -> str | None:
-    """Return how many come first, for somebody who waits; None when there are few."""
-    if accepted.acceptance is not Acceptance.NEW or accepted.ahead < _LONG_QUEUE:
-        return None
-    many = "or more " if accepted.ahead >= COUNTED_AHEAD else ""
-    return f"About {accepted.ahead} {many}questions are before yours. I will answer right here."

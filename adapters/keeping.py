@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from adapters.resending import send_until_taken
 from core.errors import StoreError
+from core.inbox.audience import Settlement
 from core.inbox.base import Job, LeaseLost, Posted
 from core.inbox.store import Inbox
 from core.metering import AMBIGUOUS, DELIVERING, ENDED, NO_METER, Meter
@@ -29,6 +31,10 @@ _MOST_RENEWALS = 2
 """How many may be under way at the same time."""
 _MARGIN = 0.2
 """The part of a lease at whose end nothing new is begun: a call takes its time."""
+_LONGEST_SENDING = 300.0
+"""Seconds for which what is sent once is sent again after refusals."""
+_LONGEST_TRY = 120.0
+"""Seconds that the last of these tries may take."""
 _RETRY_STORE = 0.5
 """Seconds between two tries at a database that fails."""
 
@@ -76,6 +82,16 @@ class Holding:
         """
         self.job = job
         self.doubtful = False
+        self.settlement = Settlement.ANSWERED
+        """What the job is settled as when it ends."""
+        self.is_settled = False
+        """Whether the inbox is done with it: nobody else will take it over."""
+        self.was_refused = False
+        """Whether what was to be sent once was certainly not sent so far."""
+        self.limit: asyncio.Timeout | None = None
+        """Ends the delivery; it is put off when what follows is sent once."""
+        self.posted = job.posted
+        """What the platform has by now, as far as we kept it."""
         self._inbox = inbox
         self._lease = lease
         self._reached = reached
@@ -85,13 +101,43 @@ class Holding:
 
     def check(self) -> None:
         """Raise LeaseLost when the lease has run out by our own clock; asks nobody."""
-        if self._clock() >= self._until:
+        if not self.is_settled and self._clock() >= self._until:
             raise LeaseLost(f"the lease of {self.job.arrival.key} has run out")
 
     def doubt(self) -> None:
         """Have the janitor look for messages of this job when it has ended."""
         self.doubtful = True
         self._meter.count(AMBIGUOUS, self.job.arrival.platform)
+
+    async def settle(self) -> None:
+        """End the job in the inbox as its `settlement`; from then on nobody else can hold it.
+
+        Raises:
+            LeaseLost: when somebody else holds the job.
+        """
+        if self.is_settled:
+            return
+        await self.reach("ending")
+        doubtful = self.doubtful
+        await self.persist(lambda: self._inbox.finish(self.job, self.settlement, doubtful=doubtful))
+        self.is_settled = True
+        await self.reach("settled")
+
+    async def send_once(self, send: Callable[[], Awaitable[None]]) -> None:
+        """Settle the job, and send until the platform takes it, for some minutes at most.
+
+        Raises:
+            DeliveryError: what `send` raised last; `was_refused` says whether nothing was shown.
+            LeaseLost: when somebody else holds the job.
+        """
+        await self.settle()
+        if self.limit is not None and not self.limit.expired():
+            latest = _LONGEST_SENDING + _LONGEST_TRY
+            self.limit.reschedule(asyncio.get_running_loop().time() + latest)
+        await send_until_taken(send, within=_LONGEST_SENDING, note=self._note_refusal)
+
+    def _note_refusal(self, was_refused: bool) -> None:
+        self.was_refused = was_refused
 
     def ended(self, outcome: str) -> None:
         """Have it counted how the work on this job ended: `done`, `released` and the like."""
@@ -109,6 +155,7 @@ class Holding:
         """
         await self.reach("posted")
         await self.persist(lambda: self._inbox.keep(self.job, posted))
+        self.posted = posted
         await self.reach("posts kept")
 
     async def reach(self, step: str) -> None:
@@ -152,14 +199,14 @@ class Holding:
             while not task.done():
                 waited = await asyncio.wait(
                     {task, *renewals},
-                    timeout=self._until_next_beat(),
+                    timeout=None if self.is_settled else self._until_next_beat(),
                     return_when=asyncio.FIRST_COMPLETED,
                 )
                 for renewal in [one for one in renewals if one in waited[0]]:
                     renewals.remove(renewal)
-                    if renewal.result():
+                    if not self.is_settled and renewal.result():
                         on_stop()
-                if not waited[0]:
+                if not waited[0] and not self.is_settled:
                     self._begin_renewal(renewals)
         finally:
             for renewal in renewals:

@@ -3,9 +3,14 @@
 import asyncio
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from adapters.access.location import Location, location_in
+from adapters.access.readers import Readers
+from adapters.guide import Guide
+from core.access.reading import Reader
 from core.disclosure import Disclosure, Json
 from core.errors import RequestError
 
@@ -16,6 +21,7 @@ SENT = (
 _NAME = "glossator-data.json"
 _MOST_BYTES = 8_000_000
 """What every platform takes as one file."""
+_WITHHELD = "left out: it is of a course that is not open to you any more"
 _TOO_MUCH = (
     "More is stored about you than fits into one file here. "
     "Please ask whoever runs me for it; nothing was deleted."
@@ -33,19 +39,75 @@ class File:
 class OwnData:
     """Makes the file; one at a time, as each may be as large as somebody's past is long."""
 
-    def __init__(self, disclosure: Disclosure) -> None:
+    def __init__(self, disclosure: Disclosure, guide: Guide, readers: Readers) -> None:
         self._disclosure = disclosure
+        self._guide = guide
+        self._readers = readers
         self._alone = asyncio.Lock()
 
-    async def file(self, user_ids: Sequence[str]) -> File:
+    async def file(self, user_ids: Sequence[str], location: Location) -> File:
         """Return what is stored about somebody, by their pseudonyms; compressed when it is long.
+
+        What somebody asked is theirs. What they were answered from a course that is closed by
+        now, wherever they asked, or removed, is the course's, and left out with its name and
+        the section that was asked for.
 
         Raises:
             StoreError: when the database fails.
+            MembershipUnknown: as `Readers.of` does.
             RequestError: when it is too much for a file.
         """
         async with self._alone:
-            return await asyncio.to_thread(_written, await self._disclosure.of(user_ids))
+            stored = await self._disclosure.of(user_ids)
+            readable = await self._guide.courses(await self._reader(stored, location))
+            closed = frozenset(_course_ids(stored)) - frozenset(readable)
+            return await asyncio.to_thread(_written, _without(stored, closed))
+
+    async def _reader(self, stored: Json, location: Location) -> Reader:
+        """Return who reads wherever somebody asked, or is now."""
+        asked = {location_in(row) for row in stored["stored"]["inbox"]}
+        readers = [await self._readers.of(one) for one in {location, *asked}]
+        return Reader(
+            location.platform,
+            frozenset().union(*(reader.tenants for reader in readers)),
+            frozenset().union(*(reader.bound for reader in readers)),
+        )
+
+
+def _course_ids(stored: Any) -> Iterator[str]:
+    """Yield the id of each course that stored values name."""
+    if isinstance(stored, list):
+        for one in stored:
+            yield from _course_ids(one)
+    if not isinstance(stored, dict):
+        return
+    if stored.get("course_id"):
+        yield stored["course_id"]
+    yield from (choice[0] for choice in stored.get("choices", ()))
+    for value in stored.values():
+        yield from _course_ids(value)
+
+
+def _without(stored: Any, closed: Collection[str]) -> Any:
+    """Return stored values without the names and the words of closed courses."""
+    if not closed:
+        return stored
+    if isinstance(stored, list):
+        return [_without(one, closed) for one in stored]
+    if not isinstance(stored, dict):
+        return stored
+    is_closed = stored.get("course_id") in closed
+    if is_closed and "response_text" in stored:
+        return _WITHHELD
+    shown = {name: _without(value, closed) for name, value in stored.items()}
+    answer = stored.get("agent_response") or stored  # a turn's course stands in its answer
+    if answer.get("course_id") in closed:
+        shown.pop("section_filter", None)
+    if is_closed:
+        shown["course_id"] = _WITHHELD
+    if "choices" in stored:
+        shown["choices"] = [choice for choice in stored["choices"] if choice[0] not in closed]
+    return shown
 
 
 def _written(stored: Json) -> File:

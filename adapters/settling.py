@@ -1,11 +1,11 @@
 """What becomes of a job after its delivery: finished, tried again, given up or lost."""
 
 import logging
-import random
 from datetime import timedelta
 from functools import partial
 
 from adapters.keeping import DONE, Holding
+from adapters.resending import backoff
 from core.budgets.store import TokenBudgets
 from core.errors import DeliveryError, StoreError
 from core.inbox.base import Job
@@ -15,28 +15,34 @@ from core.sessions.store import SessionStore
 
 logger = logging.getLogger(__name__)
 
-_LONGEST_BACKOFF = 60.0
 _GIVEN_UP_AFTER = timedelta(hours=6)
 """How long a platform may refuse an answer."""
 
 
-async def finish(inbox: Inbox, holding: Holding) -> None:
+async def finish(holding: Holding) -> None:
     """End a job that was delivered."""
     job = holding.job
-    await holding.reach("ending")
-    await holding.persist(partial(inbox.finish, job, doubtful=holding.doubtful))
+    await holding.settle()
     await holding.reach("finished")
     holding.ended(DONE)
     seconds = (now() - job.accepted_at).total_seconds()
     logger.info(
-        "%s (%s) done %.2f s after it came, fence %d",
-        *(job.arrival.key, job.arrival.kind, seconds, job.fence),
+        "%s (%s) %s %.2f s after it came, fence %d",
+        *(job.arrival.key, job.arrival.kind, holding.settlement, seconds, job.fence),
     )
 
 
 async def retry_later(inbox: Inbox, holding: Holding, error: DeliveryError) -> None:
     """Have a delivery that failed tried again after a while, unless that is useless."""
     job = holding.job
+    if holding.is_settled:
+        if holding.was_refused:
+            logger.warning("the asker of %s was not told: %s", job.arrival.key, error)
+            await note_unsent(inbox, holding)
+        else:
+            logger.warning("the asker of %s may not have been told: %s", job.arrival.key, error)
+            holding.ended(DONE)
+        return
     if error.permanent or now() - job.accepted_at > _GIVEN_UP_AFTER:
         logger.warning("%s cannot be delivered: %s", job.arrival.key, error)
         await give_up(inbox, holding)
@@ -52,6 +58,16 @@ async def retry_later(inbox: Inbox, holding: Holding, error: DeliveryError) -> N
 async def give_up(inbox: Inbox, holding: Holding) -> None:
     """End a job that cannot be delivered."""
     await holding.persist(partial(inbox.give_up, holding.job))
+    await holding.reach("given up")
+    holding.ended("given_up")
+
+
+async def note_unsent(inbox: Inbox, holding: Holding) -> None:
+    """Note that a job was settled, and that its platform then took nothing."""
+    try:
+        await inbox.note_unsent(holding.job)
+    except StoreError as error:
+        logger.warning("%s counts as delivered: %s", holding.job.arrival.key, error)
     await holding.reach("given up")
     holding.ended("given_up")
 
@@ -74,11 +90,3 @@ async def lost(inbox: Inbox, sessions: SessionStore, budgets: TokenBudgets, job:
             await budgets.delete_user(user_id)
     except StoreError as error:
         logger.warning("%s may have left a message: %s", job.arrival.key, error)
-
-
-def backoff(attempts: int, retry_after: float | None) -> float:
-    """Return the seconds to wait after some failed attempts and one more."""
-    if retry_after is not None:
-        return retry_after + random.uniform(0.0, 0.5)
-    wait: float = min(_LONGEST_BACKOFF, 2.0**attempts)
-    return wait * random.uniform(0.5, 1.0)

@@ -4,8 +4,8 @@ import logging
 from contextlib import aclosing
 
 from adapters.base import Reply
-from core.agent import Agent
-from core.composition import SectionsFound, TextDelta, TextWithdrawn
+from core.agent import Agent, Placed, as_asked
+from core.composition import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.errors import BotError, DeliveryError
 from core.inbox.base import LeaseLost
 from core.models import AgentRequest
@@ -13,13 +13,19 @@ from core.models import AgentRequest
 logger = logging.getLogger(__name__)
 
 
-async def take_turn(agent: Agent, request: AgentRequest, reply: Reply) -> None:
+async def take_turn(
+    agent: Agent, request: AgentRequest, reply: Reply, placed: Placed = as_asked
+) -> None:
     """Answer `request` through `reply`; the reader is told whatever goes wrong.
 
-    1. What is read is passed on, and text as it comes, and the news that it no longer holds.
+    1. That there is an answer is passed on, what is read, text as it comes, and the news that
+       it no longer holds.
     2. The finished answer, an error outcome included, ends the turn.
     3. A request that cannot be served is told by `reply.fail`.
     4. So is a failure that nobody foresaw: the log has it, the reader a safe sentence.
+
+    Args:
+        placed: As of `Agent.stream`.
 
     Raises:
         DeliveryError: when the platform does not take the answer; a later try may succeed.
@@ -27,9 +33,11 @@ async def take_turn(agent: Agent, request: AgentRequest, reply: Reply) -> None:
         OSError: when the reader's end is gone.
     """
     try:
-        async with aclosing(agent.stream(request)) as events:
+        async with aclosing(agent.stream(request, placed)) as events:
             async for event in events:
                 match event:
+                    case Answerable():
+                        await reply.begin()
                     case SectionsFound():
                         await reply.reading(event.headings)
                     case TextDelta():

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from adapters import settling
 from adapters.base import ChatAdapter, ready
-from adapters.delivering import Delivery
+from adapters.delivering import Checked, Delivery
 from adapters.keeping import Holding, Reached, nothing, unstoppable_clock
 from adapters.pulse import Pulse
 from core.agent import Agent
@@ -37,6 +37,7 @@ STEPS = (
     "refusal shown",
     "retracted",
     "ending",
+    "settled",
     "finished",
     "released",
     "given up",
@@ -69,6 +70,7 @@ class Worker:
         adapters: Mapping[str, ChatAdapter],
         sessions: SessionStore,
         budgets: TokenBudgets,
+        checked: Checked,
         lease: float = 15.0,
         concurrency: int = 32,
         stale_after: timedelta = timedelta(minutes=30),
@@ -79,6 +81,7 @@ class Worker:
 
         Args:
             adapters: By platform; events of other platforms are left to others.
+            checked: As of `Delivery`.
             lease: Seconds after which the work of a process that died is taken over.
             concurrency: Events that are answered at the same time here.
             stale_after: The age at which a question is answered with an apology.
@@ -89,6 +92,7 @@ class Worker:
         self._adapters = adapters
         self._sessions = sessions
         self._budgets = budgets
+        self._checked = checked
         self._lease = lease
         self._concurrency = concurrency
         self._stale_after = stale_after
@@ -232,6 +236,10 @@ class Worker:
             holding.let_go()
 
     async def _release(self, holding: Holding) -> None:
+        if holding.is_settled:
+            if holding.was_refused:
+                await settling.note_unsent(self._inbox, holding)
+            return
         try:
             await self._inbox.release(holding.job)
             holding.ended("released")
@@ -257,11 +265,12 @@ class Worker:
             adapter=self._adapters[arrival.platform],
             sessions=self._sessions,
             holding=holding,
+            checked=self._checked,
         )
         self._deliveries.add(delivery)
         try:
             stale_after = timedelta() if abandoned > _ABANDONED_TRIES else self._stale_after
-            await holding.hold_during(self._in_time(delivery, stale_after), delivery.stop)
+            await holding.hold_during(self._in_time(holding, delivery, stale_after), delivery.stop)
         except LeaseLost:
             raise
         except DeliveryError as error:
@@ -271,12 +280,12 @@ class Worker:
             unforeseen = DeliveryError("bug", permanent=job.attempts + 1 >= _UNFORESEEN_TRIES)
             await settling.retry_later(self._inbox, holding, unforeseen)
         else:
-            await settling.finish(self._inbox, holding)
+            await settling.finish(holding)
         finally:
             self._deliveries.discard(delivery)
 
-    async def _in_time(self, delivery: Delivery, stale_after: timedelta) -> None:
-        async with asyncio.timeout(_LONGEST_JOB):
+    async def _in_time(self, holding: Holding, delivery: Delivery, stale_after: timedelta) -> None:
+        async with asyncio.timeout(_LONGEST_JOB) as holding.limit:
             await delivery.run(stale_after)
 
 

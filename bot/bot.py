@@ -1,24 +1,40 @@
 """The parts of a running bot: the worker, the janitor and the platforms over one inbox."""
 
 import asyncio
+import logging
 from asyncio import FIRST_COMPLETED
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
+from adapters.access.admission import Admission
+from adapters.access.membership import Membership
+from adapters.access.readers import Readers
+from adapters.access.standing import Standing
+from adapters.access.whereabouts import Whereabouts
 from adapters.base import ChatPlatform
 from adapters.desk import FrontDesk
 from adapters.guide import Guide
 from adapters.janitor import Janitor
+from adapters.platform_clock import PlatformClock
+from adapters.unreadable import place_of, without_text
+from adapters.waiting import WaitingNotices
 from adapters.worker import Worker
 from bot import slack
 from bot.chats import ChatServices, retention_of
 from bot.discord import discord_adapter
+from bot.disks import DiskWatch
 from bot.handbook import COURSE
 from bot.secrets import Pseudonyms, Sealer
 from bot.settings import Settings
-from bot.wiring import Services, pseudonym_key, sealing_keys
+from bot.supervision import Supervisor
+from bot.wiring import Services
+from core.access.roster import Roster
+from core.access.staff_store import StaffStore
+from core.access.store import AccessStore
+from core.access.tenants import Tenant
 from core.budgets.store import Limits as TokenLimits
 from core.budgets.store import TokenBudgets
 from core.channels.store import ChannelRules, Conversations
@@ -30,6 +46,8 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
 
     from bot.watching import Watched
+
+logger = logging.getLogger(__name__)
 
 DRAIN = 7.0
 """Seconds that answers under way get when the bot is told to stop; the whole takes ten."""
@@ -50,7 +68,7 @@ class Bot:
         """
         settings = opened.settings
         self._opened = opened
-        sealer = Sealer(sealing_keys(settings))
+        sealer = Sealer(opened.keys.sealing)
         limits = settings.inbox
         self.inbox = Inbox(
             opened.engine,
@@ -66,37 +84,58 @@ class Bot:
             holding=holding,
             meter=meter,
         )
-        guide, rules = Guide(opened.catalogue), ChannelRules(opened.engine)
+        access = AccessStore(opened.engine, public=frozenset({COURSE.course_id}))
+        guide = Guide(opened.catalogue, access, handbook=COURSE.course_id)
+        rules, described = ChannelRules(opened.engine), opened.course_file.rules_of
+        readers = Readers(
+            access,
+            described=described,
+            with_courses=guide.tenants_with_courses,
+            membership=Membership(self._is_member),
+            admitted={"discord": settings.discord.guilds},
+        )
+        staff = StaffStore(opened.engine)
+        roster = Roster(staff, opened.course_file.staff)
+        whereabouts = Whereabouts(rules, guide, readers, described)
+        self._clocks = {name: PlatformClock(name) for name in ("discord", "slack")}
         desk = FrontDesk(
             inbox=self.inbox,
             rules=rules,
             conversations=Conversations(opened.engine),
             sessions=opened.sessions,
-            pseudonyms=Pseudonyms(pseudonym_key(settings)),
-            guide=guide,
+            pseudonyms=Pseudonyms(opened.keys.pseudonym),
+            whereabouts=whereabouts,
+            standing=Standing(whereabouts, roster),
             handbook=COURSE.course_id,
-            described=lambda platform: opened.course_file.channels.get(platform, {}),
+            clocks=self._clocks,
         )
-        self._platforms = _platforms(
+        self._build = _platforms(
             ChatServices(
                 opened=opened,
                 inbox=self.inbox,
                 holding=holding,
                 desk=desk,
+                readers=readers,
                 rules=rules,
+                staff=staff,
+                roster=roster,
                 guide=guide,
                 wake=lambda: self.worker.wake(),
                 stop=lambda key: self.worker.stop(key),
                 meter=meter,
+                clocks=self._clocks,
             )
         )
-        adapters = {platform.platform: platform for platform in self._platforms}
+        self._platforms = {name: build() for name, build in self._build.items()}
+        adapters: Mapping[str, ChatPlatform] = self._platforms  # as they are, built anew or not
+        self._supervisor = Supervisor(meter, self._platforms.keys())
         self.worker = Worker(
             inbox=self.inbox,
             agent=opened.agent(meter=meter),
             adapters=adapters,
             sessions=opened.sessions,
             budgets=TokenBudgets(opened.engine, limits=TokenLimits()),
+            checked=Admission(guide, readers).checked,
             lease=limits.lease,
             concurrency=limits.in_flight,
             stale_after=timedelta(seconds=limits.stale_after),
@@ -106,6 +145,14 @@ class Bot:
             inbox=self.inbox, adapters=adapters, retention=retention_of(opened), meter=meter
         )
 
+        self.waiting = WaitingNotices(inbox=self.inbox, adapters=adapters)
+        self.disks = DiskWatch(settings)
+
+    async def _is_member(self, tenant: Tenant, user: str) -> bool:
+        """Return whether somebody is a member of a tenant, where its platform can tell."""
+        platform = self._platforms.get(tenant.platform)
+        return platform is not None and await platform.is_member(tenant, user)
+
     def watched(self) -> "Watched":
         """Return what is looked at to tell how the bot fares."""
         from bot.watching import Watched
@@ -114,21 +161,26 @@ class Bot:
             engine=self._opened.engine,
             index=self._opened.index,
             inbox=self.inbox,
-            platforms={platform.platform: platform for platform in self._platforms},
+            disks=self.disks,
+            platforms=self._platforms,
             pulses={"worker": self.worker.pulse, "janitor": self.janitor.pulse},
             in_flight=lambda: self.worker.in_flight,
             breakers=self._opened.gemini.left_alone,
+            clocks=self._clocks,
         )
 
     async def run_until(self, stop: asyncio.Event, announce: Callable[[str], None]) -> None:
         """Answer until `stop` is set, then finish or hand back what is under way.
 
-        When a part fails, the others are stopped in the same way.
+        A part that fails is started again, and the others go on meanwhile.
 
         Raises:
-            ConfigurationError: when a platform refuses our credentials.
+            ConfigurationError: when every platform refuses our credentials.
         """
-        parts = [self.worker.run(), self.janitor.run(), *(p.run() for p in self._platforms)]
+        keep = self._supervisor.keep
+        parts = [keep("worker", self.worker.run), keep("janitor", self.janitor.run)]
+        parts += [keep("waiting", self.waiting.run), keep("disk", self.disks.run)]
+        parts += [keep(name, partial(self._run, name)) for name in self._platforms]
         running = [asyncio.ensure_future(part) for part in parts]
         stopping = asyncio.create_task(stop.wait())
         try:
@@ -138,7 +190,7 @@ class Bot:
             with suppress(TimeoutError):
                 async with asyncio.timeout(DRAIN + HANDING_BACK):
                     await self.worker.drain(DRAIN)
-            await asyncio.gather(*map(_close, self._platforms))
+            await asyncio.gather(*map(_close, self._platforms.values()))
         finally:
             for task in (stopping, *running):
                 task.cancel()
@@ -146,12 +198,27 @@ class Bot:
         for task in ended:
             task.result()
 
+    async def _run(self, name: str) -> None:
+        """Run a platform until it is closed; one that fails is built anew for its next start."""
+        platform = self._platforms[name]
+        try:
+            await platform.run()
+        except Exception:
+            await _close(platform)
+            self._platforms[name] = self._build[name]()
+            raise
+
 
 async def _close(platform: ChatPlatform) -> None:
-    """Close a platform; a dead network keeps nobody waiting."""
-    with suppress(TimeoutError):
+    """Close a platform; a dead network keeps nobody waiting, and neither does a broken part."""
+    try:
         async with asyncio.timeout(CLOSING):
             await platform.close()
+    except TimeoutError:
+        logger.info("%s was not closed in time", platform.platform)
+    except Exception as error:
+        detail = without_text(error)
+        logger.error("%s cannot be closed, %s", platform.platform, place_of(error), exc_info=detail)
 
 
 def platforms_of(settings: Settings) -> list[str]:
@@ -163,8 +230,8 @@ def platforms_of(settings: Settings) -> list[str]:
     return [name for name, there in is_there.items() if there]
 
 
-def _platforms(chats: ChatServices) -> Sequence[ChatPlatform]:
-    """Return every platform whose settings are there, over the same inbox."""
+def _platforms(chats: ChatServices) -> Mapping[str, Callable[[], ChatPlatform]]:
+    """Return what builds each platform whose settings are there, over the same inbox."""
     adapters: Mapping[str, Callable[[ChatServices], ChatPlatform]]
     adapters = {"discord": discord_adapter, "slack": slack.slack_adapter}
-    return [adapters[name](chats) for name in platforms_of(chats.opened.settings)]
+    return {name: partial(adapters[name], chats) for name in platforms_of(chats.opened.settings)}

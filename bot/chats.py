@@ -6,15 +6,20 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from adapters.about import Facts
+from adapters.access.readers import Readers
 from adapters.answer_actions import AnswerActions
 from adapters.channel_settings import ChannelSettings
 from adapters.desk import FrontDesk
+from adapters.features.staff_settings import StaffSettings, Words
 from adapters.gone import GonePlaces
 from adapters.guide import Guide
 from adapters.own_data import OwnData
+from adapters.platform_clock import PlatformClock
 from bot import __version__
 from bot.handbook import COURSE
 from bot.wiring import Services, chosen_generator
+from core.access.roster import Roster
+from core.access.staff_store import StaffStore
 from core.budgets.store import Limits, TokenBudgets
 from core.channels.beside import Panels
 from core.channels.store import ChannelRules, Conversations
@@ -39,13 +44,18 @@ class ChatServices:
     holding: "AsyncEngine"
     """Connections for claims and renewals alone."""
     desk: FrontDesk
+    readers: Readers
     rules: ChannelRules
+    staff: StaffStore
+    roster: Roster
     guide: Guide
     wake: Callable[[], None]
     """Tells the worker that there is something to do."""
     stop: Callable[[str], Awaitable[bool]]
     """Ends the answer to an event, by its key; returns whether it was on its way."""
     meter: Meter
+    clocks: Mapping[str, PlatformClock]
+    """By platform: what this process knows of the platforms' clocks."""
 
     def actions(self) -> AnswerActions:
         """Return what the buttons under an answer do."""
@@ -54,6 +64,8 @@ class ChatServices:
             inbox=self.inbox,
             sessions=self.opened.sessions,
             feedback=Feedback(self.opened.engine),
+            guide=self.guide,
+            rules=self.rules,
             wake=self.wake,
             stop=self.stop,
         )
@@ -66,13 +78,14 @@ class ChatServices:
             places=self.places(),
             conversations=Conversations(self.opened.engine),
             panels=Panels(self.opened.engine),
+            rules=self.rules,
             feedback=Feedback(self.opened.engine),
             budgets=TokenBudgets(self.opened.engine, limits=Limits()),
         )
 
     def own_data(self) -> OwnData:
         """Return what shows people all that is stored about them."""
-        return OwnData(Disclosure(self.opened.engine))
+        return OwnData(Disclosure(self.opened.engine), self.guide, self.readers)
 
     def places(self) -> InboxPlaces:
         """Return what the inbox knows of places."""
@@ -93,9 +106,19 @@ class ChatServices:
             escape=escape,
         )
 
+    def staff_settings(self, settings: ChannelSettings, words: Words) -> StaffSettings:
+        """Return who may use `/course`, and whom it names; `words` are the platform's own."""
+        return StaffSettings(self.desk, self.roster, self.staff, settings, words)
+
     def channel_settings(self, names: Mapping[str, str]) -> ChannelSettings:
         """Return what staff set; `names` are the platform's own names of rules."""
-        return ChannelSettings(self.desk, self.rules, self.guide, names=names)
+        return ChannelSettings(
+            self.desk,
+            self.rules,
+            self.guide,
+            names=names,
+            described=self.opened.course_file.rules_of,
+        )
 
 
 def _writer(opened: Services) -> str:

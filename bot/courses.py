@@ -8,11 +8,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from bot.mistakes import sentence_of
 from bot.settings import EmbeddingProvider
-from core.channels.rules import Rules
+from bot.staff_file import StaffTable, StaffTables, named_in
+from core.access.roster import Described
+from core.channels.rules import OperatorRules, Rules
 from core.errors import ConfigurationError
 from core.generation.prompt import smallest_window
 from core.models import AgentConfiguration, Course, CourseId, NonBlank, WebUrl
@@ -43,12 +53,26 @@ class _CourseTable(BaseModel):
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
     embedding: EmbeddingProvider | None = None
     answers: AnswersTable = Field(default_factory=AnswersTable)
+    staff: StaffTables
 
 
-class ChannelTable(Rules):
+def _locked(written: object) -> frozenset[str]:
+    """Return the names of the rules that chat cannot change: all of them for `true`."""
+    names = {"course" if name == "course_id" else name: name for name in Rules.model_fields}
+    if isinstance(written, bool):
+        return frozenset(names.values()) if written else frozenset()
+    found = [str(one) for one in written] if isinstance(written, list) else [str(written)]
+    for one in found:
+        if one not in names:
+            raise ValueError(f"{one!r} is no rule; write true, or a list of {', '.join(names)}")
+    return frozenset(names[one] for one in found)
+
+
+class ChannelTable(OperatorRules):
     """A `[PLATFORM.channels.ID]` table: what holds in a channel, category or server."""
 
     course_id: CourseId | None = Field(None, alias="course")
+    locked: Annotated[frozenset[str], BeforeValidator(_locked)] = frozenset()
 
 
 def _discord_id(written: str) -> str:
@@ -89,6 +113,7 @@ class _File(BaseModel):
     courses: Mapping[CourseId, _CourseTable] = Field(default_factory=dict)
     discord: _DiscordTable = _DiscordTable()
     slack: _SlackTable = _SlackTable()
+    staff: StaffTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +123,10 @@ class CourseFile:
     folder: Path = Path()
     """Relative sources are looked up from here."""
     tables: Mapping[str, _CourseTable] = field(default_factory=dict)
-    channels: Mapping[str, Mapping[str, Rules]] = field(default_factory=dict)
+    channels: Mapping[str, Mapping[str, OperatorRules]] = field(default_factory=dict)
     """What holds in channels, by platform and the channel's id there."""
+    staff: Described = field(default_factory=dict)
+    """Who is staff."""
 
     def course(self, course_id: str) -> Course | None:
         """Return the course as it is described, or none."""
@@ -123,6 +150,10 @@ class CourseFile:
         """Return whose model the course is embedded with, or none where nothing is said."""
         table = self.tables.get(course_id)
         return table.embedding if table else None
+
+    def rules_of(self, platform: str) -> Mapping[str, OperatorRules]:
+        """Return what holds in a platform's channels, by id."""
+        return self.channels.get(platform, {})
 
     def check_channels(self, ingested: Collection[str]) -> None:
         """Check that every channel is bound to a course that there is.
@@ -174,7 +205,9 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
     except ValidationError as error:
         raise ConfigurationError(f"{path}: {_problem(error)}") from error
     channels = {"discord": parsed.discord.channels, "slack": parsed.slack.channels}
-    return CourseFile(path.parent, parsed.courses, channels)
+    limited = {course_id: table.staff for course_id, table in parsed.courses.items()}
+    staff = named_in(parsed.staff, limited)
+    return CourseFile(path.parent, parsed.courses, channels, staff)
 
 
 def keys_of(table: type[BaseModel]) -> list[str]:
@@ -198,6 +231,8 @@ def _table_with(place: tuple[str | int, ...]) -> type[BaseModel]:
     match place:
         case ("courses", _, "answers", _):
             return AnswersTable
+        case ("staff", _, _) | ("courses", _, "staff", _, _):
+            return StaffTable
         case ("courses", _, _):
             return _CourseTable
         case (_, "channels", _, _):

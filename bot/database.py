@@ -1,6 +1,7 @@
 """Brings a database to the schema that this version of the code expects."""
 
 import asyncio
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -11,8 +12,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.database import create_engine, dispose, store_errors
 from core.errors import ConfigurationError, StoreError
 
-HEAD_REVISION = "0007"
+HEAD_REVISION = "0013"
 """The latest migration; revisions are numbered, so that an older code can tell a newer one."""
+_UNKNOWN_REVISION = (
+    "The backup was made by a newer version of Glossator (its tables are of revision {revision}, "
+    f"this version's of {HEAD_REVISION}): install that version, and restore with it."
+)
 _MIGRATION_LOCK = 7_310_034_211_005_531
 """Any number that no other application on the same PostgreSQL server locks."""
 
@@ -27,6 +32,27 @@ class SchemaState(StrEnum):
     """A newer version of the code has migrated it."""
     UNKNOWN = "unknown"
     """Its revision is not one of ours: it belongs to another application."""
+    UNVERSIONED = "unversioned"
+    """It has tables of ours, and does not say of which revision: no migration fits for sure."""
+
+
+WHAT_TO_DO = {
+    SchemaState.BEHIND: "The database is not up to date: run 'glossator db upgrade'.",
+    SchemaState.AHEAD: (
+        "The database was made by a newer version of Glossator: install that version, or restore "
+        "the backup made before its upgrade."
+    ),
+    SchemaState.UNKNOWN: (
+        "The database belongs to another application: set GLOSSATOR_DATABASE__URL to one of "
+        "Glossator's own."
+    ),
+    SchemaState.UNVERSIONED: (
+        "The database has tables of Glossator's and does not say which version made them (its "
+        "table alembic_version is empty, or gone): restore a backup with 'glossator restore "
+        "--force', or set GLOSSATOR_DATABASE__URL to an empty database."
+    ),
+}
+"""In every state but the current one."""
 
 
 async def check(engine: AsyncEngine) -> SchemaState:
@@ -41,7 +67,7 @@ async def check(engine: AsyncEngine) -> SchemaState:
         return SchemaState.BEHIND
     with store_errors():
         async with engine.execution_options(read_only=True).connect() as connection:
-            return _state(await connection.run_sync(_revision))
+            return await connection.run_sync(_state_of)
 
 
 async def is_current(engine: AsyncEngine) -> bool:
@@ -51,6 +77,19 @@ async def is_current(engine: AsyncEngine) -> bool:
         ConfigurationError, StoreError: as `check` does.
     """
     return await check(engine) is SchemaState.CURRENT
+
+
+async def is_new(engine: AsyncEngine) -> bool:
+    """Return whether no version has made its tables in the database yet.
+
+    Raises:
+        StoreError: when the database cannot be reached.
+    """
+    if _is_missing_file(engine):
+        return True
+    with store_errors():
+        async with engine.execution_options(read_only=True).connect() as connection:
+            return await connection.run_sync(_revision) is None
 
 
 async def make_current(engine: AsyncEngine) -> None:
@@ -64,6 +103,38 @@ async def make_current(engine: AsyncEngine) -> None:
         await upgrade(engine)
 
 
+async def rebuild(engine: AsyncEngine, revision: str, fill: Callable[[Connection], None]) -> None:
+    """Replace all tables by those of a revision, fill them, and bring them up to date.
+
+    One transaction: until it ends well, all is as before. A file is made where there is none.
+
+    Raises:
+        ConfigurationError: when no migration leads to that revision.
+        StoreError: when the database fails.
+    """
+
+    from core.backup.rows import drop_all  # with every table of the program
+
+    def work(connection: Connection) -> None:
+        drop_all(connection)
+        _run_migrations(connection, revision)
+        fill(connection)
+        _run_migrations(connection)
+        if connection.dialect.name == "sqlite":
+            _check_foreign_keys(connection)
+
+    if not has_revision(revision):
+        raise ConfigurationError(_UNKNOWN_REVISION.format(revision=revision))
+    await _migrate(engine, work)
+
+
+def has_revision(revision: str) -> bool:
+    """Return whether this version's migrations lead to a revision."""
+    from alembic.script import ScriptDirectory
+
+    return revision in {one.revision for one in ScriptDirectory(_scripts()).walk_revisions()}
+
+
 async def upgrade(engine: AsyncEngine) -> None:
     """Bring the schema up to date, in one transaction that holds off other upgrades.
 
@@ -74,6 +145,11 @@ async def upgrade(engine: AsyncEngine) -> None:
             when there is no file yet, and none can be made.
         StoreError: when the database fails; then it is as it was before.
     """
+    await _migrate(engine, _upgrade)
+
+
+async def _migrate(engine: AsyncEngine, work: Callable[[Connection], None]) -> None:
+    """Do work in a transaction that holds off other migrations."""
     if _is_missing_file(engine):
         await asyncio.to_thread(_check_room, _file(engine))
         with store_errors():
@@ -87,7 +163,7 @@ async def upgrade(engine: AsyncEngine) -> None:
     try:
         with store_errors():
             async with migrating.begin() as connection:
-                await connection.run_sync(_upgrade)
+                await connection.run_sync(_alone, work)
     finally:
         await dispose(migrating)
 
@@ -120,6 +196,20 @@ def _revision(connection: Connection) -> str | None:
     return revision
 
 
+def _state_of(connection: Connection) -> SchemaState:
+    revision = _revision(connection)
+    if revision is None and _has_tables(connection):
+        return SchemaState.UNVERSIONED
+    return _state(revision)
+
+
+def _has_tables(connection: Connection) -> bool:
+    """Return whether any table of ours is there."""
+    from core.tables import METADATA
+
+    return not METADATA.tables.keys().isdisjoint(inspect(connection).get_table_names())
+
+
 def _state(revision: str | None) -> SchemaState:
     if revision == HEAD_REVISION:
         return SchemaState.CURRENT
@@ -130,19 +220,16 @@ def _state(revision: str | None) -> SchemaState:
     return SchemaState.BEHIND if revision < HEAD_REVISION else SchemaState.AHEAD
 
 
-def _upgrade(connection: Connection) -> None:
+def _alone(connection: Connection, work: Callable[[Connection], None]) -> None:
     if connection.dialect.name == "postgresql":  # SQLite's BEGIN IMMEDIATE is such a lock
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
-    state = _state(_revision(connection))
-    if state is SchemaState.AHEAD:
-        raise ConfigurationError(
-            "The database was migrated by a newer version of Glossator. "
-            "Install that version, or restore the backup made before its upgrade."
-        )
-    if state is SchemaState.UNKNOWN:
-        raise ConfigurationError(
-            "The database belongs to another application. Give Glossator a database of its own."
-        )
+    work(connection)
+
+
+def _upgrade(connection: Connection) -> None:
+    state = _state_of(connection)
+    if state in {SchemaState.AHEAD, SchemaState.UNKNOWN, SchemaState.UNVERSIONED}:
+        raise ConfigurationError(WHAT_TO_DO[state])
     if state is SchemaState.BEHIND:
         _run_migrations(connection)
         if connection.dialect.name == "sqlite":
@@ -155,13 +242,16 @@ def _check_foreign_keys(connection: Connection) -> None:
         raise StoreError(f"a migration left rows of {broken[0]} without what they refer to")
 
 
-def _run_migrations(connection: Connection) -> None:
+def _run_migrations(connection: Connection, revision: str = "head") -> None:
     from alembic import command
     from alembic.config import Config
 
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", _scripts().replace("%", "%%"))
+    command.upgrade(config, revision)
+
+
+def _scripts() -> str:
     import migrations
 
-    config = Config(attributes={"connection": connection})
-    folder = str(next(iter(migrations.__path__)))
-    config.set_main_option("script_location", folder.replace("%", "%%"))
-    command.upgrade(config, "head")
+    return str(next(iter(migrations.__path__)))

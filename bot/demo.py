@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 
 from adapters.turn import take_turn
 from bot.cli.ask import console_request, open_reply
+from bot.cli.counted import counted
 from bot.cli.exits import Exit, exit_code, sentence_for
 from bot.handbook import COURSE, handbook_folder, ingest_handbook
 from bot.settings import Settings, load_settings
@@ -94,7 +95,7 @@ def _offline(settings: Settings) -> Settings:
 async def _ingest(opened: Services) -> None:
     print(f"Reading the handbook, {handbook_folder().name}/ ...")
     report = await ingest_handbook(opened)
-    print(f"{report.chunks} chunks; {report.embedded} were new and had to be embedded.")
+    print(f"{counted(report.chunks, 'chunk')}; {report.embedded} had to be embedded.")
 
 
 def _command(shown: Shown, session: UUID) -> str:

@@ -14,6 +14,7 @@ from core.errors import ConfigurationError
 from core.inbox.places import InboxPlaces, Question
 from core.inbox.store import Inbox
 from core.leases import Leases
+from core.storage.gateway_sessions import GatewaySessions
 
 if TYPE_CHECKING:
     from adapters.discord.adapter import DiscordAdapter
@@ -31,7 +32,9 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     from adapters.discord.clicks import Clicks
     from adapters.discord.questions import Questions
     from adapters.discord.staff import CourseCommands
-    from adapters.markdown.discord_text import escape
+    from adapters.discord.staff_commands import shown
+    from adapters.features.staff_settings import Words
+    from adapters.markdown.discord import as_written
 
     settings = chats.opened.settings.discord
     if settings.token is None:
@@ -40,25 +43,29 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     questions = Questions(desk, chats.guide, chats.wake, chats.meter)
     about = About(
         desk=desk,
-        facts=chats.facts(escape),
+        facts=chats.facts(as_written),
         personal=personal,
         own_data=chats.own_data(),
         questions=questions,
     )
     channels = chats.channel_settings({"auto_answer": "auto-answer to new forum posts"})
+    staff = chats.staff_settings(channels, Words("server", shown))
     return DiscordAdapter(
         token=settings.token.get_secret_value(),
         api_url=settings.api_url,
         message_content=settings.message_content,
         desk=desk,
+        readers=chats.readers,
         gone=chats.gone_places(),
         cursors=HeardUpTo(chats.inbox, chats.places()),
         clicks=Clicks(desk, chats.actions(), personal),
-        cogs=(questions, CourseCommands(channels, chats.guide), about),
+        cogs=(questions, CourseCommands(channels, staff), about),
         wake=chats.wake,
         closed=ClosedWindows(chats.opened.engine),
         shards=settings.shards,
         leases=_leases(chats),
+        clock=chats.clocks["discord"],
+        sessions=GatewaySessions(chats.opened.engine),
         meter=chats.meter,
     )
 

@@ -28,7 +28,18 @@ class Levels:
         )
         self.in_flight = gauge("answers_in_flight", "Events being answered by this process.")
         self.breaker = gauge("breaker_open", "1 while a service is not asked.", ["service"])
+        self.disk_free = gauge(
+            "disk_free_bytes", "Room on the disk of a folder that is written to.", ["folder"]
+        )
+        self.disk_share = gauge(
+            "disk_free_ratio", "The free part of that disk, from 0 to 1.", ["folder"]
+        )
         self.connected = gauge("platform_connected", "1 while connected.", ["platform"])
+        self.clock = gauge(
+            "clock_behind_seconds",
+            "By how much this machine's clock is behind a platform's, from a minute on.",
+            ["platform"],
+        )
 
 
 class PrometheusMeter:

@@ -5,21 +5,27 @@ import gc
 import logging
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bot import slack
 from bot.bot import Bot, platforms_of
-from bot.database import make_current
 from bot.handbook import ingest_handbook
+from bot.keys import NAMES as KEYS
 from bot.monitoring import Monitoring, serving
 from bot.settings import Settings
-from bot.starting import StoppedWhileStarting, alone, once_there
-from bot.wiring import Services, chosen_generator, open_services
+from bot.starting import Result, StoppedWhileStarting, alone, once_there
+from bot.wiring import Services, chosen_generator, open_services, without_text
 from core.database import reserved
-from core.errors import ConfigurationError, IngestionBusy, VectorIndexError
+from core.errors import (
+    ConfigurationError,
+    IngestionBusy,
+    NoRoom,
+    StoreUnwritable,
+    VectorIndexError,
+)
 from core.metering import NO_METER, Meter
 
 if TYPE_CHECKING:
@@ -81,10 +87,10 @@ async def _run(
 ) -> None:
     """Start, however long the database keeps us waiting, and answer until `stop` is set."""
 
-    async def prepare(engine: "AsyncEngine") -> None:
-        await once_there(engine, partial(make_current, engine), stop)
+    async def steadily(engine: "AsyncEngine", step: Callable[[], Awaitable[Result]]) -> Result:
+        return await once_there(engine, step, stop)
 
-    async with open_services(settings, announce, prepare) as opened:
+    async with open_services(settings, announce, steadily, keys=KEYS) as opened:
         await once_there(opened.engine, partial(_prepare_courses, opened), stop)
         await opened.warm_up()
         announce("Starting; stop with Ctrl-C.")
@@ -118,9 +124,14 @@ async def _prepare_courses(opened: Services) -> None:
         await ingest_handbook(opened)
     except IngestionBusy:
         logger.info("another process ingests the handbook")
-    except VectorIndexError as error:
+    except (VectorIndexError, NoRoom, StoreUnwritable) as error:
         logger.warning("the handbook cannot be brought up to date: %s", error)
     known = await opened.catalogue.courses()
+    with suppress(VectorIndexError):  # who asks is answered that it is away
+        held = await opened.index.collections()
+        for course, edition in known:
+            if edition is not None and edition.collection not in held:
+                logger.warning("%s", without_text(course.course_id))
     opened.course_file.check_channels([course.course_id for course, _ in known])
 
 

@@ -2,10 +2,8 @@
 
 import hashlib
 import hmac
-import os
-import secrets
 from base64 import urlsafe_b64encode
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.errors import StoreError
@@ -33,7 +31,7 @@ class Sealer:
         keys: The first seals; all unseal. To rotate, put a new key before the old one.
     """
 
-    def __init__(self, keys: list[bytes]) -> None:
+    def __init__(self, keys: Sequence[bytes]) -> None:
         self._keys = keys
         self._ring: MultiFernet | None = None
 
@@ -65,20 +63,3 @@ class Sealer:
 def _fernet_key(key: bytes) -> bytes:
     """Return a key of the length Fernet asks for; the given one has enough entropy itself."""
     return urlsafe_b64encode(hashlib.sha256(b"glossator seal\0" + key).digest())
-
-
-def kept_key(path: Path) -> bytes:
-    """Return the random key in a file, made when it is missing; processes agree on one."""
-    if not path.exists():
-        fresh = path.with_name(f"{path.stem}.{secrets.token_hex(4)}")
-        fresh.touch(mode=0o600)
-        fresh.write_bytes(secrets.token_bytes(32))
-        try:
-            os.link(fresh, path)  # unlike a rename, this never replaces another process's key
-        except FileExistsError:
-            fresh.unlink()
-        except OSError:  # a file system without hard links
-            os.replace(fresh, path)
-        else:
-            fresh.unlink()
-    return path.read_bytes()

@@ -28,6 +28,8 @@ FOREIGN_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 """The names that other programs give to the key of Gemini, in order of preference."""
 WRITTEN_AS_JSON = {
     "GLOSSATOR_GEMINI__PRICES": 'a JSON object, such as {"gemini-3.5-flash-lite": [0.3, 2.5]}',
+    "GLOSSATOR_DISCORD__GUILDS": 'a JSON list of ids, such as ["123456789012345678"]',
+    "GLOSSATOR_SLACK__WORKSPACES": 'a JSON list of ids, such as ["T0123", "E0456"]',
     "GLOSSATOR_INGEST__ALLOWED_HOSTS": 'a JSON list, such as ["wiki.local"]',
 }
 """Settings whose value is more than one word, and how to write it."""
@@ -153,6 +155,8 @@ class DiscordSettings(_Group):
     """Read messages that do not mention the bot; a privileged intent of the account."""
     shards: Annotated[int, Field(ge=1)] | None = None
     """How many connections share the servers; None: as many as Discord recommends."""
+    guilds: tuple[Annotated[str, Field(pattern=r"^\d{1,20}$")], ...] = ()
+    """The only servers that are answered, as a JSON list of ids; empty: all."""
 
 
 class SlackSettings(_Group):
@@ -165,13 +169,19 @@ class SlackSettings(_Group):
     signing_secret: SecretStr | None = None
     """Proves that a request over HTTP is Slack's."""
     transport: Literal["socket", "http"] = "socket"
+    host: Host = "127.0.0.1"
+    """Where Slack's requests, and people who install the app, come to."""
     port: Annotated[int, Field(ge=0, le=65_535)] = 3_000
-    """Over HTTP only."""
+    """Of the same."""
     api_url: ServiceUrl | None = None
     """Where Slack's Web API is, such as GovSlack's; None: Slack's own."""
     client_id: NonBlank | None = None
     """Of the app, for workspaces that install it."""
+    escape_code: bool = False
+    """Write `&`, `<` and `>` in code as entities, where Slack shows these as characters."""
     client_secret: SecretStr | None = None
+    workspaces: tuple[Annotated[str, Field(pattern=r"^[TE][A-Z0-9]+$")], ...] = ()
+    """The only workspaces or organisations that may install the app, as a JSON list; empty: all."""
 
 
 class InboxSettings(_Group):
@@ -197,6 +207,15 @@ class MonitoringSettings(_Group):
     """None: nowhere."""
 
 
+class DiskSettings(_Group):
+    """When the room on the disk of the data folder is too little."""
+
+    low_megabytes: Annotated[int, Field(ge=0)] = 500
+    """Free below this: the log and `glossator doctor` warn."""
+    critical_megabytes: Annotated[int, Field(ge=0)] = 20
+    """Free below this: the bot is not ready, and `glossator doctor` fails."""
+
+
 class RetentionSettings(_Group):
     """How long conversations are kept."""
 
@@ -205,13 +224,15 @@ class RetentionSettings(_Group):
 
 
 class IngestSettings(_Group):
-    """What may be fetched when a source is a URL."""
+    """What may be fetched when a source is a URL, and how much of a source must be read."""
 
     allowed_hosts: tuple[Authority, ...] = ()
     """Hosts that may be private or use odd ports, as a JSON list."""
     max_megabytes: Annotated[int, Field(ge=1)] = 50
     """Size limit of one document."""
     user_agent: str = "Glossator"
+    least_share: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
+    """Of the text-like files of a run's sources, how many must be read; 0: any number."""
 
 
 class Settings(BaseSettings):
@@ -243,6 +264,7 @@ class Settings(BaseSettings):
     inbox: InboxSettings = InboxSettings()
     retention: RetentionSettings = RetentionSettings()
     monitoring: MonitoringSettings = MonitoringSettings()
+    disk: DiskSettings = DiskSettings()
     encryption_key: SecretStr | None = None
     """Seals tokens at rest; several are separated by commas, the newest first. None: one is
     made in the data dir."""

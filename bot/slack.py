@@ -13,25 +13,32 @@ from adapters.slack.inbound import PLATFORM
 from bot.chats import ChatServices
 from bot.secrets import Sealer
 from bot.settings import SlackSettings
-from bot.wiring import sealing_keys
+from core.access.tenants import Tenant
 from core.channels.beside import Panels
 from core.closed_windows import ClosedWindows
 from core.errors import ConfigurationError
 from core.inbox.places import InboxPlaces, Question
 from core.inbox.store import Inbox
-from core.installations.store import InstallationStore, InstallStates
+from core.installations.states import InstallStates
+from core.installations.store import InstallationStore
 from core.sessions.store import SessionStore
 from core.workspaces import WorkspaceData
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
+    from adapters.in_time import Unhurried
     from adapters.intake import Intake
+    from adapters.slack.acknowledging import Dispatcher
     from adapters.slack.adapter import SlackAdapter, Transport
-    from adapters.slack.app import App, Listeners
+    from adapters.slack.app import Listeners
     from adapters.slack.client import ClosedMethods
     from adapters.slack.installations import Installations, ManyInstallations
+    from adapters.slack.people import People
+    from adapters.slack.staff import Staff
+    from adapters.slack.tenants import InstalledTenants
     from adapters.slack.workspaces import Workspaces
+    from adapters.unreadable import Unreadable
 
 NO_APP_TOKEN = (
     "Slack's Socket Mode needs an app-level token: set GLOSSATOR_SLACK__APP_TOKEN, "
@@ -48,6 +55,12 @@ ONE_OR_MANY = (
 )
 
 
+ONE_WORKSPACE = (
+    "GLOSSATOR_SLACK__WORKSPACES says which workspaces may install the app; with "
+    "GLOSSATOR_SLACK__BOT_TOKEN there is one workspace: unset one of them."
+)
+
+
 def is_set_up(settings: SlackSettings) -> bool:
     """Return whether the settings name a Slack app at all."""
     return settings.bot_token is not None or settings.client_id is not None
@@ -60,6 +73,7 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
         ConfigurationError: when a setting is missing.
     """
     from adapters.intake import Intake
+    from adapters.slack.acknowledging import EVENTS, Dispatcher
     from adapters.slack.adapter import SlackAdapter, Transport
     from adapters.slack.app import bolt_app
     from adapters.slack.catch_up import CatchUp
@@ -67,12 +81,16 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     from adapters.slack.first_contact import FirstContact
     from adapters.slack.installations import InstalledClients, OneInstallation
     from adapters.slack.lookups import Lookups
+    from adapters.slack.people import People
     from adapters.slack.permalinks import Permalinks
+    from adapters.slack.roles import Roles
+    from adapters.slack.tenants import InstalledTenants
     from adapters.slack.workspaces import Workspaces
+    from adapters.unreadable import Unreadable
 
     settings = chats.opened.settings.slack
     check(settings)
-    closed = ClosedMethods(ClosedWindows(chats.opened.engine))
+    closed = ClosedMethods(ClosedWindows(chats.opened.engine), chats.clocks[PLATFORM])
     one, many = None, None
     if settings.bot_token is not None:
         token = _word(settings.bot_token)
@@ -82,20 +100,25 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     installations = one or many
     assert installations is not None
     clients = InstalledClients(installations, settings.api_url, closed)
-    workspaces = Workspaces(clients)
+    workspaces = Workspaces(clients, escape_code=settings.escape_code)
     intake, lookups = Intake(chats.wake, chats.meter), Lookups(workspaces)
-    listeners = _listeners(chats, installations, workspaces, intake)
+    people = People(clients, installations)
+    unreadable = Unreadable(PLATFORM, EVENTS, chats.meter)
+    listeners = _listeners(chats, installations, workspaces, intake, people, unreadable)
     transports = list[Transport]()
     catch_up = CatchUp(
         workspaces=workspaces,
         installations=installations,
         events=listeners.events,
         intake=intake,
+        unreadable=unreadable,
         cursors=SlackCursors(chats.inbox, chats.places()),
         is_listening=partial(_are_listening, transports),
+        clock=chats.clocks[PLATFORM],
     )
-    app = bolt_app(listeners, installations, clients)
-    transports += _transports(chats, app, many, closed, catch_up.begin)
+    tenants = InstalledTenants(chats.readers, of_operator=one is not None)
+    dispatcher = Dispatcher(bolt_app(listeners, installations, clients, tenants), unreadable)
+    transports += _transports(chats, dispatcher, many, tenants, closed, catch_up.begin)
     return SlackAdapter(
         workspaces=workspaces,
         events=listeners.events,
@@ -103,9 +126,11 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
         unhurried=listeners.unhurried,
         transports=transports,
         one=one,
+        tenants=tenants,
         permalinks=Permalinks(lookups),
         catch_up=catch_up,
         first_contact=FirstContact(lookups, partial(_is_known, chats.opened.sessions)),
+        roles=Roles(chats.roster, people),
     )
 
 
@@ -117,6 +142,8 @@ def check(settings: SlackSettings) -> None:
     """Raise ConfigurationError when a setting is missing, or two exclude one another."""
     if settings.bot_token is not None and settings.client_id is not None:
         raise ConfigurationError(ONE_OR_MANY)
+    if settings.bot_token is not None and settings.workspaces:
+        raise ConfigurationError(ONE_WORKSPACE)
     if settings.client_id is not None and settings.client_secret is None:
         raise ConfigurationError(NO_CLIENT_SECRET)
     if settings.transport == "socket" and settings.app_token is None:
@@ -129,7 +156,7 @@ def _many(chats: ChatServices, closed: "ClosedMethods") -> "ManyInstallations":
     from adapters.slack.installations import ManyInstallations
 
     settings = chats.opened.settings.slack
-    sealer = Sealer(sealing_keys(chats.opened.settings))
+    sealer = Sealer(chats.opened.keys.sealing)
     store = InstallationStore(chats.opened.engine, PLATFORM, seal=sealer.seal, unseal=sealer.unseal)
     return ManyInstallations(
         store,
@@ -137,6 +164,7 @@ def _many(chats: ChatServices, closed: "ClosedMethods") -> "ManyInstallations":
         closed,
         client_id=settings.client_id or "",
         client_secret=_word(settings.client_secret),
+        admitted=settings.workspaces,
     )
 
 
@@ -145,10 +173,12 @@ def _listeners(
     installations: "Installations",
     workspaces: "Workspaces",
     intake: "Intake",
+    people: "People",
+    unreadable: "Unreadable",
 ) -> "Listeners":
     """Return everything that hears something."""
     from adapters.in_time import Unhurried
-    from adapters.markdown.slack_text import escape
+    from adapters.markdown.slack import as_written
     from adapters.slack.app import Listeners
     from adapters.slack.assistant import Assistant
     from adapters.slack.clicks import Clicks
@@ -156,16 +186,15 @@ def _listeners(
     from adapters.slack.departures import Departures
     from adapters.slack.events import Events
     from adapters.slack.home import Home
-    from adapters.slack.people import People
     from adapters.slack.questions import Questions
-    from adapters.slack.staff import Staff
 
-    desk, personal, facts = chats.desk, chats.personal(), chats.facts(escape)
-    people = People(workspaces.clients, installations)
+    desk, personal, facts = chats.desk, chats.personal(), chats.facts(as_written)
     questions = Questions(desk, intake, people)
     unhurried = Unhurried()
     clicks = Clicks(desk, chats.actions(), personal, people, installations, unhurried)
     home = Home(
+        desk=desk,
+        guide=chats.guide,
         facts=facts,
         personal=personal,
         clicks=clicks,
@@ -175,15 +204,16 @@ def _listeners(
     events = Events(
         desk=desk,
         intake=intake,
+        unreadable=unreadable,
         questions=questions,
         assistant=Assistant(desk, chats.guide, Panels(chats.opened.engine)),
         home=home,
-        departures=Departures(installations, WorkspaceData(chats.opened.engine), workspaces.forget),
+        departures=Departures(
+            installations,
+            WorkspaceData(chats.opened.engine),
+            lambda team, enterprise: _forget(chats, workspaces, team, enterprise),
+        ),
     )
-    names = {
-        "auto_answer": "new messages are answered without a mention",
-        "outsiders": "other organisations and apps are answered",
-    }
     return Listeners(
         events=events,
         questions=questions,
@@ -196,17 +226,41 @@ def _listeners(
             clicks=clicks,
             unhurried=unhurried,
         ),
-        staff=Staff(chats.channel_settings(names), people, unhurried),
+        staff=_staff(chats, people, unhurried),
         clicks=clicks,
         home=home,
         unhurried=unhurried,
     )
 
 
+def _staff(chats: ChatServices, people: "People", unhurried: "Unhurried") -> "Staff":
+    """Return what `/course` does."""
+    from adapters.features.staff_settings import Words
+    from adapters.slack.staff import Staff
+    from adapters.slack.staff_commands import Names, StaffCommands
+
+    names = {
+        "auto_answer": "new messages are answered without a mention",
+        "outsiders": "other organisations and apps are answered",
+    }
+    settings = chats.channel_settings(names)
+    staff = chats.staff_settings(settings, Words("workspace", Names(people).shown))
+    return Staff(settings, staff, StaffCommands(staff, people), people, unhurried)
+
+
+def _forget(
+    chats: ChatServices, workspaces: "Workspaces", team: str, enterprise: str | None
+) -> None:
+    """Drop what is known in memory about a workspace."""
+    workspaces.forget(team, enterprise)
+    chats.readers.depart(Tenant(PLATFORM, team))
+
+
 def _transports(
     chats: ChatServices,
-    app: "App",
+    dispatcher: "Dispatcher",
     many: "ManyInstallations | None",
+    tenants: "InstalledTenants",
     closed: "ClosedMethods",
     begun: Callable[[], None],
 ) -> "list[Transport]":
@@ -222,17 +276,29 @@ def _transports(
     if many is not None and settings.client_id is not None:
         flow = oauth_flow(
             many,
-            InstallStates(chats.opened.engine, STATE_LIFE),
+            InstallStates(chats.opened.keys.sealing, STATE_LIFE),
+            tenants,
             SlackClient(settings.api_url, closed=closed),
             client_id=settings.client_id,
             client_secret=_word(settings.client_secret),
         )
     if settings.transport == "http":
         signatures = Signatures(_word(settings.signing_secret))
-        return [Server(settings.port, app=app, signatures=signatures, flow=flow, begun=begun)]
+        return [
+            Server(
+                settings.host,
+                settings.port,
+                dispatcher=dispatcher,
+                signatures=signatures,
+                flow=flow,
+                begun=begun,
+            )
+        ]
     client = SlackClient(settings.api_url, closed=closed, is_patient=True)
-    sockets = Sockets(app, _word(settings.app_token), client, begun)
-    return [sockets] if flow is None else [sockets, Server(settings.port, flow=flow)]
+    sockets = Sockets(dispatcher, _word(settings.app_token), client, begun)
+    if flow is None:
+        return [sockets]
+    return [sockets, Server(settings.host, settings.port, flow=flow)]
 
 
 def _word(secret: "SecretStr | None") -> str:

@@ -3,8 +3,9 @@
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
 from typing import TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -50,6 +51,36 @@ async def once_there(
     raise AssertionError("the pauses never end")
 
 
+@contextmanager
+def nobody_runs(engine: AsyncEngine) -> Iterator[None]:
+    """Keep 'glossator run' off a SQLite database while the block lasts.
+
+    Raises:
+        ConfigurationError: when one answers from it.
+    """
+    if engine.dialect.name != "sqlite":
+        yield
+        return
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(_run_lock(engine), blocking=False)
+    try:
+        Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout as error:
+        raise ConfigurationError(
+            "A 'glossator run' answers from this database: stop it, and restore again."
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _run_lock(engine: AsyncEngine) -> str:
+    return f"{engine.url.database}.run.lock"
+
+
 @asynccontextmanager
 async def alone(engine: AsyncEngine) -> AsyncIterator[None]:
     """Warn when another process is in such a block with the same SQLite database."""
@@ -58,7 +89,7 @@ async def alone(engine: AsyncEngine) -> AsyncIterator[None]:
         return
     from filelock import FileLock, Timeout
 
-    lock = FileLock(f"{engine.url.database}.run.lock", blocking=False)
+    lock = FileLock(_run_lock(engine), blocking=False)
     try:
         lock.acquire()
     except Timeout:

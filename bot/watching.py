@@ -9,7 +9,9 @@ from math import nan
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.base import ChatPlatform
+from adapters.platform_clock import PlatformClock
 from adapters.pulse import Pulse
+from bot.disks import DiskWatch
 from bot.metrics import PrometheusMeter
 from bot.monitoring import Check, NotRunning
 from core.database import answers
@@ -31,12 +33,15 @@ class Watched:
     engine: AsyncEngine
     index: VectorIndex
     inbox: Inbox
+    disks: DiskWatch
     platforms: Mapping[str, ChatPlatform]
     pulses: Mapping[str, Pulse]
     """Of the loops that never end, by name."""
     in_flight: Callable[[], int]
     breakers: Callable[[], Mapping[str, bool]]
     """Tells of each service whether it is left alone at the moment."""
+    clocks: Mapping[str, PlatformClock]
+    """By platform."""
 
 
 class Watch:
@@ -67,7 +72,8 @@ class Watch:
             return lambda: self._connected(name)
 
         platforms = {name: connected(name) for name in self._platforms}
-        return {"database": self._database, "index": self._index, **platforms}
+        own = {"database": self._database, "index": self._index, "disk": self._disk}
+        return {**own, **platforms}
 
     async def alive(self) -> None:
         """Return when every loop still comes round; else a restart helps.
@@ -92,6 +98,9 @@ class Watch:
     async def _index(self) -> None:
         await self._started().index.collections()
 
+    async def _disk(self) -> None:
+        await self._started().disks.check()
+
     async def _connected(self, name: str) -> None:
         if not await self._started().platforms[name].is_connected():
             raise ServiceError("not connected")
@@ -109,7 +118,11 @@ class Watch:
         levels.in_flight.set(watched.in_flight())
         for service, is_open in watched.breakers().items():
             levels.breaker.labels(service).set(is_open)
+        for disk in await watched.disks.look():
+            levels.disk_free.labels(disk.name).set(disk.space.free)
+            levels.disk_share.labels(disk.name).set(disk.space.share)
         for name, platform in watched.platforms.items():
+            levels.clock.labels(name).set(watched.clocks[name].behind.total_seconds())
             levels.connected.labels(name).set(await platform.is_connected())
 
 

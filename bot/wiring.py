@@ -2,24 +2,26 @@
 
 import getpass
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from bot.courses import CourseFile, read_course_file
 from bot.database import make_current
 from bot.embedders import Embedders, OfflineEmbedder, open_local
 from bot.gemini import HOW_TO_SET_A_KEY, Gemini, prices
-from bot.secrets import Pseudonyms, kept_key
+from bot.keys import Keys, prove
+from bot.secrets import Pseudonyms
 from bot.settings import GeneratorName, Settings
 from bot.stand_ins import load_stand_ins
 from core.agent import Agent
 from core.budgets.store import Limits, TokenBudgets
 from core.catalogue import Catalogue
 from core.database import create_engine, dispose
+from core.disk.space import is_writable
 from core.errors import ConfigurationError
 from core.grounding.support import SupportChecker
 from core.index.base import VectorIndex
@@ -37,8 +39,7 @@ if TYPE_CHECKING:
     from core.generation.extractive import ExtractiveGenerator
     from core.ingestion.pipeline import Ingestion
 
-_SHORTEST_KEY = 16
-"""Bytes of a key that nobody guesses."""
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Services:
     index: VectorIndex
     embedders: Embedders
     gemini: Gemini
+    keys: Keys
 
     @property
     def local(self) -> OfflineEmbedder:
@@ -138,17 +140,21 @@ class Services:
         Raises:
             ConfigurationError: when that model is not available.
         """
+        from bot.ingest_room import check_room
         from core.grounding.planted import orders_machines
         from core.ingestion.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
+        from core.storage.ingest_accounts import IngestAccounts
 
         return Ingestion(
             catalogue=self.catalogue,
+            accounts=IngestAccounts(self.engine),
             index=self.index,
             embedder=self.embedders.of_course(course_id),
             encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
             orders_machines=orders_machines,
+            check_room=partial(check_room, self.settings),
         )
 
 
@@ -167,32 +173,58 @@ def chosen_generator(settings: Settings, name: GeneratorName | None = None) -> G
     return chosen
 
 
+class Steadily(Protocol):
+    """Carries out a step that needs the database, and may try it again."""
+
+    async def __call__(
+        self, engine: "AsyncEngine", step: Callable[[], Awaitable[Result]]
+    ) -> Result:
+        """Return what the step gives."""
+        ...
+
+
+async def at_once(engine: "AsyncEngine", step: Callable[[], Awaitable[Result]]) -> Result:
+    """Return what a step gives, tried once."""
+    return await step()
+
+
 @asynccontextmanager
 async def open_services(
     settings: Settings,
     announce: Callable[[str], None] = lambda _: None,
-    prepare: "Callable[[AsyncEngine], Awaitable[None]]" = make_current,
+    steadily: Steadily = at_once,
+    *,
+    keys: Collection[str] = (),
+    needs_room: bool = True,
 ) -> AsyncIterator[Services]:
     """Open the database, index and models that the settings name; Gemini at its first use.
 
     A fresh database gets its tables. `announce` is told of work that takes seconds, and
-    `prepare` makes the database fit to be used.
+    `steadily` carries out each step that needs the database. `keys` are made where they are
+    missing; those that are there must be the database's. Without `needs_room`, a disk that is
+    full or read-only is only read.
 
     Raises:
         ConfigurationError: when a setting, the course file or the data folder is unusable.
         StoreError: when the database cannot be reached.
     """
     course_file = read_course_file(settings.config, required="config" in settings.model_fields_set)
-    make_data_dir(settings.data_dir)
+    make_data_dir(settings.data_dir, needs_room=needs_room)
     async with AsyncExitStack() as closing:
-        engine = create_engine(settings.database_url, synchronous=settings.database.synchronous)
+        engine = create_engine(
+            settings.database_url,
+            synchronous=settings.database.synchronous,
+            needs_room=needs_room,
+        )
         closing.push_async_callback(dispose, engine)
         index = open_index(settings)
         closing.push_async_callback(index.close)
         local = open_local(settings, announce)
         closing.callback(local.close)
         gemini = Gemini(settings.gemini, closing)
-        await prepare(engine)
+        await steadily(engine, partial(make_current, engine))
+        proving = partial(prove, settings, engine, keys, needs_room=needs_room)
+        proved = await steadily(engine, proving)
         yield Services(
             settings,
             course_file,
@@ -202,7 +234,16 @@ async def open_services(
             index,
             Embedders(settings, course_file, local, gemini),
             gemini,
+            proved,
         )
+
+
+def without_text(course_id: str) -> str:
+    """Return what to do when the index does not hold a course's text."""
+    return (
+        f"The index does not hold {course_id}: run 'glossator ingest' for the course {course_id} "
+        "again, or restore the index and the database from one backup."
+    )
 
 
 def open_index(settings: Settings) -> VectorIndex:
@@ -229,11 +270,11 @@ def open_index(settings: Settings) -> VectorIndex:
     )
 
 
-def make_data_dir(folder: Path) -> None:
+def make_data_dir(folder: Path, *, needs_room: bool = True) -> None:
     """Create the data folder, readable by its owner alone.
 
     Raises:
-        ConfigurationError: when it cannot be created or written.
+        ConfigurationError: when it cannot be created, or is needed and cannot be written.
     """
     try:
         for missing in reversed([f for f in (folder, *folder.parents) if not f.exists()]):
@@ -244,40 +285,16 @@ def make_data_dir(folder: Path) -> None:
             f"The data folder {folder} cannot be made ({error.strerror}): "
             "set GLOSSATOR_DATA_DIR to another."
         ) from error
-    if not os.access(folder, os.W_OK):
+    if needs_room and not is_writable(folder):
         raise ConfigurationError(
             f"The data folder {folder} cannot be written: set GLOSSATOR_DATA_DIR to another."
         )
 
 
-def pseudonym_key(settings: Settings) -> bytes:
-    """Return the key from which pseudonyms are made."""
-    if settings.pseudonym_key is not None:
-        return settings.pseudonym_key.get_secret_value().encode()
-    return kept_key(settings.data_dir / "pseudonym.key")
-
-
-def short_keys(settings: Settings) -> list[str]:
-    """Return the names of those settings that hold a key which could be guessed."""
-    keys = {
-        "GLOSSATOR_PSEUDONYM_KEY": [pseudonym_key(settings)] if settings.pseudonym_key else [],
-        "GLOSSATOR_ENCRYPTION_KEY": sealing_keys(settings) if settings.encryption_key else [],
-    }
-    return [name for name, given in keys.items() if any(len(key) < _SHORTEST_KEY for key in given)]
-
-
-def sealing_keys(settings: Settings) -> list[bytes]:
-    """Return the keys that tokens are sealed with, the newest first."""
-    if settings.encryption_key is not None:
-        keys = settings.encryption_key.get_secret_value().split(",")
-        return [key.strip().encode() for key in keys if key.strip()]
-    return [kept_key(settings.data_dir / "encryption.key")]
-
-
-def terminal_user(settings: Settings) -> str:
+def terminal_user(keys: Keys) -> str:
     """Return the pseudonym of whoever sits at this terminal."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):
         name = str(os.getuid()) if hasattr(os, "getuid") else "user"
-    return Pseudonyms(pseudonym_key(settings)).of("console", "local", name)
+    return Pseudonyms(keys.pseudonym).of("console", "local", name)

@@ -8,8 +8,8 @@ from uuid import uuid4
 
 from core.budgets.pricing import Prices
 from core.budgets.store import TokenBudgets
-from core.composition import SectionsFound, TextDelta, TextWithdrawn
-from core.errors import RequestError, ServiceError, StoreError
+from core.composition import Answerable, SectionsFound, TextDelta, TextWithdrawn
+from core.errors import RequestError, ServiceError, StoreError, StoreUnwritable
 from core.generation.base import Generator
 from core.grounding import wording
 from core.grounding.support import SupportChecker
@@ -21,6 +21,7 @@ from core.models import (
     AgentRequest,
     AgentResponse,
     ConversationTurn,
+    Outcome,
     ResponseState,
     RetrievalToolInput,
     gist_of,
@@ -34,7 +35,14 @@ from core.writing import NOBODY, AnswerEvent, Writing
 
 logger = logging.getLogger(__name__)
 
-AgentEvent = SectionsFound | AnswerEvent
+AgentEvent = Answerable | SectionsFound | AnswerEvent
+Placed = Callable[[AgentRequest], AgentRequest]
+"""Returns a request as part of the conversation that its answer has begun meanwhile."""
+
+
+def as_asked(request: AgentRequest) -> AgentRequest:
+    """Return the request as it is: its answer begins no conversation that is not known yet."""
+    return request
 
 
 class Agent:
@@ -82,13 +90,19 @@ class Agent:
         assert isinstance(response, AgentResponse)
         return response
 
-    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
+    async def stream(
+        self, request: AgentRequest, placed: Placed = as_asked
+    ) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer as it is written, and last, once, the finished response.
 
-        Which sections are read comes before the first text. A request that was answered
+        That there is an answer comes first, unless the response is one of outcome `error`; which
+        sections are read comes before the first text. A request that was answered
         before, or meanwhile by another process, gets its stored answer: what is shown last is
         what is stored. A service that fails, other than the database, ends the turn with
         outcome `error`; that is stored like any other.
+
+        Args:
+            placed: Called after `Answerable` and before the turn is stored.
 
         Raises:
             RequestError: before anything is stored, when the asker has to change something.
@@ -101,10 +115,13 @@ class Agent:
         async with self._searching(turn) as search:
             recalled = await self._sessions.recall(request, limit)
             if recalled.answered is not None:
-                yield recalled.answered.agent_response
+                stored = recalled.answered.agent_response
+                if stored.outcome is not Outcome.ERROR:
+                    yield Answerable()
+                yield stored
                 return
             turn.turns = recalled.turns
-            async with aclosing(self._take(turn, search)) as events:
+            async with aclosing(self._take(turn, search, placed)) as events:
                 async for event in events:
                     yield event
 
@@ -122,19 +139,26 @@ class Agent:
             await asyncio.gather(search, return_exceptions=True)
 
     async def _take(
-        self, turn: Turn, search: asyncio.Task[Retrieval] | None
+        self, turn: Turn, search: asyncio.Task[Retrieval] | None, placed: Placed
     ) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer as it is written, store it, and count what it used."""
-        response, streamed = turn.pending, False
+        response, streamed, answerable = turn.pending, False, False
         try:
             async with aclosing(self._write(turn, search)) as events:
                 async for event in events:
                     if isinstance(event, AgentResponse):
                         response = event
-                    else:
+                    if not answerable and not _is_failure(event):
+                        answerable = True
+                        yield Answerable()
+                    if not isinstance(event, AgentResponse):
                         streamed = isinstance(event, TextDelta)
                         yield event
-            stored = await self._remember(turn.request, response)
+            request = placed(turn.request)
+            if request.session_id is not None:
+                conversation = {"conversation_id": request.session_id}
+                response = response.model_copy(update=conversation)
+            stored = await self._remember(request, response)
             measure(self._meter, response)
             if streamed and stored.id != response.id:
                 yield TextWithdrawn()  # somebody else was quicker, and what is stored is shown
@@ -235,7 +259,9 @@ class Agent:
         try:
             turn = await self._sessions.remember(request, response, metadata=context)
         except StoreError as error:
-            logger.warning("the turn could not be stored: %s", error)
+            is_told = isinstance(error, StoreUnwritable)  # by the notice, and by who watches disks
+            level = logging.INFO if is_told else logging.WARNING
+            logger.log(level, "the turn could not be stored: %s", error)
             notices = (*response.notices, wording.NOT_STORED)
             return response.model_copy(update={"notices": notices})
         logger.info(
@@ -262,6 +288,10 @@ def _begin(request: AgentRequest) -> AgentResponse:
         model_name=NOBODY,
         requested_at=request.created_at,
     ).advance(ResponseState.PROCESSING)
+
+
+def _is_failure(event: AgentEvent) -> bool:
+    return isinstance(event, AgentResponse) and event.outcome is Outcome.ERROR
 
 
 def _what_was_asked(turn: ConversationTurn) -> str:

@@ -90,6 +90,7 @@ class CourseRow(Base):
     title: Mapped[str] = mapped_column(Text)
     base_url: Mapped[str | None] = mapped_column(Text)
     language: Mapped[str] = mapped_column(Text)
+    tenant: Mapped[str | None] = mapped_column(Text)
 
 
 class EditionRow(Base):
@@ -168,9 +169,16 @@ class Catalogue:
         self._engine = engine
 
     async def save_course(self, course: Course) -> None:
-        """Add the course, or change what is known about it."""
+        """Add the course, or change what is known about it; a known one keeps its owner."""
         async with writing(self._engine) as db:
             await self._save(db, course)
+
+    async def set_owner(self, course_id: str, tenant: str | None) -> bool:
+        """Give a course to a tenant, or to the operator; return whether there is the course."""
+        row = CourseRow
+        changed = update(row).where(row.course_id == course_id).values(tenant=tenant)
+        async with writing(self._engine) as db:
+            return await db.scalar(changed.returning(row.course_id)) is not None
 
     async def course(self, course_id: str) -> Course | None:
         """Return the course, or None for an unknown id."""
@@ -261,7 +269,10 @@ class Catalogue:
     async def _save(self, db: AsyncSession, course: Course) -> None:
         known = course.model_dump()
         statement = insert_into(self._engine, CourseRow).values(known)
-        await db.execute(statement.on_conflict_do_update(index_elements=["course_id"], set_=known))
+        described = {name: value for name, value in known.items() if name != "tenant"}
+        await db.execute(
+            statement.on_conflict_do_update(index_elements=["course_id"], set_=described)
+        )
 
     async def collections(self) -> frozenset[str]:
         """Return the names of the collections that live editions are read from."""
@@ -336,7 +347,11 @@ def _values(record: type[Any], row: Base) -> dict[str, Any]:
 
 def _course(row: CourseRow) -> Course:
     return Course(
-        course_id=row.course_id, title=row.title, base_url=row.base_url, language=row.language
+        course_id=row.course_id,
+        title=row.title,
+        base_url=row.base_url,
+        language=row.language,
+        tenant=row.tenant,
     )
 
 

@@ -41,6 +41,15 @@ _WELL_SUPPORTED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
+class Answerable:
+    """The request is not refused: that it is being answered may be shown to all who read it.
+
+    It may come before anything is generated, so the answer may still fail or be stopped. Then what
+    was shown since is removed or replaced, and the asker is told instead.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class SectionsFound:
     """The search is over, and these parts of the book are read now."""
 
@@ -159,7 +168,7 @@ class Composition:
 
     def add(self, claim: Claim, places: Sequence[Place], lead_in: Claim | None = None) -> TextDelta:
         """Take up a claim that its quotes carry, and the line in front that leads in to it."""
-        piece = self._ledger.cite(claim.text, places)
+        piece = self._ledger.cite(_below_mark(claim), places)
         self.tally.released += 1
         before = self._append(presentable(lead_in.text), self._glue(lead_in)) if lead_in else None
         after = self._append(piece, self._glue(claim, begins=before is None))
@@ -333,6 +342,14 @@ class Composition:
             yield wording.LEFT_OUT
         elif outcome is Outcome.PARTIAL and self._misquote is None and left_out is None:
             yield wording.NOT_SURE_WITHIN if within else wording.NOT_SURE
+
+
+def _below_mark(claim: Claim) -> str:
+    """Return the claim's text; lines of a block move right, below the mark of their item."""
+    mark = (claim.lead or "").rpartition("\n")[2]
+    if not mark.strip() or not is_block(claim.text):
+        return claim.text
+    return claim.text.replace("\n", "\n" + " " * len(mark))
 
 
 def _returned(chunk: RetrievedChunk) -> RetrievedChunk:

@@ -8,9 +8,10 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, false, inspect, or_, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from core.access.staff_store import StaffRow
 from core.budgets.store import Scope, TokenUsageRow
 from core.channels.beside import PanelRow
-from core.channels.store import ConversationRow
+from core.channels.store import ChannelRulesRow, ConversationRow
 from core.database import Base, reading
 from core.feedback.store import VoteRow
 from core.inbox.limits import CountRow, user_subject
@@ -58,7 +59,7 @@ def _about(
     user_ids: Sequence[str], direct: Iterable[tuple[str, str, str]]
 ) -> Iterator[tuple[type[Base], ColumnElement[bool]]]:
     """Yield the tables that hold anything of people, each with which rows are a person's."""
-    for row in (SessionRow, TurnRow, VoteRow, InboxRow):
+    for row in (SessionRow, TurnRow, VoteRow, InboxRow, StaffRow):
         yield row, row.user_id.in_(user_ids)
     own_events = select(InboxRow.key).where(InboxRow.user_id.in_(user_ids))
     yield PostRow, PostRow.key.in_(own_events)
@@ -67,7 +68,7 @@ def _about(
     yield used, (used.scope == Scope.USER.value) & used.subject.in_(user_ids)
     channels = {(platform, channel) for platform, _, channel in direct}
     yield CursorRow, tuple_(CursorRow.platform, CursorRow.channel).in_(sorted(channels))
-    for kept in (ConversationRow, PanelRow):
+    for kept in (ConversationRow, PanelRow, ChannelRulesRow):
         yield kept, or_(false(), *(_inside(kept, *place) for place in sorted(direct)))
 
 
@@ -78,7 +79,10 @@ def _direct_messages(user_ids: Sequence[str]) -> Any:
 
 
 def _inside(
-    row: type[ConversationRow] | type[PanelRow], platform: str, workspace: str, channel: str
+    row: type[ConversationRow] | type[PanelRow] | type[ChannelRulesRow],
+    platform: str,
+    workspace: str,
+    channel: str,
 ) -> ColumnElement[bool]:
     """Return the condition that a row is of direct messages, or of a conversation in them."""
     within = or_(row.place == channel, row.place.startswith(f"{channel}:", autoescape=True))

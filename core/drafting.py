@@ -22,8 +22,10 @@ from core.generation.base import (
     StepsLeftOut,
     ignore,
 )
+from core.grounding.copied import with_code_of
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
+from core.pauses import Pauses
 from core.quoted import titles_of
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
@@ -138,9 +140,10 @@ class Drafting:
         *,
         again: bool = False,
     ) -> AsyncGenerator[TextDelta, None]:
-        tally = self._composition.tally
+        tally, pauses = self._composition.tally, Pauses()
         async with aclosing(draft) as parts:
             while True:
+                await pauses.take_one_if_due()
                 waiting = task.deadline is not None and not tally.released
                 limit = min(until, task.deadline) if waiting and task.deadline else until
                 part = await _next(parts, limit)
@@ -163,11 +166,12 @@ class Drafting:
                             yield delta
 
     async def _admit(self, claim: Claim, task: GenerationTask) -> TextDelta | None:
-        if self._checker is not None:
-            claim = replace(claim, text=shown_prose(claim.text))  # what is checked is what is shown
         places = self._composition.locate(claim)
         evidence = self._composition.evidence
         quotes = [_quoted(evidence[number], start, end) for number, start, end in places]
+        if self._checker is not None:  # what is checked is what is shown
+            text = with_code_of(shown_prose(claim.text), [quote.text for quote in quotes])
+            claim = replace(claim, text=text)
         if not claim.quotes:
             flaw: Flaw | None = Flaw.UNCITED
         elif not quotes or not claim.text.strip():

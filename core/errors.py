@@ -6,12 +6,14 @@ BotError                  .user_message: one safe sentence for the reader
 │   ├── RateLimited
 │   └── Stopped
 ├── ServiceError          nobody here; the same request may succeed later
-│   └── EmbeddingError · VectorIndexError (CollectionMissing) ·
-│       GenerationError (TokenLimitReached) ·
-│       StoreError (StoreRefused, StoreDamaged, StoreDataError)
+│   ├── EmbeddingError · VectorIndexError (CollectionMissing, CollectionDamaged, IndexFull) ·
+│   │   GenerationError (TokenLimitReached) ·
+│   │   StoreError (StoreRefused, StoreDamaged, StoreDataError, StoreUnwritable)
+│   └── NoRoom (IndexFull)
 ├── IngestionError        the owner of the document
 │   ├── UnsupportedDocument (permanent) · SourceUnavailable (transient)
 │   └── IngestionBusy · InvalidQuestions
+├── UnusableBackup        the operator: a backup's file is no good
 ├── DeliveryError         the platform refused the message, for now or for good
 └── ConfigurationError    the operator, before the bot starts
 """
@@ -114,6 +116,22 @@ class CollectionMissing(VectorIndexError):
     user_message = "The text of this course is missing. Please tell the people who run this course."
 
 
+class CollectionDamaged(VectorIndexError):
+    """What the index holds of a course is not whole, until somebody ingests it again."""
+
+    user_message = "The text of this course is damaged. Please tell the people who run this course."
+
+
+class NoRoom(ServiceError):
+    """A disk is full, or will be; the exception's own text says how much is needed, and where."""
+
+    user_message = "My disk is full. Please tell the people who run this course."
+
+
+class IndexFull(NoRoom, VectorIndexError):
+    """The vector index's disk has no room for what is to be written, or read."""
+
+
 class GenerationError(ServiceError):
     """The language model gave no usable answer."""
 
@@ -134,6 +152,10 @@ class StoreDamaged(StoreError):
     """The database's file is broken, and will be until somebody replaces it."""
 
     user_message = "My memory is damaged. Please tell the people who run this course."
+
+
+class StoreUnwritable(StoreError):
+    """The database can be read but not written: its disk is full, or only for reading."""
 
 
 class StoreDataError(StoreError):
@@ -165,6 +187,13 @@ class IngestionBusy(IngestionError):
     """Another process is ingesting the same course."""
 
 
+class UnusableBackup(BotError):
+    """A backup cannot be written, or restored from; the text says why."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, user_message=detail)
+
+
 class DeliveryError(BotError):
     """The chat platform refused a message.
 
@@ -177,6 +206,10 @@ class DeliveryError(BotError):
     ) -> None:
         self.permanent, self.retry_after = permanent, retry_after
         super().__init__(detail)
+
+
+class Unclear(DeliveryError):
+    """It is unknown whether the chat platform did what it was asked to."""
 
 
 class ConfigurationError(BotError):

@@ -33,6 +33,17 @@ HEALED = Measure("events_healed", "Events looked after by the janitor.", ("platf
 BACKFILLED = Measure(
     "events_backfilled", "Events that were missed while not connected, and found.", ("platform",)
 )
+SESSION_GAPS = Measure(
+    "session_gaps",
+    "Times in which nobody listened, of which the platform could not tell everything later.",
+    ("platform", "reason"),
+)
+UNREADABLE = Measure(
+    "events_unreadable",
+    "Events that could not be read, and were passed over.",
+    ("platform", "event"),
+)
+RESTARTED = Measure("parts_restarted", "Parts that failed and were started again.", ("part",))
 ANSWERED = Measure("answers", "Finished answers.", ("course", "model", "outcome"))
 TOKENS = Measure("tokens", "Tokens that models read and wrote.", ("course", "model", "direction"))
 CLAIMS = Measure("claims", "Sentences that writers offered, kept or dropped.", ("model", "outcome"))
@@ -44,6 +55,9 @@ COUNTED = (
     AMBIGUOUS,
     HEALED,
     BACKFILLED,
+    SESSION_GAPS,
+    UNREADABLE,
+    RESTARTED,
     ANSWERED,
     TOKENS,
     CLAIMS,

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from core.budgets.store import TokenBudgets
 from core.channels.beside import Panels
-from core.channels.store import Conversations, Place
+from core.channels.rules import Rules
+from core.channels.store import ChannelRules, Conversations, Place
 from core.feedback.store import Feedback
 from core.inbox.places import Channel, InboxPlaces
 from core.inbox.store import Inbox
@@ -50,6 +51,7 @@ class PersonalData:
         places: InboxPlaces,
         conversations: Conversations,
         panels: Panels,
+        rules: ChannelRules,
         feedback: Feedback,
         budgets: TokenBudgets,
     ) -> None:
@@ -58,6 +60,7 @@ class PersonalData:
         self._places = places
         self._conversations = conversations
         self._panels = panels
+        self._rules = rules
         self._feedback = feedback
         self._budgets = budgets
 
@@ -97,4 +100,5 @@ class PersonalData:
             place = Place(direct.platform, direct.workspace, direct.channel)
             await self._conversations.forget(place)
             await self._panels.forget_in(place)
+            await self._rules.set(place, Rules())
             await self._places.forget_direct(direct)

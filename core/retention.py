@@ -26,6 +26,8 @@ _BATCH = 200
 """Rows of a table that are deleted in one go, so that nobody waits long for the database."""
 _BURIED_FOR = timedelta(days=1)
 """How long it is known that a message was deleted whose event may still come."""
+_PENDING_FOR = timedelta(days=1)
+"""How long a question waits until its asker says to which course it is."""
 _LIMITS_KEPT = timedelta(hours=1)
 """How long it is known what was counted or closed in a minute; clocks may differ by some."""
 
@@ -51,6 +53,7 @@ class Retention:
         moment = moment or now()
         steps = [(_counts, moment - _LIMITS_KEPT), (_windows, moment - _LIMITS_KEPT)]
         steps += [(_buried, moment - _BURIED_FOR), (_tokens, moment)]
+        steps.append((_pending, moment - _PENDING_FOR))
         steps.append((_panels, moment - min(beside.KEPT, self._kept_for or beside.KEPT)))
         if self._kept_for is not None:
             expired = (_sessions, _turns, _votes, _conversations, _events)
@@ -115,6 +118,14 @@ def _buried(db: Connection, before: datetime) -> int:
     row = InboxRow
     old = select(row.key).where(is_buried(), row.accepted_at < before).limit(_BATCH)
     return _count(db, delete(row).where(row.key.in_(old)))
+
+
+def _pending(db: Connection, before: datetime) -> int:
+    """Blank questions whose course was never chosen."""
+    row = InboxRow
+    waits = (~is_waiting(), row.request.is_not(None), row.accepted_at < before)
+    old = select(row.key).where(*waits).limit(_BATCH)
+    return _count(db, update(row).where(row.key.in_(old)).values(request=None))
 
 
 def _tokens(db: Connection, before: datetime) -> int:

@@ -2,16 +2,22 @@
 
 import asyncio
 import itertools
+import shutil
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
 from queue import PriorityQueue
+from tempfile import TemporaryDirectory
 from typing import Any, Self, TypeVar
 
 import aiosqlite
 import sqlalchemy
+
+from core.disk.space import MEGABYTE, is_read_only, is_want_of_room, megabytes, roomy_folder
 
 Result = TypeVar("Result")
 Rows = list[Any]
@@ -202,11 +208,61 @@ class Writer:
             return result
 
 
-def connection(database: str, **options: Any) -> Any:
-    """Return a connection that is opened when it is awaited."""
+def connection(database: str, *, needs_room: bool = True, **options: Any) -> Any:
+    """Return a connection that is opened when it is awaited.
+
+    Args:
+        needs_room: Whether it fails where the file cannot be written; else it reads then.
+    """
 
     def connector() -> sqlite3.Connection:
         opened: sqlite3.Connection = sqlite3.connect(database, **options)
+        if needs_room:
+            return opened
+        try:
+            opened.execute("PRAGMA journal_mode=WAL")
+            opened.execute("SELECT 1 FROM sqlite_master")
+        except sqlite3.OperationalError as error:
+            opened.close()
+            if not is_want_of_room(error):
+                raise
+            return _open_as_it_is(Path(database), **options)
         return opened
 
     return Connection(connector, iter_chunk_size=64)
+
+
+def _open_as_it_is(file: Path, **options: Any) -> sqlite3.Connection:
+    """Open a database whose disk takes no writes, not even of what readers coordinate by.
+
+    What stands in its log of writes can be read only where the file that leads to it is there;
+    else both are copied to where there is room.
+    """
+    log, index = (file.with_name(f"{file.name}{end}") for end in ("-wal", "-shm"))
+    if not log.exists() or not log.stat().st_size:
+        return _connect(f"{file.absolute().as_uri()}?immutable=1", **options)
+    if index.exists() and is_read_only(file):
+        return _connect(f"{file.absolute().as_uri()}?mode=ro", **options)
+    size = file.stat().st_size + log.stat().st_size
+    elsewhere = roomy_folder(2 * size + MEGABYTE)
+    if elsewhere is None:
+        raise sqlite3.OperationalError(
+            f"{file} has writes in its log that cannot be read on a full disk: free "
+            f"{megabytes(size)}, or set TMPDIR to a folder with as much"
+        )
+    copy = Path(_copies(elsewhere).name) / file.name
+    if not copy.exists():
+        for path in (log, file):
+            shutil.copyfile(path, copy.with_name(path.name))
+    return _connect(copy.absolute().as_uri(), **options)
+
+
+def _connect(address: str, **options: Any) -> sqlite3.Connection:
+    opened: sqlite3.Connection = sqlite3.connect(address, uri=True, **options)
+    return opened
+
+
+@cache
+def _copies(folder: Path) -> "TemporaryDirectory[str]":
+    """Return this process's own folder for copies; it goes with the process."""
+    return TemporaryDirectory(prefix="glossator-database-", dir=folder)

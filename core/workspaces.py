@@ -6,6 +6,8 @@ from typing import Any
 from sqlalchemy import Connection, Select, delete, select, union
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from core.access.staff_store import StaffRow
+from core.access.store import CourseGrantRow, TenantRow
 from core.budgets.store import Scope, TokenUsageRow
 from core.channels.beside import PanelRow
 from core.channels.store import ChannelRulesRow, ConversationRow
@@ -31,6 +33,7 @@ class WorkspaceData:
     async def forget(self, platform: str, workspace: str) -> int:
         """Delete it all, answers under way included; return how many questions there were.
 
+        Its grants go as well; a course that it owns stays its own, and is closed to others.
         Whoever holds one of them has lost it. Nothing of another workspace is touched: not the
         rules of a channel that both see, nor what somebody did who is in both.
         """
@@ -57,8 +60,11 @@ def _forget(db: Connection, platform: str, workspace: str) -> int:
     for part in _parts(sessions):
         db.execute(delete(TurnRow).where(TurnRow.session_id.in_(part)))
         db.execute(delete(SessionRow).where(SessionRow.session_id.in_(part)))
-    for row in (ChannelRulesRow, ConversationRow, PanelRow):
+    for row in (ChannelRulesRow, ConversationRow, PanelRow, CourseGrantRow, StaffRow):
         db.execute(delete(row).where(row.platform == platform, row.workspace == workspace))
+    # The operator's own stays known: no workspace that comes later may take its place.
+    met = (TenantRow.platform == platform, TenantRow.workspace == workspace, ~TenantRow.home)
+    db.execute(delete(TenantRow).where(*met))
     return len(list(db.scalars(delete(InboxRow).where(*asked).returning(InboxRow.key))))
 
 

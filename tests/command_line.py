@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,8 @@ class CommandLine:
 
     folder: Path
     variables: Mapping[str, str] = field(default_factory=dict)
+    python: str = sys.executable
+    """The interpreter of commands that are processes of their own."""
 
     @property
     def data(self) -> Path:
@@ -56,7 +58,7 @@ class CommandLine:
 
     def knowing(self, **variables: str) -> "CommandLine":
         """Return the same shell with more variables set, whatever their names."""
-        return CommandLine(self.folder, {**self.variables, **variables})
+        return replace(self, variables={**self.variables, **variables})
 
     def setting(self, **variables: str) -> "CommandLine":
         """Return the same shell with more `GLOSSATOR_` variables set."""
@@ -74,7 +76,7 @@ class CommandLine:
     def start(self, *arguments: str | bytes, **pipes: Any) -> "subprocess.Popen[bytes]":
         """Start a command as a process that the caller ends or awaits."""
         return subprocess.Popen(
-            [sys.executable, "-m", "bot", *arguments],
+            [self.python, "-m", "bot", *arguments],
             cwd=self.folder,
             env=self.environment(),
             **{
@@ -88,7 +90,7 @@ class CommandLine:
     def run(self, *arguments: str | bytes, stdin: bytes = b"", timeout: float = 60) -> Finished:
         """Run a command as a process of its own."""
         done = subprocess.run(
-            [sys.executable, "-m", "bot", *arguments],
+            [self.python, "-m", "bot", *arguments],
             cwd=self.folder,
             env=self.environment(),
             input=stdin,

@@ -10,11 +10,19 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
+from hypothesis import HealthCheck, settings
 
 from bot.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
 from core.errors import ConfigurationError
 from tests.command_line import CommandLine, shell, the_operators_own
+
+# How fast a machine makes examples says nothing about the code.
+settings.register_profile(
+    "busy", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("searching", parent=settings.get_profile("busy"), derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "busy"))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -5,6 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlalchemy.ext.asyncio import AsyncEngine
+
 from bot.database import upgrade
 from core.catalogue import Catalogue, Edition
 from core.database import create_engine
@@ -15,6 +17,7 @@ from core.ingestion.pipeline import Ingestion
 from core.ingestion.report import IngestReport
 from core.ingestion.sources import open_sources
 from core.models import Chunk, Course
+from core.storage.ingest_accounts import IngestAccounts
 from tests.books import write_files
 from tests.embedding import HashingEmbedder
 
@@ -32,13 +35,18 @@ class Library:
     """A catalogue and an index on disk, and the model that fills them."""
 
     folder: Path
+    engine: AsyncEngine
     catalogue: Catalogue
     index: EdgeIndex
     embedder: HashingEmbedder
     ingestion: Ingestion
 
     async def ingest(
-        self, *names: str, course: Course = COURSE, only_these: bool = False
+        self,
+        *names: str,
+        course: Course = COURSE,
+        only_these: bool = False,
+        least_share: float = 0.0,
     ) -> IngestReport:
         """Ingest folders or files, named relative to this library's folder."""
         paths = [str(self.folder / name) for name in names]
@@ -51,7 +59,9 @@ class Library:
         ) as readable:
             site = course.base_url or readable.base_url
             known = course.model_copy(update={"base_url": site})
-            return await self.ingestion.run(known, readable.sources, only_these=only_these)
+            return await self.ingestion.run(
+                known, readable.sources, only_these=only_these, least_share=least_share
+            )
 
     def use(self, embedder: HashingEmbedder) -> None:
         """Ingest with another model from now on."""
@@ -87,12 +97,13 @@ async def open_library(folder: Path) -> AsyncIterator[Library]:
     catalogue, index, embedder = Catalogue(engine), EdgeIndex(folder / "index"), HashingEmbedder()
     ingestion = Ingestion(
         catalogue=catalogue,
+        accounts=IngestAccounts(engine),
         index=index,
         embedder=embedder,
         encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
         lock=lambda course_id: ingest_lock(engine, folder, course_id),
     )
-    yield Library(folder, catalogue, index, embedder, ingestion)
+    yield Library(folder, engine, catalogue, index, embedder, ingestion)
     await index.close()
     await engine.dispose()
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from adapters.base import PostKeeper
 from adapters.pacing import Pacing
-from core.errors import BotError, DeliveryError
+from core.errors import DeliveryError
 from core.inbox.base import Job, Posted
 from core.models import AgentRequest, AgentResponse
 
@@ -129,6 +129,21 @@ class PlatformAdapter:
         await reply.begin()
         return reply
 
+    async def tell(self, job: Job, keeper: PostKeeper, sentence: str) -> None:
+        """Reply to the message: here nothing is shown to one reader alone."""
+        reply = await self.open(job, keeper)
+        await reply.say(sentence)
+
+    async def notify(self, job: Job, sentence: str) -> None:
+        await self.send(
+            None,
+            "post",
+            channel=job.arrival.address["channel"],
+            answers=_question(job),
+            content=sentence,
+            nonce=f"{job.arrival.key}#wait",
+        )
+
     async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:
         """Return the request: there is nothing to add."""
         return request
@@ -199,8 +214,11 @@ class PlatformReply:
     async def finish(self, response: AgentResponse) -> None:
         await self._finish(response.response_text)
 
-    async def fail(self, error: BotError) -> None:
-        await self._finish(error.user_message)
+    async def leave(self) -> None:
+        await self._pacing.stop()
+
+    async def say(self, sentence: str) -> None:
+        await self._finish(sentence)
 
     async def _finish(self, text: str) -> None:
         first, *more = (text[n : n + LONGEST] for n in range(0, len(text), LONGEST))

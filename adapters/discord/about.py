@@ -9,13 +9,13 @@ from discord import app_commands
 from discord.ext import commands
 
 from adapters.about import Facts, asked_here, in_words
+from adapters.access.whereabouts import Here
 from adapters.desk import FrontDesk
 from adapters.discord.clicks import ForgetMe, pseudonyms
-from adapters.discord.inbound import heard_command
+from adapters.discord.inbound import heard_command, location_of
 from adapters.discord.questions import Questions
 from adapters.discord.telling import Interaction, in_time, tell
 from adapters.own_data import SENT, File, OwnData
-from core.channels.rules import Rules
 from core.errors import BotError
 from core.models import MAX_QUESTION, MIN_QUESTION
 from core.personal import PersonalData, Stored
@@ -101,7 +101,7 @@ class About(commands.Cog):
 
         async def made() -> File:
             theirs = await pseudonyms(self._desk, self._personal, interaction)
-            return await self._own_data.file(theirs)
+            return await self._own_data.file(theirs, location_of(interaction))
 
         try:
             file = await in_time(interaction, made())
@@ -111,10 +111,10 @@ class About(commands.Cog):
             await tell(interaction, SENT, file=file)
 
     async def _tell(
-        self, interaction: Interaction, told: Callable[[Rules], Coroutine[Any, Any, str]]
+        self, interaction: Interaction, told: Callable[[Here], Coroutine[Any, Any, str]]
     ) -> None:
         async def text() -> str:
-            return await told(await self._desk.rules(heard_command(interaction, "")))
+            return await told(await self._desk.here(location_of(interaction)))
 
         try:
             await tell(interaction, await in_time(interaction, text()))

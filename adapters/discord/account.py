@@ -8,6 +8,7 @@ import discord
 
 from adapters.discord.client import point_at
 from adapters.discord.permissions import PERMISSIONS, lacking
+from adapters.platform_clock import PlatformClock
 from core.errors import ConfigurationError, DeliveryError
 
 SCOPES = ("bot", "applications.commands")
@@ -27,6 +28,8 @@ class Account:
     """Whether everybody may invite it."""
     lacking: Mapping[str, str]
     """Which permissions it lacks, in words, by the name of the server."""
+    clock_warning: str | None = None
+    """What is wrong with this machine's clock."""
 
     @property
     def invite_url(self) -> str:
@@ -43,7 +46,9 @@ async def account(token: str, api_url: str | None) -> Account:
     """
     if api_url is not None:
         point_at(api_url)
-    async with discord.Client(intents=discord.Intents.none()) as client:
+    clock = PlatformClock("Discord")
+    watch = _watching(clock)
+    async with discord.Client(intents=discord.Intents.none(), http_trace=watch) as client:
         try:
             await client.login(token)
             info = await client.application_info()
@@ -59,5 +64,21 @@ async def account(token: str, api_url: str | None) -> Account:
         for guild in guilds
     }
     return Account(
-        info.id, info.name, reads, info.bot_public, {n: said for n, said in missing.items() if said}
+        info.id,
+        info.name,
+        reads,
+        info.bot_public,
+        {n: said for n, said in missing.items() if said},
+        clock.warning,
     )
+
+
+def _watching(clock: PlatformClock) -> aiohttp.TraceConfig:
+    """Return what has a clock learn from every answer."""
+
+    async def note(_: object, __: object, ended: aiohttp.TraceRequestEndParams) -> None:
+        clock.note(ended.response.headers.get("Date"))
+
+    trace = aiohttp.TraceConfig()
+    trace.on_request_end.append(note)
+    return trace

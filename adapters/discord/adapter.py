@@ -1,39 +1,48 @@
 """Discord as a chat platform: lets events in, and opens the way back for their answers."""
 
-import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import chain, repeat
-from typing import cast
 
-import aiohttp
 import discord
 
+from adapters.access.readers import Readers
 from adapters.base import PlatformReply, PostKeeper
 from adapters.desk import FrontDesk, Received
-from adapters.discord import catch_up, threads
+from adapters.discord import catch_up, surroundings, threads
 from adapters.discord.about import About
-from adapters.discord.changed import Change, Deleted, GoneChannel, Shard, changed
-from adapters.discord.clicks import AnswerButton, Clicks, ForgetMe
+from adapters.discord.changed import Change, Deleted, Edited, GoneChannel, Shard
+from adapters.discord.clicks import AnswerButton, Clicks, CourseMenu, ForgetMe
 from adapters.discord.client import Client, connect, point_at
 from adapters.discord.first_calls import patiently
 from adapters.discord.hearing import Hearing
-from adapters.discord.inbound import PLATFORM, heard_message, message_key, position_of
+from adapters.discord.inbound import (
+    PLATFORM,
+    heard_message,
+    is_no_persons,
+    message_key,
+    position_of,
+)
+from adapters.discord.look_back import LookBack
 from adapters.discord.questions import Questions
-from adapters.discord.reply import DiscordReply, retract, tidy
+from adapters.discord.raw_message import RawMessage, moment, needed_id, read_message
+from adapters.discord.reply import DiscordReply, notify, retract, tell, tidy
 from adapters.discord.rest import Rest
+from adapters.discord.session_notes import Store
+from adapters.discord.sessions import Sessions
 from adapters.discord.sharing import shared_limits
 from adapters.discord.staff import CourseCommands
 from adapters.discord.syncing import sync_changed
 from adapters.gone import GonePlaces
 from adapters.heard import Heard
 from adapters.intake import Intake
+from adapters.payloads import Json
+from adapters.platform_clock import PlatformClock
+from core.access.tenants import Tenant
 from core.closed_windows import ClosedWindows
-from core.errors import StoreError
+from core.errors import DeliveryError, StoreError
 from core.inbox.base import Job, Unheard
 from core.leases import Leases
 from core.metering import NO_METER, Meter
@@ -41,10 +50,7 @@ from core.models import AgentRequest
 
 logger = logging.getLogger(__name__)
 
-_PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0)
-"""Seconds between two looks for what was missed, when they fail."""
-_ABSENT_FOR = 60.0
-"""Seconds after which it is looked whether a server that was hidden is gone for good."""
+_READ_OF_AN_EDIT = frozenset({"author", "content", "mentions", "type"})
 _LATE_MENTION = timedelta(minutes=10)
 """How long an edit may take to reach us by which a message becomes a question."""
 
@@ -61,6 +67,7 @@ class DiscordAdapter:
         api_url: str | None,
         message_content: bool,
         desk: FrontDesk,
+        readers: Readers,
         gone: GonePlaces,
         cursors: catch_up.Cursors,
         clicks: Clicks,
@@ -69,6 +76,8 @@ class DiscordAdapter:
         closed: ClosedWindows,
         shards: int | None = None,
         leases: Leases | None = None,
+        clock: PlatformClock | None = None,
+        sessions: Store | None = None,
         meter: Meter = NO_METER,
     ) -> None:
         """Prepare a client; nothing is connected yet.
@@ -80,11 +89,15 @@ class DiscordAdapter:
             wake: Tells the worker that there is something to do.
             closed: The rate limits of which other processes know.
             shards: As of `Client`, like `leases`.
+            clock: Discord's, which the desk knows, too.
+            sessions: Where the gateway's sessions are kept; none: they are not.
         """
         if api_url is not None:
             point_at(api_url)
+        self._clock = clock or PlatformClock(PLATFORM)
         self._token = token
         self._desk = desk
+        self._readers = readers
         self._gone = gone
         self._cursors = cursors
         self._clicks = clicks
@@ -94,10 +107,16 @@ class DiscordAdapter:
             self,
             message_content=message_content,
             prepare=self._prepare,
-            watch=shared_limits(closed),
+            watch=shared_limits(closed, self._clock),
             shards=shards,
             leases=leases,
+            meter=meter,
         )
+        if sessions is not None:
+            kept = Sessions(sessions, self._intake, self._client.unreadable, meter)
+            self._client.gateway.sessions = kept
+        self._rest = Rest(self._client, lambda: None)
+        self._look_back = LookBack(self._client, self._rest, cursors, self, self._clock)
         self._hearing = Hearing()
 
     async def run(self) -> None:
@@ -126,18 +145,36 @@ class DiscordAdapter:
 
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""
+        if job.arrival.told_to_wait:
+            keeper.doubt()  # the notice goes when the answer stands
         reply = await DiscordReply.open(self._client, job, keeper)
         await threads.rename(self._client, Rest(self._client, keeper.check), job)
         return reply
+
+    async def tell(self, job: Job, keeper: PostKeeper, sentence: str) -> None:
+        """Tell the asker a sentence: alone after a command, else as a reply to the message."""
+        if job.arrival.told_to_wait:
+            keeper.doubt()
+        await tell(self._client, job, keeper, sentence)
+
+    async def notify(self, job: Job, sentence: str) -> None:
+        """Tell the asker something while the question waits, as `tell` does."""
+        await notify(self._client, job, sentence)
 
     async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:
         """Return the request: Discord's events tell all of it."""
         return request
 
+    async def is_member(self, tenant: Tenant, user: str) -> bool:
+        """Return whether somebody is a member of a server; raises DeliveryError."""
+        if not self.is_ready:
+            raise DeliveryError("we are not logged in to Discord yet")
+        return await Rest(self._client, lambda: None).is_member(tenant.workspace, user)
+
     async def retract(self, job: Job) -> None:
         """Remove what was posted for a job, and its question from its thread's name."""
         await retract(self._client, job)
-        await threads.close(self._client, Rest(self._client, lambda: None), job)
+        await threads.close(self._client, self._rest, job)
 
     async def tidy(self, job: Job) -> None:
         """Remove messages of ours that answer a job's question and that nobody knows of."""
@@ -145,17 +182,31 @@ class DiscordAdapter:
 
     # --- what the connection tells ---------------------------------------------------
 
-    async def message(self, message: discord.Message) -> None:
-        """Take a question in; others are passed over."""
-        await self._intake.begin(message.channel.id, lambda: self._message(message, None))
+    async def joined(self, *guilds: discord.Guild) -> None:
+        """Keep that these servers were met, in the order in which the bot joined them."""
+        for guild in sorted(guilds, key=_joined_at):
+            try:
+                await self._readers.meet(Tenant(PLATFORM, str(guild.id)))
+            except StoreError as error:
+                logger.warning("the server %d could not be noted: %s", guild.id, error)
 
-    async def edited(self, message: discord.Message) -> None:
-        """Have an edited question answered anew."""
-        await self._intake.begin(message.channel.id, lambda: self._edited(message))
+    async def hidden(self, guild: discord.Guild) -> None:
+        """Look for what was said on a server while an outage hid it, once that is over."""
+        with self._hearing.catching_up(guild.shard_id):
+            await self._look_back.look_when_seen(self._shard(guild.shard_id), guild.id)
+
+    async def message(self, data: Json) -> None:
+        """Take a question in; others are passed over."""
+        message = read_message(data, surroundings.guild_of(self._client, data))
+        await self._intake.begin(message.channel_id, lambda: self._message(message, None))
+
+    async def edited(self, data: Json) -> None:
+        """Have an edited question answered anew; a preview that Discord adds is no edit."""
+        await self._edited(data, surroundings.guild_of(self._client, data))
 
     async def deleted(self, channel_id: int, message_id: int) -> None:
         """Have a deleted question and its answer forgotten."""
-        moment = _position_now()
+        moment = self._position_now()
         unheard = Unheard(
             key=message_key(self._me.id, message_id),
             platform=PLATFORM,
@@ -167,7 +218,7 @@ class DiscordAdapter:
     async def gone(self, channel_id: int) -> None:
         """Have all that was asked in a deleted channel or thread forgotten."""
         await self._intake.begin(
-            channel_id, lambda: self._gone.forget(PLATFORM, str(channel_id), _position_now())
+            channel_id, lambda: self._gone.forget(PLATFORM, str(channel_id), self._position_now())
         )
 
     async def disconnected(self, shard_id: int) -> None:
@@ -186,7 +237,7 @@ class DiscordAdapter:
         self._hearing.met(shard_id)
         since = discord.utils.utcnow()
         with self._hearing.catching_up(shard_id):
-            await self._catch_up(shard_id, since)
+            await self._look_back.look(self._shard(shard_id), since)
         await self._note(shard_id, since)
 
     async def alive(self, shard_id: int) -> None:
@@ -198,9 +249,13 @@ class DiscordAdapter:
         if not self._client.gateway.is_certain or not self._hearing.is_to_be_noted(shard_id):
             return
         try:
-            await self._cursors.note(self._shard(shard_id), moment)
+            await self._cursors.note(self._shard(shard_id), self._clock.theirs(moment))
         except StoreError as error:
             logger.warning("how far Discord was heard could not be noted: %s", error)
+
+    def _position_now(self) -> int:
+        there = self._clock.theirs(discord.utils.utcnow())
+        return position_of(int(there.timestamp() * 1_000))
 
     # --- the rest ------------------------------------------------------------------------
 
@@ -214,7 +269,7 @@ class DiscordAdapter:
 
     async def _prepare(self, client: Client) -> None:
         client.clicks = self._clicks
-        client.add_dynamic_items(AnswerButton, ForgetMe)
+        client.add_dynamic_items(AnswerButton, CourseMenu, ForgetMe)
         for cog in self._cogs:
             await client.add_cog(cog)
         client.tree.add_command(self._cogs[0].menu)
@@ -224,111 +279,65 @@ class DiscordAdapter:
             logger.error("Discord does not take the commands: %s", error)
 
     async def _message(
-        self, message: discord.Message, listening_since: datetime | None
+        self, message: RawMessage, listening_since: datetime | None
     ) -> Received | None:
         heard = await self._heard(message)
         if heard is None:
             return None
         return await self._desk.receive(replace(heard, listening_since=listening_since))
 
-    async def _edited(self, message: discord.Message) -> Received | None:
+    async def _edited(self, data: Json, guild: int | None) -> None:
+        """Begin to take an edit in; Discord may tell a part of the message, which is then read."""
+        if moment(data.get("edited_timestamp")) is None:
+            return
+        if not data.keys() >= _READ_OF_AN_EDIT:
+            try:
+                whole = await self._rest.message(
+                    needed_id(data, "channel_id"), needed_id(data, "id")
+                )
+            except DeliveryError as error:
+                logger.warning("an edited message cannot be read: %s", error)
+                return
+            data = {**whole, "member": data.get("member")}
+        message = read_message(data, guild)
+        await self._intake.begin(message.channel_id, lambda: self._redone(message))
+
+    async def _redone(self, message: RawMessage) -> Received | None:
         heard = await self._heard(message)
         if heard is None or message.edited_at is None:
             return None
         edited_ms = int(message.edited_at.timestamp() * 1_000)
         again = heard.as_edit(str(edited_ms), position_of(edited_ms))
         redone = await self._desk.redo(again, original=heard.key)
-        is_new = discord.utils.utcnow() - message.edited_at < _LATE_MENTION
+        is_new = discord.utils.utcnow() - self._clock.ours(message.edited_at) < _LATE_MENTION
         if redone is None and heard.addressed and is_new:
             # It has become a question by the edit; one that was known is not taken in again.
             return await self._desk.receive(replace(heard, sent_at=message.edited_at))
         return redone
 
-    async def _heard(self, message: discord.Message) -> Heard | None:
-        if message.author.bot:
+    async def _heard(self, message: RawMessage) -> Heard | None:
+        if is_no_persons(message):
             return None
-        await self._with_its_channel(message)
-        return heard_message(message, self._me, await self._unknown_parent(message.channel))
+        around = await surroundings.around(self._client, self._client.unreadable, message)
+        return heard_message(message, self._me, around)
 
-    async def _with_its_channel(self, message: discord.Message) -> None:
-        """Replace a channel that is not known, as a thread's whose first message came early."""
-        if message.guild is None or not isinstance(message.channel, discord.PartialMessageable):
-            return
-        try:
-            fetched = await self._client.fetch_channel(message.channel.id)
-        except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
-            logger.warning("a message's channel cannot be read: %s", error)
-            return
-        if isinstance(fetched, discord.abc.Messageable):
-            message.channel = cast("discord.abc.MessageableChannel", fetched)
+    async def missed_message(self, message: RawMessage, listening_since: datetime) -> None:
+        """Take in a message that was missed; raises StoreError when that cannot be done now."""
+        accept = partial(self._message, message, listening_since)
+        await self._intake.begin(message.channel_id, accept, missed=True)
 
-    async def _unknown_parent(self, channel: object) -> discord.abc.GuildChannel | None:
-        """Return the channel that a thread stands in, when discord.py does not know it."""
-        if not isinstance(channel, discord.Thread) or channel.parent is not None:
-            return None
-        try:
-            parent = await self._client.fetch_channel(channel.parent_id)
-        except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
-            logger.warning("a thread's channel cannot be read: %s", error)
-            return None
-        return parent if isinstance(parent, discord.abc.GuildChannel) else None
-
-    async def _catch_up(self, shard_id: int, listening_since: datetime) -> None:
-        """Take in what a shard missed, also from servers that Discord cannot tell of at once."""
-        while True:
-            absent = self._absent(shard_id)
-            await self._take_in_missed(shard_id, listening_since)
-            while absent and self._absent(shard_id) == absent:
-                with suppress(TimeoutError):
-                    await self._client.wait_for("guild_available", timeout=_ABSENT_FOR)
-            if not absent:
-                return
-
-    def _absent(self, shard_id: int) -> set[int]:
-        """Return the servers of a shard that an outage of Discord's hides."""
-        ours = (guild for guild in self._client.guilds if guild.shard_id == shard_id)
-        return {guild.id for guild in ours if guild.unavailable}
-
-    async def _take_in_missed(self, shard_id: int, listening_since: datetime) -> None:
-        """Take in what was missed and can be read, until that has succeeded."""
-        for pause in chain(_PAUSES, repeat(_PAUSES[-1])):
-            try:
-                await self._take_in_once(shard_id, listening_since)
-            except (StoreError, discord.DiscordException, aiohttp.ClientError, OSError) as error:
-                logger.warning("what was missed could not be looked for: %s", error)
-                await asyncio.sleep(pause)
-            else:
-                return
-
-    async def _take_in_once(self, shard_id: int, listening_since: datetime) -> None:
-        shard = self._shard(shard_id)
-        since = await catch_up.missed_since(self._cursors, shard)
-        if since is None:
-            return
-        async for message in catch_up.missed(self._client, self._cursors, shard, since):
-            accepting = self._intake.begin(
-                message.channel.id,
-                partial(self._message, message, listening_since),
-                missed=True,
-            )
-            await asyncio.wait({accepting})
-            failure = None if accepting.cancelled() else accepting.exception()
-            if isinstance(failure, StoreError):
-                raise failure
-            if failure is not None:  # what was said behind it is not to be missed for it
-                logger.error("a message that was missed cannot be taken in", exc_info=failure)
-        async for change in changed(self._client, self._cursors, shard, since):
-            await self._take_in_change(change)
-
-    async def _take_in_change(self, change: Change) -> None:
+    async def changed(self, change: Change) -> None:
+        """Take in what became of a message meanwhile."""
         match change:
             case Deleted(channel, message):
                 await self.deleted(channel, message)
             case GoneChannel(channel):
                 await self.gone(channel)
-            case _:
-                await self.edited(change)
+            case Edited(guild, data):
+                await self._edited(data, guild)
 
 
-def _position_now() -> int:
-    return position_of(int(discord.utils.utcnow().timestamp() * 1_000))
+def _joined_at(guild: discord.Guild) -> tuple[float, int]:
+    me = guild.me  # unknown as long as Discord has not told of the server
+    joined = me.joined_at if me is not None else None
+    return (joined.timestamp() if joined is not None else float("inf"), guild.id)

@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from discord.utils import snowflake_time
-
 from core.inbox.base import Job, Posted
 from core.models import now
 
 _MARGIN = timedelta(minutes=1)
 _ACKNOWLEDGED_WITHIN = timedelta(seconds=5)
+EARLY_PAUSE = 0.5
+"""Seconds between two tries to use a response that is not there yet."""
+MOST_EARLY = 10
+"""How often that is tried, whatever the clocks show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +19,10 @@ class Response:
     """The way to answer an interaction, as long as its token lives."""
 
     application: int
-    interaction: int
     token: str
     expires_at: datetime
+    accepted_at: datetime
+    """When the interaction was accepted, by this machine's clock as all times here."""
 
     @property
     def is_over(self) -> bool:
@@ -29,7 +32,7 @@ class Response:
     @property
     def may_be_early(self) -> bool:
         """Whether the interaction is so young that it may not be acknowledged yet."""
-        return now() - snowflake_time(self.interaction) < _ACKNOWLEDGED_WITHIN
+        return now() - self.accepted_at < _ACKNOWLEDGED_WITHIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,10 @@ class Address:
     ephemeral: bool
     response: Response | None
     """None for a message, and where the token is not there any more."""
+    is_hidden: bool
+    """Whether the asker alone sees the response to the interaction."""
+    apart: bool
+    """Whether its asker was told something meanwhile, and the answer stands in the channel."""
 
     @classmethod
     def of(cls, job: Job) -> "Address":
@@ -52,14 +59,14 @@ class Address:
         arrival, address = job.arrival, job.arrival.address
         of_interaction = address["route"] == "interaction"
         response = None
-        # The response may be a notice for the asker alone, and the answer for everybody.
-        stands_apart = address.get("apart", False) and arrival.refusal is None
-        if of_interaction and not stands_apart and arrival.token and arrival.token_expires_at:
+        ephemeral, notice = address.get("ephemeral", False), address.get("apart", False)
+        waited = of_interaction and arrival.told_to_wait and not ephemeral
+        if of_interaction and arrival.token and arrival.token_expires_at:
             response = Response(
                 address["application"],
-                address["interaction"],
                 arrival.token,
                 arrival.token_expires_at,
+                job.accepted_at,
             )
         return cls(
             channel=address["channel"],
@@ -67,8 +74,10 @@ class Address:
             question=address.get("message"),
             of_interaction=of_interaction,
             opens_thread=address["open_thread"],
-            ephemeral=address.get("ephemeral", False),
+            ephemeral=ephemeral,
             response=response,
+            is_hidden=ephemeral or notice or arrival.refusal is not None,
+            apart=notice or waited,
         )
 
     def stands_in_thread(self, part: int) -> bool:

@@ -1,7 +1,12 @@
-"""Finds what was said while the bot was not connected, and could not resume."""
+"""Finds what was said while the bot was not connected, in the channels that it can know of.
+
+A direct channel in which nothing was asked is none of these: Discord lists no direct channels to
+bots. What was said there first is in the session that was left, or lost.
+"""
 
 import logging
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -9,16 +14,27 @@ import discord
 
 from adapters.discord.changed import Asked, Shard
 from adapters.discord.inbound import DIRECT
+from adapters.discord.refusals import Refused
+from adapters.discord.rest import Json, Rest
 
 logger = logging.getLogger(__name__)
 
 FURTHEST_BACK = timedelta(hours=24)
-_MARGIN = timedelta(seconds=30)
+MARGIN = timedelta(seconds=30)
 """Events may be on their way when a moment is noted."""
 _MOST_A_CHANNEL = 5_000
 
 _Room = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
-Readable = _Room | discord.DMChannel
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A message of the history, as Discord sent it."""
+
+    channel: int
+    guild: int | None
+    """None for a direct message."""
+    data: Json
 
 
 class Cursors(Asked, Protocol):
@@ -46,12 +62,12 @@ async def missed_since(cursors: Cursors, shard: Shard) -> datetime | None:
     last = await cursors.last(shard)
     if last is None:
         return None
-    return max(last - _MARGIN, discord.utils.utcnow() - FURTHEST_BACK)
+    return max(last - MARGIN, discord.utils.utcnow() - FURTHEST_BACK)
 
 
 async def missed(
-    client: discord.AutoShardedClient, cursors: Cursors, shard: Shard, since: datetime
-) -> AsyncIterator[discord.Message]:
+    client: discord.AutoShardedClient, rest: Rest, cursors: Cursors, shard: Shard, since: datetime
+) -> AsyncIterator[Missed]:
     """Yield a shard's messages since a moment, each channel's oldest first.
 
     Only channels with a newer message are read: Discord tells each channel's last message
@@ -59,51 +75,48 @@ async def missed(
     already may be among them. A channel that is closed to us is left out.
 
     Raises:
-        discord.DiscordException: when Discord does not let a channel be read now.
+        DeliveryError: when Discord does not let a channel be read now.
     """
-    channels: list[Readable] = [*_with_news(client, since, shard.number)]
+    newest = discord.utils.time_snowflake(since)
+    channels = list[tuple[int, int | None]](_with_news(client, newest, shard.number))
     if shard.serves(DIRECT):
-        channels += await _direct(client, cursors)
+        active = await cursors.direct_channels(discord.utils.utcnow() - FURTHEST_BACK)
+        channels += [(channel, None) for channel in active]
     found = 0
-    for channel in channels:
+    for channel, guild in channels:
         try:
-            async for message in channel.history(
-                after=since, oldest_first=True, limit=_MOST_A_CHANNEL
-            ):
-                found += 1
-                yield message
-        except (discord.Forbidden, discord.NotFound) as error:
-            logger.warning("channel %s cannot be read: %s", channel.id, error.code)
+            async for page in rest.pages_after(channel, newest, most=_MOST_A_CHANNEL):
+                for data in page:
+                    found += 1
+                    yield Missed(channel, guild, data)
+        except Refused as refusal:
+            if not refusal.permanent:
+                raise
+            logger.warning("channel %s cannot be read: %s", channel, refusal)
     logger.info("looked through %d channels and %d messages for missed ones", len(channels), found)
 
 
-async def _direct(client: discord.Client, cursors: Cursors) -> list[Readable]:
-    """Return the direct messages that are under way; a user who left is passed over."""
-    channels = list[Readable]()
-    for channel_id in await cursors.direct_channels(discord.utils.utcnow() - FURTHEST_BACK):
-        try:
-            channel = await client.fetch_channel(channel_id)
-        except (discord.Forbidden, discord.NotFound) as error:
-            logger.info("direct messages %s cannot be read: %s", channel_id, error.code)
-            continue
-        if isinstance(channel, discord.DMChannel):
-            channels.append(channel)
-    return channels
-
-
 def _with_news(
-    client: discord.AutoShardedClient, since: datetime, shard_id: int
-) -> Iterator[Readable]:
-    """Yield a shard's channels and threads that we can read and that have newer messages."""
-    newest = discord.utils.time_snowflake(since)
+    client: discord.AutoShardedClient, newest: int, shard_id: int
+) -> Iterator[tuple[int, int]]:
+    """Yield a shard's channels and threads that we can read and that have newer messages.
+
+    Each with its server; whether we can is asked where our roles are not known.
+    """
     for guild in client.guilds:
         if guild.shard_id != shard_id:
             continue
         rooms: list[_Room] = [*guild.text_channels, *guild.voice_channels, *guild.threads]
         rooms += guild.stage_channels
         for channel in rooms:
-            if (channel.last_message_id or 0) < newest:
-                continue
-            allowed = channel.permissions_for(guild.me)
-            if allowed.view_channel and allowed.read_message_history:
-                yield channel
+            if (channel.last_message_id or 0) >= newest and _is_open(channel):
+                yield channel.id, guild.id
+
+
+def _is_open(channel: _Room) -> bool:
+    me: discord.Member | None = channel.guild.me
+    unparented = isinstance(channel, discord.Thread) and channel.parent is None
+    if me is None or channel.guild.default_role is None or unparented:
+        return True
+    allowed = channel.permissions_for(me)
+    return allowed.view_channel and allowed.read_message_history

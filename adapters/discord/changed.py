@@ -1,18 +1,20 @@
 """Finds questions that were edited or deleted while the bot was not connected."""
 
 import logging
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
-from typing import Protocol, cast
+from typing import Protocol
 
 import discord
 
 from adapters.changed import LOOKED_BACK, changed_in
 from adapters.discord.inbound import message_key
-from adapters.discord.refusals import UNKNOWN_CHANNEL
+from adapters.discord.raw_message import moment, snowflake
+from adapters.discord.refusals import UNKNOWN_CHANNEL, Refused
+from adapters.discord.rest import Json, Rest
 from core.inbox.places import Question
 
 logger = logging.getLogger(__name__)
@@ -57,12 +59,19 @@ class GoneChannel:
     channel: int
 
 
-Change = discord.Message | Deleted | GoneChannel
-"""A message is an edited question, as it is now."""
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """An edited question, as it is now."""
+
+    guild: int | None
+    data: Json
+
+
+Change = Edited | Deleted | GoneChannel
 
 
 async def changed(
-    client: discord.Client, asked: Asked, shard: Shard, since: datetime
+    client: discord.Client, rest: Rest, asked: Asked, shard: Shard, since: datetime
 ) -> AsyncIterator[Change]:
     """Yield what happened after a moment to a shard's questions of the hour before, and since.
 
@@ -71,20 +80,20 @@ async def changed(
     An edit that was heard already may be among them.
 
     Raises:
-        discord.DiscordException: when Discord does not let a channel be read now.
+        DeliveryError: when Discord does not let a channel be read now.
     """
     found = await asked.questions(since - LOOKED_BACK)
     here = (q for q in found if shard.serves(q.workspace) and _is_ours(client, q))
     ours = sorted(here, key=attrgetter("channel"))
-    for channel_id, group in groupby(ours, key=attrgetter("channel")):
+    for channel, group in groupby(ours, key=attrgetter("channel")):
         try:
-            channel = client.get_channel(channel_id) or await client.fetch_channel(channel_id)
-            changes = await _messages(cast("discord.abc.Messageable", channel), group, since)
-        except discord.Forbidden as error:
-            logger.info("channel %s cannot be read: %s", channel_id, error.code)
-        except discord.NotFound as error:
-            if error.code == UNKNOWN_CHANNEL:
-                yield GoneChannel(channel_id)
+            changes = await _messages(rest, channel, [*group], since)
+        except Refused as refusal:
+            if not refusal.permanent:
+                raise
+            logger.info("channel %s cannot be read: %s", channel, refusal)
+            if refusal.code == UNKNOWN_CHANNEL:
+                yield GoneChannel(channel)
         else:
             for change in changes:
                 yield change
@@ -98,22 +107,23 @@ def _is_ours(client: discord.Client, question: Question) -> bool:
 
 
 async def _messages(
-    channel: discord.abc.Messageable, questions: Iterable[Question], since: datetime
+    rest: Rest, channel: int, questions: Sequence[Question], since: datetime
 ) -> list[Change]:
     ids = sorted(int(question.message) for question in questions)
-    before_first = discord.Object(ids[0] - 1)
-    history = channel.history(after=before_first, oldest_first=True, limit=_MOST_A_CHANNEL)
-    there = {message.id: message async for message in history}
-    read_to_the_end = len(there) < _MOST_A_CHANNEL
+    history = await rest.messages_after(channel, ids[0] - 1, most=_MOST_A_CHANNEL)
+    there = {number: one for one in history if (number := snowflake(one.get("id"))) is not None}
+    all_read = len(there) == len(history)  # else one that is not there may be there all the same
+    read_to_the_end = len(history) < _MOST_A_CHANNEL
     furthest = max(there, default=0)
     found = changed_in(
         ids,
-        {number: message.edited_at for number, message in there.items()},
-        lambda number: read_to_the_end or number < furthest,
+        {number: moment(message.get("edited_timestamp")) for number, message in there.items()},
+        lambda number: all_read and (read_to_the_end or number < furthest),
         since,
     )
-    return [there.get(number) or Deleted(_id_of(channel), number) for number in found]
-
-
-def _id_of(channel: discord.abc.Messageable) -> int:
-    return cast("discord.abc.Snowflake", channel).id
+    workspace = questions[0].workspace
+    guild = int(workspace) if workspace.isdecimal() else None
+    return [
+        Edited(guild, there[number]) if number in there else Deleted(channel, number)
+        for number in found
+    ]

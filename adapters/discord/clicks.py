@@ -3,19 +3,30 @@
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Protocol, Self, cast
 from uuid import UUID
 
 import discord
 
 from adapters.about import DELETE, DELETED
-from adapters.answer_actions import NOTED, NOTED_TOO, REASON_KEPT, AnswerActions, Declined
+from adapters.access.choice import NAME
+from adapters.answer_actions import NOTED, NOTED_TOO, REASON_KEPT, AnswerActions, Clicker, Declined
 from adapters.buttons import ANY, Button, custom_id, parsed
 from adapters.desk import FrontDesk
-from adapters.discord.inbound import DIRECT, PLATFORM, heard_command, may_open_thread
+from adapters.discord.inbound import (
+    DIRECT,
+    PLATFORM,
+    heard_command,
+    is_guest,
+    location_of,
+    may_open_thread,
+    presence_of,
+)
 from adapters.discord.outbound import evidence
 from adapters.discord.questions import acknowledge
 from adapters.discord.telling import Interaction, in_time, respond, tell
+from adapters.unreadable import Unreadable
 from core.errors import BotError
 from core.feedback.store import LONGEST_REASON
 from core.personal import PersonalData
@@ -25,6 +36,7 @@ logger = logging.getLogger(__name__)
 _MOST_EMBEDS = 3
 """Of a message's length each: 6,000 characters is what all of them may have."""
 _MORE_EVIDENCE = "The other passages do not fit here; the footnotes lead to all of them."
+NOT_A_MEMBER = "I am not on this server myself, so I cannot show it to others here."
 _MODAL_OPEN = 900.0
 """Seconds after which discord.py forgets that it showed a modal."""
 
@@ -33,6 +45,7 @@ class Clickable(Protocol):
     """The client that a click comes in by."""
 
     clicks: "Clicks"
+    unreadable: Unreadable
 
 
 class Clicks:
@@ -57,6 +70,30 @@ class Clicks:
             await self._doing[button](interaction, request_id)
         except BotError as error:
             await _tell_failure(interaction, error)
+
+    async def chosen(self, interaction: Interaction, request_id: UUID, course_id: str) -> None:
+        """Have a question answered that waited for its course."""
+        choosing = self._actions.choose(
+            request_id,
+            course_id,
+            self._clicker(interaction),
+            lambda request: heard_command(
+                interaction,
+                request.query_text,
+                section=request.section_filter,
+                quote=request.selected_text,
+                private=self._is_private(interaction),
+            ),
+        )
+        try:
+            chosen = await in_time(interaction, choosing)
+        except BotError as error:
+            await _tell_failure(interaction, error)
+            return
+        if isinstance(chosen, str):
+            await tell(interaction, chosen)
+        else:
+            await acknowledge(interaction, chosen)
 
     async def reason_given(self, interaction: Interaction, request_id: UUID, reason: str) -> None:
         """Keep why an answer was not helpful."""
@@ -103,16 +140,21 @@ class Clicks:
         helpful: bool,
         reason: str | None = None,
     ) -> None:
-        voter = self._user_id(interaction)
         await in_time(
             interaction,
             self._actions.vote(
-                request_id, voter, helpful=helpful, reason=reason, cast_at=interaction.created_at
+                request_id,
+                self._clicker(interaction),
+                helpful=helpful,
+                reason=reason,
+                cast_at=interaction.created_at,
             ),
         )
 
     async def _evidence(self, interaction: Interaction, request_id: UUID) -> None:
-        turn = await in_time(interaction, self._actions.turn(request_id))
+        turn = await in_time(
+            interaction, self._actions.turn(request_id, self._clicker(interaction))
+        )
         first, *more = (post.content for post in evidence(turn.agent_response))
         if len(more) > _MOST_EMBEDS:
             more = [*more[: _MOST_EMBEDS - 1], _MORE_EVIDENCE]
@@ -120,13 +162,17 @@ class Clicks:
         await tell(interaction, first, embeds=embeds)
 
     async def _without_quote(self, interaction: Interaction, request_id: UUID) -> None:
-        private = _is_ephemeral(interaction)
+        private = self._is_private(interaction)
         asking = self._actions.ask_without_quote(
-            request_id, lambda question: heard_command(interaction, question, private=private)
+            request_id,
+            self._clicker(interaction),
+            lambda question: heard_command(interaction, question, private=private),
         )
         await acknowledge(interaction, await in_time(interaction, asking))
 
     async def _share(self, interaction: Interaction, request_id: UUID) -> None:
+        if is_guest(interaction):
+            raise Declined(NOT_A_MEMBER)
         address = {
             "route": "message",
             "channel": interaction.channel_id,
@@ -135,26 +181,40 @@ class Clicks:
             "asker": interaction.user.id,
             "dm": interaction.guild_id is None,
         }
-        clicker = self._user_id(interaction)
+        clicker = self._clicker(interaction)
         sharing = self._actions.share(request_id, clicker, interaction.id, address)
         await tell(interaction, await in_time(interaction, sharing))
 
     async def _stop(self, interaction: Interaction, request_id: UUID) -> None:
-        async def is_staff() -> bool:
-            return interaction.guild_id is not None and interaction.permissions.manage_messages
-
-        clicker = self._user_id(interaction)
-        stopping = self._actions.stop(request_id, clicker, is_staff)
+        is_staff = partial(self._desk.is_staff, presence_of(interaction))
+        stopping = self._actions.stop(request_id, self._clicker(interaction), is_staff)
         await tell(interaction, await in_time(interaction, stopping))
 
-    def _user_id(self, interaction: Interaction) -> str:
-        return self._desk.user_id(heard_command(interaction, ""))
+    def _is_private(self, interaction: Interaction) -> bool:
+        """Return whether the clicker alone sees what a click has answered."""
+        kept = interaction.guild_id and self._desk.keeps_private(location_of(interaction))
+        return bool(kept) or _is_ephemeral(interaction)
+
+    def _clicker(self, interaction: Interaction) -> Clicker:
+        location = location_of(interaction)
+        user_id = self._desk.pseudonym(PLATFORM, location.workspace, location.user)
+        return Clicker(location, user_id)
 
 
 async def _tell_failure(interaction: Interaction, error: BotError) -> None:
     if not isinstance(error, Declined):
         logger.warning("a click failed: %s", error)
     await tell(interaction, error.user_message)
+
+
+async def _contained(interaction: Interaction, doing: Callable[[], Awaitable[None]]) -> None:
+    """Do what a click asks for; one that cannot be read is noted, and its clicker told."""
+    try:
+        await doing()
+    except Exception as error:  # noqa: BLE001 - a click of any form is answered
+        client = cast("Clickable", interaction.client)
+        client.unreadable.note("INTERACTION_CREATE", interaction.id, error)
+        await tell(interaction, BotError.user_message)
 
 
 class AnswerButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=ANY):
@@ -175,8 +235,10 @@ class AnswerButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=ANY)
 
     async def callback(self, interaction: Interaction) -> None:
         """Do what the button says."""
-        client = cast("Clickable", interaction.client)
-        await client.clicks.clicked(interaction, self._button, self._request_id)
+        clicks = cast("Clickable", interaction.client).clicks
+        await _contained(
+            interaction, lambda: clicks.clicked(interaction, self._button, self._request_id)
+        )
 
 
 class ForgetMe(discord.ui.DynamicItem[discord.ui.Button[Any]], template=re.compile("gl:forget-me")):
@@ -195,7 +257,33 @@ class ForgetMe(discord.ui.DynamicItem[discord.ui.Button[Any]], template=re.compi
 
     async def callback(self, interaction: Interaction) -> None:
         """Delete what is stored."""
-        await cast("Clickable", interaction.client).clicks.forget(interaction)
+        clicks = cast("Clickable", interaction.client).clicks
+        await _contained(interaction, lambda: clicks.forget(interaction))
+
+
+class CourseMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=NAME):
+    """A menu of courses, made anew from its custom id when something is chosen."""
+
+    def __init__(self, item: discord.ui.Select[Any], request_id: UUID) -> None:
+        super().__init__(item)
+        self._request_id = request_id
+
+    @classmethod
+    async def from_custom_id(
+        cls, _: Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
+    ) -> Self:
+        """Return the menu that a custom id names."""
+        return cls(cast("discord.ui.Select[Any]", item), UUID(match["request"]))
+
+    async def callback(self, interaction: Interaction) -> None:
+        """Answer from the course that was chosen."""
+        clicks = cast("Clickable", interaction.client).clicks
+
+        async def choose() -> None:
+            course_id = cast("Mapping[str, Any]", interaction.data or {})["values"][0]
+            await clicks.chosen(interaction, self._request_id, str(course_id))
+
+        await _contained(interaction, choose)
 
 
 class Reason(discord.ui.Modal, title="What was wrong?"):

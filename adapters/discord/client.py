@@ -1,6 +1,7 @@
 """The connection to Discord: events come in here, and each is handed on in one line."""
 
 import logging
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
@@ -13,17 +14,22 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from adapters.discord.clicks import Clicks, reason_in
+from adapters.discord.dispatch import EVENTS, contain_events
 from adapters.discord.first_calls import entrance, patiently
 from adapters.discord.gateway import Gateway, Shards
+from adapters.discord.inbound import PLATFORM
 from adapters.discord.permissions import lacking
+from adapters.discord.raw_message import needed_id, snowflake
 from adapters.discord.shards import AllShards, SharedShards
-from adapters.discord.telling import Interaction, tell
+from adapters.discord.telling import Interaction, tell, tell_unread
+from adapters.payloads import Json, mapping
+from adapters.unreadable import Unreadable, place_of, without_text
 from core.errors import BotError, ConfigurationError, ServiceError
 from core.leases import Leases
+from core.metering import NO_METER, Meter
 
 logger = logging.getLogger(__name__)
 
-CACHED_MESSAGES = 1_000
 LONGEST_RATE_LIMIT = 60.0
 """Seconds: a request that would have to wait longer fails, and its job is tried again later."""
 OUTDATED = "I have just learned something new. Please give that command again in a minute."
@@ -47,12 +53,20 @@ _TOO_FEW_SHARDS = 4011
 class Listener(Protocol):
     """What the connection tells of; every method may be told the same event twice."""
 
-    async def message(self, message: discord.Message) -> None:
-        """Somebody wrote a message."""
+    async def joined(self, *guilds: discord.Guild) -> None:
+        """The bot is a member of these servers."""
         ...
 
-    async def edited(self, message: discord.Message) -> None:
-        """Somebody edited a message."""
+    async def hidden(self, guild: discord.Guild) -> None:
+        """An outage of Discord's hides a server: what is said there is not told."""
+        ...
+
+    async def message(self, data: Json) -> None:
+        """Somebody wrote a message; `data` is its payload."""
+        ...
+
+    async def edited(self, data: Json) -> None:
+        """A message was changed; `data` is what Discord sent of it, which may be a part."""
         ...
 
     async def deleted(self, channel_id: int, message_id: int) -> None:
@@ -95,6 +109,7 @@ class Client(commands.AutoShardedBot):
         watch: aiohttp.TraceConfig,
         shards: int | None = None,
         leases: Leases | None = None,
+        meter: Meter = NO_METER,
     ) -> None:
         """Make a client that is not connected.
 
@@ -113,7 +128,7 @@ class Client(commands.AutoShardedBot):
             help_command=None,
             intents=_intents(message_content=message_content),
             allowed_mentions=discord.AllowedMentions.none(),
-            max_messages=CACHED_MESSAGES,
+            max_messages=None,  # messages are not read by discord.py
             max_ratelimit_timeout=LONGEST_RATE_LIMIT,
             http_trace=watch,
             tree_cls=Commands,
@@ -124,7 +139,9 @@ class Client(commands.AutoShardedBot):
         self._wanted = shards
         self._concurrency = 1
         self._leases = leases
-        self.gateway = Gateway(self)
+        self.unreadable = Unreadable(PLATFORM, EVENTS, meter)
+        self.gateway = Gateway(self, self.unreadable)
+        contain_events(self, self.unreadable, self._hears)
 
     async def setup_hook(self) -> None:
         """Aim reconnects at the gateway that Discord names, and register what can be clicked."""
@@ -137,6 +154,15 @@ class Client(commands.AutoShardedBot):
     async def connect(self, *, reconnect: bool = True) -> None:
         """Keep the shards that are this process's connected until the client is closed."""
         assert self.shard_count is not None, "known since the login"
+        if self.gateway.sessions is not None:
+            assert self.http.token is not None, "logged in"
+            self.gateway.sessions.serve(
+                str(self.application_id),
+                self.shard_count,
+                is_alone=self._leases is None or self.shard_count > 1,
+                connect=self.http.ws_connect,
+                token=self.http.token,
+            )
         await self.gateway.run(self._shards(self.shard_count))
 
     async def close(self) -> None:
@@ -159,10 +185,10 @@ class Client(commands.AutoShardedBot):
         if shard_id not in self.gateway.running:
             return
         logger.info("connected to Discord as %s, shard %d", self.application_id, shard_id)
-        for guild in self.guilds:
-            if guild.shard_id != shard_id or guild.unavailable:
-                continue
-            if missing := lacking(guild.me.guild_permissions):
+        here = [one for one in self.guilds if one.shard_id == shard_id and not one.unavailable]
+        await self._listener.joined(*here)
+        for guild in here:
+            if guild.me is not None and (missing := lacking(guild.me.guild_permissions)):
                 logger.warning("on the server %d the bot's role lacks %s", guild.id, missing)
         await self._listener.connected(shard_id, resumed=False)
 
@@ -183,60 +209,114 @@ class Client(commands.AutoShardedBot):
         """Tell that Discord was heard."""
         await self._listener.alive(shard_id)
 
-    async def on_message(self, message: discord.Message) -> None:
-        """Hand a message on; there are no prefix commands to look for."""
-        await self._listener.message(message)
+    async def on_guild_join(self, guild: discord.Guild) -> None:
+        """Hand on that the bot was let into a server."""
+        await self._listener.joined(guild)
 
-    async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
-        """Hand an edit of a person on; a preview that Discord adds is none."""
-        if payload.message.edited_at is not None:
-            await self._listener.edited(payload.message)
+    async def on_guild_unavailable(self, guild: discord.Guild) -> None:
+        """Tell that an outage of Discord's hides a server."""
+        await self._listener.hidden(guild)
 
-    async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
+    async def on_guild_available(self, guild: discord.Guild) -> None:
+        """Hand on that Discord tells of a server which an outage had hidden."""
+        await self._listener.joined(guild)
+
+    async def on_raw_message(self, data: Json) -> None:
+        """Hand a message on."""
+        with self.unreadable.contained("MESSAGE_CREATE", mapping(data).get("id")):
+            await self._listener.message(mapping(data))
+
+    async def on_raw_edit(self, data: Json) -> None:
+        """Hand a change of a message on."""
+        with self.unreadable.contained("MESSAGE_UPDATE", mapping(data).get("id")):
+            await self._listener.edited(mapping(data))
+
+    async def on_raw_deletion(self, data: Json) -> None:
         """Hand a deletion on."""
-        await self._listener.deleted(payload.channel_id, payload.message_id)
+        with self.unreadable.contained("MESSAGE_DELETE", mapping(data).get("id")):
+            channel = needed_id(mapping(data), "channel_id")
+            await self._listener.deleted(channel, needed_id(mapping(data), "id"))
 
-    async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
-        """Hand the deletion of many on."""
-        for message_id in payload.message_ids:
-            await self._listener.deleted(payload.channel_id, message_id)
+    async def on_raw_bulk_deletion(self, data: Json) -> None:
+        """Hand the deletion of many on, of those whose ids can be read."""
+        with self.unreadable.contained("MESSAGE_DELETE_BULK", mapping(data).get("channel_id")):
+            channel = needed_id(mapping(data), "channel_id")
+            for message in filter(None, map(snowflake, mapping(data)["ids"])):
+                await self._listener.deleted(channel, message)
 
-    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
-        """Hand the deletion of a thread on."""
-        await self._listener.gone(payload.thread_id)
-
-    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
-        """Hand the deletion of a channel on; that of its threads is included in it."""
-        await self._listener.gone(channel.id)
+    async def on_raw_gone_channel(self, data: Json) -> None:
+        """Hand the deletion of a thread or a channel on, which includes that of its threads."""
+        with self.unreadable.contained("CHANNEL_DELETE", mapping(data).get("id")):
+            await self._listener.gone(needed_id(mapping(data), "id"))
 
     async def on_interaction(self, interaction: Interaction) -> None:
         """Take in what was typed into a modal; discord.py knows no modal of before a restart."""
-        reason = reason_in(interaction)
-        if reason is not None:
-            await self.clicks.reason_given(interaction, *reason)
+        with self.unreadable.contained("INTERACTION_CREATE", interaction.id):
+            if (reason := reason_in(interaction)) is not None:
+                await self.clicks.reason_given(interaction, *reason)
+
+    async def on_unreadable_interaction(self, data: Json) -> None:
+        """Tell the person behind an interaction that something is wrong with it."""
+        await tell_unread(self.http, data, BotError.user_message)
 
     async def on_error(self, event_method: str, /, *_: Any, **__: Any) -> None:
         """Log what went wrong with an event; the next one is heard all the same."""
         if self.is_closed():
             logger.info("the event %s was not taken in before the end", event_method)
             return
-        logger.exception("the event %s could not be taken in", event_method)
+        error = sys.exc_info()[1] or Exception()
+        logger.error(
+            "the event %s could not be taken in, %s",
+            *(event_method, place_of(error)),
+            exc_info=without_text(error),
+        )
+
+    def _hears(self, shard: object) -> bool:
+        return shard in self.gateway.running
 
 
 class Commands(app_commands.CommandTree[Client]):
     """The commands; whoever gave one is told when it failed."""
 
+    async def _call(self, interaction: discord.Interaction[Client]) -> None:
+        """Run a command; one whose payload discord.py cannot read is noted."""
+        try:
+            await super()._call(interaction)
+        except app_commands.AppCommandError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one command, its giver is told
+            self.client.unreadable.note("INTERACTION_CREATE", interaction.id, error)
+            await _tell(interaction, BotError.user_message)
+
     async def on_error(
         self, interaction: discord.Interaction[Client], error: app_commands.AppCommandError, /
     ) -> None:
         """Log what went wrong, and tell it."""
+        if isinstance(error, app_commands.CheckFailure):
+            return  # the check has told why
         outdated = app_commands.CommandNotFound | app_commands.CommandSignatureMismatch
         if isinstance(error, outdated):
             logger.info("a command of another version was given: %s", error)
-            await tell(interaction, OUTDATED)
+            await _tell(interaction, OUTDATED)
             return
-        logger.error("a command failed", exc_info=error.__cause__ or error)
-        await tell(interaction, BotError.user_message)
+        cause = error.__cause__ or error
+        if isinstance(cause, BotError):
+            logger.error("a command failed, %s", place_of(cause), exc_info=without_text(cause))
+        elif isinstance(cause, Exception):
+            self.client.unreadable.note("INTERACTION_CREATE", interaction.id, cause)
+        await _tell(interaction, BotError.user_message)
+
+    async def _dispatch_error(
+        self, interaction: discord.Interaction[Client], error: app_commands.AppCommandError, /
+    ) -> None:
+        """Tell of a failure without a look at the command, which may be what cannot be read."""
+        await self.on_error(interaction, error)
+
+
+async def _tell(interaction: Interaction, text: str) -> None:
+    """Tell whoever gave a command; who only types one is not waiting for words."""
+    if interaction.type is not discord.InteractionType.autocomplete:
+        await tell(interaction, text)
 
 
 async def connect(client: Client, token: str) -> None:

@@ -1,13 +1,15 @@
 """The connections to Discord's gateway: one a shard, begun and ended one by one.
 
 discord.py keeps the same shards connected from its start to its end. Here each shard has a task
-of its own, so that the set may change. What discord.py does not publish is used in this file
-alone: its sockets, and the state that it keeps of a shard's servers.
+of its own, so that the set may change. What discord.py does not publish of its sockets, and of
+the state that it keeps of a shard's servers, is used in this file alone.
 """
 
 import asyncio
+import json
 import logging
 import random
+import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import chain, repeat
@@ -15,7 +17,13 @@ from typing import Any, Protocol
 
 import aiohttp
 import discord
-from discord.gateway import DiscordWebSocket, ReconnectWebSocket
+from discord.gateway import DiscordWebSocket, ReconnectWebSocket, WebSocketClosure
+
+from adapters.discord.dispatch import FRAME
+from adapters.discord.salvage import readable_ready
+from adapters.discord.sessions import Sessions
+from adapters.payloads import Json, mapping
+from adapters.unreadable import Unreadable, place_of, without_text
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +36,9 @@ _PAUSES = (0.25, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 _AFTER_INVALID = (1.0, 5.0)
 """Seconds, from and to, after which a session is begun in place of an invalid one, at first."""
 _NO_INTENT, _CLEAN = 4014, 1000
+_MAY_GO_ON = 4000
+"""The code by which connections are closed, so that their sessions may be taken up afterwards: with
+1000 or 1001 Discord would end them."""
 _BEFORE_A_SESSION = (aiohttp.ClientConnectorError, aiohttp.WSServerHandshakeError)
 _SOON = 10.0
 """Seconds, at most, between two tries to reach a Discord that is away: these begin no session, of
@@ -63,13 +74,21 @@ class Gateway:
     `shard_released`, when a connection was ended on purpose.
     """
 
-    def __init__(self, client: discord.AutoShardedClient) -> None:
-        """Prepare for connections of a client."""
+    def __init__(self, client: discord.AutoShardedClient, unreadable: Unreadable) -> None:
+        """Prepare for connections of a client.
+
+        Args:
+            unreadable: Notes what cannot be read.
+        """
         self._client = client
+        self.unreadable = unreadable
         self._connections: dict[int, asyncio.Task[None]] = {}
         self._failed = asyncio.Queue[BaseException | None]()
         self._choosing: asyncio.Task[None] | None = None
         self._shards: Shards | None = None
+        self._noting: asyncio.Task[None] | None = None
+        self.sessions: Sessions | None = None
+        """Keeps the sessions; None: each begins anew, and what was missed is not asked for."""
 
     @property
     def running(self) -> frozenset[int]:
@@ -92,6 +111,9 @@ class Gateway:
         state.shard_count = self._client.shard_count
         state.shard_ids = range(self._client.shard_count or 1)
         self._shards = shards
+        if self.sessions is not None:
+            self._noting = asyncio.create_task(self.sessions.notes.run())
+            self._noting.add_done_callback(self._take_note)
         self._choosing = asyncio.create_task(shards.run())
         self._choosing.add_done_callback(self._take_note)
         if (error := await self._failed.get()) is not None:
@@ -107,6 +129,10 @@ class Gateway:
             shards, self._shards = self._shards, None
             if shards is not None:
                 await shards.leave()
+            if self._noting is not None and self.sessions is not None:
+                self._noting.cancel()
+                await asyncio.wait({self._noting})
+                await self.sessions.notes.close()
         finally:
             self._failed.put_nowait(None)
 
@@ -123,6 +149,8 @@ class Gateway:
             for connection in ending:
                 connection.cancel()
             _, ending = await asyncio.wait(ending, timeout=_FAREWELL)
+        if self.sessions is not None:
+            await self.sessions.end(shard_ids)
         for shard_id in shard_ids:
             self._forget(shard_id)
             self._client.dispatch("shard_released", shard_id)
@@ -168,6 +196,15 @@ class Gateway:
                 if error.code != _CLEAN:
                     raise
                 await asyncio.sleep(pauses.next())
+            except Exception as error:
+                pause = pauses.next()
+                logger.error(
+                    "the connection of shard %d failed, %s; I try again in %.1f s",
+                    *(shard_id, place_of(error), pause),
+                    exc_info=without_text(error),
+                )
+                session.clear()
+                await asyncio.sleep(pause)
 
     async def _listen(
         self, socket: DiscordWebSocket, shard_id: int, session: dict[str, Any], pauses: "_Pauses"
@@ -179,6 +216,9 @@ class Gateway:
                 await socket.poll_event()
                 if standing.done():
                     pauses.begin_anew()
+                if self.sessions is not None:
+                    known = (socket.session_id, socket.gateway, socket.sequence)
+                    self.sessions.notes.heard(shard_id, *known)
                 self._client.dispatch("shard_heard", shard_id)
         finally:
             self._client.dispatch("shard_disconnect", shard_id)
@@ -194,7 +234,12 @@ class Gateway:
     async def _connected(
         self, shard_id: int, session: dict[str, Any]
     ) -> AsyncIterator[DiscordWebSocket]:
-        """Give a connection that has identified itself, or resumed a session."""
+        """Give a connection that has identified itself, or resumed a session.
+
+        Before it identifies itself, what was left of an earlier session is taken up.
+        """
+        if not session and self.sessions is not None:
+            await self.sessions.take_up(shard_id)
         if not session and self._shards is not None:
             await self._shards.turn(shard_id)
         async with asyncio.timeout(_PATIENCE):
@@ -206,11 +251,49 @@ class Gateway:
             yield socket
         finally:
             if socket.open:
-                await socket.close(_CLEAN)
+                await socket.close(_MAY_GO_ON)
 
 
 class _Socket(DiscordWebSocket):
-    """A connection that closes itself when it is given up before anybody else has it."""
+    """A connection that nothing ends which is said over it.
+
+    It closes itself when it is given up before anybody else has it.
+    """
+
+    async def received_message(self, msg: Any, /) -> None:
+        """Take in a frame; of one that discord.py cannot read, what the connection needs."""
+        if isinstance(msg, bytes):
+            try:
+                msg = self._decompressor.decompress(msg)
+            except zlib.error as error:  # nothing after it can be read either
+                raise ReconnectWebSocket(self.shard_id) from error
+            if msg is None:
+                return
+        try:
+            await super().received_message(msg)
+        except (ReconnectWebSocket, WebSocketClosure, discord.ConnectionClosed, *_FAILURES):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever was sent, the next frame is read
+            frame = _frame(msg)
+            self._unreadable.note(frame.get("t") or FRAME, frame.get("s"), error)
+            await self._go_on_without(frame)
+
+    async def _go_on_without(self, frame: Json) -> None:
+        """Make up for a frame that could not be read, where the connection depends on it."""
+        if frame.get("op") == self.HELLO:
+            raise ReconnectWebSocket(self.shard_id)
+        if frame.get("t") == "RESUMED":
+            await super().received_message(json.dumps({**frame, "d": {}}))
+        elif frame.get("t") == "READY":
+            shard = (self.shard_id, self.shard_count)
+            readable = readable_ready(frame.get("d"), shard, self._connection.user)
+            await super().received_message(json.dumps({**frame, "d": readable}))
+
+    @property
+    def _unreadable(self) -> Unreadable:
+        client: Any = self._connection._get_client()
+        noting: Unreadable = client.gateway.unreadable
+        return noting
 
     async def poll_event(self) -> None:
         async with self._closed_if_cancelled():
@@ -229,8 +312,16 @@ class _Socket(DiscordWebSocket):
         try:
             yield
         except asyncio.CancelledError:
-            await self.close(_CLEAN)
+            await self.close(_MAY_GO_ON)
             raise
+
+
+def _frame(text: str) -> Json:
+    """Return a frame as far as it is one."""
+    try:
+        return mapping(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}
 
 
 class _Pauses:

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import discord
 
+from adapters.access.location import Location
+from adapters.access.standing import Presence
+from adapters.discord.members import lookup_in, lookup_of
+from adapters.discord.raw_message import RawMessage
 from adapters.heard import Heard, apart_from_quotes
 
 PLATFORM = "discord"
@@ -20,7 +24,7 @@ _DECORATION = re.compile(
     r"[ \t]*(?:<a?:\w+:\d+>|<#\d+>|<t:-?\d+(?::[a-zA-Z])?>|<id:\w+>|</[^<>:]+:\d+>)"
 )
 """Custom emoji, channels, times and commands: Discord's codes for what is no text."""
-_NAMED = (discord.MessageType.default, discord.MessageType.reply)
+_NAMED = (discord.MessageType.default.value, discord.MessageType.reply.value)
 _EPOCH = discord.utils.DISCORD_EPOCH
 
 if TYPE_CHECKING:
@@ -68,31 +72,39 @@ def category_of(channel: object) -> int | None:
     return category
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What discord.py knows around a message; None: it does not."""
+
+    guild: discord.Guild | None = None
+    channel: "Channel | None" = None
+    parent: discord.abc.GuildChannel | None = None
+    """The channel that a thread stands in, where the thread does not know it."""
+    author: discord.Member | None = None
+
+
 def heard_message(
-    message: discord.Message,
-    me: discord.ClientUser,
-    unknown_parent: discord.abc.GuildChannel | None = None,
+    message: RawMessage, me: discord.ClientUser, around: Surroundings
 ) -> Heard | None:
     """Return what a message says; None for what cannot be a question.
 
     That is what bots, webhooks and Discord itself say. The text of a message that this one
     replies to with a mention, or forwards, is its quote, as are its own `>` lines.
-
-    Args:
-        unknown_parent: As of `where`.
     """
-    if message.author.bot or message.webhook_id is not None or message.type not in _NAMED:
+    if is_no_persons(message):
         return None
-    guild_id = message.guild.id if message.guild else None
-    place = where(message.channel, guild_id, message.channel.id, unknown_parent)
-    replied = _replied_to(message)
+    own_role = around.guild.self_role if around.guild is not None else None
+    place = where(around.channel, message.guild_id, message.channel_id, around.parent)
+    replied = message.replied
     answers = replied if replied is not None and replied.author.id == me.id else None
-    mentioned = me in message.mentions or _own_role(message) in message.role_mentions
-    said, quote = apart_from_quotes(_addressing(message.content, me, _own_role(message)))
-    if answers is None and replied is not None and (mentioned or guild_id is None):
+    mentioned = _mentions(message, me, own_role)
+    said, quote = apart_from_quotes(_addressing(message.content, me, own_role))
+    if answers is None and replied is not None and (mentioned or message.guild_id is None):
         quote = quote or text_of(replied) or None
-    quote = quote or _forwarded(message)
-    speaks_to_other = replied is not None and answers is None
+    quote = quote or "\n".join(_forwarded(message)) or None
+    speaks_to_other = (
+        replied is not None and answers is None and replied.author.id != message.author.id
+    )
     return Heard(
         key=message_key(me.id, message.id),
         platform=PLATFORM,
@@ -102,18 +114,27 @@ def heard_message(
         position=message.id,
         user=str(message.author.id),
         text=said,
-        address=_message_address(message, opens_thread=_opens_thread(message, place, answers)),
+        address=_message_address(
+            message, opens_thread=answers is None and _opens_thread(message, place, around)
+        ),
         message=str(message.id),
         thread=place.thread,
         quote=quote,
         answers=str(answers.id) if answers is not None else None,
         addressed=mentioned or answers is not None,
-        to_others=_mentions_others(message, me) or (speaks_to_other and not mentioned),
-        direct=guild_id is None,
-        begins=place.in_forum and message.id == message.channel.id,
-        staff=_is_staff(message.author, unknown_parent or message.channel),
-        sent_at=message.created_at,
+        to_others=_mentions_others(message, me, own_role) or (speaks_to_other and not mentioned),
+        direct=message.guild_id is None,
+        personal=message.guild_id is None,
+        begins=place.in_forum and message.id == message.channel_id,
+        member=lookup_in(around.guild, message.author.id, around.author),
+        role_later=message.guild_id is not None and around.author is None,
+        sent_at=discord.utils.snowflake_time(message.id),
     )
+
+
+def is_no_persons(message: RawMessage) -> bool:
+    """Return whether a bot, a webhook or Discord itself says something."""
+    return message.author.bot or message.by_webhook or message.kind not in _NAMED
 
 
 def heard_command(
@@ -124,9 +145,13 @@ def heard_command(
     quote: str | None = None,
     private: bool = False,
 ) -> Heard:
-    """Return what a command asks, with the token that answers it for 15 minutes."""
+    """Return what a command asks, with the token that answers it for 15 minutes.
+
+    Where the bot is no member of the server, its asker alone sees the answer.
+    """
     assert interaction.channel_id is not None
-    place = where(interaction.channel, interaction.guild_id, interaction.channel_id)
+    place = where_of(interaction)
+    private = private or is_guest(interaction)
     said, quoted = apart_from_quotes(text)
     return Heard(
         key=f"discord:i:{interaction.id}",
@@ -145,16 +170,18 @@ def heard_command(
             "guild": interaction.guild_id,
             "asker": interaction.user.id,
             "ephemeral": private,
-            "dm": interaction.guild_id is None,
+            "dm": interaction.guild_id is None and not is_guest(interaction),
             "open_thread": not private and may_open_thread(interaction),
         },
         thread=place.thread,
         quote=quote or quoted,
         section=section,
         addressed=True,
-        direct=interaction.guild_id is None,
+        direct=interaction.guild_id is None and not is_guest(interaction),
+        personal=place.workspace == DIRECT,
+        guest_in=guest_in(interaction),
         private=private,
-        staff=interaction.permissions.manage_messages and interaction.guild_id is not None,
+        member=lookup_of(interaction.user, interaction.guild),
         locale=str(interaction.locale),
         sent_at=interaction.created_at,
         token=interaction.token,
@@ -162,9 +189,47 @@ def heard_command(
     )
 
 
-def text_of(message: discord.Message) -> str:
+def where_of(interaction: discord.Interaction[Any]) -> Where:
+    """Return where a command was given; a server that the bot is no member of is nobody's."""
+    assert interaction.channel_id is not None
+    if is_guest(interaction):
+        return Where(DIRECT, str(interaction.channel_id), None, ())
+    return where(interaction.channel, interaction.guild_id, interaction.channel_id)
+
+
+def location_of(interaction: discord.Interaction[Any]) -> Location:
+    """Return where somebody is who gave a command or pressed a button."""
+    place, user = where_of(interaction), str(interaction.user.id)
+    personal = place.workspace == DIRECT
+    return Location(PLATFORM, place.workspace, place.places, user, personal, guest_in(interaction))
+
+
+def presence_of(interaction: discord.Interaction[Any]) -> Presence:
+    """Return somebody who gave a command or pressed a button, as far as they may be staff."""
+    location = location_of(interaction)
+    return Presence(location, lookup_of(interaction.user, interaction.guild))
+
+
+def is_guest(interaction: discord.Interaction[Any]) -> bool:
+    """Return whether a command was given where others are and the bot is not.
+
+    That is a server that it is no member of, or a direct message between other people.
+    """
+    guild_id = interaction.guild_id
+    if guild_id is None:
+        return interaction.context.private_channel is True
+    return interaction.client.get_guild(guild_id) is None
+
+
+def guest_in(interaction: discord.Interaction[Any]) -> str | None:
+    """Return the server that a command was given in, where the bot is no member of it."""
+    guild_id = interaction.guild_id
+    return str(guild_id) if guild_id is not None and is_guest(interaction) else None
+
+
+def text_of(message: RawMessage) -> str:
     """Return what a message says, or what it forwards, without Discord's codes."""
-    texts = [message.content, *(snapshot.content for snapshot in message.message_snapshots)]
+    texts = [message.content, *message.forwarded]
     return "\n".join(_plain(text) for text in texts if text.strip())
 
 
@@ -181,7 +246,7 @@ def position_of(moment_ms: int) -> int:
 def may_open_thread(interaction: discord.Interaction[Any]) -> bool:
     """Return whether a thread can be opened where a command was given."""
     text_channel = isinstance(interaction.channel, discord.TextChannel)
-    return text_channel and interaction.app_permissions.create_public_threads
+    return text_channel and _permits_thread(interaction.app_permissions)
 
 
 def _addressing(text: str, me: discord.ClientUser, own_role: discord.Role | None) -> str:
@@ -199,60 +264,59 @@ def _plain(text: str) -> str:
     return _DECORATION.sub("", text).strip()
 
 
-def _replied_to(message: discord.Message) -> discord.Message | None:
-    reference = message.reference
-    if reference is None or reference.type is not discord.MessageReferenceType.reply:
-        return None
-    resolved = reference.resolved
-    return resolved if isinstance(resolved, discord.Message) else None
+def _forwarded(message: RawMessage) -> list[str]:
+    return [plain for text in message.forwarded if (plain := _plain(text))]
 
 
-def _forwarded(message: discord.Message) -> str | None:
-    texts = [_plain(snapshot.content) for snapshot in message.message_snapshots]
-    return "\n".join(text for text in texts if text) or None
+def _mentions(message: RawMessage, me: discord.ClientUser, own_role: discord.Role | None) -> bool:
+    if any(user.id == me.id for user in message.mentions):
+        return True
+    return own_role is not None and own_role.id in message.mention_roles
 
 
-def _mentions_others(message: discord.Message, me: discord.ClientUser) -> bool:
-    users = [user for user in message.mentions if user.id != me.id and not user.bot]
-    roles = [role for role in message.role_mentions if role != _own_role(message)]
+def _mentions_others(
+    message: RawMessage, me: discord.ClientUser, own_role: discord.Role | None
+) -> bool:
+    known = {me.id, message.author.id}
+    users = [user for user in message.mentions if user.id not in known and not user.bot]
+    roles = message.mention_roles - ({own_role.id} if own_role is not None else set())
     return bool(users or roles or message.mention_everyone)
 
 
-def _own_role(message: discord.Message) -> discord.Role | None:
-    return message.guild.self_role if message.guild is not None else None
-
-
-def _message_address(message: discord.Message, *, opens_thread: bool) -> dict[str, Any]:
+def _message_address(message: RawMessage, *, opens_thread: bool) -> dict[str, Any]:
     return {
         "route": "message",
-        "channel": message.channel.id,
+        "channel": message.channel_id,
         "message": message.id,
         "open_thread": opens_thread,
         "asker": message.author.id,
-        "dm": message.guild is None,
+        "dm": message.guild_id is None,
     }
 
 
-def _opens_thread(message: discord.Message, place: Where, answers: discord.Message | None) -> bool:
-    channel = message.channel
-    if message.guild is None or place.thread is not None or answers is not None:
+def _opens_thread(message: RawMessage, place: Where, around: Surroundings) -> bool:
+    channel = around.channel
+    if message.guild_id is None or place.thread is not None:
         return False
     if not isinstance(channel, discord.TextChannel):
         return False
-    me = message.guild.me  # unknown as long as Discord has not told of the server
-    return me is None or channel.permissions_for(me).create_public_threads
+    me = channel.guild.me  # unknown as long as Discord has not told of the server
+    granted = _permissions(channel, me)
+    return granted is None or _permits_thread(granted)
 
 
-def _is_staff(
-    author: discord.User | discord.Member, channel: "Channel | discord.abc.GuildChannel"
-) -> bool:
-    if not isinstance(author, discord.Member):
-        return False
-    if isinstance(channel, discord.Thread) and channel.parent is None:
-        return False  # what somebody may do in a thread is said by the channel around it
-    if not isinstance(channel, discord.Thread | discord.abc.GuildChannel):
-        return False
-    return channel.permissions_for(author).manage_messages
+def _permits_thread(granted: discord.Permissions) -> bool:
+    """Return whether a thread can be opened and written in; else it would stay empty."""
+    return granted.create_public_threads and granted.send_messages_in_threads
+
+
+def _permissions(
+    channel: discord.Thread | discord.abc.GuildChannel, member: discord.Member | None
+) -> discord.Permissions | None:
+    """Return what somebody may do in a channel; None where the server's roles are not known."""
+    if member is None or channel.guild.default_role is None:
+        return None
+    return channel.permissions_for(member)
 
 
 def _ids(*ids: int | None) -> tuple[str, ...]:

@@ -4,13 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from adapters.access.choice import Choice
 from adapters.buttons import Button, buttons_under
-from adapters.markdown.discord import footnote_lines, to_discord
-from adapters.markdown.discord_text import disarm, escape
+from adapters.markdown.dialects import plain_text
+from adapters.markdown.discord import as_written, footnote_lines, to_discord
+from adapters.markdown.discord_code import guarded
+from adapters.markdown.discord_text import disarm, without_pings
 from adapters.markdown.footnotes import footnotes, place_in_book, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.splitting import pack, split, utf16_length
+from adapters.markdown.visible import without_piles
 from core.grounding import wording
+from core.markdown.writing import one_line
 from core.models import EXPLAIN_QUOTE, AgentRequest, AgentResponse, Citation
 
 LONGEST_MESSAGE = 2_000
@@ -48,11 +53,12 @@ class Post:
     """What the buttons belong to."""
     embeds: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    choice: Choice | None = None
 
 
 def placeholder(request_id: UUID, headings: Sequence[str] = ()) -> Post:
     """Return what is shown until there is text: what is read, or that it is looked for."""
-    status = escape(wording.reading(headings)) if headings else wording.SEARCHING
+    status = as_written(wording.reading(headings)) if headings else wording.SEARCHING
     return Post(status, (Button.STOP,), request_id)
 
 
@@ -71,9 +77,10 @@ def growing(
     return Post(parts[0] + _GOES_ON, (Button.STOP,), request_id)
 
 
-def sentence(text: str) -> Post:
-    """Return one of our own sentences, which may name what a reader wrote."""
-    return Post(split(escape(text).strip() or _NOTHING, LONGEST_MESSAGE, count=utf16_length)[0])
+def sentence(text: str, choice: Choice | None = None) -> Post:
+    """Return one of our own sentences, which may name what a reader wrote, above its menu."""
+    shown = split(as_written(text).strip() or _NOTHING, LONGEST_MESSAGE, count=utf16_length)[0]
+    return Post(shown, choice=choice)
 
 
 def answer(
@@ -115,7 +122,7 @@ def evidence(response: AgentResponse) -> list[Post]:
     """Return the exact passages that an answer rests on, each with its place in the book."""
     if not response.citations:
         return [Post(_NO_EVIDENCE)]
-    passages = "\n\n".join(_passages(response))
+    (passages,) = guarded("\n\n".join(_passages(response)))
     return [Post(part) for part in split(passages, LONGEST_MESSAGE, count=utf16_length)]
 
 
@@ -124,18 +131,17 @@ def thread_name(request: AgentRequest) -> str:
     text = request.query_text
     if text == EXPLAIN_QUOTE and request.selected_text is not None:
         text = f"Explain: “{request.selected_text}”"
-    words = disarm(" ".join(text.split())).translate(_MARKS).split()
-    name = " ".join(words)
+    name = plain_text(text, disarm, without_pings).strip()
+    name = without_piles(name)
     if utf16_length(name) <= LONGEST_THREAD_NAME:
-        return name or "Question"
+        return name if name.strip(_MARKS) else "Question"
     room = LONGEST_THREAD_NAME - len(_GOES_ON)
     return split(name, room, count=utf16_length)[0].rstrip() + _GOES_ON
 
 
+_MARKS = "*_~`|#> "
 _RULE_OF_TABLE = frozenset("|:- ")
 """What the line below a table's header is made of."""
-_MARKS = str.maketrans("", "", "*_~`|#")
-"""Marks of Markdown, which a thread's name shows as they are."""
 
 
 def _body(markdown: str) -> str:
@@ -143,7 +149,7 @@ def _body(markdown: str) -> str:
 
 
 def _below_question(asked: str | None, text: str) -> str:
-    return text if asked is None else f"> {escape(' '.join(asked.split()))}\n{text}"
+    return text if asked is None else f"> {as_written(one_line(asked))}\n{text}"
 
 
 def _pictured(part: str, pictures: Sequence[Picture]) -> tuple[Picture, ...]:
@@ -152,6 +158,7 @@ def _pictured(part: str, pictures: Sequence[Picture]) -> tuple[Picture, ...]:
 
 def _packed(text: str, notes: str, most: int) -> list[str]:
     """Return at most so many messages; where text is left out, the notes are not."""
+    text, notes = guarded(text, notes)
     parts = pack(text, notes, LONGEST_MESSAGE, count=utf16_length)
     if len(parts) <= most:
         return parts
@@ -167,7 +174,7 @@ def _below(response: AgentResponse) -> str:
 
 
 def _small(text: str) -> str:
-    return f"-# {escape(' '.join(text.split()))}"
+    return f"-# {as_written(one_line(text))}"
 
 
 def _passages(response: AgentResponse) -> Iterator[str]:
@@ -183,4 +190,4 @@ def _quoted(citation: Citation) -> str:
     has_header = len(lines) > 1 and {*lines[1]} <= _RULE_OF_TABLE
     if has_header and all(line.lstrip().startswith("|") for line in lines):
         return to_discord("\n".join(lines))
-    return "\n".join(f"> {escape(line)}" for line in lines)
+    return "\n".join(f"> {line}" for line in as_written("\n".join(lines)).split("\n"))

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from adapters.buttons import parsed
+from adapters.payloads import mapping
 
 Json = Mapping[str, Any]
 
@@ -100,7 +101,8 @@ def _buttons(message: Json) -> set[UUID]:
 
 
 def _ours(messages: Iterable[Json], me: str) -> Iterator[Json]:
-    return (message for message in messages if message["author"]["id"] == me)
+    """Yield our own messages; others may have any form."""
+    return (one for one in messages if mapping(one.get("author")).get("id") == me)
 
 
 def _requests(components: Iterable[Json]) -> Iterator[UUID]:

@@ -11,19 +11,24 @@ from discord import app_commands
 from discord.ext import commands
 
 from adapters.about import NOTHING_TO_EXPLAIN
+from adapters.access.membership import MembershipUnknown
 from adapters.desk import FrontDesk, Received
 from adapters.discord.inbound import PLATFORM, heard_command, text_of
+from adapters.discord.raw_message import read_message
 from adapters.discord.telling import Interaction, respond, tell, tell_instead
 from adapters.guide import Guide
 from adapters.heard import Heard
-from adapters.intake import PATIENCE, SLOW, waiting_sentence
-from core.errors import StoreError
+from adapters.intake import PATIENCE, SLOW
+from adapters.markdown.visible import visible
+from adapters.payloads import Json, mapping
+from core.errors import RequestError, StoreError
 from core.inbox.base import Acceptance
 from core.metering import ACCEPTING, NO_METER, Meter
 from core.models import MAX_QUESTION, MIN_QUESTION
 
 logger = logging.getLogger(__name__)
 
+_ASK = "ask"
 EXPLAIN = "Explain this passage"
 _CHOICES = 25
 _LONGEST_CHOICE = 100
@@ -43,7 +48,7 @@ class Questions(commands.Cog):
         self._wake = wake
         self.menu = app_commands.ContextMenu(name=EXPLAIN, callback=self._explain)
 
-    @app_commands.command(name="ask", description="Ask a question about the course's book")
+    @app_commands.command(name=_ASK, description="Ask a question about the course's book")
     @app_commands.describe(
         question="What you want to know",
         section="Search only this section of the book",
@@ -64,20 +69,21 @@ class Questions(commands.Cog):
     async def _sections(self, interaction: Interaction, typed: str) -> list[Choice]:
         heard = heard_command(interaction, typed)
         try:
-            course_id = await self._desk.course_of(await self._desk.rules(heard))
+            here = await self._desk.here(heard.location)
+            course_id = await self._desk.course_of(here)
             if course_id is None:
                 return []
             names = await self._guide.sections_like(
-                course_id, typed, limit=_CHOICES, longest=_LONGEST_CHOICE
+                here.reader, course_id, typed, limit=_CHOICES, longest=_LONGEST_CHOICE
             )
-        except StoreError:
-            logger.exception("no sections could be suggested")
+        except (StoreError, RequestError, MembershipUnknown) as error:
+            logger.warning("no sections could be suggested: %s", error)
             return []
-        return [app_commands.Choice(name=name, value=name) for name in names]
+        return [app_commands.Choice(name=visible(name), value=name) for name in names]
 
     async def _explain(self, interaction: Interaction, message: discord.Message) -> None:
         """Take a message as the quote to explain."""
-        quote = text_of(message)
+        quote = _text_of(interaction, message.id)
         if not quote:
             await tell(interaction, NOTHING_TO_EXPLAIN)
             return
@@ -89,21 +95,28 @@ class Questions(commands.Cog):
         Discord waits three seconds for that. When the database takes longer, the asker is
         told, and the answer follows as soon as the question is stored.
         """
-        asking = _Asking(heard, time.monotonic(), private)
+        hidden = heard.private or (not heard.direct and self._desk.keeps_private(heard.location))
+        asking = _Asking(heard, time.monotonic(), True if hidden else private)
         accepting = asyncio.create_task(self._accepted(asking))
         await asyncio.wait({accepting}, timeout=PATIENCE)
         if not accepting.done():
-            hidden = asking.private is not False
-            asking.is_notice_hidden = hidden
-            await respond(lambda: interaction.response.send_message(SLOW, ephemeral=hidden))
+            await self._tell_slow(interaction, asking)
         try:
             received = await accepting
         except StoreError as error:
             logger.error("a question could not be accepted: %s", error)
-            await tell_instead(interaction, error.user_message)
+            await _apologise(interaction, error.user_message)
             return
         self._wake()
         await acknowledge(interaction, received)
+
+    async def _tell_slow(self, interaction: Interaction, asking: "_Asking") -> None:
+        """Acknowledge a command that is not stored yet; an answer for all takes its place."""
+        if asking.private is False:
+            await respond(lambda: interaction.response.defer(thinking=True))
+            return
+        asking.was_told = True
+        await respond(lambda: interaction.response.send_message(SLOW, ephemeral=True))
 
     async def _accepted(self, asking: "_Asking") -> Received:
         rules = await self._desk.rules(asking.heard)
@@ -115,20 +128,43 @@ class Questions(commands.Cog):
         return received
 
 
+async def _apologise(interaction: Interaction, sentence: str) -> None:
+    """Tell the asker alone that a question is not stored; what all would see goes."""
+    if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
+        await respond(interaction.delete_original_response)
+        nobody = discord.AllowedMentions.none()
+        await respond(
+            lambda: interaction.followup.send(sentence, ephemeral=True, allowed_mentions=nobody)
+        )
+        return
+    await tell_instead(interaction, sentence)
+
+
 async def acknowledge(interaction: Interaction, received: Received) -> None:
     """Tell Discord, within its three seconds, that the answer will follow.
 
     Only what is in the inbox is acknowledged. When the interaction is lost, or was
     acknowledged before a restart, the answer finds its way all the same.
     """
-    arrival = received.arrival
-    is_refused = arrival.refusal is not None or received.accepted.acceptance is Acceptance.LIMITED
+    arrival, acceptance = received.arrival, received.accepted.acceptance
+    is_stopped = acceptance in {Acceptance.LIMITED, Acceptance.PASSED_OVER}
+    is_refused = arrival.refusal is not None or is_stopped
     hidden = bool(arrival.address["ephemeral"]) or is_refused
-    response = interaction.response
-    if sentence := waiting_sentence(received.accepted):
-        await respond(lambda: response.send_message(sentence, ephemeral=hidden))
-    else:
-        await respond(lambda: response.defer(ephemeral=hidden, thinking=True))
+    await respond(lambda: interaction.response.defer(ephemeral=hidden, thinking=True))
+    if acceptance is Acceptance.PASSED_OVER:
+        await respond(interaction.delete_original_response)
+
+
+def is_question(interaction: Json) -> bool:
+    """Return whether an interaction, as Discord sent it, is a command that asks something."""
+    is_command = interaction.get("type") == discord.InteractionType.application_command.value
+    return is_command and mapping(interaction.get("data")).get("name") in (_ASK, EXPLAIN)
+
+
+def _text_of(interaction: Interaction, message_id: int) -> str:
+    """Return what a message of a command says, as Discord sent it."""
+    resolved = mapping(mapping(interaction.data).get("resolved"))
+    return text_of(read_message(mapping(resolved.get("messages")).get(str(message_id))))
 
 
 @dataclass(slots=True)
@@ -140,8 +176,8 @@ class _Asking:
     """By `time.monotonic()`."""
     private: bool | None
     """Who is to see the answer; None: the channel's rules say it, and are not known yet."""
-    is_notice_hidden: bool = False
-    """Whether the asker alone was told, before that was known, that it takes long."""
+    was_told: bool = False
+    """Whether the asker was told, before it was accepted, that it takes long."""
 
     @property
     def shown(self) -> Heard:
@@ -150,6 +186,6 @@ class _Asking:
         if self.private:
             hidden = {"ephemeral": True, "open_thread": False}
             return replace(heard, private=True, address={**heard.address, **hidden})
-        if self.is_notice_hidden:
+        if self.was_told:
             return replace(heard, address={**heard.address, "apart": True})
         return heard

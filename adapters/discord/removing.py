@@ -1,27 +1,41 @@
 """Takes answers back, and messages that no worker knows to have posted."""
 
+import asyncio
+import logging
 from collections.abc import Sequence
 
-from adapters.discord.address import Address
+from adapters.discord.address import EARLY_PAUSE, MOST_EARLY, Address, Response
 from adapters.discord.posting import strays
 from adapters.discord.refusals import (
     CHANNEL_IS_CLOSED,
     THREAD_ARCHIVED,
+    TOKEN_IS_DEAD,
     UNKNOWN_MESSAGE,
     Refused,
 )
 from adapters.discord.rest import Json, Rest
 from core.inbox.base import Job, request_id_for
 
+logger = logging.getLogger(__name__)
+
+_RETRACTED = "No answer"
+"""The name of a thread whose question has no answer there any more."""
+
 
 async def retract(rest: Rest, job: Job) -> None:
-    """Delete the messages posted for a job; what is gone is gone.
+    """Delete the messages posted for a job, and put the thread on one of ours away.
+
+    What is gone is gone. The thread is named by the question, and others may have written in it:
+    it gets another name, and is archived.
 
     Raises:
         DeliveryError: when Discord does not do it now.
     """
     address = Address.of(job)
+    thread = int(job.posted.thread) if job.posted.thread and address.question is None else None
     for part, message in reversed(list(enumerate(job.posted.messages))):
+        if part == 0 and thread is not None:
+            await _put_away(rest, thread)  # last in it: deleting in it would open it again
         await delete(rest, address.channel_of(part, job.posted), message)
 
 
@@ -49,6 +63,25 @@ async def tidy(rest: Rest, job: Job) -> None:
             await delete(rest, channel, message)
 
 
+async def delete_response(rest: Rest, response: Response) -> None:
+    """Delete the response to an interaction, which may be on its way still.
+
+    Raises:
+        DeliveryError: when Discord does not do it now.
+    """
+    for _ in range(MOST_EARLY):
+        try:
+            await rest.delete_original(response.application, response.token)
+        except Refused as refusal:
+            if refusal.code not in {UNKNOWN_MESSAGE, *TOKEN_IS_DEAD}:
+                raise
+            if not response.may_be_early:
+                return
+            await asyncio.sleep(EARLY_PAUSE)
+        else:
+            return
+
+
 async def delete(rest: Rest, channel: int, message: str) -> None:
     """Delete a message, also in an archived thread; what is gone or closed to us is no error.
 
@@ -66,6 +99,15 @@ async def delete(rest: Rest, channel: int, message: str) -> None:
     except Refused as refusal:
         if refusal.code not in {UNKNOWN_MESSAGE, *CHANNEL_IS_CLOSED}:
             raise
+
+
+async def _put_away(rest: Rest, thread: int) -> None:
+    try:
+        await rest.change_thread(thread, name=_RETRACTED, archived=True)
+    except Refused as refusal:
+        if not refusal.permanent:
+            raise
+        logger.info("a thread is left: %s", refusal)
 
 
 async def _messages(rest: Rest, channel: int, behind: int) -> Sequence[Json]:

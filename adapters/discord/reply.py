@@ -2,24 +2,33 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Self
 
 import discord
 
+from adapters.access.choice import choice_of
 from adapters.base import PostKeeper
 from adapters.discord import outbound, removing
 from adapters.discord.address import Address
 from adapters.discord.outbound import Picture, Post
+from adapters.discord.posting import nonce
+from adapters.discord.refusals import TOKEN_IS_DEAD, Refused
 from adapters.discord.rest import Rest
 from adapters.discord.shown import Shown
 from adapters.growing import GrowingReply, Unfinished
 from adapters.markdown.formula_images import render_png
-from core.errors import BotError
-from core.inbox.base import Job, Kind
+from adapters.resending import send_until_taken
+from core.inbox.base import Job, Kind, Posted
 from core.models import AgentResponse
 
 EDIT_INTERVAL = 1.2
 """Seconds between two edits of a growing answer: Discord takes five in five seconds."""
+
+_NOTICE = -1
+"""The part of an answer that a notice about its question counts as."""
+_LONGEST_NOTICE = 20.0
+"""Seconds for which a notice is sent again after refusals."""
 
 
 class DiscordReply(GrowingReply[Post]):
@@ -46,11 +55,9 @@ class DiscordReply(GrowingReply[Post]):
         """
         messages = Shown(Rest(client, keeper.check), job, keeper)
         request = job.arrival.request
-        if request is None:
-            post, name = outbound.sentence(job.arrival.refusal or BotError.user_message), None
-        else:
-            post = outbound.placeholder(request.request_id)
-            name = outbound.thread_name(request)
+        assert request is not None, "only what is asked is answered"
+        post = outbound.placeholder(request.request_id)
+        name = outbound.thread_name(request)
         await messages.open(post, name, renew=job.arrival.kind is Kind.REDO)
         return cls(job, messages, interval=interval)
 
@@ -73,9 +80,6 @@ class DiscordReply(GrowingReply[Post]):
             pictures=_drawn(outbound.formulas(response)),
         )
 
-    def _sentence(self, text: str) -> Post:
-        return outbound.sentence(text)
-
     async def _grow(self, unfinished: Unfinished) -> None:
         request = self._job.arrival.request
         assert request is not None, "only an answer to a request grows"
@@ -87,6 +91,73 @@ class DiscordReply(GrowingReply[Post]):
             headings=unfinished.headings,
         )
         await self._shown.show(0, post)
+
+
+async def tell(client: discord.Client, job: Job, keeper: PostKeeper, sentence: str) -> None:
+    """Tell the asker a sentence, as `ChatAdapter.tell` does.
+
+    An interaction's response is seen by all or by the asker alone from the moment on in which it
+    is acknowledged. One for all is deleted, and the sentence follows as a message of its own.
+    """
+    address, rest = Address.of(job), Rest(client, keeper.check)
+    post = outbound.sentence(sentence, choice_of(job.arrival))
+    if not address.of_interaction:
+        await _show(Shown(rest, job, keeper), post)
+        return
+    if address.apart or not address.is_hidden:
+        await removing.retract(rest, job)
+        if job.posted != Posted():
+            await keeper.keep(Posted())
+        job = replace(job, posted=Posted())
+    if address.is_hidden:
+        await _show(Shown(rest, job, keeper, alone=True), post)
+        return
+    if address.response is not None:
+        await removing.delete_response(rest, address.response)
+    await keeper.send_once(lambda: _follow_up(rest, address, job, post))
+
+
+async def notify(client: discord.Client, job: Job, sentence: str) -> None:
+    """Tell the asker something while the question waits, as `ChatAdapter.notify` does.
+
+    A reply to a message is removed by the janitor after the answer. The response to an interaction
+    is never edited: it may hold the private answer by the time that the edit is carried out.
+    """
+    address, rest = Address.of(job), Rest(client, _hold_nothing_back)
+    post, response = outbound.sentence(sentence), address.response
+    if not address.of_interaction:
+        name = nonce(job.arrival.key, address.channel, _NOTICE)
+        await rest.post(address.channel, post, nonce=name, reply_to=address.question)
+    elif response is None or response.is_over:
+        return
+    else:
+        if not address.is_hidden:
+            await removing.delete_response(rest, response)
+        await send_until_taken(
+            lambda: rest.follow_up(response.application, response.token, post),
+            within=_LONGEST_NOTICE,
+        )
+
+
+async def _show(messages: Shown, post: Post) -> None:
+    await messages.open(post, None, renew=True)
+    await messages.cut(1)
+    messages.close()
+
+
+async def _follow_up(rest: Rest, address: Address, job: Job, post: Post) -> None:
+    """Tell it once at most, in the channel or, when that is too late, directly."""
+    response = address.response
+    if response is not None and not response.is_over:
+        try:
+            await rest.follow_up(response.application, response.token, post)
+        except Refused as refusal:
+            if refusal.code not in TOKEN_IS_DEAD:
+                raise
+        else:
+            return
+    direct = await rest.direct_channel(address.asker)
+    await rest.post(direct, post, nonce=nonce(job.arrival.key, direct, 0))
 
 
 async def retract(client: discord.Client, job: Job) -> None:

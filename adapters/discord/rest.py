@@ -2,8 +2,9 @@
 
 import asyncio
 import io
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
+from math import inf
 from typing import Any
 
 import aiohttp
@@ -11,11 +12,14 @@ import discord
 from discord.http import MultipartParameters, Route, handle_message_parameters
 from discord.webhook.async_ import async_context
 
+from adapters.access.choice import PLACEHOLDER, Choice
 from adapters.buttons import Button, custom_id
 from adapters.discord.outbound import Post
-from adapters.discord.refusals import refused
+from adapters.discord.raw_message import snowflake
+from adapters.discord.refusals import NOT_A_MEMBER, Refused, refused
 from adapters.keeping import noticed
-from core.errors import DeliveryError
+from adapters.payloads import mapping
+from core.errors import DeliveryError, Unclear
 
 Json = dict[str, Any]
 _CHECK: ContextVar[Callable[[], None]] = ContextVar("check", default=lambda: None)
@@ -30,6 +34,7 @@ _PAUSES = (0.5, 2.0, None)
 _ARCHIVE_AFTER = 1_440
 """Minutes without a message after which a thread leaves the list of channels."""
 _LONGEST_DESCRIPTION = 1_024
+_LONGEST_LABEL = 100
 _PAGE = 100
 _MOST_LOOKED_AT = 500
 """Messages: some seconds of reading where Discord makes us wait, and the janitor has twelve."""
@@ -100,6 +105,29 @@ class Rest:
         message = await self._call(lambda: self._send_original(application, token, post))
         return str(message["id"])
 
+    async def delete_original(self, application: int, token: str) -> None:
+        """Delete the response to an interaction."""
+        await self._call(lambda: self._send_deletion(application, token))
+
+    async def follow_up(self, application: int, token: str, post: Post) -> None:
+        """Show a post to the user of an interaction alone; it is sent once.
+
+        Raises:
+            Unclear: when it may be shown all the same.
+            DeliveryError: when it is not, for sure.
+        """
+        self._check()
+        webhook = self._webhook(application, token)
+        url = f"{Route.BASE}/webhooks/{application}/{token}"
+        with _parameters(post, hidden=True) as body:
+            try:
+                async with webhook.session.post(url, json=body.payload, timeout=_TIMEOUT) as answer:
+                    await _check_answer(answer)
+            except aiohttp.ClientConnectorError as error:  # there was no connection to send by
+                raise DeliveryError(type(error).__name__) from error
+            except (aiohttp.ClientError, OSError) as error:
+                raise Unclear(type(error).__name__) from error
+
     async def open_thread(self, channel: int, message: int, name: str) -> int:
         """Open a thread on a message and return its id."""
         route = Route("POST", f"{_MESSAGE}/threads", channel_id=channel, message_id=message)
@@ -122,23 +150,53 @@ class Rest:
         channel = await self._request(route, json={"recipient_id": str(user)})
         return int(channel["id"])
 
+    async def message(self, channel: int, message: int) -> Json:
+        """Return a message as Discord has it now."""
+        route = Route("GET", _MESSAGE, channel_id=channel, message_id=message)
+        return dict(mapping(await self._request(route)))
+
+    async def is_member(self, guild: str, user: str) -> bool:
+        """Return whether somebody is a member of a server that the bot is a member of."""
+        route = Route("GET", "/guilds/{guild_id}/members/{user_id}", guild_id=guild, user_id=user)
+        try:
+            await self._request(route)
+        except Refused as refusal:
+            if refusal.code in NOT_A_MEMBER:
+                return False
+            raise
+        return True
+
     async def messages_after(
         self, channel: int, message: int, *, most: int = _MOST_LOOKED_AT
-    ) -> Sequence[Json]:
+    ) -> list[Json]:
         """Return the first messages behind a message, oldest first.
 
         Args:
             most: How many are enough; a multiple of 100.
         """
+        pages = self.pages_after(channel, message, most=most)
+        return [one async for page in pages for one in page]
+
+    async def pages_after(
+        self, channel: int, message: int, *, most: int
+    ) -> AsyncIterator[list[Json]]:
+        """Yield what `messages_after` returns as it is read, page by page.
+
+        A message that does not say which one it is has no place, and comes last in its page.
+        """
+        behind, count = message, 0
         route = Route("GET", _MESSAGES, channel_id=channel)
-        found = dict[int, Json]()
-        while len(found) < most:
-            behind = max(found, default=message)
+        while count < most:
             page = await self._request(route, params={"limit": _PAGE, "after": behind})
-            found |= {int(one["id"]): one for one in page}
-            if len(page) < _PAGE:
-                break
-        return [found[number] for number in sorted(found)]
+            if not isinstance(page, list):
+                raise DeliveryError("Discord answered without a list of messages")
+            messages = sorted((dict(mapping(one)) for one in page), key=_place_of)
+            yield messages
+            count += len(page)
+            latest = max((snowflake(one.get("id")) or 0 for one in messages), default=0)
+            if len(page) < _PAGE or latest <= behind:
+                return
+            behind = latest
 
     async def _request(self, route: Route, **body: Any) -> Any:
         http = self._client.http
@@ -192,6 +250,17 @@ class Rest:
                     files=body.files,
                 )
 
+    async def _send_deletion(self, application: int, token: str) -> None:
+        webhook = self._webhook(application, token)
+        async with asyncio.timeout(_LONGEST_RESPONSE):
+            await async_context.get().delete_original_interaction_response(
+                application,
+                token,
+                session=webhook.session,
+                proxy=webhook.proxy,
+                proxy_auth=webhook.proxy_auth,
+            )
+
     def _webhook(self, application: int, token: str) -> discord.Webhook:
         return discord.Webhook.partial(application, token, client=self._client)
 
@@ -214,7 +283,24 @@ async def _started(request: Callable[[], Awaitable[Any]]) -> Any:
     return await request()
 
 
-def _parameters(post: Post, **extra: Any) -> MultipartParameters:
+def _place_of(message: Json) -> float:
+    return snowflake(message.get("id")) or inf
+
+
+async def _check_answer(answer: aiohttp.ClientResponse) -> None:
+    """Raise what discord.py raises of an answer that is no success, as an error of ours."""
+    if answer.status < 400:
+        return
+    try:
+        data = mapping(await answer.json(content_type=None))
+    except ValueError:
+        data = {}
+    if answer.status >= 500 or answer.status == 408:
+        raise Unclear(f"Discord answered {answer.status}")
+    raise refused(discord.HTTPException(answer, {**data}))
+
+
+def _parameters(post: Post, *, hidden: bool = False, **extra: Any) -> MultipartParameters:
     """Return the body of a message that pings nobody and previews nothing."""
     files = [
         discord.File(
@@ -227,7 +313,7 @@ def _parameters(post: Post, **extra: Any) -> MultipartParameters:
     return handle_message_parameters(
         content=post.content,
         embeds=[discord.Embed(description=text) for text in post.embeds],
-        flags=discord.MessageFlags(suppress_embeds=not post.embeds),
+        flags=discord.MessageFlags(suppress_embeds=not post.embeds, ephemeral=hidden),
         view=_view(post),
         attachments=files,
         allowed_mentions=discord.AllowedMentions.none(),
@@ -236,6 +322,8 @@ def _parameters(post: Post, **extra: Any) -> MultipartParameters:
 
 
 def _view(post: Post) -> discord.ui.View | None:
+    if post.choice is not None:
+        return discord.ui.View(timeout=None).add_item(_menu(post.choice))
     if post.request_id is None or not post.buttons:
         return None
     view = discord.ui.View(timeout=None)
@@ -246,3 +334,11 @@ def _view(post: Post) -> discord.ui.View | None:
         item = discord.ui.Button(label=button.label, style=style, custom_id=name)
         view.add_item(item)
     return view
+
+
+def _menu(choice: Choice) -> discord.ui.Select[discord.ui.View]:
+    options = [
+        discord.SelectOption(label=title[:_LONGEST_LABEL], value=course_id)
+        for course_id, title in choice.courses
+    ]
+    return discord.ui.Select(custom_id=choice.name, placeholder=PLACEHOLDER, options=options)

@@ -9,6 +9,7 @@ import discord
 import yarl
 
 from adapters.discord.rest import check_again
+from adapters.platform_clock import PlatformClock
 from core.closed_windows import ClosedWindows
 
 _GLOBAL = "discord:global"
@@ -22,13 +23,16 @@ _ID = re.compile(r"\d{15,}")
 _TOO_MANY = 429
 
 
-def shared_limits(closed: ClosedWindows) -> aiohttp.TraceConfig:
+def shared_limits(closed: ClosedWindows, clock: PlatformClock | None = None) -> aiohttp.TraceConfig:
     """Return what has each request wait that another process learned to be too much.
 
     What had to wait, here or in discord.py, is sent only if its answer is still ours to show.
 
     discord.py knows the windows that it used up or was refused in; it tells nobody. What it
     sends for one interaction alone is left out: no other process sends that.
+
+    Args:
+        clock: Learns from every answer.
     """
 
     async def wait(
@@ -48,6 +52,8 @@ def shared_limits(closed: ClosedWindows) -> aiohttp.TraceConfig:
         ended: aiohttp.TraceRequestEndParams,
     ) -> None:
         headers, status = ended.response.headers, ended.response.status
+        if clock is not None:
+            clock.note(headers.get("Date"))
         if status != _TOO_MANY and headers.get("X-RateLimit-Remaining") != "0":
             return
         is_global = headers.get("X-RateLimit-Global") == "true"

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 from adapters.base import PostKeeper
-from adapters.discord.address import Address, Response
+from adapters.discord.address import EARLY_PAUSE, MOST_EARLY, Address, Response
 from adapters.discord.outbound import Post
 from adapters.discord.posting import first_part, nonce, same_text
 from adapters.discord.refusals import (
@@ -27,9 +27,7 @@ from core.inbox.base import Job, Posted
 
 logger = logging.getLogger(__name__)
 
-_MOST_TRIES = 20
-_EARLY_PAUSE = 0.5
-"""Seconds between two tries to answer an interaction that is not acknowledged yet."""
+_MOST_TRIES = 10 + MOST_EARLY
 
 
 class Shown:
@@ -39,18 +37,28 @@ class Shown:
     thread opened on a message, or as a reply. The others follow in the thread, or behind it.
     """
 
-    def __init__(self, rest: Rest, job: Job, keeper: PostKeeper) -> None:
+    def __init__(self, rest: Rest, job: Job, keeper: PostKeeper, *, alone: bool = False) -> None:
+        """Prepare to show.
+
+        Args:
+            alone: It is no answer, but a sentence that an interaction's asker alone may see.
+        """
         self._rest = rest
         self._job = job
         self._keeper = keeper
         address = Address.of(job)
+        self._is_private = address.ephemeral or (alone and address.of_interaction)
         self._address = address
         self._channel = address.channel
         self._thread = int(job.posted.thread) if job.posted.thread else None
         self._response: Response | None = address.response
+        if address.apart and not alone:
+            self._response = None
         self._reply_to = address.question
         self._direct = False
         self._ids = dict(enumerate(job.posted.messages))
+        self._early = 0
+        """How often the response was not there yet."""
         self._lost: Counter[int] = Counter()
         self._content: dict[int, Post] = {}
         self._unarchived = False
@@ -74,6 +82,8 @@ class Shown:
                 thread is to be opened.
             renew: Show it in place of an earlier answer, too.
         """
+        if self._is_private and self._address.of_interaction and self._response is None:
+            await self._go_direct()  # the token is gone: the channel would show it to all
         opens = self._address.opens_thread and self._thread is None
         question = self._address.question
         if thread_name and opens and question is not None and not self._ids:
@@ -102,7 +112,7 @@ class Shown:
             else:
                 self._content[part] = post
                 return
-        raise AssertionError("each detour is taken once, and an early response waits 5 s")
+        raise AssertionError("each detour is taken once, and an early response has its own tries")
 
     async def cut(self, parts: int) -> None:
         """Delete what an earlier, longer answer showed behind this many parts."""
@@ -209,7 +219,7 @@ class Shown:
         elif code == NO_HISTORY and self._reply_to is not None:
             self._reply_to = None
         elif code in {NO_ACCESS, NO_PERMISSION} and self._channel_of(part) == self._thread:
-            self._thread = None
+            await self._leave_thread()
         elif code in CHANNEL_IS_CLOSED and self._may_go_direct(part):
             await self._go_direct()
         else:
@@ -217,17 +227,30 @@ class Shown:
                 logger.warning("an answer cannot be shown: %s", refusal)
             raise refusal
 
+    async def _leave_thread(self) -> None:
+        """Go on in the channel; a thread in which nothing can be said is put away, if it may be."""
+        assert self._thread is not None
+        thread, self._thread = self._thread, None
+        if self._ids:
+            return
+        await self._keeper.keep(self.posted)
+        try:
+            await self._rest.change_thread(thread, archived=True)
+        except DeliveryError as error:
+            logger.info("an empty thread is left: %s", error)
+
     async def _wait_or_leave_response(self) -> None:
         assert self._response is not None
-        if self._response.may_be_early:
-            await asyncio.sleep(_EARLY_PAUSE)
+        self._early += 1
+        if self._response.may_be_early and self._early <= MOST_EARLY:
+            await asyncio.sleep(EARLY_PAUSE)
         else:
             await self._leave_response()
 
     async def _leave_response(self) -> None:
         """Go on with ordinary messages: in the channel, or directly what is private."""
         self._response = None
-        if self._address.ephemeral:
+        if self._is_private:
             await self._go_direct()
 
     def _may_go_direct(self, part: int) -> bool:

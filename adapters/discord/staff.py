@@ -1,5 +1,8 @@
-"""`/course`: what staff set for a channel, its category or the whole server."""
+"""`/course`: what staff set for a channel or its category, and admins for the whole server."""
 
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -8,14 +11,20 @@ from discord import app_commands
 from discord.ext import commands
 
 from adapters.channel_settings import NOTHING_TO_SET, ChannelSettings
-from adapters.discord.inbound import PLATFORM, category_of, where
+from adapters.discord.inbound import PLATFORM, category_of, is_guest, location_of, presence_of
+from adapters.discord.staff_commands import StaffCommands
 from adapters.discord.telling import Interaction, in_time, tell
-from adapters.guide import Guide
+from adapters.features.staff_settings import StaffSettings
+from adapters.markdown.visible import visible
 from core.channels.rules import Askers, FollowUps, Rules
 from core.channels.store import Place
-from core.errors import BotError
+from core.errors import BotError, RequestError
 from core.models import AnswerLength
 
+logger = logging.getLogger(__name__)
+
+NOT_A_MEMBER = "I am not on this server myself, so there is nothing to set up here."
+_MOST_CHOICES = 25
 Extent = Literal["this channel", "this category", "this server"]
 
 
@@ -25,19 +34,32 @@ def _choices(kind: type[StrEnum]) -> list[app_commands.Choice[str]]:
 
 
 @app_commands.guild_only()
-@app_commands.default_permissions(manage_channels=True)
+@app_commands.default_permissions(manage_guild=True)
 class CourseCommands(commands.GroupCog, group_name="course", group_description="Set me up here"):
-    """Sets rules for the place that the command is given in."""
+    """Sets rules for the place that the command is given in.
 
-    def __init__(self, settings: ChannelSettings, guide: Guide) -> None:
+    The permission only tells Discord's client to whom the command is shown at first: who may use
+    it is checked with each use.
+    """
+
+    def __init__(self, settings: ChannelSettings, staff: StaffSettings) -> None:
         self._settings = settings
-        self._guide = guide
+        self._staff = staff
+        group = self.app_command
+        assert group is not None, "a group has one"
+        group.add_command(StaffCommands(staff, self._suggested))
+
+    async def interaction_check(self, interaction: Interaction, /) -> bool:
+        """Return whether there is anything to set up: the bot has to be on the server itself."""
+        if is_guest(interaction):
+            await tell(interaction, NOT_A_MEMBER)
+            return False
+        return True
 
     @app_commands.command(description="Show what holds in this channel")
     async def show(self, interaction: Interaction) -> None:
         """Tell what holds here."""
-        lines = await in_time(interaction, self._lines(interaction))
-        await tell(interaction, "\n".join(lines))
+        await self._do(interaction, "this channel", lambda: self._lines(interaction))
 
     @app_commands.command(description="Answer from this course here")
     @app_commands.describe(course="The course's id", extent="Where it holds")
@@ -46,19 +68,36 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
         self, interaction: Interaction, course: str, extent: Extent = "this channel"
     ) -> None:
         """Choose the course that is answered from."""
-        if refusal := await in_time(interaction, self._settings.unknown_course(course)):
-            await tell(interaction, refusal)
-            return
-        await self._change(interaction, extent, {"course_id": course, "excluded": False})
+        changes = {"course_id": course, "excluded": False}
+
+        async def bound() -> list[str]:
+            location = location_of(interaction)
+            if refusal := await self._settings.unknown_course(location, course):
+                raise RequestError(user_message=refusal)
+            return await self._changed(interaction, extent, changes)
+
+        await self._do(interaction, extent, bound)
 
     @bind.autocomplete("course")
-    async def _courses(self, _: Interaction, typed: str) -> list[app_commands.Choice[str]]:
-        fitting = [
-            app_commands.Choice(name=f"{mark.course.title} ({course_id})"[:100], value=course_id)
-            for course_id, mark in sorted((await self._guide.courses()).items())
-            if typed.casefold() in f"{course_id} {mark.course.title}".casefold()
+    async def _courses(
+        self, interaction: Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
+        return await self._suggested(interaction, typed)
+
+    async def _suggested(
+        self, interaction: Interaction, typed: str
+    ) -> list[app_commands.Choice[str]]:
+        """Return the courses that fit what staff typed so far; others are shown none."""
+        try:
+            await self._staff.admit(presence_of(interaction))
+            fitting = await self._settings.courses_like(location_of(interaction), typed)
+        except BotError as error:
+            logger.warning("no courses could be suggested: %s", error)
+            return []
+        return [
+            app_commands.Choice(name=f"{visible(title)} ({course_id})"[:100], value=course_id)
+            for course_id, title in fitting[:_MOST_CHOICES]
         ]
-        return fitting[:25]
 
     @app_commands.command(description="Forget which course was chosen here")
     @app_commands.describe(extent="Where it was chosen")
@@ -118,30 +157,47 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
     async def _change(
         self, interaction: Interaction, extent: Extent, changes: dict[str, Any]
     ) -> None:
-        place = _place(interaction, extent)
-        if place is None:
-            await tell(interaction, "This channel is in no category.")
-            return
-        if not _may_set(interaction, extent):
-            await tell(interaction, f"You may not manage {extent}.")
-            return
+        await self._do(interaction, extent, lambda: self._changed(interaction, extent, changes))
 
-        async def changed() -> list[str]:
-            await self._settings.change(place, changes)
-            return await self._lines(interaction)
+    async def _changed(
+        self, interaction: Interaction, extent: Extent, changes: dict[str, Any]
+    ) -> list[str]:
+        place = _place(interaction, extent)
+        assert place is not None, "else nobody is admitted"
+        await self._settings.change(place, location_of(interaction), changes)
+        return [f"Done, for {extent}.", *await self._lines(interaction)]
+
+    async def _do(
+        self, interaction: Interaction, extent: Extent, do: Callable[[], Awaitable[list[str]]]
+    ) -> None:
+        """Do what staff ask for, and tell what came of it; others are told that they may not."""
+
+        async def done() -> list[str]:
+            await self._admit(interaction, extent)
+            return await do()
 
         try:
-            lines = await in_time(interaction, changed())
+            lines = await in_time(interaction, done())
         except BotError as error:
             await tell(interaction, error.user_message)
             return
-        await tell(interaction, f"Done, for {extent}.\n" + "\n".join(lines))
+        await tell(interaction, "\n".join(lines))
+
+    async def _admit(self, interaction: Interaction, extent: Extent) -> None:
+        """Raise RequestError unless the user may set something for so wide a place."""
+        who, place = presence_of(interaction), _place(interaction, extent)
+        if place is None:
+            raise RequestError(user_message="This channel is in no category.")
+        if extent == "this server":
+            await self._staff.admit_admin(who)
+            return
+        places = who.location.places
+        wider = replace(who.location, places=places[places.index(place.place) :])
+        await self._staff.admit(replace(who, location=wider))
 
     async def _lines(self, interaction: Interaction) -> list[str]:
         """Return what holds where the command was given, a line each."""
-        assert interaction.channel_id is not None
-        here = where(interaction.channel, interaction.guild_id, interaction.channel_id)
-        return await self._settings.lines(PLATFORM, here.workspace, here.places)
+        return await self._settings.lines(location_of(interaction))
 
 
 def _place(interaction: Interaction, extent: Extent) -> Place | None:
@@ -155,16 +211,3 @@ def _place(interaction: Interaction, extent: Extent) -> Place | None:
     if isinstance(channel, discord.Thread):
         return Place(PLATFORM, workspace, str(channel.parent_id))
     return Place(PLATFORM, workspace, str(interaction.channel_id))
-
-
-def _may_set(interaction: Interaction, extent: Extent) -> bool:
-    """Return whether somebody who may manage this channel may manage the wider place, too."""
-    member, channel = interaction.user, interaction.channel
-    assert isinstance(member, discord.Member), "the command is for servers only"
-    if extent == "this server":
-        return member.guild_permissions.manage_channels
-    category_id = category_of(channel)
-    if extent == "this category" and category_id is not None:
-        category = member.guild.get_channel(category_id)
-        return category is not None and category.permissions_for(member).manage_channels
-    return True

@@ -8,10 +8,13 @@ from typing import Any, TypeVar
 
 import aiohttp
 import discord
+from discord.http import HTTPClient, Route
 
+from adapters.discord.raw_message import interaction_address
 from adapters.discord.refusals import UNKNOWN_INTERACTION
 from adapters.in_time import done_in_time
 from adapters.own_data import File
+from adapters.payloads import Json
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +23,7 @@ Result = TypeVar("Result")
 
 _RESPONDED_ALREADY = 40060
 _TRIES = 3
+_EPHEMERAL = discord.MessageFlags(ephemeral=True).value
 
 
 async def respond(call: Callable[[], Awaitable[object]]) -> bool:
@@ -45,6 +49,9 @@ async def respond(call: Callable[[], Awaitable[object]]) -> bool:
             return False
         except (aiohttp.ClientError, OSError) as error:
             logger.info("responding to an interaction is tried again: %s", type(error).__name__)
+        except RuntimeError as error:  # aiohttp's, when its connections are closed for good
+            logger.info("an interaction is not responded to: %s", type(error).__name__)
+            return False
         else:
             return True
     return False
@@ -93,6 +100,20 @@ async def tell(
             allowed_mentions=nobody,
         )
     )
+
+
+async def tell_unread(http: HTTPClient, data: Json, text: str) -> None:
+    """Tell the user of an interaction of which no more can be read than how it is answered."""
+    address = interaction_address(data)
+    if address is None:
+        return
+    number, token = address
+    if data.get("type") == discord.InteractionType.autocomplete.value:
+        return  # it takes suggestions alone
+    message = {"content": text, "flags": _EPHEMERAL, "allowed_mentions": {"parse": []}}
+    route = Route("POST", f"/interactions/{number}/{token}/callback")
+    body = {"type": discord.InteractionResponseType.channel_message.value, "data": message}
+    await respond(lambda: http.request(route, json=body))
 
 
 def _attached(file: File | None) -> list[discord.File]:

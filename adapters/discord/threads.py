@@ -43,7 +43,7 @@ async def close(client: discord.Client, rest: Rest, job: Job) -> None:
     changes: dict[str, Any] = {"name": DELETED_QUESTION}
     try:
         left = await rest.messages_after(thread.id, thread.id, most=100)
-        if not any(message["type"] in _WRITTEN for message in left):
+        if not any(message.get("type") in _WRITTEN for message in left):
             changes["archived"] = True
     except DeliveryError as error:
         logger.info("a thread cannot be read: %s", error)

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
-from adapters.slack.client import SlackClient
+from adapters.platform_clock import PlatformClock
+from adapters.slack.client import ClosedMethods, SlackClient
 from adapters.slack.installations import who_are_we
+from adapters.slack.people import GROUPS_SCOPE
 from core.errors import ConfigurationError, DeliveryError
 
 SCOPES = frozenset(
@@ -21,6 +23,7 @@ SCOPES = frozenset(
         "im:read",
         "mpim:history",
         "mpim:read",
+        GROUPS_SCOPE,
         "users:read",
     }
 )
@@ -49,6 +52,11 @@ class Account:
     workspace: str
     name: str
     missing_scopes: tuple[str, ...]
+    """Without which the bot cannot work."""
+    may_read_groups: bool
+    """Whether user groups can make somebody staff."""
+    clock_warning: str | None = None
+    """What is wrong with this machine's clock."""
 
 
 async def account(token: str, api_url: str | None) -> Account:
@@ -58,7 +66,8 @@ async def account(token: str, api_url: str | None) -> Account:
         ConfigurationError: when Slack refuses the token.
         DeliveryError: when Slack cannot be reached.
     """
-    client = SlackClient(api_url, token)
+    clock = PlatformClock("Slack")
+    client = SlackClient(api_url, token, closed=ClosedMethods(clock=clock))
     try:
         installed = await who_are_we(client)
         said = await client.auth_test()
@@ -67,5 +76,11 @@ async def account(token: str, api_url: str | None) -> Account:
             raise ConfigurationError("Slack refuses GLOSSATOR_SLACK__BOT_TOKEN.") from error
         raise
     granted = set(installed.scopes.split(","))
-    missing = tuple(sorted(SCOPES - granted))
-    return Account(str(said.get("team", installed.place)), str(said.get("user", "")), missing)
+    missing = tuple(sorted(SCOPES - granted - {GROUPS_SCOPE}))
+    return Account(
+        workspace=str(said.get("team", installed.place)),
+        name=str(said.get("user", "")),
+        missing_scopes=missing,
+        may_read_groups=GROUPS_SCOPE in granted,
+        clock_warning=clock.warning,
+    )

@@ -16,10 +16,14 @@ from adapters.slack.inbound import PLATFORM
 from adapters.slack.installations import OneInstallation
 from adapters.slack.patience import patiently
 from adapters.slack.permalinks import Permalinks
-from adapters.slack.reply import SlackReply, retract, tidy
+from adapters.slack.reply import SlackReply, notify, retract, tell, tidy
+from adapters.slack.roles import Roles
+from adapters.slack.tenants import InstalledTenants
 from adapters.slack.workspaces import Workspaces
+from core.access.tenants import Tenant
 from core.errors import ConfigurationError, DeliveryError
 from core.inbox.base import Job
+from core.installations.store import Installed
 from core.models import AgentRequest
 
 logger = logging.getLogger(__name__)
@@ -60,9 +64,11 @@ class SlackAdapter:
         unhurried: Unhurried,
         transports: Sequence[Transport],
         one: OneInstallation | None,
+        tenants: InstalledTenants,
         catch_up: CatchUp,
         permalinks: Permalinks,
         first_contact: FirstContact,
+        roles: Roles,
     ) -> None:
         """Put the parts together; nothing is connected yet.
 
@@ -75,9 +81,11 @@ class SlackAdapter:
         self._unhurried = unhurried
         self._transports = transports
         self._one = one
+        self._tenants = tenants
         self._catch_up = catch_up
         self._permalinks = permalinks
         self._first_contact = first_contact
+        self._roles = roles
 
     async def run(self) -> None:
         """Stay connected until `close`.
@@ -86,9 +94,15 @@ class SlackAdapter:
             ConfigurationError: when Slack refuses a token.
         """
         if self._one is not None:
-            await _until_known(self._one)
-        transports = (transport.run() for transport in self._transports)
-        await asyncio.gather(*transports, self._catch_up.run())
+            await self._tenants.note(await _until_known(self._one))
+        parts = [*(transport.run() for transport in self._transports), self._catch_up.run()]
+        running = [asyncio.ensure_future(part) for part in parts]
+        try:
+            await asyncio.gather(*running)
+        finally:  # one that fails leaves none of the others going on alone
+            for part in running:
+                part.cancel()
+            await asyncio.wait(running)
 
     async def close(self) -> None:
         """Disconnect; what Slack has told by then is taken in and acknowledged."""
@@ -111,14 +125,30 @@ class SlackAdapter:
         listening = [await transport.is_listening() for transport in self._transports]
         return self.is_ready and all(listening)
 
+    async def is_member(self, tenant: Tenant, user: str) -> bool:
+        """Return False: on Slack a tenant stands around every place, and nobody asks."""
+        return False
+
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""
         return await SlackReply.open(self._workspaces, job, keeper)
 
+    async def tell(self, job: Job, keeper: PostKeeper, sentence: str) -> None:
+        """Tell the asker a sentence, alone but where Slack shows nothing to one reader."""
+        await tell(self._workspaces, job, keeper, sentence)
+
+    async def notify(self, job: Job, sentence: str) -> None:
+        """Tell the asker something while the question waits, as `tell` does."""
+        await notify(self._workspaces, job, sentence)
+
     async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:
-        """Return a request with the message that it links to, and its thread where that is new."""
+        """Return a request with its asker's role, the message that it links to, and its thread.
+
+        The thread is read where it is new.
+        """
         address = Address.of(job)
-        quoted = await self._permalinks.complete(address, request)
+        known = await self._roles.complete(address, request)
+        quoted = await self._permalinks.complete(address, known)
         return await self._first_contact.complete(address, quoted)
 
     async def retract(self, job: Job) -> None:
@@ -130,8 +160,8 @@ class SlackAdapter:
         await tidy(self._workspaces, job)
 
 
-async def _until_known(one: OneInstallation) -> None:
-    """Find out who we are, as soon as Slack can be reached.
+async def _until_known(one: OneInstallation) -> Installed:
+    """Return who we are, as soon as Slack can be reached.
 
     Raises:
         ConfigurationError: when Slack refuses the bot token.
@@ -141,3 +171,4 @@ async def _until_known(one: OneInstallation) -> None:
     except DeliveryError as error:
         raise ConfigurationError(BAD_TOKEN) from error
     logger.info("the bot is %s in %s", installed.bot_user, installed.place)
+    return installed

@@ -31,6 +31,8 @@ class Address:
     channel: str
     root: str | None
     """The first message of the thread; None: there is none yet, or no thread at all."""
+    thread: str | None
+    """The thread in which it was asked."""
     question: str | None
     """The message that asks; None for a command and for an answer that is shared."""
     asker: str
@@ -58,6 +60,7 @@ class Address:
             enterprise=address.get("enterprise"),
             channel=address["channel"],
             root=job.posted.thread if posts_question else asked_in,
+            thread=address.get("thread"),
             question=address.get("message"),
             asker=address["asker"],
             ephemeral=address.get("ephemeral", False),

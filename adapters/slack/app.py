@@ -14,6 +14,7 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.access.whereabouts import NOT_ADMITTED
 from adapters.in_time import Unhurried
 from adapters.slack.clicks import Clicks
 from adapters.slack.commands import Commands
@@ -23,12 +24,11 @@ from adapters.slack.inbound import spot_of_interaction
 from adapters.slack.installations import Installations, InstalledClients
 from adapters.slack.questions import Questions
 from adapters.slack.staff import Staff
+from adapters.slack.tenants import InstalledTenants
 from adapters.slack.told import EXPLAIN, FORGET_ME, REASON
 
 logger = logging.getLogger(__name__)
 
-App = AsyncApp
-"""What events are handed to; others need not know whose it is."""
 COMMANDS = ("/ask", "/help", "/sources", "/about", "/forget-me", "/export-my-data", "/course")
 _NOT_INSTALLED = "I am not installed in this workspace any more. Please tell its admins."
 
@@ -47,7 +47,10 @@ class Listeners:
 
 
 def bolt_app(
-    listeners: Listeners, installations: Installations, clients: InstalledClients
+    listeners: Listeners,
+    installations: Installations,
+    clients: InstalledClients,
+    tenants: InstalledTenants,
 ) -> AsyncApp:
     """Return the app, which acknowledges nothing before our method has returned.
 
@@ -58,6 +61,7 @@ def bolt_app(
         installed = await installations.find(team_id, enterprise_id)
         if installed is None:
             return None
+        await tenants.note(installed, team_id)
         return AuthorizeResult(
             enterprise_id=enterprise_id,
             team_id=team_id,
@@ -66,13 +70,25 @@ def bolt_app(
             bot_token=installed.token,
         )
 
+    async def turn_away(
+        context: AsyncBoltContext, next_: Callable[[], Awaitable[BoltResponse]]
+    ) -> BoltResponse:
+        """Answer a workspace that the operator does not admit any more."""
+        if not await installations.turns_away(context.team_id, context.enterprise_id):
+            return await next_()
+        if context.response_url is not None and context.respond is not None:
+            await context.respond(NOT_ADMITTED)
+        return BoltResponse(status=200, body="")
+
     app = AsyncApp(
         logger=logging.getLogger("slack_bolt"),
         name="glossator",
         client=clients.with_token(None),
+        before_authorize=turn_away,
         authorize=cast("Callable[..., Awaitable[AuthorizeResult]]", authorize),
         process_before_response=True,
         request_verification_enabled=False,
+        raise_error_for_unhandled_request=True,  # else bolt logs what somebody wrote
         user_facing_authorize_error_message=_NOT_INSTALLED,
         attaching_conversation_kwargs_enabled=False,
     )
@@ -119,9 +135,13 @@ def _hear_clicks(app: AsyncApp, listeners: Listeners) -> None:
 
     app.action(FORGET_ME)(forget)
     app.action(re.compile("gl:.*"))(listeners.clicks.clicked)
-    app.action(re.compile(".*"))(_passed_over)
+    for hear in (app.action, app.options, app.shortcut, app.view_submission, app.view_closed):
+        hear(re.compile(".*"))(_passed_over)
 
 
 async def _passed_over(ack: AsyncAck) -> None:
-    """Acknowledge a press on what is not ours, such as a link that looks like a button."""
+    """Acknowledge what is done with what is not ours, such as a link that looks like a button.
+
+    Of what nothing hears, bolt would log what was typed.
+    """
     await ack()

@@ -8,13 +8,15 @@ import aiohttp
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.access.location import Location
 from adapters.desk import FrontDesk
 from adapters.guide import Guide
+from adapters.markdown.visible import visible
 from adapters.slack.inbound import PLATFORM
 from adapters.slack.plain import escaped
 from core.channels.beside import Panels
 from core.channels.store import Place
-from core.errors import StoreError
+from core.errors import BotError
 
 logger = logging.getLogger(__name__)
 
@@ -56,8 +58,10 @@ class Assistant:
         channel, ts = str(thread["channel_id"]), str(thread["thread_ts"])
         beside = (thread.get("context") or {}).get("channel_id")
         try:
-            prompts = await self._prompts(team, [p for p in (beside, channel, team) if p])
-        except StoreError as error:
+            places = tuple(str(place) for place in (beside, channel, team) if place)
+            user = str(thread.get("user_id") or "")
+            prompts = await self._prompts(Location(PLATFORM, team, places, user))
+        except BotError as error:
             logger.warning("no prompts could be suggested: %s", error)
             prompts = []
         try:
@@ -89,7 +93,7 @@ class Assistant:
 
     async def entitle(self, client: AsyncWebClient, channel: str, ts: str, question: str) -> None:
         """Name a thread by the question that is asked in it."""
-        title = " ".join(question.split())
+        title = " ".join(visible(question).split())
         if len(title) > _LONGEST_TITLE:
             title = f"{title[:_LONGEST_TITLE].rstrip()}…"
         try:
@@ -97,17 +101,19 @@ class Assistant:
         except (SlackClientError, aiohttp.ClientError, OSError) as error:
             logger.info("an assistant's thread has no title: %s", error)
 
-    async def _prompts(self, team: str, places: list[str]) -> list[dict[str, str]]:
+    async def _prompts(self, location: Location) -> list[dict[str, str]]:
         """Return questions about the largest sections of the course."""
-        course_id = await self._desk.course_of(await self._desk.rules_at(PLATFORM, team, places))
+        here = await self._desk.here(location)
+        course_id = await self._desk.course_of(here)
         if course_id is None:
             return []
         sections = await self._guide.sections_like(
-            course_id, "", limit=_MOST_PROMPTS, longest=_LONGEST_SECTION
+            here.reader, course_id, "", limit=_MOST_PROMPTS, longest=_LONGEST_SECTION
         )
         names = [section.rpartition(" › ")[2] for section in sections]
         return [
-            {"title": name, "message": f"What does the book say about “{name}”?"} for name in names
+            {"title": visible(name), "message": f"What does the book say about “{name}”?"}
+            for name in names
         ]
 
 

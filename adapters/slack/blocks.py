@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from adapters.access.choice import PLACEHOLDER, Choice, request_in
 from adapters.buttons import Button, custom_id, parsed
 from adapters.markdown.slack import to_mrkdwn
-from adapters.markdown.slack_text import controls_escaped, escaped_length
-from adapters.markdown.splitting import split
+from adapters.markdown.slack_rich import Parts, divided, quoted, rich_text
+from adapters.markdown.slack_text import controls_escaped, escaped_length, markdown_escaped
+from adapters.markdown.splitting import shortened, split
 from adapters.slack.outbound import Passage, Post
 
 Block = dict[str, Any]
@@ -16,21 +18,36 @@ LONGEST_FALLBACK = 2_900
 """Of the text beside the blocks, which may have 4,000 in an update."""
 VOTE = "gl:vote"
 """The action id of both votes; all others are `gl:` and the button's letter."""
+CHOOSE = "gl:course"
+"""The action id of the menu of courses; its block is named by the question."""
 _VOTES = frozenset({Button.HELPFUL, Button.NOT_HELPFUL})
 _SMALL = _VOTES | {Button.DELETE}
 """What is shown as a symbol; the others are buttons with words."""
 _LONGEST_TITLE = 300
+_LONGEST_OPTION = 75
 
 
-def blocks(post: Post) -> list[Block]:
-    """Return what a message shows."""
-    shown = list[Block]()
-    if post.markdown:
-        shown.append({"type": "markdown", "text": controls_escaped(post.markdown)})
+def blocks(post: Post, *, escape_code: bool = False) -> list[Block]:
+    """Return what a message shows; `escape_code` as the setting of that name."""
+    shown = markdown_blocks(divided(post.markdown), escape_code=escape_code)
     if post.notes:
         text = {"type": "mrkdwn", "text": post.notes, "verbatim": True}
         shown.append({"type": "context", "elements": [text]})
-    return shown + buttons(post)
+    return [*shown, *buttons(post), *([_menu(post.choice)] if post.choice is not None else [])]
+
+
+def markdown_blocks(parts: Parts, *, escape_code: bool = False) -> list[Block]:
+    """Return the blocks that show Markdown, with rich text for code that might act."""
+    shown = list[Block]()
+    if parts.before.strip():
+        text = markdown_escaped(parts.before, escape_code=escape_code)
+        shown.append({"type": "markdown", "text": text})
+    if parts.rich:
+        shown.append({"type": "rich_text", "elements": rich_text(parts.rich)})
+    if parts.after.strip():
+        text = markdown_escaped(parts.after, escape_code=escape_code)
+        shown.append({"type": "markdown", "text": text})
+    return shown
 
 
 def fallback(post: Post) -> str:
@@ -61,12 +78,35 @@ def pressed(action: Mapping[str, Any]) -> tuple[Button, UUID] | None:
     return parsed(value if name == VOTE else f"{name}:{value}")
 
 
+def chosen(action: Mapping[str, Any]) -> tuple[UUID, str] | None:
+    """Return the question and the course of a choice; None: it is none of ours."""
+    request_id = request_in(str(action.get("block_id")))
+    course = (action.get("selected_option") or {}).get("value")
+    if action.get("action_id") != CHOOSE or request_id is None or course is None:
+        return None
+    return request_id, str(course)
+
+
 def evidence(passages: Sequence[Passage]) -> list[Block]:
     """Return passages as blocks that show every character as it is, one for each."""
     return [
-        {"type": "rich_text", "elements": [_place(passage), _quote(passage)]}
+        {"type": "rich_text", "elements": [_place(passage), *quoted(passage.words)]}
         for passage in passages
     ]
+
+
+def _menu(choice: Choice) -> Block:
+    options = [
+        {"text": _plain(title[:_LONGEST_OPTION]), "value": course_id}
+        for course_id, title in choice.courses
+    ]
+    menu = {
+        "type": "static_select",
+        "action_id": CHOOSE,
+        "placeholder": _plain(PLACEHOLDER),
+        "options": options,
+    }
+    return {"type": "actions", "block_id": choice.name, "elements": [menu]}
 
 
 def _votes(request_id: UUID) -> Block:
@@ -115,7 +155,7 @@ def _plain(text: str) -> Block:
 
 
 def _place(passage: Passage) -> Block:
-    title = passage.title[:_LONGEST_TITLE] or "…"
+    title = shortened(passage.title, _LONGEST_TITLE) or "…"
     place: Block = {"type": "text", "text": title}
     if passage.url:
         place = {"type": "link", "url": passage.url, "text": title}
@@ -123,7 +163,3 @@ def _place(passage: Passage) -> Block:
     if passage.locator:
         parts.append({"type": "text", "text": f" · {passage.locator}"})
     return {"type": "rich_text_section", "elements": parts}
-
-
-def _quote(passage: Passage) -> Block:
-    return {"type": "rich_text_quote", "elements": [{"type": "text", "text": passage.words}]}

@@ -11,11 +11,14 @@ from typing import Any, Protocol
 
 from adapters.changed import LOOKED_BACK, changed_in
 from adapters.intake import Intake
+from adapters.platform_clock import PlatformClock
+from adapters.slack.acknowledging import HISTORY
 from adapters.slack.events import Events
 from adapters.slack.history import History, Read
-from adapters.slack.inbound import Origin, message_key, moment_of
+from adapters.slack.inbound import PLATFORM, Origin, message_key, moment_of
 from adapters.slack.installations import Installations
 from adapters.slack.workspaces import Workspaces
+from adapters.unreadable import Unreadable, place_of, without_text
 from core.errors import DeliveryError, StoreError
 from core.inbox.places import Question
 from core.installations.store import Installed
@@ -71,7 +74,9 @@ class _Look:
     """What is looked through, and how."""
 
     since: datetime
+    """By Slack's clock."""
     begun: datetime
+    """By this machine's."""
     after_pause: bool
     """Whether nothing was heard before it began, and people wait for it."""
     asked: Sequence[Question]
@@ -94,21 +99,27 @@ class CatchUp:
         installations: Installations,
         events: Events,
         intake: Intake,
+        unreadable: Unreadable,
         cursors: Cursors,
         is_listening: Callable[[], Awaitable[bool]],
+        clock: PlatformClock | None = None,
     ) -> None:
         """Prepare to look.
 
         Args:
             intake: Knows of events that are not in the inbox yet.
+            unreadable: Notes the messages that cannot be read.
             is_listening: Returns whether Slack could tell us something right now.
+            clock: Slack's, which its history and the cursors go by.
         """
         self._workspaces = workspaces
         self._installations = installations
         self._events = events
         self._intake = intake
+        self._unreadable = unreadable
         self._cursors = cursors
         self._is_listening = is_listening
+        self._clock = clock or PlatformClock(PLATFORM)
         self._begun: datetime | None = None
         self._wanted = asyncio.Event()
         self._rest = _LOOKS_EVERY
@@ -152,7 +163,7 @@ class CatchUp:
         except StoreError as error:
             logger.warning("it is not known how far Slack was heard: %s", error)
             return
-        is_due = last is None or now() - last >= timedelta(seconds=self._rest)
+        is_due = last is None or self._clock.theirs(now()) - last >= timedelta(seconds=self._rest)
         if is_due and await self._is_listening():
             await self._look(now(), after_pause=False)
 
@@ -161,14 +172,18 @@ class CatchUp:
         try:
             last = await self._cursors.last()
             if last is None:  # nothing of what was said before is for us
-                await self._cursors.note(begun)
+                await self._cursors.note(self._clock.theirs(begun))
                 return True
-            since = max(last - _MARGIN, begun - FURTHEST_BACK)
+            since = max(last - _MARGIN, self._clock.theirs(begun) - FURTHEST_BACK)
             asked = await self._settled_questions(since)
             await self._look_through(_Look(since, begun, after_pause, asked))
             await self._note(begun)
         except (StoreError, DeliveryError) as error:
             logger.warning("the history could not be read to its end: %s", error)
+            return False
+        except Exception as error:
+            detail = without_text(error)
+            logger.error("the history cannot be read, %s", place_of(error), exc_info=detail)
             return False
         finally:
             self._rested_at = time.monotonic() + self._rest
@@ -176,15 +191,15 @@ class CatchUp:
 
     async def _settled_questions(self, since: datetime) -> list[Question]:
         """Return the questions whose messages must stand in the history if they are there."""
-        settled = now() - _MARGIN
-        asked = await self._cursors.questions(since - LOOKED_BACK)
+        settled = self._clock.theirs(now()) - _MARGIN
+        asked = await self._cursors.questions(self._clock.ours(since) - LOOKED_BACK)
         return [q for q in asked if moment_of(str(q.message)) < settled]
 
     async def _note(self, begun: datetime) -> None:
         """Keep that everything is in the inbox up to a look, unless a later one is to make sure."""
         are_given_up = all(tries >= _MOST_TRIES for tries in self._failed.values())
         if are_given_up and not self._intake.waiting:
-            await self._cursors.note(begun)
+            await self._cursors.note(self._clock.theirs(begun))
 
     async def _look_through(self, look: _Look) -> None:
         positions = await self._cursors.positions()
@@ -219,7 +234,9 @@ class CatchUp:
         """
         team, count = installed.place, 0
         pause = 0.0 if look.after_pause else _BETWEEN_CALLS
-        history = History(self._workspaces, (team, installed.organisation), pause=pause)
+        history = History(
+            self._workspaces, (team, installed.organisation), self._unreadable, pause=pause
+        )
         threads = defaultdict[str, set[str]](set)
         for channel_id, root in await self._cursors.threads(team, look.begun - _THREADS_BACK):
             threads[channel_id].add(root)
@@ -245,8 +262,9 @@ class CatchUp:
             for message in [*edited, *read.messages]:
                 count += 1
                 event = {**message, "channel": channel_id}
-                if not await self._events.missed(event, origin, listening_since):
-                    self._keep_failed(channel_id, str(message["ts"]))
+                with self._unreadable.contained(HISTORY, message["ts"]):
+                    if not await self._events.missed(event, origin, listening_since):
+                        self._keep_failed(channel_id, message["ts"])
             for ts in deleted:
                 if not await self._events.deleted(channel_id, ts, origin):
                     self._keep_failed(channel_id, ts)

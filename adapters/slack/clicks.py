@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -19,22 +19,21 @@ from adapters.answer_actions import (
     NOTED_TOO,
     REASON_KEPT,
     AnswerActions,
+    Clicker,
     Declined,
 )
 from adapters.buttons import Button
 from adapters.desk import FrontDesk
 from adapters.heard import Heard
 from adapters.in_time import Unhurried
-from adapters.intake import waiting_sentence
 from adapters.slack import blocks, outbound
 from adapters.slack.inbound import (
     PLATFORM,
     Spot,
-    heard_command,
+    heard_press,
     moment_of,
     position_of,
-    response_of,
-    trigger_key,
+    pressed_at,
 )
 from adapters.slack.installations import Installations
 from adapters.slack.people import People, is_in
@@ -51,7 +50,7 @@ from adapters.slack.told import (
     update_modal,
 )
 from core.errors import BotError
-from core.models import now
+from core.models import AgentRequest
 from core.personal import PersonalData
 
 logger = logging.getLogger(__name__)
@@ -78,7 +77,7 @@ class _Press:
     @property
     def ts(self) -> str:
         """When it was pressed, as Slack writes it."""
-        return str(self.body["actions"][0]["action_ts"])
+        return pressed_at(self.body)
 
 
 class Clicks:
@@ -114,9 +113,16 @@ class Clicks:
         self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
         """Do what the pressed button says; the clicker is told when it cannot be done."""
-        pressed = blocks.pressed(body["actions"][0])
-        if pressed is not None:
-            await self._unhurried.in_time(self._do(*pressed, body, respond, client))
+        action = body["actions"][0]
+        pressed, chosen = blocks.pressed(action), blocks.chosen(action)
+        if chosen is not None:
+            request_id, course_id = chosen
+            doing = partial(self._chosen, course_id=course_id)
+            await self._unhurried.in_time(self._do(doing, request_id, body, respond, client))
+        elif pressed is not None:
+            button, request_id = pressed
+            doing = partial(self._pressed, button)
+            await self._unhurried.in_time(self._do(doing, request_id, body, respond, client))
         await ack()
 
     async def reason_given(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
@@ -151,7 +157,7 @@ class Clicks:
 
     async def _do(
         self,
-        button: Button,
+        doing: Callable[[_Press], Awaitable[str | None]],
         request_id: UUID,
         body: Json,
         respond: AsyncRespond,
@@ -159,33 +165,49 @@ class Clicks:
     ) -> None:
         try:
             spot = await self._people.spot_of(body)
-            await self._check_admitted(button, spot)
-            sentence = await self._doing[button](_Press(request_id, spot, body, client))
+            sentence = await doing(_Press(request_id, spot, body, client))
         except BotError as error:
             if not isinstance(error, Declined):
-                logger.warning("the button %s failed: %s", button.label, error)
+                logger.warning("a click failed: %s", error)
             sentence = error.user_message
         if sentence is not None:
             await respond_with(respond, told(sentence))
+
+    async def _pressed(self, button: Button, press: _Press) -> str | None:
+        await self._check_admitted(button, press.spot)
+        return await self._doing[button](press)
+
+    async def _chosen(self, press: _Press, *, course_id: str) -> str | None:
+        """Have a question answered that waited for its course."""
+        private = self._is_private(press)
+
+        def heard(request: AgentRequest) -> Heard:
+            said, quote = request.query_text, request.selected_text
+            again = heard_press(press.spot, press.body, said, quote=quote, private=private)
+            return self._people.introduced(replace(again, section=request.section_filter))
+
+        clicker = self._clicker(press.spot)
+        chosen = await self._actions.choose(press.request_id, course_id, clicker, heard)
+        return chosen if isinstance(chosen, str) else None
 
     async def _keep_reason(self, view: Json) -> str:
         kept: Json = json.loads(view["private_metadata"])
         spot, request_id = Spot(**kept["spot"]), UUID(kept["request"])
         reason = typed(view, WHY).strip() or None
         try:
-            voter, at = self._pseudonym(spot), moment_of(kept["pressed"])
+            voter, at = self._clicker(spot), moment_of(kept["pressed"])
             await self._actions.vote(request_id, voter, helpful=False, reason=reason, cast_at=at)
         except BotError as error:
             return error.user_message
         return REASON_KEPT
 
     async def _helpful(self, press: _Press) -> str:
-        voter, pressed = self._pseudonym(press.spot), moment_of(press.ts)
+        voter, pressed = self._clicker(press.spot), moment_of(press.ts)
         await self._actions.vote(press.request_id, voter, helpful=True, cast_at=pressed)
         return NOTED
 
     async def _not_helpful(self, press: _Press) -> str | None:
-        voter, pressed = self._pseudonym(press.spot), moment_of(press.ts)
+        voter, pressed = self._clicker(press.spot), moment_of(press.ts)
         await self._actions.vote(press.request_id, voter, helpful=False, cast_at=pressed)
         about = {"request": str(press.request_id), "pressed": press.ts}
         view = reason_modal(json.dumps({**about, "spot": asdict(press.spot)}))
@@ -193,7 +215,7 @@ class Clicks:
         return None if shown else NOTED_TOO
 
     async def _evidence(self, press: _Press) -> str | None:
-        turn = await self._actions.turn(press.request_id)
+        turn = await self._actions.turn(press.request_id, self._clicker(press.spot))
         passages = outbound.evidence(turn.agent_response)
         if not passages:
             return NO_EVIDENCE
@@ -201,47 +223,53 @@ class Clicks:
         shown = await open_modal(press.client, press.body["trigger_id"], view)
         return None if shown else TOO_LATE
 
-    async def _without_quote(self, press: _Press) -> str | None:
-        key, private = trigger_key(press.body["trigger_id"]), _is_ephemeral(press.body)
-        response = response_of(press.body, now())
+    async def _without_quote(self, press: _Press) -> None:
+        private = self._is_private(press)
 
         def heard(question: str) -> Heard:
-            return heard_command(press.spot, key, question, private=private, response=response)
+            asked = heard_press(press.spot, press.body, question, private=private)
+            return self._people.introduced(asked)
 
-        received = await self._actions.ask_without_quote(press.request_id, heard)
-        return waiting_sentence(received.accepted)
+        clicker = self._clicker(press.spot)
+        await self._actions.ask_without_quote(press.request_id, clicker, heard)
 
     async def _share(self, press: _Press) -> str:
         spot = press.spot
         if not await is_in(press.client, spot.channel):
             raise Declined(NOT_IN_CHANNEL)
         address = spot.address(post_question=spot.thread is None)
-        clicker, position = self._pseudonym(spot), position_of(press.ts)
+        clicker, position = self._clicker(spot), position_of(press.ts)
         return await self._actions.share(press.request_id, clicker, position, address)
 
     async def _stop(self, press: _Press) -> str:
-        clicker, is_staff = self._pseudonym(press.spot), partial(self._is_staff, press.spot)
+        clicker, is_staff = self._clicker(press.spot), partial(self._is_staff, press.spot)
         return await self._actions.stop(press.request_id, clicker, is_staff)
 
     async def _delete(self, press: _Press) -> str:
         spot, ts = press.spot, str(press.body["container"]["message_ts"])
         message = (PLATFORM, message_id(spot.channel, ts))
-        clicker, is_staff = self._pseudonym(spot), partial(self._is_staff, spot)
+        clicker, is_staff = self._clicker(spot), partial(self._is_staff, spot)
         return await self._actions.delete(message, clicker, position_of(press.ts), is_staff)
 
     async def _check_admitted(self, button: Button, spot: Spot) -> None:
         """Raise Declined for a guest where guests are not answered; what is theirs they end."""
         if not spot.outsider or button in _OF_ONES_OWN:
             return
-        rules = await self._desk.rules_at(PLATFORM, spot.team, spot.places)
+        rules = await self._desk.rules_at(spot.location)
         if not rules.outsiders:
             raise Declined(NOT_FOR_GUESTS)
 
     async def _is_staff(self, spot: Spot) -> bool:
-        return await self._people.is_staff(spot.team, spot.enterprise, spot.user, spot.channel)
+        return await self._desk.is_staff(self._people.presence_of(spot))
 
-    def _pseudonym(self, spot: Spot) -> str:
-        return self._desk.pseudonym(PLATFORM, spot.team, spot.user)
+    def _is_private(self, press: _Press) -> bool:
+        """Return whether the clicker alone sees what a click has answered."""
+        spot = press.spot
+        kept = not spot.direct and self._desk.keeps_private(spot.location)
+        return kept or _is_ephemeral(press.body)
+
+    def _clicker(self, spot: Spot) -> Clicker:
+        return Clicker(spot.location, self._desk.pseudonym(PLATFORM, spot.team, spot.user))
 
 
 def _thanks(sentence: str) -> Json:

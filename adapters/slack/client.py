@@ -12,6 +12,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from adapters.platform_clock import PlatformClock
 from adapters.slack.refusals import TooMany, refused
 from core.closed_windows import ClosedWindows
 
@@ -26,9 +27,16 @@ class ClosedMethods:
     All clients of a process share one.
     """
 
-    def __init__(self, shared: ClosedWindows | None = None) -> None:
-        """Prepare to remember; without `shared` there are no other processes."""
+    def __init__(
+        self, shared: ClosedWindows | None = None, clock: PlatformClock | None = None
+    ) -> None:
+        """Prepare to remember; without `shared` there are no other processes.
+
+        Args:
+            clock: Learns from every answer.
+        """
         self._shared = shared
+        self.clock = clock or PlatformClock("slack")
         self._until: dict[str, float] = {}
 
     async def close(self, window: str, seconds: float) -> None:
@@ -101,8 +109,11 @@ class SlackClient(AsyncWebClient):
             await asyncio.sleep(seconds)
         self._check()
         try:
-            return await super().api_call(api_method, **arguments)
+            answer = await super().api_call(api_method, **arguments)
+            self._closed.clock.note(_date_of(answer))
+            return answer
         except SlackApiError as error:
+            self._closed.clock.note(_date_of(error.response))
             refusal = refused(api_method, error)
             if isinstance(refusal, TooMany):
                 await self._closed.close(window, refusal.seconds)
@@ -129,6 +140,13 @@ class SlackClient(AsyncWebClient):
             status_code=429,
         )
         return SlackApiError(f"{method} was not called", answer)  # type: ignore[no-untyped-call]
+
+
+def _date_of(answer: object) -> str | None:
+    """Return when an answer was sent, where it says so."""
+    headers = getattr(answer, "headers", None) or {}
+    found = next((value for name, value in headers.items() if name.lower() == "date"), None)
+    return found if isinstance(found, str) else None
 
 
 def _nothing() -> None:

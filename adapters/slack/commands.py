@@ -9,16 +9,16 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.about import Facts, asked_here, in_words
+from adapters.access.whereabouts import Here
 from adapters.desk import FrontDesk
 from adapters.in_time import Unhurried
 from adapters.own_data import SENT, OwnData
 from adapters.slack.clicks import Clicks
 from adapters.slack.files import send_file
-from adapters.slack.inbound import PLATFORM, Spot, spot_of_command
+from adapters.slack.inbound import Spot, spot_of_command
 from adapters.slack.questions import Asked, Questions
 from adapters.slack.refusals import Refused
 from adapters.slack.told import answer_command, forget_button, told
-from core.channels.rules import Rules
 from core.errors import BotError
 from core.personal import PersonalData
 
@@ -102,7 +102,7 @@ class Commands:
 
     async def _exported(self, spot: Spot, client: AsyncWebClient) -> Json:
         try:
-            file = await self._own_data.file(await self._clicks.pseudonyms(spot))
+            file = await self._own_data.file(await self._clicks.pseudonyms(spot), spot.location)
             await send_file(client, spot.user, file, SENT)
         except Refused as refusal:
             logger.warning("a file was not sent: %s", refusal)
@@ -119,9 +119,8 @@ class Commands:
         more = [forget_button()] if stored.anything else []
         return told(in_words(stored, "Slack"), *more)
 
-    async def _text(self, spot: Spot, told_by: Callable[[Rules], Awaitable[str]]) -> Json:
+    async def _text(self, spot: Spot, told_by: Callable[[Here], Awaitable[str]]) -> Json:
         try:
-            rules = await self._desk.rules_at(PLATFORM, spot.team, spot.places)
-            return told(await told_by(rules))
+            return told(await told_by(await self._desk.here(spot.location)))
         except BotError as error:
             return told(error.user_message)

@@ -18,6 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.desk import FrontDesk, Received
 from adapters.heard import Heard
 from adapters.intake import Intake
+from adapters.slack.acknowledging import HISTORY, NOT_YET, is_for_now
 from adapters.slack.assistant import Assistant
 from adapters.slack.departures import Departures
 from adapters.slack.home import Home
@@ -31,6 +32,7 @@ from adapters.slack.inbound import (
     position_of,
 )
 from adapters.slack.questions import Questions
+from adapters.unreadable import Unreadable, place_of, without_text
 from core.inbox.base import Acceptance, Unheard
 from core.models import now
 
@@ -42,7 +44,6 @@ Accepting = asyncio.Task[Received | None]
 
 _PATIENCE = 2.0
 """Seconds that the database may take; Slack waits for three, then delivers again."""
-_NOT_YET = 503
 _MOST_RECENT = 2_000
 """Events remembered as taken in: Slack tells of every mention twice, and more often at times."""
 _CHANGES = frozenset({"message_changed", "message_deleted"})
@@ -56,6 +57,7 @@ class Events:
         *,
         desk: FrontDesk,
         intake: Intake,
+        unreadable: Unreadable,
         questions: Questions,
         assistant: Assistant,
         home: Home,
@@ -63,6 +65,7 @@ class Events:
     ) -> None:
         self._desk = desk
         self._intake = intake
+        self._unreadable = unreadable
         self._questions = questions
         self._assistant = assistant
         self._home = home
@@ -166,7 +169,7 @@ class Events:
         if heard is None:
             return None
         again = heard.as_edit(str(edited_at), position_of(str(edited_at)))
-        return await self._desk.redo(again, original=heard.key)
+        return await self._questions.redo(again, original=heard.key)
 
     async def _take_in(self, origin: Origin, event: Json, accept: Accept) -> BoltResponse | None:
         """Have the desk accept an event, behind what was said before in the same channel."""
@@ -187,7 +190,7 @@ class Events:
             accepting.add_done_callback(partial(self._remember, name))
         await asyncio.wait({accepting}, timeout=_PATIENCE)
         if not accepting.done():
-            return BoltResponse(status=_NOT_YET)
+            return BoltResponse(status=NOT_YET)
         accepting.result()
         return None
 
@@ -206,8 +209,8 @@ class Events:
         """Take in a message of the history, unless it was taken in when it was said.
 
         One that was, and was edited since, is answered anew unless that has been done. Return
-        whether nothing went wrong; one that is on its way into the inbox may fail there, and is
-        taken in behind it.
+        whether it is done with, as also what can never be read; one that is on its way into the
+        inbox may fail there, and is taken in behind it.
         """
         channel, edited_at = str(event["channel"]), (event.get("edited") or {}).get("ts")
         if _name(event, origin) in self._taken_in and edited_at is None:
@@ -222,12 +225,12 @@ class Events:
             if edited_at is None or not _is_known(received):
                 return received
             again = heard.as_edit(str(edited_at), position_of(str(edited_at)))
-            return await self._desk.redo(again, original=heard.key)
+            return await self._questions.redo(again, original=heard.key)
 
-        return await self._catch_up_on((origin.team, channel), accept)
+        return await self._catch_up_on((origin.team, channel), str(event["ts"]), accept)
 
     async def deleted(self, channel: str, ts: str, origin: Origin) -> bool:
-        """Have a question forgotten whose message is gone; return whether nothing went wrong."""
+        """Have a question forgotten whose message is gone; return whether that is done with."""
         event = {
             "subtype": "message_deleted",
             "channel": channel,
@@ -235,12 +238,21 @@ class Events:
             "ts": f"{now().timestamp():.6f}",
         }
         place = (origin.team, channel)
-        return await self._catch_up_on(place, lambda: self._change(event, origin))
+        return await self._catch_up_on(place, ts, lambda: self._change(event, origin))
 
-    async def _catch_up_on(self, place: Hashable, accept: Accept) -> bool:
+    async def _catch_up_on(self, place: Hashable, ts: str, accept: Accept) -> bool:
+        """Return whether a message of the history was taken in, or never can be."""
         accepting = self._intake.begin(place, accept, missed=True)
         await asyncio.wait({accepting})
-        return _went_well(accepting)
+        if accepting.cancelled():
+            return False
+        failure = accepting.exception()
+        if isinstance(failure, Exception) and is_for_now(failure):
+            logger.error("a message that was missed cannot be taken in", exc_info=failure)
+            return False
+        if isinstance(failure, Exception):
+            self._unreadable.note(HISTORY, ts, failure)
+        return True
 
     # --- the app itself ----------------------------------------------------------------------
 
@@ -291,8 +303,15 @@ class Events:
         """Do what nobody waits for, behind the acknowledgement."""
         task = asyncio.create_task(work)
         self._side.add(task)
-        task.add_done_callback(self._side.discard)
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Report what nobody awaits."""
+        self._side.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            detail = without_text(error)
+            logger.error("work aside failed, %s", place_of(error), exc_info=detail)
 
 
 def _name(event: Json, origin: Origin) -> Hashable:
@@ -306,16 +325,6 @@ def _name(event: Json, origin: Origin) -> Hashable:
 
 def _is_known(received: Received | None) -> bool:
     return received is not None and received.accepted.acceptance is Acceptance.KNOWN
-
-
-def _went_well(accepting: Accepting) -> bool:
-    """Return whether a missed message was taken in, or needed not to be, and log why not."""
-    if accepting.cancelled():
-        return False
-    failure = accepting.exception()
-    if failure is not None:
-        logger.error("a message that was missed cannot be taken in", exc_info=failure)
-    return failure is None
 
 
 async def _passed_over(ack: AsyncAck) -> None:

@@ -2,13 +2,16 @@
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from uuid import UUID
 
 from adapters.slack.address import Address
 from adapters.slack.inbound import is_spoken, position_of
 from adapters.slack.lookups import Json, Lookups, Place
+from adapters.slack.payloads import readable_message
 from adapters.slack.plain import all_of
+from adapters.unreadable import UnreadableEvent
 from core.errors import StoreError
 from core.models import MAX_THREAD_MESSAGE, AgentRequest, ThreadMessage
 
@@ -57,7 +60,7 @@ class FirstContact:
         found = await self._read(address, root, asked)
         if found is None:
             return request.model_copy(update={"thread_partly_seen": True})
-        said = list(_said_before(found["messages"], asked, address.asker))
+        said = list(_said_before(_readable(found.get("messages")), asked, address.asker))
         partly = bool(found.get("has_more")) or len(said) > _MOST
         return request.model_copy(
             update={"thread_messages": _first_and_latest(said), "thread_partly_seen": partly}
@@ -91,7 +94,14 @@ def _first_and_latest(said: Sequence[ThreadMessage]) -> tuple[ThreadMessage, ...
     return (said[0], *said[len(said) - _MOST + 1 :])
 
 
-def _said_before(messages: Sequence[Json], asked: str, asker: str) -> Iterator[ThreadMessage]:
+def _readable(messages: object) -> Iterator[Json]:
+    """Yield the messages of a thread that can be read."""
+    for message in messages if isinstance(messages, list) else ():
+        with suppress(UnreadableEvent):
+            yield readable_message(message)
+
+
+def _said_before(messages: Iterable[Json], asked: str, asker: str) -> Iterator[ThreadMessage]:
     """Yield what people wrote before a question; apps and Slack itself are left out."""
     for message in messages:
         text = all_of(message).strip()[:MAX_THREAD_MESSAGE]

@@ -10,10 +10,14 @@ from typing import Any
 import aiohttp
 from slack_sdk.errors import SlackApiError
 
+from adapters.payloads import mapping, mappings, text
+from adapters.slack.acknowledging import HISTORY
 from adapters.slack.inbound import moment_of
 from adapters.slack.lookups import Place
+from adapters.slack.payloads import readable_message
 from adapters.slack.refusals import Refused, refused
 from adapters.slack.workspaces import Workspaces
+from adapters.unreadable import Unreadable, UnreadableEvent
 from core.errors import DeliveryError
 
 logger = logging.getLogger(__name__)
@@ -66,21 +70,26 @@ class History:
     cannot be reached for long.
     """
 
-    def __init__(self, workspaces: Workspaces, place: Place, *, pause: float = 0.0) -> None:
+    def __init__(
+        self, workspaces: Workspaces, place: Place, unreadable: Unreadable, *, pause: float = 0.0
+    ) -> None:
         """Prepare to read.
 
         Args:
+            unreadable: Notes the messages that cannot be read; all others are returned.
             pause: Seconds before each call, which leave room for the calls of others.
         """
         self._workspaces = workspaces
         self._place = place
+        self._unreadable = unreadable
         self._pause = pause
 
     async def channels(self) -> list[Json]:
         """Return the channels and direct messages that the bot is in."""
         asked = {"types": _KINDS, "exclude_archived": "true", "limit": _CHANNELS}
         pages = self._pages("users.conversations", asked)
-        return [channel async for page in pages for channel in page["channels"]]
+        found = [channel async for page in pages for channel in mappings(page.get("channels"))]
+        return [channel for channel in found if text(channel.get("id"))]
 
     async def since(self, channel: str, since: datetime, threads: Collection[str]) -> Read:
         """Return the messages of a channel since a moment, and what was read for them.
@@ -93,14 +102,15 @@ class History:
         grown, unseen, read_on = set[str](), set(threads), 0
         pages = self._pages("conversations.history", {"channel": channel, "limit": _MESSAGES})
         async for page in pages:
-            read.there |= {str(message["ts"]): message for message in page["messages"]}
-            for message in page["messages"]:
-                ts, latest = str(message["ts"]), message.get("latest_reply")
+            messages = self._messages_of(page)
+            read.there |= {message["ts"]: message for message in messages}
+            for message in messages:
+                ts, latest = message["ts"], message.get("latest_reply")
                 unseen.discard(ts)
-                if latest is not None and moment_of(str(latest)) > since:
+                if latest is not None and moment_of(latest) > since:
                     grown.add(ts)
                 read.begin = moment_of(ts)
-            if any(moment_of(str(m["ts"])) <= since for m in page["messages"][-1:]):
+            if any(moment_of(m["ts"]) <= since for m in messages[-1:]):
                 read_on += 1
                 if read_on >= len(unseen):
                     break
@@ -114,12 +124,22 @@ class History:
         asked = {"channel": channel, "ts": root, "oldest": f"{read.since.timestamp():.6f}"}
         try:
             async for page in self._pages("conversations.replies", {**asked, "limit": _MESSAGES}):
-                read.there |= {str(message["ts"]): message for message in page["messages"]}
+                read.there |= {message["ts"]: message for message in self._messages_of(page)}
         except Refused as refusal:  # its first message was deleted
             logger.info("a thread cannot be read: %s", refusal)
         else:
             if not _has_more(page):
                 read.threads.add(root)
+
+    def _messages_of(self, page: Json) -> list[dict[str, Any]]:
+        """Return the messages of a page that can be read; the others are noted."""
+        messages, found = page.get("messages"), list[dict[str, Any]]()
+        for one in messages if isinstance(messages, list) else ():
+            try:
+                found.append(readable_message(one))
+            except UnreadableEvent as error:
+                self._unreadable.note(HISTORY, mapping(one).get("client_msg_id"), error)
+        return found
 
     async def _pages(self, method: str, asked: Mapping[str, Any]) -> AsyncIterator[Json]:
         cursor = ""
@@ -153,12 +173,11 @@ class History:
             raise refused(method, error) from error
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise DeliveryError(f"{method}: {type(error).__name__}") from error
-        assert isinstance(answer.data, dict)
-        return answer.data
+        return mapping(answer.data)
 
 
 def _cursor(page: Json) -> str:
-    return (page.get("response_metadata") or {}).get("next_cursor") or ""
+    return text(mapping(page.get("response_metadata")).get("next_cursor"))
 
 
 def _has_more(page: Json) -> bool:

@@ -1,6 +1,7 @@
 """The App Home: the courses, how to ask, one's own threads, and what is stored about one."""
 
 import logging
+from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
@@ -9,16 +10,21 @@ from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.about import Facts, in_words
+from adapters.desk import FrontDesk
+from adapters.guide import Guide
 from adapters.markdown.slack import to_mrkdwn
-from adapters.markdown.slack_text import controls_escaped, link, words
+from adapters.markdown.slack_text import controls_escaped, escaped_length, link, words
+from adapters.markdown.splitting import shortened, split
 from adapters.slack.clicks import Clicks
 from adapters.slack.commands import HOW_TO_ASK
 from adapters.slack.inbound import Spot
 from adapters.slack.plain import escaped
 from adapters.slack.told import forget_button, plain
+from core.access.reading import Reader
 from core.errors import BotError
 from core.inbox.base import Answered
 from core.inbox.store import Inbox
+from core.markdown.writing import one_line
 from core.personal import PersonalData
 from core.sessions.store import SessionStore
 
@@ -38,12 +44,16 @@ class Home:
     def __init__(
         self,
         *,
+        desk: FrontDesk,
+        guide: Guide,
         facts: Facts,
         personal: PersonalData,
         clicks: Clicks,
         inbox: Inbox,
         sessions: SessionStore,
     ) -> None:
+        self._desk = desk
+        self._guide = guide
         self._facts = facts
         self._personal = personal
         self._clicks = clicks
@@ -64,25 +74,34 @@ class Home:
     async def _blocks(self, spot: Spot, client: AsyncWebClient) -> list[Json]:
         pseudonyms = await self._clicks.pseudonyms(spot)
         stored = await self._personal.stored(pseudonyms)
-        courses = await self._facts.courses()
+        reader = (await self._desk.here(spot.location)).reader
+        courses = await self._facts.courses(reader)
         lines = [f"- {line}" for line in courses] or ["There is no course to answer from yet."]
-        threads = await self._threads(pseudonyms, client)
+        threads = await self._threads(spot, reader, pseudonyms, client)
         return [
             _header("Courses"),
             _section(_mrkdwn("\n".join(lines))),
             _section(_mrkdwn(HOW_TO_ASK)),
             _header("My recent threads"),
-            _section("\n".join(threads) or "None yet."),
+            _section("\n".join(_fitting(threads)) or "None yet."),
             _header("What is stored about me"),
             _section(escaped(in_words(stored, "Slack"))),
             *([forget_button()] if stored.anything else []),
         ]
 
-    async def _threads(self, pseudonyms: list[str], client: AsyncWebClient) -> list[str]:
-        """Return a line for each of the latest conversations, linking to it where that works."""
+    async def _threads(
+        self, spot: Spot, reader: Reader, pseudonyms: list[str], client: AsyncWebClient
+    ) -> list[str]:
+        """Return a line for each of the latest conversations, linking to it where that works.
+
+        Those of other workspaces, and about courses that may not be read here, are left out.
+        """
         lines = dict[UUID, str]()
         for asked in await self._inbox.latest_of(pseudonyms, _LATEST):
             if asked.session_id is None or asked.session_id in lines:
+                continue
+            is_here = asked.workspace == spot.team
+            if not is_here or await self._guide.mark(reader, asked.course_id) is None:
                 continue
             question = await self._sessions.first_question(asked.session_id)
             if question:
@@ -93,7 +112,7 @@ class Home:
 
 
 async def _line(question: str, asked: Answered, client: AsyncWebClient) -> str:
-    short = " ".join(question.split())[:_LONGEST_QUESTION]
+    short = shortened(one_line(question), _LONGEST_QUESTION)
     ts = asked.thread or asked.address.get("thread") or asked.address.get("message")
     if ts is None:
         return f"• {words(short)}"
@@ -104,13 +123,20 @@ async def _line(question: str, asked: Answered, client: AsyncWebClient) -> str:
     return f"• {link(short, str(found['permalink']))}"
 
 
+def _fitting(lines: list[str]) -> list[str]:
+    """Return the first lines, as many as a section has room for."""
+    lengths = accumulate(len(line) + 1 for line in lines)
+    return [line for line, length in zip(lines, lengths, strict=True) if length <= _LONGEST]
+
+
 def _header(text: str) -> Json:
     return {"type": "header", "text": plain(text)}
 
 
 def _section(mrkdwn: str) -> Json:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": mrkdwn[:_LONGEST]}}
+    return {"type": "section", "text": {"type": "mrkdwn", "text": mrkdwn}}
 
 
 def _mrkdwn(markdown: str) -> str:
-    return controls_escaped(to_mrkdwn(markdown))
+    shown = split(to_mrkdwn(markdown), _LONGEST, count=escaped_length)
+    return controls_escaped(shown[0]) if shown else "…"

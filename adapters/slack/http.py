@@ -4,15 +4,19 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Sequence
-from urllib.parse import parse_qs
+from typing import Any
+from urllib.parse import parse_qsl
 
+import aiohttp
 from aiohttp import web
-from slack_bolt.async_app import AsyncApp
 from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
+from slack_sdk.errors import SlackClientError
 
-from adapters.slack.oauth import INSTALL, REDIRECT
+from adapters.slack.acknowledging import Dispatcher
+from adapters.slack.oauth import INSTALL, REDIRECT, NotAdmitted
+from adapters.slack.pages import UNREACHABLE, page
 from adapters.slack.signing import Signatures
 from core.errors import ConfigurationError, StoreError
 
@@ -20,7 +24,9 @@ logger = logging.getLogger(__name__)
 
 EVENTS = "/slack/events"
 _LARGEST = 1_000_000
-"""Bytes of a request; Slack's have some ten thousand."""
+"""Bytes of a request that is read; Slack's have some ten thousand."""
+_LARGEST_CHECKED = 16_000_000
+"""Bytes of one of which it is found out whether Slack sent it."""
 _NOT_OURS = web.HTTPUnauthorized
 
 
@@ -29,9 +35,10 @@ class Server:
 
     def __init__(
         self,
+        host: str,
         port: int,
         *,
-        app: AsyncApp | None = None,
+        dispatcher: Dispatcher | None = None,
         signatures: Signatures | None = None,
         flow: AsyncOAuthFlow | None = None,
         begun: Callable[[], None] | None = None,
@@ -39,14 +46,16 @@ class Server:
         """Prepare a server that does not listen yet.
 
         Args:
+            host: The address to listen at.
             port: 0: any that is free, told in the log.
-            app: Where events go; none: they come by a socket.
+            dispatcher: Where events go; none: they come by a socket.
             signatures: Checks them.
             flow: Installs the app in workspaces; none: there is one workspace.
             begun: Called when events can come.
         """
+        self._host = host
         self._port = port
-        self._app = app
+        self._dispatcher = dispatcher
         self._signatures = signatures
         self._flow = flow
         self._begun = begun
@@ -57,17 +66,19 @@ class Server:
         """Listen until `close`.
 
         Raises:
-            ConfigurationError: when the port is taken.
+            ConfigurationError: when the address cannot be used.
         """
         self._runner = runner = web.AppRunner(self._routes(), access_log=None)
         await runner.setup()
-        site = web.TCPSite(runner, "0.0.0.0", self._port)
+        site = web.TCPSite(runner, self._host, self._port)
         try:
             await site.start()
         except OSError as error:
-            reason = f"Port {self._port} cannot be listened on: {error.strerror}."
-            raise ConfigurationError(f"{reason} Set GLOSSATOR_SLACK__PORT.") from error
-        logger.info("listening for Slack on port %d", runner.addresses[0][1])
+            raise ConfigurationError(
+                f"Port {self._port} cannot be listened on at {self._host}: {error.strerror}. "
+                "Set GLOSSATOR_SLACK__HOST and GLOSSATOR_SLACK__PORT."
+            ) from error
+        logger.info("listening for Slack on port %d at %s", runner.addresses[0][1], self._host)
         if self._begun is not None:
             self._begun()
         await self._ended.wait()
@@ -83,8 +94,8 @@ class Server:
             await self._runner.cleanup()
 
     def _routes(self) -> web.Application:
-        server = web.Application(client_max_size=_LARGEST)
-        if self._app is not None:
+        server = web.Application()
+        if self._dispatcher is not None:
             server.router.add_post(EVENTS, self._event)
         if self._flow is not None:
             server.router.add_get(INSTALL, self._install)
@@ -92,17 +103,44 @@ class Server:
         return server
 
     async def _event(self, request: web.Request) -> web.Response:
-        """Hand an event on, if it is Slack's."""
-        assert self._app is not None
+        """Hand an event on, if it is Slack's.
+
+        What Slack sent is never refused, whatever it holds: it would come again, as it is.
+        """
+        assert self._dispatcher is not None
+        body = await self._signed(request)
+        try:
+            payload = _payload(body, request.content_type)
+        except (ValueError, RecursionError) as error:
+            return _answer(self._dispatcher.passed_over(None, error))
+        return _answer(await self._dispatcher.dispatch(payload))
+
+    async def _signed(self, request: web.Request) -> bytes | None:
+        """Return what Slack sent; None: more than is read.
+
+        Raises:
+            HTTPUnauthorized: when somebody else sent it.
+            HTTPRequestEntityTooLarge: when it is too much to find that out.
+        """
         assert self._signatures is not None
-        if (request.content_length or 0) > _LARGEST:
-            raise web.HTTPRequestEntityTooLarge(_LARGEST, request.content_length or 0)
-        body = await request.read()
         timestamps = request.headers.getall("X-Slack-Request-Timestamp", [])
         signatures = request.headers.getall("X-Slack-Signature", [])
-        if not self._signatures.is_slack(body, timestamps, signatures):
+        check = self._signatures.check(timestamps, signatures)
+        if check is None:
             raise _NOT_OURS
-        return _answer(await self._app.async_dispatch(_bolt_request(request, body)))
+        if (request.content_length or 0) > _LARGEST_CHECKED:
+            raise web.HTTPRequestEntityTooLarge(_LARGEST_CHECKED, request.content_length or 0)
+        body, size = bytearray(), 0
+        async for part in request.content.iter_any():
+            size += len(part)
+            if size > _LARGEST_CHECKED:
+                raise web.HTTPRequestEntityTooLarge(_LARGEST_CHECKED, size)
+            check.feed(part)
+            if size <= _LARGEST:
+                body += part
+        if not check.is_slack():
+            raise _NOT_OURS
+        return bytes(body) if size <= _LARGEST else None
 
     async def _install(self, request: web.Request) -> web.Response:
         """Send somebody to Slack, to let the app into their workspace."""
@@ -117,35 +155,27 @@ class Server:
         assert self._flow is not None
         try:
             return _answer(await self._flow.handle_callback(_browsed(request)))
+        except NotAdmitted as refusal:
+            raise web.HTTPForbidden(text=refusal.user_message) from refusal
         except StoreError as error:
             raise _unavailable(error) from error
+        except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
+            logger.warning("an installation failed: %s", type(error).__name__)
+            body = page(UNREACHABLE, INSTALL, "Begin again")
+            return web.Response(status=502, text=body, content_type="text/html")
 
 
-def _bolt_request(request: web.Request, body: bytes) -> AsyncBoltRequest:
-    """Return a signed request as bolt reads it.
-
-    Raises:
-        HTTPBadRequest: when it holds neither JSON nor a form with what an event has.
-    """
-    try:
-        text = body.decode()
-        _check_parses(text, request.content_type)
-    except ValueError as error:
-        raise web.HTTPBadRequest from error
-    return AsyncBoltRequest(body=text, query=request.query_string, headers=_headers(request))
-
-
-def _check_parses(text: str, content_type: str) -> None:
-    """Raise ValueError for what bolt could not read."""
+def _payload(body: bytes | None, content_type: str) -> Any:
+    """Return what a request of Slack's holds; raises ValueError for what it never sends."""
+    if body is None:
+        raise ValueError("the body is too large")
+    text = body.decode()
     if content_type == "application/json":
-        found = json.loads(text)
-    elif content_type == "application/x-www-form-urlencoded":
-        form = parse_qs(text, strict_parsing=True)
-        found = json.loads(form["payload"][0]) if "payload" in form else form
-    else:
-        raise ValueError(f"{content_type} is no content type of Slack's")
-    if not isinstance(found, dict):
-        raise ValueError("an event is an object")
+        return json.loads(text)
+    if content_type == "application/x-www-form-urlencoded":
+        form = dict(parse_qsl(text, keep_blank_values=True, strict_parsing=True))
+        return json.loads(form["payload"]) if "payload" in form else form
+    raise ValueError(f"{content_type} is no content type of Slack's")
 
 
 def _browsed(request: web.Request) -> AsyncBoltRequest:

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from adapters.access.location import Location
 from adapters.heard import Heard
 from adapters.slack.address import Response
 from adapters.slack.plain import Json, mentioned, said_in
@@ -49,7 +50,12 @@ class Spot:
     @property
     def places(self) -> tuple[str, ...]:
         """Where rules may be set for, narrowest first."""
-        return (self.channel, self.team)
+        return tuple(place for place in (self.channel, self.team) if place)
+
+    @property
+    def location(self) -> Location:
+        """Where it happened, and who was there."""
+        return Location(PLATFORM, self.team, self.places, self.user)
 
     def address(self, **more: Any) -> dict[str, Any]:
         """Return what `Arrival.address` holds; unless told otherwise, of what is no message."""
@@ -106,7 +112,7 @@ def heard_message(event: Json, origin: Origin, *, beside: str | None = None) -> 
         thread=None if direct and event.get("parent_user_id") == author else thread,
         quote=said.quote,
         addressed=origin.me in everybody,
-        to_others=bool(everybody - {origin.me}),
+        to_others=bool(everybody - {origin.me, author}),
         direct=direct,
         begins=thread is None and not direct and bool(said.text),
         outsider=from_app or _is_guest(event, origin),
@@ -129,12 +135,13 @@ def heard_command(
     private: bool = False,
     response: Response | None = None,
 ) -> Heard:
-    """Return what is asked by a command, a modal or a click.
+    """Return what is asked by a command or a modal, whose time Slack does not say.
 
     A private question is a conversation of its own, also where it was asked in a thread.
 
     Args:
         text: The question as plain text.
+        response: The way to answer; its end is of this machine's clock.
     """
     posts_question = not private and spot.thread is None and not spot.direct
     return Heard(
@@ -156,6 +163,28 @@ def heard_command(
         token=response.url if response else None,
         token_expires_at=response.expires_at if response else None,
     )
+
+
+def heard_press(
+    spot: Spot, body: Json, text: str, *, quote: str | None = None, private: bool = False
+) -> Heard:
+    """Return what is asked by pressing a button or choosing from a menu.
+
+    All its times are Slack's.
+
+    Args:
+        body: The interaction as Slack sent it.
+        text: The question as plain text.
+    """
+    ts = pressed_at(body)
+    key, response = trigger_key(body["trigger_id"]), response_of(body, moment_of(ts))
+    heard = heard_command(spot, key, text, quote=quote, private=private, response=response)
+    return replace(heard, position=position_of(ts), sent_at=moment_of(ts))
+
+
+def pressed_at(body: Json) -> str:
+    """Return when a button was pressed, as Slack writes it."""
+    return str(body["actions"][0]["action_ts"])
 
 
 def spot_of_command(body: Json) -> Spot:
@@ -197,7 +226,11 @@ def team_of(body: Json) -> str:
 
 
 def response_of(body: Mapping[str, Any], asked_at: datetime) -> Response | None:
-    """Return the way to answer that came with a command or an interaction."""
+    """Return the way to answer that came with a command or an interaction.
+
+    Args:
+        asked_at: When it was given; the end is of the same clock.
+    """
     url = body.get("response_url")
     return Response(str(url), asked_at + TOKEN_LIFE) if url else None
 

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -10,7 +11,7 @@ from typing import Protocol
 from weakref import WeakValueDictionary
 
 import aiohttp
-from slack_sdk.errors import SlackApiError, SlackTokenRotationError
+from slack_sdk.errors import SlackApiError, SlackClientError, SlackTokenRotationError
 from slack_sdk.oauth.installation_store import Bot
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
@@ -48,6 +49,10 @@ class Installations(Protocol):
         """
         ...
 
+    async def turns_away(self, team: str | None, enterprise: str | None) -> bool:
+        """Return whether a workspace has let the bot in, and the operator does not."""
+        ...
+
     async def remove(self, team: str | None, enterprise: str | None) -> bool:
         """Forget a workspace that took the app out; without one, the organisation.
 
@@ -81,6 +86,10 @@ class OneInstallation:
             self._known = await who_are_we(self._client)
         return self._known
 
+    async def turns_away(self, team: str | None, enterprise: str | None) -> bool:
+        """Return that it does not: the workspace is the operator's own."""
+        return False
+
     async def remove(self, team: str | None, enterprise: str | None) -> bool:
         """Return whether the token is dead, and say so; there is nothing else to forget."""
         if await _is_good(self._client):
@@ -104,16 +113,19 @@ class ManyInstallations:
         *,
         client_id: str,
         client_secret: str,
+        admitted: Collection[str] = (),
     ) -> None:
         """Prepare to use the store.
 
         Args:
+            admitted: The only workspaces, or organisations, that may install the app; empty: all.
             api_url: Where tokens are exchanged; None: at Slack's own address.
             closed: What all clients of the process know.
             client_id: The app's.
             client_secret: The app's.
         """
         self._store = store
+        self._admitted = frozenset(admitted)
         self._client = partial(SlackClient, api_url, closed=closed)
         self._rotator = AsyncTokenRotator(
             client_id=client_id, client_secret=client_secret, client=self._client()
@@ -121,6 +133,26 @@ class ManyInstallations:
         self._known: dict[str, tuple[float, Installed | None]] = {}
         self._refused_at: dict[str, float] = {}
         self._renewing = WeakValueDictionary[str, asyncio.Lock]()
+
+    def admits(self, installed: Installed, team: str | None = None) -> bool:
+        """Return whether the operator lets a workspace use the app, by itself or by its
+        organisation."""
+        places = {installed.place, installed.organisation, team}
+        return not self._admitted or not self._admitted.isdisjoint(places)
+
+    async def turns_away(self, team: str | None, enterprise: str | None) -> bool:
+        """Return whether a workspace has let the bot in, and the operator does not."""
+        found = [await self._at(place) for place in (team, enterprise) if place]
+        known = [installed for installed in found if installed is not None]
+        return bool(known) and not any(self.admits(installed, team) for installed in known)
+
+    async def revoke(self, installed: Installed) -> None:
+        """Give a token back to Slack that is not to be kept."""
+        try:
+            await self._client(installed.token).auth_revoke()
+        except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
+            name = type(error).__name__
+            logger.warning("the token of %s was not revoked: %s", installed.place, name)
 
     async def save(self, installed: Installed) -> None:
         """Keep an installation, in place of an earlier one of the same workspace."""
@@ -131,7 +163,7 @@ class ManyInstallations:
         """Return what the bot is in a workspace, or in the organisation it belongs to."""
         for place in (team, enterprise):
             installed = await self._at(place) if place else None
-            if installed is not None:
+            if installed is not None and self.admits(installed, team):
                 return await self._with_live_token(installed)
         return None
 
@@ -144,9 +176,10 @@ class ManyInstallations:
         installed = await self._at(place)
         if installed is not None and await _is_good(self._client(installed.token)):
             return False
-        await self._store.remove(place)
+        # The app may be installed anew while Slack is asked about the old token.
+        gone = installed is None or await self._store.remove(installed)
         self._known.pop(place, None)
-        return True
+        return gone
 
     async def places(self) -> list[str]:
         """Return the ids of all workspaces and organisations."""

@@ -6,6 +6,7 @@ from urllib.parse import urljoin
 
 from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
+from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.oauth.installation_store import Installation
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
@@ -13,7 +14,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.account import SCOPES
 from adapters.slack.installations import ManyInstallations, moment_of
-from core.installations.store import Installed, InstallStates
+from adapters.slack.pages import INVITATION, callbacks, page
+from adapters.slack.tenants import InstalledTenants
+from core.errors import RequestError
+from core.installations.states import InstallStates
+from core.installations.store import Installed
 
 logger = logging.getLogger(__name__)
 
@@ -25,13 +30,14 @@ STATE_LIFE = timedelta(minutes=10)
 def oauth_flow(
     installations: ManyInstallations,
     states: InstallStates,
+    tenants: InstalledTenants,
     client: AsyncWebClient,
     *,
     client_id: str,
     client_secret: str,
 ) -> AsyncOAuthFlow:
     """Return the flow that installs the app where a workspace's people allow it."""
-    return AsyncOAuthFlow(
+    return _Flow(
         client=client,
         settings=AsyncOAuthSettings(
             client_id=client_id,
@@ -40,11 +46,28 @@ def oauth_flow(
             user_scopes=[],
             install_path=INSTALL,
             redirect_uri_path=REDIRECT,
-            installation_store=_Saving(installations),
+            installation_store=_Saving(installations, tenants),
             state_store=_States(states),
             state_expiration_seconds=int(STATE_LIFE.total_seconds()),
             authorization_url=urljoin(client.base_url, "/oauth/v2/authorize"),
+            callback_options=callbacks(INSTALL),
         ),
+    )
+
+
+class _Flow(AsyncOAuthFlow):
+    """Bolt's flow, with our own page to begin at."""
+
+    async def build_install_page_html(self, url: str, request: AsyncBoltRequest) -> str:
+        return page("Glossator answers questions from your course's book.", url, INVITATION)
+
+
+class NotAdmitted(RequestError):
+    """A workspace that the operator does not let install the app."""
+
+    user_message = (
+        "This app is for other workspaces. Nothing was installed or stored; please ask the "
+        "people who run it."
     )
 
 
@@ -55,36 +78,49 @@ class _States(AsyncOAuthStateStore):
         self._states = states
 
     async def async_issue(self, *_: object, **__: object) -> str:
-        return await self._states.issue()
+        return self._states.issue()
 
     async def async_consume(self, state: str) -> bool:
-        return await self._states.consume(state)
+        return self._states.is_good(state)
 
 
 class _Saving(AsyncInstallationStore):
     """Our installations, as the flow hands them over."""
 
-    def __init__(self, installations: ManyInstallations) -> None:
+    def __init__(self, installations: ManyInstallations, tenants: InstalledTenants) -> None:
         self._installations = installations
+        self._tenants = tenants
 
     @property
     def logger(self) -> logging.Logger:
         return logger
 
     async def async_save(self, installation: Installation) -> None:
-        bot = installation.to_bot()
-        org_wide = bool(installation.is_enterprise_install)
-        place = str(installation.enterprise_id if org_wide else installation.team_id)
-        await self._installations.save(
-            Installed(
-                place=place,
-                organisation=installation.enterprise_id,
-                bot_user=bot.bot_user_id,
-                bot=bot.bot_id,
-                scopes=",".join(bot.bot_scopes),
-                token=bot.bot_token,
-                refresh_token=bot.bot_refresh_token,
-                expires_at=moment_of(bot.bot_token_expires_at),
-            )
-        )
-        logger.info("the app was installed in %s", place)
+        """Keep an installation, where the operator lets it in.
+
+        Raises:
+            NotAdmitted: for any other workspace, whose token is revoked.
+        """
+        installed = _installed(installation)
+        if not self._installations.admits(installed):
+            await self._installations.revoke(installed)
+            logger.warning("the workspace %s may not install the app", installed.place)
+            raise NotAdmitted
+        await self._installations.save(installed)
+        await self._tenants.note(installed)
+        logger.info("the app was installed in %s", installed.place)
+
+
+def _installed(installation: Installation) -> Installed:
+    bot = installation.to_bot()
+    org_wide = bool(installation.is_enterprise_install)
+    return Installed(
+        place=str(installation.enterprise_id if org_wide else installation.team_id),
+        organisation=installation.enterprise_id,
+        bot_user=bot.bot_user_id,
+        bot=bot.bot_id,
+        scopes=",".join(bot.bot_scopes),
+        token=bot.bot_token,
+        refresh_token=bot.bot_refresh_token,
+        expires_at=moment_of(bot.bot_token_expires_at),
+    )

@@ -4,20 +4,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from adapters.access.choice import Choice
 from adapters.buttons import Button, buttons_under
-from adapters.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
 from adapters.markdown.footnotes import footnotes, place_in_book, remarks
 from adapters.markdown.formulas import with_readable_formulas
-from adapters.markdown.slack import footnote_lines, to_slack
+from adapters.markdown.slack import as_written, footnote_lines, to_slack
+from adapters.markdown.slack_rich import divided
 from adapters.markdown.slack_text import (
-    controls_escaped,
-    escape,
     escaped_length,
     unlinked,
     words,
 )
-from adapters.markdown.splitting import split, utf16_length
+from adapters.markdown.splitting import shortened, split, utf16_length
 from core.grounding import wording
+from core.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
+from core.markdown.code import outside_code
+from core.markdown.writing import one_line
 from core.models import AgentResponse, Citation
 from core.text.sentences import sentence_spans
 
@@ -48,6 +50,7 @@ class Post:
     buttons: tuple[Button, ...] = ()
     request_id: UUID | None = None
     """What the buttons belong to."""
+    choice: Choice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class Growing:
 
     post: Post
     settled: str
-    """What of the text will not change any more, its controls escaped."""
+    """What of the text will not change any more, as Markdown; its controls not yet escaped."""
     reads: str | None
     """What is read, as the title of a task."""
 
@@ -70,11 +73,12 @@ class Passage:
     url: str | None
     locator: str
     words: str
+    """Markdown whose prose is literal."""
 
 
 def placeholder(request_id: UUID, headings: Sequence[str] = ()) -> Post:
     """Return what is shown until there is text: what is read, or that it is looked for."""
-    status = escape(wording.reading(headings)) if headings else wording.SEARCHING
+    status = as_written(wording.reading(headings)) if headings else wording.SEARCHING
     return Post(status, buttons=(Button.STOP,), request_id=request_id)
 
 
@@ -92,14 +96,14 @@ def growing(
 
 def task(title: str) -> str:
     """Return the title of something that is being done, its controls escaped."""
-    return words(" ".join(title.split()))
+    return words(one_line(title))
 
 
 def settled(text: str, *, asked: str | None = None) -> str:
-    """Return of an unfinished answer what will not change any more, its controls escaped.
+    """Return of an unfinished answer what will not change any more.
 
     The text of a stream can only grow: sentences are shown when they are whole, code and
-    tables when something follows them.
+    tables when something follows them. What only rich text shows ends it.
     """
     text = text[:LONGEST_GROWING]
     lines = lines_of(text)
@@ -111,7 +115,7 @@ def settled(text: str, *, asked: str | None = None) -> str:
     if last.kind in {BlockKind.PROSE, BlockKind.HEADING}:
         start += _whole_sentences(text[start:])
     body = _body(text[:start]).strip()
-    return controls_escaped(_below_question(asked, body)) if body else ""
+    return divided(_below_question(asked, body)).before.rstrip() if body else ""
 
 
 def question(asked: str) -> Post:
@@ -119,10 +123,10 @@ def question(asked: str) -> Post:
     return Post(_below_question(asked, "").rstrip())
 
 
-def sentence(text: str) -> Post:
-    """Return one of our own sentences, which may name what a reader wrote."""
-    text = escape(text).strip() or _NOTHING
-    return Post(split(text, LONGEST_MARKDOWN, count=escaped_length)[0])
+def sentence(text: str, choice: Choice | None = None) -> Post:
+    """Return one of our own sentences, which may name what a reader wrote, above its menu."""
+    text = as_written(text).strip() or _NOTHING
+    return Post(split(text, LONGEST_MARKDOWN, count=escaped_length)[0], choice=choice)
 
 
 def answer(
@@ -166,7 +170,7 @@ def _body(markdown: str) -> str:
 
 
 def _below_question(asked: str | None, text: str) -> str:
-    return text if asked is None else f"> {escape(' '.join(asked.split()))}\n\n{text}"
+    return text if asked is None else f"> {as_written(one_line(asked))}\n\n{text}"
 
 
 def _whole_sentences(text: str) -> int:
@@ -181,7 +185,7 @@ def _notes(response: AgentResponse, told: Sequence[str]) -> list[str]:
     Where it is long, quotes are left out, and what is told besides comes first.
     """
     places = footnotes(response)
-    below = [words(" ".join(remark.split())) for remark in told]
+    below = [words(one_line(remark)) for remark in told]
     full = "\n".join([*footnote_lines(places), *below])
     if utf16_length(full) <= LONGEST_NOTES:
         return [full]
@@ -201,7 +205,7 @@ def _passages(response: AgentResponse) -> Iterator[Passage]:
         place = place_in_book(chunks[citation.chunk_id])
         yield Passage(
             numbers=f"[{citation.marker}]",
-            title=unlinked(place.title),
+            title=outside_code(place.title, unlinked),
             url=place.url,
             locator=" · ".join(filter(None, [place.locator, "" if place.url else place.file])),
             words=_quoted(citation),
@@ -209,5 +213,5 @@ def _passages(response: AgentResponse) -> Iterator[Passage]:
 
 
 def _quoted(citation: Citation) -> str:
-    text = unlinked(citation.quote.strip())
-    return split(text, _LONGEST_QUOTE, count=utf16_length)[0] if text else _NOTHING
+    text = outside_code(citation.quote, unlinked).strip("\n").rstrip()
+    return shortened(text, _LONGEST_QUOTE, count=utf16_length) if text else _NOTHING

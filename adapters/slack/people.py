@@ -1,20 +1,25 @@
-"""Who counts as staff in Slack, and who as a guest of another organisation."""
+"""Who somebody is in a Slack workspace: its admin, a member, or a guest of another one."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.inbound import Spot, spot_of_interaction
+from adapters.access.standing import Presence
+from adapters.heard import Heard
+from adapters.slack.inbound import PLATFORM, Spot, spot_of_interaction
 from adapters.slack.installations import Installations
 from adapters.slack.refusals import CHANNEL_IS_CLOSED
 from adapters.slack.workspaces import Clients
+from core.access.staff import Member, no_member
+from core.access.tenants import Tenant
 from core.errors import BotError
 from core.installations.store import Installed
 
@@ -22,8 +27,17 @@ logger = logging.getLogger(__name__)
 
 Json = Mapping[str, Any]
 
-_COLLEAGUE = "colleague"
-"""Stands for the channel where it is asked who is of the organisation."""
+GROUPS_SCOPE = "usergroups:read"
+"""Without it, user groups make nobody staff."""
+_MEMBER, _GROUP, _GROUPS, _COLLEAGUE = "member", "group", "groups", "colleague"
+"""What is asked about an id."""
+_PEOPLE = ("U", "W")
+"""How the ids of people begin; those of old integrations begin with B."""
+_NO_GROUPS = frozenset[str]()
+_NO_MEMBERS = ("deleted", "is_bot", "is_restricted", "is_ultra_restricted")
+"""Marks of apps, guests, and those who have left."""
+_NO_GROUP = frozenset({"missing_scope", "no_such_subteam", "plan_upgrade_required"})
+"""Refusals that asking again does not change."""
 _FRESH = 300.0
 """Seconds for which an answer of Slack's is good enough."""
 _MOST_KNOWN = 10_000
@@ -32,28 +46,102 @@ _PATIENCE = 1.5
 
 
 class People:
-    """Asks Slack who somebody is; who cannot be asked about is no staff, and a guest.
+    """Asks Slack who somebody is; who cannot be asked about is no member, and a guest.
 
-    Staff are a workspace's admins, and who created the channel; guests never are.
+    Members are the people of the workspace, or of the organisation that let the app in; guests
+    and apps never are. Admins are the workspace's admins and owners.
     """
 
     def __init__(self, clients: Clients, installations: Installations) -> None:
         self._clients = clients
         self._installations = installations
-        self._known: dict[tuple[str, str, str], tuple[float, bool]] = {}
+        self._known: dict[Hashable, tuple[float, Any]] = {}
 
-    async def is_staff(self, team: str, enterprise: str | None, user: str, channel: str) -> bool:
-        """Return whether somebody may set the bot up in a channel; without one, everywhere."""
+    def introduced(self, heard: Heard) -> Heard:
+        """Return what was heard, with what finds out who its asker is."""
+        enterprise = heard.address["enterprise"]
+        asked = partial(self.member, heard.workspace, enterprise, heard.user)
+        known = no_member if heard.outsider else asked
+        return replace(heard, member=known, organisation=enterprise, role_later=True)
 
-        async def is_staff() -> bool:
-            client = await self._clients.of(team, enterprise)
-            home = await self._installations.find(team, enterprise)
-            found = await _user(client, user)
-            if home is None or not _is_of(home, found):
-                return False
-            return _is_admin(found) or await _has_created(client, user, channel)
+    def presence_of(self, spot: Spot) -> Presence:
+        """Return somebody at a place, as far as it decides whether they are staff there."""
+        asked = partial(self.member, spot.team, spot.enterprise, spot.user)
+        wider = Tenant(PLATFORM, spot.enterprise) if spot.enterprise else None
+        member = no_member if spot.outsider else asked
+        return Presence(spot.location, member, wider)
 
-        return await self._asked((team, user, channel), is_staff)
+    async def member(
+        self, team: str, enterprise: str | None, user: str, groups: frozenset[str] = _NO_GROUPS
+    ) -> Member | None:
+        """Return somebody in a workspace, with those of some groups that they are in."""
+        if not user.startswith(_PEOPLE):
+            return None
+        ordered = sorted(groups)
+        member, *inside = await asyncio.gather(
+            self._asked((team, user, _MEMBER), partial(self._member, team, enterprise, user), None),
+            *(self.people_in(team, enterprise, group) for group in ordered),
+        )
+        if member is None:
+            return None
+        held = [group for group, people in zip(ordered, inside, strict=True) if user in people]
+        found: Member = replace(member, holds=frozenset(held))
+        return found
+
+    async def people_in(self, team: str, enterprise: str | None, group: str) -> frozenset[str]:
+        """Return the ids of a user group's people; nobody where Slack does not say."""
+        asking = partial(self._people_in, team, enterprise, group)
+        found: frozenset[str] = await self._asked((team, group, _GROUP), asking, _NO_GROUPS)
+        return found
+
+    async def groups(self, team: str, enterprise: str | None) -> Mapping[str, str]:
+        """Return the handles of a workspace's user groups by id; none where Slack does not say."""
+        asking = partial(self._groups, team, enterprise)
+        found: Mapping[str, str] = await self._asked((team, _GROUPS), asking, {})
+        return found
+
+    async def may_read_groups(self, team: str, enterprise: str | None) -> bool:
+        """Return whether the workspace lets us know who is in its user groups.
+
+        Raises:
+            StoreError: when the database fails.
+            DeliveryError: when Slack does not say who we are.
+        """
+        home = await self._installations.find(team, enterprise)
+        return home is not None and GROUPS_SCOPE in home.scopes.split(",")
+
+    async def _member(self, team: str, enterprise: str | None, user: str) -> Member | None:
+        client = await self._clients.of(team, enterprise)
+        home = await self._installations.find(team, enterprise)
+        found = await _user(client, user)
+        if home is None or not _is_of(home, found) or any(found.get(no) for no in _NO_MEMBERS):
+            return None
+        profile = found.get("profile") or {}
+        name = str(profile.get("display_name") or found.get("real_name") or "")
+        return Member(user, is_admin=_is_admin(found), name=name)
+
+    async def _groups(self, team: str, enterprise: str | None) -> Mapping[str, str]:
+        client, team_id = await self._of(team, enterprise)
+        found = await client.usergroups_list(team_id=team_id)
+        return {str(group["id"]): str(group["handle"]) for group in found["usergroups"]}
+
+    async def _of(self, team: str, enterprise: str | None) -> tuple[AsyncWebClient, str | None]:
+        """Return a client, and the workspace where its token is a whole organisation's."""
+        client = await self._clients.of(team, enterprise)
+        home = await self._installations.find(team, enterprise)
+        is_wide = home is not None and home.place == home.organisation
+        return client, team if is_wide else None
+
+    async def _people_in(self, team: str, enterprise: str | None, group: str) -> frozenset[str]:
+        client, team_id = await self._of(team, enterprise)
+        try:
+            found = await client.usergroups_users_list(usergroup=group, team_id=team_id)
+        except SlackApiError as error:
+            if error.response.get("error") not in _NO_GROUP:
+                raise
+            logger.warning("the people in the user group %s are not to be had: %s", group, error)
+            return _NO_GROUPS
+        return frozenset(str(one) for one in found["users"])
 
     async def spot_of(self, body: Json) -> Spot:
         """Return where somebody clicked, or chose a shortcut, and whether they are a guest there.
@@ -79,13 +167,13 @@ class People:
             client = await self._clients.of(home.place, home.organisation)
             return _is_of(home, await _user(client, user))
 
-        return await self._asked((home.place, user, _COLLEAGUE), is_colleague)
+        return bool(await self._asked((home.place, user, _COLLEAGUE), is_colleague, False))
 
     async def _asked(
-        self, key: tuple[str, str, str], asking: Callable[[], Awaitable[bool]]
-    ) -> bool:
-        """Return what Slack says, or said lately; no where it does not tell soon."""
-        asked_at, known = self._known.get(key, (-_FRESH, False))
+        self, key: Hashable, asking: Callable[[], Awaitable[Any]], otherwise: object
+    ) -> Any:
+        """Return what Slack says, or said lately; `otherwise` where it does not tell soon."""
+        asked_at, known = self._known.get(key, (-_FRESH, None))
         if time.monotonic() - asked_at < _FRESH:
             return known
         try:
@@ -93,7 +181,7 @@ class People:
                 answer = await asking()
         except (SlackClientError, BotError, aiohttp.ClientError, OSError) as error:
             logger.warning("Slack does not say who somebody is: %s", error or "not in time")
-            return False
+            return otherwise
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         self._known[key] = (time.monotonic(), answer)
@@ -127,10 +215,3 @@ def _is_of(home: Installed, user: Json) -> bool:
 
 def _is_admin(user: Json) -> bool:
     return bool(user.get("is_admin") or user.get("is_owner"))
-
-
-async def _has_created(client: AsyncWebClient, user: str, channel: str) -> bool:
-    if not channel or channel.startswith("D"):
-        return False
-    found = (await client.conversations_info(channel=channel))["channel"]
-    return bool(found.get("creator") == user)

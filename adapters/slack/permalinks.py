@@ -4,8 +4,10 @@ import re
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
+from adapters.payloads import mapping, mappings
 from adapters.slack.address import Address
 from adapters.slack.lookups import Json, Lookups, Place
+from adapters.slack.payloads import readable_message
 from adapters.slack.plain import all_of
 from core.models import (
     EXPLAIN_QUOTE,
@@ -118,8 +120,9 @@ class Permalinks:
         else:
             replies, ts = "conversations.replies", link.thread
             found = await call(place, replies, channel=channel, ts=ts, limit=2, **exactly)
-        messages = found["messages"] if found is not None else ()
-        return next((m for m in messages if m["ts"] == link.ts), None)
+        messages = mappings(mapping(found).get("messages"))
+        message = next((m for m in messages if m.get("ts") == link.ts), None)
+        return readable_message(message) if message is not None else None
 
 
 def _link_in(text: str) -> _Link | None:

@@ -11,6 +11,8 @@ Json = Mapping[str, Any]
 EVENT_TYPE = "glossator_answer"
 QUESTION_PART = -1
 """The question that the bot posts for whoever asked with a command."""
+NOTICE_PART = -2
+"""What an asker is told meanwhile where Slack shows nothing to one reader alone."""
 
 
 def metadata(key: str, part: int) -> dict[str, Any]:

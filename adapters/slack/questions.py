@@ -15,10 +15,9 @@ from adapters.about import NOTHING_TO_EXPLAIN
 from adapters.desk import HOW_TO_ASK, FrontDesk, Received
 from adapters.heard import Heard
 from adapters.in_time import done_in_time
-from adapters.intake import SLOW, Intake, waiting_sentence
+from adapters.intake import SLOW, Intake
 from adapters.slack.address import Response
 from adapters.slack.inbound import (
-    PLATFORM,
     Spot,
     heard_command,
     moment_of,
@@ -41,7 +40,6 @@ from adapters.slack.told import (
     told,
     typed,
 )
-from core.channels.rules import Askers
 from core.models import now
 
 logger = logging.getLogger(__name__)
@@ -102,8 +100,6 @@ class Questions:
     ) -> None:
         """Take what a command asks.
 
-        That a course has no such section is told to the asker alone.
-
         Args:
             course: The course that is asked, whatever the channel says.
         """
@@ -112,22 +108,15 @@ class Questions:
 
         text = from_mrkdwn(asked.question)
 
-        def said(*, private: bool) -> Heard:
+        async def heard() -> Heard:
+            private = await self._is_private(spot, asked.private)
             heard = heard_command(
                 spot, key, text.text, quote=text.quote, private=private, response=response
             )
             return replace(heard, course=course, section=asked.section)
 
-        async def heard() -> Heard:
-            hidden = await self._is_private(spot) if asked.private is None else asked.private
-            is_known = hidden or await self._desk.knows_section(said(private=False))
-            return said(private=hidden or not is_known)
-
-        slow, received = await self._accepted(key, heard, ack)
-        if slow:
-            return
-        sentence = waiting_sentence(received.accepted) if received else None
-        await (ack(told(sentence)) if sentence else ack())
+        if not await self._is_slow(key, heard, ack):
+            await ack()
 
     async def explain(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
         """Show what is to be explained, and ask what about it."""
@@ -152,31 +141,28 @@ class Questions:
                 key,
                 typed(view, QUESTION).strip(),
                 quote=quote_in(view),
-                private=typed(view, WHO_SEES) == PRIVATE,
+                private=await self._is_private(spot, typed(view, WHO_SEES) == PRIVATE),
                 response=response,
             )
 
-        slow, _ = await self._accepted(key, heard, None)
-        if slow:
+        if await self._is_slow(key, heard, None):
             text = {"type": "section", "text": plain(SLOW)}
             await ack(response_action="update", view=shown_modal("Explain this passage", [text]))
         else:
             await ack()
 
     async def receive(self, heard: Heard) -> Received | None:
-        """Have the desk decide, which knows who is staff where only staff may ask."""
-        rules = await self._desk.rules(heard)
-        if rules.askers is Askers.STAFF:
-            enterprise = heard.address["enterprise"]
-            asker, channel = heard.user, heard.channel
-            staff = await self._people.is_staff(heard.workspace, enterprise, asker, channel)
-            heard = replace(heard, staff=staff)
-        return await self._desk.receive(heard, rules)
+        """Have the desk decide, which finds out who asks."""
+        return await self._desk.receive(self._people.introduced(heard))
 
-    async def _accepted(
+    async def redo(self, heard: Heard, original: str) -> Received | None:
+        """Have the desk decide about an edited question, as about a new one."""
+        return await self._desk.redo(self._people.introduced(heard), original)
+
+    async def _is_slow(
         self, key: str, heard: Callable[[], Awaitable[Heard]], ack: AsyncAck | None
-    ) -> tuple[bool, Received | None]:
-        """Have a question accepted; return whether that takes long, and the receipt.
+    ) -> bool:
+        """Have a question accepted; return whether that takes long.
 
         Slack waits three seconds. When the database takes longer, the asker is told, and the
         answer follows as soon as the question is stored.
@@ -187,15 +173,19 @@ class Questions:
 
         accepting = self._intake.begin(key, accept)
         if await done_in_time(accepting):
-            return False, accepting.result()
+            accepting.result()
+            return False
         logger.warning("a question waits for the database: %s", key)
         if ack is not None:
             await ack(told(SLOW))
-        return True, None
+        return True
 
-    async def _is_private(self, spot: Spot) -> bool:
-        rules = await self._desk.rules_at(PLATFORM, spot.team, spot.places)
-        return bool(rules.private)
+    async def _is_private(self, spot: Spot, wished: bool | None) -> bool:
+        """Return whether an asker alone sees the answer, who may wish so or otherwise."""
+        if wished is None:
+            rules = await self._desk.rules_at(spot.location)
+            return bool(rules.private)
+        return wished or (not spot.direct and self._desk.keeps_private(spot.location))
 
 
 def _metadata(body: Json, spot: Spot) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from slack_sdk.errors import SlackApiError
 
-from core.errors import DeliveryError
+from core.errors import DeliveryError, Unclear
 
 MESSAGE_GONE = frozenset({"message_not_found"})
 STILL_STREAMING = "streaming_state_conflict"
@@ -66,10 +66,6 @@ class TooMany(Refused):
         value = headers.get("Retry-After") or headers.get("retry-after") or ""
         self.seconds = float(value) if value.replace(".", "", 1).isdigit() else _MINUTE
         super().__init__(method, "ratelimited", permanent=False, retry_after=self.seconds)
-
-
-class Unclear(DeliveryError):
-    """Nobody knows whether Slack did what it was asked to."""
 
 
 def refused(method: str, error: SlackApiError) -> DeliveryError:

@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Self
 
+from adapters.access.choice import choice_of
 from adapters.base import PostKeeper
 from adapters.growing import GrowingReply, Unfinished
-from adapters.slack import outbound, removing
+from adapters.slack import outbound, removing, whispered
 from adapters.slack.address import Address
 from adapters.slack.outbound import Growing, Post
+from adapters.slack.posting import NOTICE_PART
 from adapters.slack.refusals import CHANNEL_IS_CLOSED, Refused
 from adapters.slack.rest import Rest
 from adapters.slack.shown import Shown
@@ -16,7 +18,7 @@ from adapters.slack.whispered import Whispered
 from adapters.slack.workspaces import Workspaces
 from core.errors import BotError
 from core.grounding import wording
-from core.inbox.base import Job, Kind
+from core.inbox.base import Job, Kind, Posted
 from core.models import AgentRequest, AgentResponse
 
 INTERVAL = 1.0
@@ -46,7 +48,8 @@ class SlackReply(GrowingReply[Post]):
         address = Address.of(job)
         rest = await Rest.of(workspaces, (address.team, address.enterprise), keeper.check)
         request = job.arrival.request
-        post = _placeholder(job, request)
+        assert request is not None, "only what is asked is answered"
+        post = outbound.placeholder(request.request_id)
         if not address.ephemeral:
             messages = Shown(rest, job, keeper)
             try:
@@ -80,14 +83,39 @@ class SlackReply(GrowingReply[Post]):
             one_message=self._shown.is_one_message,
         )
 
-    def _sentence(self, text: str) -> Post:
-        return outbound.sentence(text)
-
     async def _grow(self, unfinished: Unfinished) -> None:
         request = self._job.arrival.request
         assert request is not None, "only an answer to a request grows"
         growing = await asyncio.to_thread(_growing, unfinished, request, self._asked)
         await self._shown.grow(growing)
+
+
+async def tell(workspaces: Workspaces, job: Job, keeper: PostKeeper, sentence: str) -> None:
+    """Tell the asker a sentence, as `ChatAdapter.tell` does.
+
+    In a direct message it is a message like any other, which nobody else reads.
+    """
+    address = Address.of(job)
+    rest = await Rest.of(workspaces, (address.team, address.enterprise), keeper.check)
+    post = outbound.sentence(sentence, choice_of(job.arrival))
+    if address.is_private and address.question is not None:
+        messages = Shown(rest, job, keeper)
+        try:
+            await messages.open(post, renew=True)
+            await messages.cut(1)
+        finally:
+            messages.close()
+        return
+    await removing.retract(rest, job)
+    if job.posted != Posted():
+        await keeper.keep(Posted())
+    await keeper.send_once(lambda: whispered.tell(rest, job, post))
+
+
+async def notify(workspaces: Workspaces, job: Job, sentence: str) -> None:
+    """Tell the asker something while the question waits, as `ChatAdapter.notify` does."""
+    rest = await _rest_for(workspaces, job)
+    await whispered.tell(rest, job, outbound.sentence(sentence), NOTICE_PART)
 
 
 async def retract(workspaces: Workspaces, job: Job) -> None:
@@ -112,12 +140,6 @@ def _hold_nothing_back() -> None:
 def _is_closed(error: BotError) -> bool:
     """Return whether the bot may not write where it was asked."""
     return isinstance(error, Refused) and error.word in CHANNEL_IS_CLOSED
-
-
-def _placeholder(job: Job, request: AgentRequest | None) -> Post:
-    if request is None:
-        return outbound.sentence(job.arrival.refusal or BotError.user_message)
-    return outbound.placeholder(request.request_id)
 
 
 def _growing(unfinished: Unfinished, request: AgentRequest, asked: str | None) -> Growing:

@@ -10,13 +10,14 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
+from adapters.payloads import mapping, mappings, text
 from adapters.slack import budget
 from adapters.slack.blocks import Block, blocks, fallback
 from adapters.slack.client import SlackClient
 from adapters.slack.outbound import Post
-from adapters.slack.refusals import TooMany, Unclear, of_status, refused
+from adapters.slack.refusals import TooMany, of_status, refused
 from adapters.slack.workspaces import Workspace, Workspaces
-from core.errors import DeliveryError
+from core.errors import DeliveryError, Unclear
 
 logger = logging.getLogger(__name__)
 
@@ -93,20 +94,20 @@ class Rest:
         Raises:
             Unclear: when it may have been posted all the same.
         """
-        body = _message(post) | {"channel": channel, "metadata": metadata}
+        body = self._message(post) | {"channel": channel, "metadata": metadata}
         body |= {"thread_ts": thread} if thread else {}
         return str((await self._once(budget.POST, body))["ts"])
 
     async def update(self, channel: str, ts: str, post: Post, metadata: Json) -> None:
         """Show the post in place of what the message showed."""
-        body = _message(post) | {"channel": channel, "ts": ts, "metadata": metadata}
+        body = self._message(post) | {"channel": channel, "ts": ts, "metadata": metadata}
         await self._repeated(budget.UPDATE, body)
 
     async def update_if_spare(self, channel: str, ts: str, post: Post, metadata: Json) -> bool:
         """Do as `update`, once; False: others need the call."""
         if not self.workspace.budget.may_show(budget.UPDATE):
             return False
-        body = _message(post) | {"channel": channel, "ts": ts, "metadata": metadata}
+        body = self._message(post) | {"channel": channel, "ts": ts, "metadata": metadata}
         await self._send(budget.UPDATE, body)
         return True
 
@@ -116,7 +117,7 @@ class Rest:
 
     async def whisper(self, channel: str, thread: str | None, reader: str, post: Post) -> None:
         """Show a message to one reader alone."""
-        body = _message(post) | {"channel": channel, "user": reader}
+        body = self._message(post) | {"channel": channel, "user": reader}
         body |= {"thread_ts": thread} if thread else {}
         await self._once("chat.postEphemeral", body)
 
@@ -128,7 +129,7 @@ class Rest:
             url, ssl=client.ssl, proxy=client.proxy, session=client.session
         )
         webhook.retry_handlers = []
-        body = _message(post) | {"response_type": "ephemeral", "replace_original": False}
+        body = self._message(post) | {"response_type": "ephemeral", "replace_original": False}
         try:
             async with asyncio.timeout(_TIMEOUT):
                 answer = await webhook.send_dict(body)
@@ -137,6 +138,10 @@ class Rest:
         if answer.status_code != 200 or _DECLINED.search(answer.body):
             word = "" if answer.status_code >= 500 else "response_url"
             raise of_status("to respond", answer.status_code, answer.headers, word)
+
+    def _message(self, post: Post) -> Json:
+        shown = blocks(post, escape_code=self.workspace.escape_code)
+        return {"text": fallback(post), "blocks": shown, **_QUIET}
 
     # --- streams ------------------------------------------------------------------------
 
@@ -216,8 +221,9 @@ class Rest:
         found, cursor = dict[str, Json](), ""
         for _ in range(_MOST_PAGES):
             page = await self._repeated(method, body | ({"cursor": cursor} if cursor else {}))
-            found |= {str(message["ts"]): message for message in page["messages"]}
-            cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
+            messages = mappings(page.get("messages"))
+            found |= {ts: dict(one) for one in messages if (ts := text(one.get("ts")))}
+            cursor = text(mapping(page.get("response_metadata")).get("next_cursor"))
             if not cursor or (len(found) <= _FEW and not patient):
                 break
         if cursor:
@@ -272,7 +278,3 @@ class Rest:
             raise Unclear(f"{method}: {type(error).__name__}") from error
         data: Mapping[str, Any] = answer.data
         return data
-
-
-def _message(post: Post) -> Json:
-    return {"text": fallback(post), "blocks": blocks(post), **_QUIET}

@@ -16,11 +16,11 @@ from adapters.slack.refusals import (
     STILL_STREAMING,
     Refused,
     TooMany,
-    Unclear,
 )
 from adapters.slack.removing import delete, messages_for
 from adapters.slack.rest import Rest
 from adapters.slack.streaming import Stream, beginning
+from core.errors import Unclear
 from core.inbox.base import Job, Posted
 
 logger = logging.getLogger(__name__)

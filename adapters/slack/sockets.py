@@ -4,22 +4,20 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import aiohttp
-from slack_bolt.adapter.socket_mode.async_internals import (
-    run_async_bolt_app,
-    send_async_response,
-)
-from slack_bolt.async_app import AsyncApp
+from slack_bolt.adapter.socket_mode.async_internals import send_async_response
 from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.payloads import mapping, text
+from adapters.slack.acknowledging import Dispatcher
 from adapters.slack.patience import patiently
 from adapters.slack.refusals import refused
 from core.errors import ConfigurationError, DeliveryError
@@ -51,7 +49,11 @@ class Sockets:
     """
 
     def __init__(
-        self, app: AsyncApp, app_token: str, client: AsyncWebClient, begun: Callable[[], None]
+        self,
+        dispatcher: Dispatcher,
+        app_token: str,
+        client: AsyncWebClient,
+        begun: Callable[[], None],
     ) -> None:
         """Prepare a socket that is not opened yet.
 
@@ -60,7 +62,7 @@ class Sockets:
             begun: Called when a socket is open, unless Slack had announced that the one before
                 it would end: then none of its events were lost.
         """
-        self._app = app
+        self._dispatcher = dispatcher
         self._begun = begun
         self._announced_at = -_REPLACED_WITHIN
         self._app_token = app_token
@@ -85,7 +87,7 @@ class Sockets:
             ping_interval=_PING_EVERY,
             on_message_listeners=[self._told],
         )
-        socket.socket_mode_request_listeners.append(self._answer)
+        socket.message_listeners.append(self._answer)
         socket.wss_uri = url
         await socket.connect()
         logger.info("connected to Slack by a socket")
@@ -107,12 +109,19 @@ class Sockets:
         """Return whether the socket is open."""
         return self._socket is not None and await self._socket.is_connected()
 
-    async def _answer(self, socket: Any, request: SocketModeRequest) -> None:
-        """Hand an event on, and acknowledge it when the app has it."""
+    async def _answer(self, socket: Any, message: dict[Any, Any], _: str | None) -> None:
+        """Hand an envelope on, whatever it holds, and acknowledge it when that is done with.
+
+        Slack's own envelopes have an id; what has none, as a hello, cannot be acknowledged.
+        """
+        envelope = message.get("envelope_id")
+        if not isinstance(envelope, str):
+            return
         self._unacknowledged += 1
         try:
             begun = time.time()
-            response = await run_async_bolt_app(self._app, request)
+            response = await self._dispatcher.dispatch(message.get("payload"))
+            request = SocketModeRequest(text(message.get("type")), envelope, {})
             await send_async_response(socket, request, response, begun)
         finally:
             self._unacknowledged -= 1
@@ -124,15 +133,23 @@ class Sockets:
 
     async def _told(self, message: aiohttp.WSMessage) -> None:
         """Take note of what Slack says of the socket itself."""
-        if len(message.data) > _LONGEST_NEWS:
-            return
-        news = json.loads(message.data)
-        if news.get("type") == "disconnect" and news.get("reason") in _ANNOUNCED:
+        news = _news(message.data)
+        if news.get("type") == "disconnect" and text(news.get("reason")) in _ANNOUNCED:
             self._announced_at = time.monotonic()
         elif news.get("type") == "hello":
             if time.monotonic() - self._announced_at >= _REPLACED_WITHIN:
                 self._begun()
             self._announced_at = -_REPLACED_WITHIN
+
+
+def _news(data: str) -> Mapping[str, Any]:
+    """Return what Slack says of a socket; nothing for an event, and for what is no JSON."""
+    if len(data) > _LONGEST_NEWS:
+        return {}
+    try:
+        return mapping(json.loads(data))
+    except (ValueError, RecursionError):
+        return {}
 
 
 class _Socket(SocketModeClient):

@@ -1,4 +1,4 @@
-"""`/course`: what workspace admins and channel creators set for a channel or the workspace."""
+"""`/course`: what staff set for a channel, and admins for the whole workspace."""
 
 import logging
 import shlex
@@ -9,9 +9,11 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 
 from adapters.channel_settings import NOTHING_TO_SET, ChannelSettings
+from adapters.features.staff_settings import StaffSettings
 from adapters.in_time import Unhurried
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_command
 from adapters.slack.people import People
+from adapters.slack.staff_commands import STAFF, StaffCommands, unescaped
 from adapters.slack.told import answer_command, told
 from core.channels.rules import Askers, FollowUps, Rules
 from core.channels.store import Place
@@ -22,8 +24,6 @@ logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
-STAFF_COMMAND = "Workspace admins, and who created this channel, can do that."
-ADMIN_COMMAND = "What holds in the whole workspace is for its admins to set."
 HOW_TO_SET = """\
 **How to set me up here**
 - `/course show` shows what holds in this channel
@@ -32,7 +32,9 @@ HOW_TO_SET = """\
 - `/course set length: short` with any of `follow-ups: until-people-talk` or `mention`, \
 `askers: everyone` or `staff`, `length: short`, `normal` or `long`, `private: yes`, \
 `auto-answer: yes`, `outsiders: yes`
-Put `workspace` at the end of any of them, and it holds in the whole workspace."""
+Put `workspace` at the end of any of them, and it holds in the whole workspace.
+- `/course staff list` shows who may do that; admins say `/course staff add @tutors`, or \
+`/course staff add @anna biology` for one course, and `/course staff remove @tutors`"""
 _WORKSPACE = "workspace"
 _YES_NO = {"yes": True, "on": True, "no": False, "off": False}
 _RULES = {
@@ -53,14 +55,23 @@ _WORDS: Mapping[str, type[FollowUps] | type[Askers] | type[AnswerLength]] = {
 class Staff:
     """Sets rules for the channel that the command is given in."""
 
-    def __init__(self, settings: ChannelSettings, people: People, unhurried: Unhurried) -> None:
+    def __init__(
+        self,
+        settings: ChannelSettings,
+        staff: StaffSettings,
+        naming: StaffCommands,
+        people: People,
+        unhurried: Unhurried,
+    ) -> None:
         self._settings = settings
+        self._staff = staff
+        self._naming = naming
         self._people = people
         self._unhurried = unhurried
 
     async def course(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
         """Do what the command says, and tell what holds afterwards."""
-        answer = self._answer(spot_of_command(body), str(body.get("text") or ""))
+        answer = self._answer(spot_of_command(body), unescaped(str(body.get("text") or "")))
         await answer_command(self._unhurried, answer, ack, respond)
 
     async def _answer(self, spot: Spot, text: str) -> Json:
@@ -70,27 +81,27 @@ class Staff:
             return told(error.user_message)
 
     async def _done(self, spot: Spot, text: str) -> str:
-        words = _split(text)
+        words, who = _split(text), self._people.presence_of(spot)
+        if words and words[0].lower() == STAFF:
+            return await self._naming.done(who, words[1:])
         everywhere = len(words) > 1 and words[-1].lower() == _WORKSPACE
         words = words[:-1] if everywhere else words
-        channel = "" if everywhere else spot.channel  # anybody may create a channel
-        if not await self._people.is_staff(spot.team, spot.enterprise, spot.user, channel):
-            raise RequestError(user_message=ADMIN_COMMAND if everywhere else STAFF_COMMAND)
+        await (self._staff.admit_admin(who) if everywhere else self._staff.admit(who))
         if [word.lower() for word in words] in ([], ["show"]):
             return await self._lines(spot)
-        changes = await self._changes(words)
+        changes = await self._changes(spot, words)
         if changes is None:
             return HOW_TO_SET
         place = spot.team if everywhere else spot.channel
-        await self._settings.change(Place(PLATFORM, spot.team, place), changes)
+        await self._settings.change(Place(PLATFORM, spot.team, place), spot.location, changes)
         extent = "this workspace" if everywhere else "this channel"
         return f"Done, for {extent}.\n{await self._lines(spot)}"
 
-    async def _changes(self, words: list[str]) -> dict[str, Any] | None:
+    async def _changes(self, spot: Spot, words: list[str]) -> dict[str, Any] | None:
         """Return what a command changes; None: it says nothing that we know."""
         match [words[0].lower(), *words[1:]]:
             case ["bind", course]:
-                if refusal := await self._settings.unknown_course(course):
+                if refusal := await self._settings.unknown_course(spot.location, course):
                     raise RequestError(user_message=refusal)
                 return {"course_id": course, "excluded": False}
             case ["unbind"]:
@@ -103,7 +114,7 @@ class Staff:
                 return None
 
     async def _lines(self, spot: Spot) -> str:
-        lines = await self._settings.lines(PLATFORM, spot.team, spot.places)
+        lines = await self._settings.lines(spot.location)
         return "\n".join(f"- {line}" for line in lines)
 
 

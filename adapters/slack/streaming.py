@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from adapters.markdown.slack_text import markdown_escaped
 from adapters.slack.blocks import Block, buttons
 from adapters.slack.outbound import Growing, Post
 from adapters.slack.rest import Rest
@@ -39,7 +40,8 @@ class Stream:
             Refused: when Slack does not take it.
             Unclear: when it may show the new text, or not: nothing must be added any more.
         """
-        text = growing.settled
+        escape_code = self._rest.workspace.escape_code
+        text = markdown_escaped(growing.settled, escape_code=escape_code)
         if not text:
             await self._show_task(growing.reads)
             return

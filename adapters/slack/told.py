@@ -14,7 +14,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.about import DELETE
 from adapters.in_time import Unhurried
-from adapters.markdown.slack_text import controls_escaped
+from adapters.markdown.slack_rich import CONTROLS, divided
+from adapters.slack.blocks import fallback, markdown_blocks
+from adapters.slack.outbound import Post
 from core.feedback.store import LONGEST_REASON
 from core.models import MAX_QUESTION, MAX_SELECTED_TEXT
 
@@ -39,9 +41,8 @@ _PATIENCE = 2.0
 
 def told(markdown: str, *more: Json) -> Json:
     """Return a message that its reader alone sees; titles and names in it are escaped before."""
-    text = controls_escaped(markdown)
-    shown = [{"type": "markdown", "text": text}, *more]
-    return {"response_type": "ephemeral", "text": text[:_LONGEST_SECTION], "blocks": shown}
+    shown = [*markdown_blocks(divided(markdown, CONTROLS)), *more]
+    return {"response_type": "ephemeral", "text": fallback(Post(markdown)), "blocks": shown}
 
 
 def forget_button() -> Json:
@@ -194,7 +195,7 @@ def _question_input() -> Json:
         "type": "input",
         "block_id": QUESTION,
         "optional": True,
-        "label": plain("Your question (optional)"),
+        "label": plain("Your question"),
         "element": element,
     }
 

@@ -1,18 +1,16 @@
-"""An answer that only its asker sees: one message, shown when it is finished."""
+"""What only its asker sees: an answer in one message, shown when finished, or a sentence."""
 
 import logging
 
 from adapters.base import PostKeeper
 from adapters.slack.address import Address
 from adapters.slack.outbound import Growing, Post
+from adapters.slack.posting import metadata
 from adapters.slack.refusals import Refused
 from adapters.slack.rest import Rest
-from core.inbox.base import Job, Posted
+from core.inbox.base import Job
 
 logger = logging.getLogger(__name__)
-
-_MOST_RESPONSES = 2
-"""Tries to answer by the address of the command; Slack allows five in half an hour."""
 
 
 class Whispered:
@@ -20,7 +18,7 @@ class Whispered:
 
     It goes to the address that came with the command, which also works where the bot is no
     member; else, and when that is dead, into the channel. Slack tells nobody which ephemeral
-    messages there are: one whose sending nobody can vouch for is sent again.
+    messages there are: the job is settled before one is sent, which nobody sends again.
     """
 
     is_one_message = True
@@ -29,7 +27,6 @@ class Whispered:
         self._rest = rest
         self._job = job
         self._keeper = keeper
-        self._address = Address.of(job)
         self.posted = job.posted
 
     async def open(self, post: Post, *, renew: bool) -> None:
@@ -39,18 +36,12 @@ class Whispered:
         """Show nothing until the answer is finished: the address may be used five times."""
 
     async def show(self, part: int, post: Post) -> None:
-        """Show the post, unless an earlier holder has.
+        """Show the post once, or not at all when nobody can vouch for its sending.
 
         Raises:
             DeliveryError: when Slack does not take it.
         """
-        if self.posted.messages:
-            return
-        if not await self._responded(post):
-            address = self._address
-            await self._rest.whisper(address.channel, address.root, address.asker, post)
-        self.posted = Posted((f"ephemeral:{self._job.arrival.key}",), self.posted.thread)
-        await self._keeper.keep(self.posted)
+        await self._keeper.send_once(lambda: _alone(self._rest, self._job, post))
 
     async def cut(self, parts: int) -> None:
         """Delete nothing: there is one message."""
@@ -58,16 +49,39 @@ class Whispered:
     def close(self) -> None:
         """Give nothing back: no calls are kept for it."""
 
-    async def _responded(self, post: Post) -> bool:
-        """Answer by the command's address; return whether it took the answer."""
-        response = self._address.response
-        if response is None or response.is_over or self._job.fence > _MOST_RESPONSES:
-            return False
-        try:
-            await self._rest.respond(response.url, post)
-        except Refused as refusal:
-            if not refusal.permanent:
-                raise
-            logger.info("a command is answered in its channel: %s", refusal)
-            return False
-        return True
+
+async def tell(rest: Rest, job: Job, post: Post, part: int = 0) -> None:
+    """Show a sentence once, or not at all when nobody can vouch for its sending.
+
+    Where Slack shows nothing to one reader alone, it is a reply to the message that asked.
+
+    Raises:
+        DeliveryError: when Slack does not take it.
+    """
+    address = Address.of(job)
+    try:
+        await _alone(rest, job, post)
+    except Refused as refusal:
+        if not refusal.permanent or address.question is None:
+            raise
+        ours = metadata(job.arrival.key, part)
+        await rest.post(address.channel, address.root, post, ours)
+
+
+async def _alone(rest: Rest, job: Job, post: Post) -> None:
+    address = Address.of(job)
+    if not await _responded(rest, job, post):
+        await rest.whisper(address.channel, address.thread, address.asker, post)
+
+
+async def _responded(rest: Rest, job: Job, post: Post) -> bool:
+    """Answer by the command's address; return whether it took the answer."""
+    response = Address.of(job).response
+    if response is None or response.is_over:
+        return False
+    try:
+        await rest.respond(response.url, post)
+    except Refused as refusal:  # it was not shown, for sure
+        logger.info("a command is answered in its channel: %s", refusal)
+        return False
+    return True

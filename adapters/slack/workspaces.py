@@ -32,6 +32,8 @@ class Workspace:
     """False from the moment on that Slack refuses to stream there."""
     me: str | None = None
     """The bot's user id, once it was asked for."""
+    escape_code: bool = False
+    """Whether `&`, `<` and `>` are escaped inside of code in a block of Markdown."""
 
 
 @dataclass(slots=True)
@@ -41,13 +43,16 @@ class Workspaces:
     clients: Clients
     minute: float = 60.0
     """Seconds of Slack's minute; tests have a shorter one."""
+    escape_code: bool = False
+    """As of each workspace."""
     _known: dict[tuple[str | None, str], Workspace] = field(default_factory=dict)
 
     def of(self, team: str, enterprise: str | None) -> Workspace:
         """Return what all answers of a workspace share."""
         place = (enterprise, team)
         if place not in self._known:
-            self._known[place] = Workspace(Budget(minute=self.minute))
+            budget = Budget(minute=self.minute)
+            self._known[place] = Workspace(budget, escape_code=self.escape_code)
         return self._known[place]
 
     def forget(self, team: str, enterprise: str | None) -> None:

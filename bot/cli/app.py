@@ -16,6 +16,7 @@ import typer
 
 from adapters.console import printable
 from bot import __version__
+from bot.cli.course_commands import courses_app
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
 from bot.cli.options import (
     CourseFilterOption,
@@ -45,9 +46,6 @@ app = typer.Typer(
 )
 sessions_app = typer.Typer(
     no_args_is_help=True, help="List, show, export and forget conversations."
-)
-courses_app = typer.Typer(
-    invoke_without_command=True, help="List the courses, show their sections, or remove one."
 )
 db_app = typer.Typer(no_args_is_help=True, help="Prepare the database, or check it.")
 app.add_typer(sessions_app, name="sessions")
@@ -138,12 +136,23 @@ def ingest(
         str | None,
         typer.Option("--course", "-c", metavar="ID", help="Into which course; made if new."),
     ] = None,
+    partial: Annotated[
+        bool,
+        typer.Option(
+            "--partial", help="Take what can be read, though most of the text files cannot."
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> int:
-    """Read a book into a course; run it again whenever the book changed."""
+    """Read a book into a course; run it again whenever the book changed.
+
+    A table says of every file that was left out why it was. Where fewer than half of the text
+    files can be read, nothing is changed and the exit code is 65, unless --partial is given;
+    GLOSSATOR_INGEST__LEAST_SHARE changes that share.
+    """
     from bot.cli.ingest import ingest as work
 
-    return _run(work(sources or [], course, as_json=as_json))
+    return _run(work(sources or [], course, partial=partial, as_json=as_json))
 
 
 @app.command()
@@ -290,48 +299,6 @@ def sessions_forget(
     return _run(forget_session(session))
 
 
-@courses_app.callback(invoke_without_command=True)
-def courses(context: typer.Context, as_json: JsonOption = False) -> int:
-    """List the courses, show their sections, or remove one."""
-    from bot.cli.courses import list_courses
-
-    if context.invoked_subcommand is not None:
-        return Exit.OK
-    return _run(list_courses(as_json=as_json))
-
-
-@courses_app.command("list")
-def courses_list(as_json: JsonOption = False) -> int:
-    """List the courses."""
-    from bot.cli.courses import list_courses
-
-    return _run(list_courses(as_json=as_json))
-
-
-@courses_app.command("sections")
-def courses_sections(course: CourseOption = None, as_json: JsonOption = False) -> int:
-    """List the sections of a course in book order."""
-    from bot.cli.courses import list_sections
-
-    return _run(list_sections(course, as_json=as_json))
-
-
-@courses_app.command("remove")
-def courses_remove(
-    course: Annotated[str, typer.Argument(callback=readable, help="Which course.")],
-    yes: YesOption = False,
-) -> int:
-    """Remove a course's text from the index; conversations stay."""
-    from bot.cli.courses import check_course, remove_course
-
-    if not yes:
-        _run(check_course(course))
-        if not typer.confirm(f"Remove the course {course}?"):
-            print("Nothing was removed.")
-            return Exit.OK
-    return _run(remove_course(course))
-
-
 @app.command()
 def usage(
     days: Annotated[
@@ -361,6 +328,35 @@ def run() -> int:
     return _run(work())
 
 
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to; replaced if there.")],
+    without_index: Annotated[
+        bool,
+        typer.Option(
+            "--without-index", help="Leave the courses' text out: they are ingested again then."
+        ),
+    ] = False,
+) -> int:
+    """Write all that is stored to one file, while the bot runs; it holds secrets."""
+    from bot.cli.backup import backup as work
+
+    return _run(work(file, with_index=not without_index))
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What 'glossator backup' wrote.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace what there is; it is lost then.")
+    ] = False,
+) -> int:
+    """Restore a backup into an empty database and index, on SQLite or PostgreSQL."""
+    from bot.cli.backup import restore as work
+
+    return _run(work(file, force=force))
+
+
 @db_app.command("upgrade")
 def db_upgrade() -> int:
     """Bring the database's tables up to date."""
@@ -375,3 +371,13 @@ def db_check() -> int:
     from bot.cli.db import check
 
     return _run(check())
+
+
+@db_app.command("forget-key")
+def db_forget_key(
+    name: Annotated[str, typer.Argument(metavar="pseudonym|encryption", callback=readable)],
+) -> int:
+    """Let the database go on with another key, after the one of before was lost."""
+    from bot.cli.db import forget_key
+
+    return _run(forget_key(name))

@@ -11,8 +11,11 @@ from adapters.console import JsonReply, PlainReply, TerminalReply
 from adapters.turn import take_turn
 from bot.cli.exits import BadInput, Exit, UsageError
 from bot.cli.opening import choose_course_of, services
+from bot.keys import PSEUDONYM
+from bot.log import tell
 from bot.settings import GeneratorName
-from bot.wiring import Services, terminal_user
+from bot.wiring import Services, terminal_user, without_text
+from core.errors import CollectionDamaged, CollectionMissing
 from core.models import (
     EXPLAIN_QUOTE,
     AgentRequest,
@@ -42,7 +45,7 @@ async def ask(asked: Question, *, generator: GeneratorName | None, as_json: bool
         raise UsageError("The quote is empty.")
     if asked.text is None and quote is None:
         raise UsageError("Ask a question, or quote a passage with --quote.")
-    async with services() as opened:
+    async with services(keys=[PSEUDONYM], needs_room=False) as opened:
         course = await choose_course_of(opened, asked.session, asked.course_id)
         request = console_request(
             opened, course, asked.text, quote, section=asked.section, session=asked.session
@@ -51,6 +54,8 @@ async def ask(asked: Question, *, generator: GeneratorName | None, as_json: bool
             await take_turn(opened.agent(generator), request, reply)
         if reply.error is not None:
             raise reply.error
+        if reply.failure in (CollectionMissing.user_message, CollectionDamaged.user_message):
+            tell(without_text(course.course_id))
     return Exit.OK if reply.succeeded else Exit.UNAVAILABLE
 
 
@@ -77,7 +82,7 @@ def console_request(
         context_mode=ContextMode.SELECTED_TEXT if quoted else ContextMode.FULL_BOOK,
         selected_text=quote,
         session_id=session,
-        user_id=terminal_user(opened.settings),
+        user_id=terminal_user(opened.keys),
         user_context=UserContext(platform="console", workspace="local"),
     )
 

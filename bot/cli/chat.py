@@ -11,6 +11,7 @@ from adapters.turn import take_turn
 from bot.cli.ask import console_request, open_reply
 from bot.cli.exits import Exit, sentence_for
 from bot.cli.opening import choose_course_of, live_edition, services
+from bot.keys import PSEUDONYM
 from bot.log import tell
 from bot.settings import GeneratorName
 from bot.wiring import Services
@@ -32,7 +33,7 @@ async def chat(
     course_id: str | None, session: UUID | None, *, generator: GeneratorName | None
 ) -> int:
     """Answer questions until the input ends, and return the exit code."""
-    async with services() as opened, _warming(opened, generator):
+    async with services(keys=[PSEUDONYM], needs_room=False) as opened, _warming(opened, generator):
         course = await choose_course_of(opened, session, course_id)
         conversation = _Conversation(opened, course, opened.agent(generator), session or uuid4())
         tell(f"{course.title}. Ask away; /help explains more.")

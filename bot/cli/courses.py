@@ -8,16 +8,22 @@ from adapters.console import printable
 from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import choose_course, live_edition, services
 from bot.handbook import COURSE
-from bot.wiring import Services
+from core.access.store import AccessStore
+from core.catalogue import Catalogue
 
 
 async def list_courses(*, as_json: bool) -> int:
     """Print the courses with what their live edition holds."""
-    async with services() as opened:
+    async with services(needs_room=False) as opened:
         known = await opened.catalogue.courses()
         described = set(opened.course_file.tables) - {course.course_id for course, _ in known}
+        granted = await AccessStore(opened.engine).grants()
+    grants = {course_id: [*map(str, tenants)] for course_id, tenants in granted.items()}
     if as_json:
-        rows = [{**course.model_dump(), "edition": edition} for course, edition in known]
+        rows = [
+            {**course.model_dump(), "grants": grants.get(course.course_id, []), "edition": edition}
+            for course, edition in known
+        ]
         print(json.dumps(to_jsonable_python(rows), indent=2))
         return Exit.OK
     for course, edition in known:
@@ -27,6 +33,10 @@ async def list_courses(*, as_json: bool) -> int:
             state += f"edition of {edition.created_at.astimezone():%Y-%m-%d %H:%M}"
         if course.course_id == COURSE.course_id:
             state = f"built in, about Glossator itself: {state}"
+        else:
+            state += f"; owned by {course.tenant or 'the operator'}"
+        if course.course_id in grants:
+            state += f"; granted to {', '.join(grants[course.course_id])}"
         print(printable(f"{course.course_id}  {course.title}  ({state})"))
     for course_id in sorted(described):
         print(f"{course_id}  (not ingested yet: run 'glossator ingest --course {course_id}')")
@@ -37,7 +47,7 @@ async def list_courses(*, as_json: bool) -> int:
 
 async def list_sections(course_id: str | None, *, as_json: bool) -> int:
     """Print the sections of a course in book order, indented by depth."""
-    async with services() as opened:
+    async with services(needs_room=False) as opened:
         course = await choose_course(opened, course_id)
         edition = await live_edition(opened, course)
         sections = await opened.catalogue.sections(edition.generation)
@@ -51,8 +61,8 @@ async def list_sections(course_id: str | None, *, as_json: bool) -> int:
 
 async def check_course(course_id: str) -> int:
     """Raise UsageError unless there is such a course in the catalogue."""
-    async with services() as opened:
-        await _check_known(opened, course_id)
+    async with services(needs_room=False) as opened:
+        await check_known(opened.catalogue, course_id)
     return Exit.OK
 
 
@@ -61,7 +71,7 @@ async def remove_course(course_id: str) -> int:
     from core.ingestion.lock import ingest_lock
 
     async with services() as opened:
-        await _check_known(opened, course_id)
+        await check_known(opened.catalogue, course_id)
         async with ingest_lock(opened.engine, opened.settings.data_dir, course_id):
             edition = await opened.catalogue.remove_course(course_id)
             if edition is not None:
@@ -70,8 +80,9 @@ async def remove_course(course_id: str) -> int:
     return Exit.OK
 
 
-async def _check_known(opened: Services, course_id: str) -> None:
-    if await opened.catalogue.course(course_id) is None:
-        known = sorted(course.course_id for course, _ in await opened.catalogue.courses())
+async def check_known(catalogue: Catalogue, course_id: str) -> None:
+    """Raise UsageError unless there is such a course in the catalogue."""
+    if await catalogue.course(course_id) is None:
+        known = sorted(course.course_id for course, _ in await catalogue.courses())
         there = f"there is: {', '.join(known)}" if known else "there is none yet"
         raise UsageError(f"There is no course called {course_id}; {there}.")

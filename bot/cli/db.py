@@ -1,13 +1,15 @@
-"""`glossator db`: prepares the database, or checks it."""
+"""`glossator db`: prepares the database, checks it, or lets go of a lost key."""
 
-from bot.cli.exits import Exit
-from bot.database import SchemaState
+from bot.cli.exits import Exit, UsageError
+from bot.database import WHAT_TO_DO, SchemaState, make_current
 from bot.database import check as check_schema
 from bot.database import upgrade as upgrade_schema
+from bot.keys import NAMES
 from bot.settings import load_settings
 from bot.wiring import make_data_dir
 from core.database import create_engine, dispose
 from core.errors import ConfigurationError
+from core.key_ids import KeyIds
 
 
 async def upgrade() -> int:
@@ -42,13 +44,19 @@ async def check() -> int:
     return Exit.OK
 
 
-WHAT_TO_DO = {
-    SchemaState.BEHIND: "The database is not up to date: run 'glossator db upgrade'.",
-    SchemaState.AHEAD: (
-        "The database was made by a newer version of Glossator: install that version."
-    ),
-    SchemaState.UNKNOWN: (
-        "The database belongs to another application: set GLOSSATOR_DATABASE__URL to one of "
-        "Glossator's own."
-    ),
-}
+async def forget_key(name: str) -> int:
+    """Forget which key the database was used with.
+
+    Raises:
+        UsageError: when there is no such kind of key.
+    """
+    if name not in NAMES:
+        raise UsageError(f"There is no key called {name}; there is: {', '.join(NAMES)}.")
+    engine = create_engine(load_settings().database_url)
+    try:
+        await make_current(engine)
+        was_noted = await KeyIds(engine).forget(name)
+    finally:
+        await dispose(engine)
+    print(f"Forgotten: {name}." if was_noted else "There was nothing to forget.")
+    return Exit.OK

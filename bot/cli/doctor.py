@@ -4,27 +4,44 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-from bot.cli.db import WHAT_TO_DO
+from bot.cli.counted import counted
+from bot.cli.doctor_access import check_access
+from bot.cli.doctor_accounts import check_account
 from bot.cli.doctor_discord import check_discord
+from bot.cli.doctor_disk import check_disks
 from bot.cli.doctor_gemini import check_gemini
-from bot.cli.doctor_slack import check_slack
+from bot.cli.doctor_slack import check_installations, check_slack
+from bot.cli.doctor_staff import check_staff
 from bot.cli.exits import Exit
 from bot.cli.findings import Finding, failed, misconfigured, warning
 from bot.courses import CourseFile, read_course_file
-from bot.database import SchemaState
+from bot.database import WHAT_TO_DO, SchemaState, is_new
 from bot.database import check as check_schema
 from bot.embedders import gemini_model, meant_model, open_local
 from bot.handbook import COURSE
+from bot.keys import Keys, prove, short_keys
 from bot.settings import Settings, load_settings
 from bot.stand_ins import LOUDLY
-from bot.wiring import make_data_dir, open_index, short_keys
+from bot.wiring import make_data_dir, open_index, without_text
 from core.catalogue import Catalogue, Edition
 from core.database import create_engine, dispose
+from core.disk.space import is_read_only
 from core.embeddings.local import LocalEmbedder
 from core.errors import BotError, ConfigurationError
+from core.index.points import course_of
 from core.ingestion.sources import is_gone
+from core.storage.ingest_accounts import IngestAccounts
 
 _STRONGER = "take what 'openssl rand -base64 32' prints."
+_UNKNOWN = (
+    "it holds texts of courses that the database does not know: {courses}. Restore a database "
+    "that is as new as the index, or ingest them again"
+)
+
+_OLD = (
+    "{name}, its tables are those of an earlier version: make a backup, run "
+    "'glossator db upgrade', then 'glossator doctor' again for what is to be done after that"
+)
 
 
 async def doctor() -> int:
@@ -42,7 +59,7 @@ async def _findings() -> AsyncIterator[Finding]:
         course_file = read_course_file(
             settings.config, required="config" in settings.model_fields_set
         )
-        make_data_dir(settings.data_dir)
+        make_data_dir(settings.data_dir, needs_room=False)
     except BotError as error:
         yield failed("settings", error)
         return
@@ -51,8 +68,14 @@ async def _findings() -> AsyncIterator[Finding]:
     yield Finding("data", _kept(settings.retention.days))
     for name in short_keys(settings):
         yield warning("settings", f"{name} is so short that it can be guessed: {_STRONGER}")
+    for finding in check_disks(settings):
+        yield finding
     state, database = await _check_database(settings)
     yield database
+    keys = None
+    if state is SchemaState.CURRENT:
+        keys, proved = await _check_keys(settings)
+        yield proved
     yield await _check_model(settings)
     async for finding in check_gemini(settings, course_file):
         yield finding
@@ -60,6 +83,12 @@ async def _findings() -> AsyncIterator[Finding]:
         yield finding
     async for finding in check_slack(settings.slack):
         yield finding
+    if keys is not None:
+        async for finding in check_installations(settings, keys.sealing):
+            yield finding
+    if state is SchemaState.CURRENT:
+        async for finding in _check_tenants(settings):
+            yield finding
     held, index = await _check_index(settings)
     yield index
     if state is SchemaState.CURRENT and held is not None:
@@ -80,9 +109,10 @@ def _kept(days: int) -> str:
 
 async def _check_database(settings: Settings) -> tuple[SchemaState | None, Finding]:
     try:
-        engine = create_engine(settings.database_url)
+        engine = create_engine(settings.database_url, needs_room=False)
         try:
             state = await check_schema(engine)
+            is_old = state is SchemaState.BEHIND and not await is_new(engine)
         finally:
             await dispose(engine)
     except BotError as error:
@@ -90,9 +120,34 @@ async def _check_database(settings: Settings) -> tuple[SchemaState | None, Findi
     name = engine.dialect.name
     if state is SchemaState.CURRENT:
         return state, Finding("database", f"{name}, up to date")
+    if is_old:
+        return None, warning("database", _OLD.format(name=name))
     if state is SchemaState.BEHIND:
         return state, Finding("database", f"{name}, its tables are made by the next command")
     return state, misconfigured("database", WHAT_TO_DO[state])
+
+
+async def _check_tenants(settings: Settings) -> AsyncIterator[Finding]:
+    engine = create_engine(settings.database_url, needs_room=False)
+    try:
+        async for finding in check_access(engine):
+            yield finding
+    finally:
+        await dispose(engine)
+
+
+async def _check_keys(settings: Settings) -> tuple[Keys | None, Finding]:
+    """Return the keys, none when they are not those of the database."""
+    engine = create_engine(settings.database_url, needs_room=False)
+    try:
+        keys = await prove(settings, engine, needs_room=False)
+    except BotError as error:
+        return None, failed("keys", error)
+    finally:
+        await dispose(engine)
+    there = {"pseudonyms": bool(keys.pseudonym), "sealed tokens": bool(keys.sealing)}
+    named = " and ".join(name for name, is_there in there.items() if is_there)
+    return keys, Finding("keys", f"whole: of {named}" if named else "none is needed yet")
 
 
 async def _check_model(settings: Settings) -> Finding:
@@ -125,11 +180,13 @@ async def _check_index(settings: Settings) -> tuple[frozenset[str] | None, Findi
             "index", f"{closed} cannot be written: give it to the account that runs Glossator."
         )
     where = "in the data folder" if settings.qdrant.url is None else "at the Qdrant URL"
-    return held, Finding("index", f"{len(held)} collections {where}")
+    return held, Finding("index", f"{counted(len(held), 'collection')} {where}")
 
 
 def _unwritable(folder: Path) -> Path | None:
-    """Return what may not be written in the index's folder, if any; even its readers must."""
+    """Return what may not be written in the index's folder, if any, though its disk may be."""
+    if is_read_only(folder):
+        return None
     found = os.walk(folder)
     below = [Path(at, name) for at, folders, files in found for name in [*folders, *files]]
     closed = (path for path in (folder, *below) if path.exists() and not os.access(path, os.W_OK))
@@ -140,9 +197,13 @@ async def _check_courses(
     settings: Settings, course_file: CourseFile, held: frozenset[str]
 ) -> AsyncIterator[Finding]:
     """Check that the index holds what the database says it holds."""
-    engine = create_engine(settings.database_url)
+    engine = create_engine(settings.database_url, needs_room=False)
     try:
         known = await Catalogue(engine).courses()
+        accounts = await IngestAccounts(engine).all()
+        there = {course.course_id for course, _ in known} | set(course_file.tables)
+        async for finding in check_staff(engine, course_file, there):
+            yield finding
     except BotError as error:
         yield failed("course", error)
         return
@@ -157,10 +218,18 @@ async def _check_courses(
         if edition is None:
             yield misconfigured("course", f"No text yet: {again}.")
         elif edition.collection not in held:
-            text = f"The index does not hold {course.course_id}: {again} again."
-            yield misconfigured("course", text)
+            yield misconfigured("course", without_text(course.course_id))
         else:
             yield await _check_edition(settings, course_file, edition, again)
+            accounted = accounts.get(course.course_id, [])
+            # The handbook is no operator's to ingest: a start does it, once its text changes.
+            if accounted or course.course_id != COURSE.course_id:
+                least = settings.ingest.least_share
+                yield check_account(course.course_id, accounted, least)
+    named = {edition.collection for _, edition in known if edition}
+    strange = {course_of(collection) for collection in held - named}
+    if unknown := strange - {course.course_id for course, _ in known}:
+        yield warning("index", _UNKNOWN.format(courses=", ".join(sorted(unknown))))
     own = {course.course_id for course, _ in known} - {COURSE.course_id}
     if not own:
         yield _no_course(course_file)
@@ -210,14 +279,15 @@ async def _check_edition(
         text = f"The text of {name} in the index is damaged: {again} again."
         return misconfigured("course", text)
     if found != edition.chunks:
-        text = f"The index holds {found} of {edition.chunks} chunks of {name}: {again} again."
+        chunks = counted(edition.chunks, "chunk")
+        text = f"The index holds {found} of {chunks} of {name}: {again} again."
         return misconfigured("course", text)
     try:
         if edition.embedding_model != LocalEmbedder.name:
             gemini_model(settings, edition.embedding_model)
     except ConfigurationError as error:
         return misconfigured("course", f"{name}: {error}")
-    text = f"{name}: {edition.chunks} chunks, embedded with {edition.embedding_model}"
+    text = f"{name}: {counted(edition.chunks, 'chunk')}, embedded with {edition.embedding_model}"
     wanted = meant_model(settings, course_file, name)
     if wanted == edition.embedding_model:
         return Finding("course", text)

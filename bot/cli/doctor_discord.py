@@ -32,6 +32,8 @@ async def check_discord(settings: DiscordSettings) -> AsyncIterator[Finding]:
     else:
         reads = "reads messages" if settings.message_content else "reads mentions and commands only"
         yield Finding("discord", f"{found.name} {reads}")
+    if found.clock_warning is not None:
+        yield warning("discord", found.clock_warning)
     for server, missing in found.lacking.items():
         yield warning("discord", f"on the server {server!r} the bot's role lacks {missing}")
     yield Finding("discord", f"invite it with {found.invite_url}")

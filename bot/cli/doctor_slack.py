@@ -1,12 +1,23 @@
 """What `glossator doctor` checks of Slack: the tokens, and the scopes that are missing."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
 
-from bot.cli.findings import Finding, failed, misconfigured
-from bot.settings import SlackSettings
-from core.errors import BotError, ConfigurationError, DeliveryError, ServiceError
+from bot.cli.findings import Finding, failed, misconfigured, warning
+from bot.secrets import Sealer
+from bot.settings import Settings, SlackSettings
+from core.database import create_engine, dispose
+from core.errors import BotError, ConfigurationError, DeliveryError, ServiceError, StoreError
+
+if TYPE_CHECKING:
+    from core.installations.store import InstallationStore
 
 _UNREACHABLE = "Slack cannot be reached; try again later."
+_NO_GROUPS = "The bot token lacks the scope usergroups:read, so user groups make nobody staff"
+_ADD_THEM = (
+    "add what is missing on the app's page, OAuth & Permissions, or take over "
+    "docs/slack-manifest.yaml, then install the app again."
+)
 
 
 async def check_slack(settings: SlackSettings) -> AsyncIterator[Finding]:
@@ -21,7 +32,8 @@ async def check_slack(settings: SlackSettings) -> AsyncIterator[Finding]:
         yield failed("slack", error)
         return
     if settings.bot_token is not None:
-        yield await _account(settings, settings.bot_token.get_secret_value())
+        async for finding in _account(settings, settings.bot_token.get_secret_value()):
+            yield finding
     else:
         yield Finding("slack", "workspaces install the app at /slack/install")
     if settings.transport == "socket" and settings.app_token is not None:
@@ -30,23 +42,66 @@ async def check_slack(settings: SlackSettings) -> AsyncIterator[Finding]:
         yield Finding("slack", f"Slack's requests come to port {settings.port}, /slack/events")
 
 
-async def _account(settings: SlackSettings, token: str) -> Finding:
+async def check_installations(
+    settings: Settings, sealing: Sequence[bytes]
+) -> AsyncIterator[Finding]:
+    """Check that the tokens of the workspaces that installed the app can be unsealed.
+
+    Args:
+        sealing: The keys there are, which are proved.
+    """
+    from adapters.slack.inbound import PLATFORM
+    from core.installations.store import InstallationStore
+
+    if settings.slack.client_id is None:
+        return
+    engine = create_engine(settings.database_url, needs_room=False)
+    try:
+        sealer = Sealer(sealing or [b""])
+        store = InstallationStore(engine, PLATFORM, seal=sealer.seal, unseal=sealer.unseal)
+        lost = [place for place in await store.places() if not await _is_readable(store, place)]
+    except BotError as error:
+        yield failed("slack", error)
+        return
+    finally:
+        await dispose(engine)
+    if lost:
+        yield misconfigured(
+            "slack",
+            f"The tokens of {', '.join(sorted(lost))} were sealed with another key: restore "
+            "encryption.key of the data folder, or the former GLOSSATOR_ENCRYPTION_KEY, or let "
+            "these workspaces install the app again.",
+        )
+
+
+async def _is_readable(store: "InstallationStore", place: str) -> bool:
+    try:
+        await store.find(place)
+    except StoreError:
+        return False
+    return True
+
+
+async def _account(settings: SlackSettings, token: str) -> AsyncIterator[Finding]:
     from adapters.slack.account import account
 
     try:
         found = await account(token, settings.api_url)
     except DeliveryError:
-        return failed("slack", ServiceError(_UNREACHABLE))
+        yield failed("slack", ServiceError(_UNREACHABLE))
+        return
     except BotError as error:
-        return failed("slack", error)
+        yield failed("slack", error)
+        return
     if found.missing_scopes:
         missing = ", ".join(found.missing_scopes)
-        return misconfigured(
-            "slack",
-            f"The bot token lacks the scopes {missing}: add them on the app's page, OAuth & "
-            "Permissions, or take over docs/slack-manifest.yaml, then install the app again.",
-        )
-    return Finding("slack", f"{found.name} has all its scopes in {found.workspace}")
+        yield misconfigured("slack", f"The bot token lacks the scopes {missing}: {_ADD_THEM}")
+    elif found.may_read_groups:
+        yield Finding("slack", f"{found.name} has all its scopes in {found.workspace}")
+    if found.clock_warning is not None:
+        yield warning("slack", found.clock_warning)
+    if not found.may_read_groups:
+        yield warning("slack", f"{_NO_GROUPS}: {_ADD_THEM}")
 
 
 async def _socket(settings: SlackSettings, app_token: str) -> Finding:

@@ -10,6 +10,7 @@ from adapters.console import printable
 from bot.cli.evaluation_table import table
 from bot.cli.exits import Exit, UsageError, sentence_for
 from bot.cli.opening import choose_course, live_edition, services
+from bot.keys import PSEUDONYM
 from bot.log import tell
 from bot.settings import GeneratorName
 from bot.wiring import Services, chosen_generator, terminal_user
@@ -56,7 +57,7 @@ async def evaluate(
         ServiceError: when not a single question could be measured.
     """
     rows = _chosen(read_questions(path), kind, limit)
-    async with services() as opened:
+    async with services(keys=[PSEUDONYM], needs_room=False) as opened:
         course = await choose_course(opened, course_id)
         await _check_places(opened, course, rows)
         await opened.local.warm_up()
@@ -141,7 +142,7 @@ class _Survey:
         return AgentRequest(
             course_id=self.course.course_id,
             query_text=question[:MAX_QUESTION],
-            user_id=terminal_user(self.opened.settings),
+            user_id=terminal_user(self.opened.keys),
         )
 
     async def _judged(

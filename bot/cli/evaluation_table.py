@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from bot.cli.counted import counted
+
 _BY_KIND = ("hit@5", "ndcg@10", "answer@3", "refused_unanswerable", "refused_answerable")
 _NOT_FIGURES = frozenset({"n", "failed", "by_kind", "ci95", "answers"})
 
@@ -10,7 +12,7 @@ _NOT_FIGURES = frozenset({"n", "failed", "by_kind", "ci95", "answers"})
 def table(report: dict[str, Any]) -> str:
     """Return the report as lines: figures with their intervals, kinds, then the answers."""
     failed = f", {report['failed']} more failed" if report["failed"] else ""
-    lines = [f"{report['n']} questions{failed}"]
+    lines = [f"{counted(report['n'], 'question')}{failed}"]
     for name, value in report.items():
         if name not in _NOT_FIGURES:
             bounds = report["ci95"].get(name)

@@ -7,10 +7,13 @@ from core.errors import (
     ConfigurationError,
     IngestionBusy,
     IngestionError,
+    NoRoom,
     RequestError,
     ServiceError,
     SourceUnavailable,
     StoreDamaged,
+    StoreUnwritable,
+    UnusableBackup,
 )
 
 
@@ -47,6 +50,7 @@ _CODES: tuple[tuple[type[BotError], Exit], ...] = (
     (IngestionBusy, Exit.UNAVAILABLE),
     (SourceUnavailable, Exit.UNAVAILABLE),
     (IngestionError, Exit.BAD_INPUT),
+    (UnusableBackup, Exit.BAD_INPUT),
     (StoreDamaged, Exit.BAD_INPUT),
     (ServiceError, Exit.UNAVAILABLE),
 )
@@ -54,8 +58,12 @@ _CODES: tuple[tuple[type[BotError], Exit], ...] = (
 
 _DAMAGED = (
     "The database file is damaged, and stays so ({reason}): stop Glossator, move the file away "
-    "with those beside it that end in -wal and -shm, and put your last backup in its place, as "
-    "'Backups' in docs/running.md says."
+    "with those next to it that end in -wal and -shm, and run 'glossator restore' on your last "
+    "backup, as 'Backups' in docs/running.md says."
+)
+_UNWRITABLE = (
+    "Nothing can be written to the database ({reason}): its disk is full, or is only for reading. "
+    "Free some room there, and try again."
 )
 
 
@@ -70,6 +78,10 @@ def sentence_for(error: BotError) -> str:
         return str(error)
     if isinstance(error, StoreDamaged):
         return _DAMAGED.format(reason=error)
+    if isinstance(error, StoreUnwritable):
+        return _UNWRITABLE.format(reason=error)
+    if isinstance(error, NoRoom):
+        return str(error)
     if isinstance(error, ServiceError) and str(error) != error.user_message:
         return f"{error.user_message} ({error})"
     return error.user_message

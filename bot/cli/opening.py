@@ -1,6 +1,6 @@
 """Opens the services for a command, and decides which course it is about."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from uuid import UUID
 
@@ -15,11 +15,17 @@ from core.models import Course
 
 
 @asynccontextmanager
-async def services() -> AsyncIterator[Services]:
-    """Open what the environment's settings name; slow work is told on stderr."""
+async def services(
+    *, keys: Collection[str] = (), needs_room: bool = True
+) -> AsyncIterator[Services]:
+    """Open what the environment's settings name; slow work is announced on stderr.
+
+    `keys` are made where they are missing. Without `needs_room`, a disk that is full or
+    read-only is only read.
+    """
     settings = load_settings()
     configure_logging(settings.log_level, settings.log_format)
-    async with open_services(settings, announce=tell) as opened:
+    async with open_services(settings, announce=tell, keys=keys, needs_room=needs_room) as opened:
         yield opened
 
 

@@ -1,9 +1,11 @@
 """`glossator search`: what a question finds, without an answer."""
 
 from adapters.console import place_of, printable
+from adapters.markdown.splitting import shortened
 from bot.cli.exits import Exit
 from bot.cli.opening import choose_course, services
 from core.errors import ServiceError
+from core.markdown.writing import one_line
 from core.models import RetrievalToolInput, RetrievalToolOutput
 
 _EXCERPT = 300
@@ -14,7 +16,7 @@ async def search(
 ) -> int:
     """Print the passages found, best first, and return the exit code."""
     asked = RetrievalToolInput(query_text=query, top_k=top_k, section_filter=section)
-    async with services() as opened:
+    async with services(needs_room=False) as opened:
         course = await choose_course(opened, course_id)
         try:
             output = (await opened.retriever.retrieve(course.course_id, asked)).output
@@ -33,8 +35,7 @@ async def search(
         print(output.model_dump_json(indent=2))
         return Exit.OK if output.success else Exit.UNAVAILABLE
     for number, chunk in enumerate(output.retrieved_chunks, 1):
-        text = " ".join(chunk.content_text.split())
-        excerpt = text if len(text) <= _EXCERPT else text[:_EXCERPT].rstrip() + " …"
+        excerpt = shortened(one_line(chunk.content_text), _EXCERPT)
         print(printable(f"{number}. {chunk.similarity_score:.2f}  {place_of(chunk)}"))
         print(printable(f"   {excerpt}\n"))
     if not output.retrieved_chunks:

@@ -4,11 +4,15 @@ import json
 from uuid import UUID
 
 from adapters.console import printable
+from adapters.markdown.splitting import shortened
+from bot.cli.counted import counted
 from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import check_is_known, services
+from bot.keys import PSEUDONYM
 from bot.wiring import terminal_user
 from core.budgets.store import Limits, TokenBudgets
 from core.disclosure import Disclosure
+from core.markdown.writing import one_line
 from core.models import AgentSession
 
 _TITLE = 60
@@ -16,7 +20,7 @@ _TITLE = 60
 
 async def list_sessions(course_id: str | None, limit: int, *, as_json: bool) -> int:
     """Print conversations, the latest first."""
-    async with services() as opened:
+    async with services(needs_room=False) as opened:
         sessions = await opened.sessions.list_sessions(course_id=course_id, limit=limit)
         if course_id is not None and not sessions:  # those of a deleted course stay
             await check_is_known(opened, course_id)
@@ -33,7 +37,7 @@ async def list_sessions(course_id: str | None, limit: int, *, as_json: bool) -> 
 
 async def show_session(session_id: UUID, *, as_json: bool) -> int:
     """Print the turns of a conversation."""
-    async with services() as opened:
+    async with services(needs_room=False) as opened:
         session = await opened.sessions.get(session_id, history=True)
     if session is None:
         raise UsageError(f"There is no conversation {session_id}.")
@@ -51,21 +55,21 @@ async def show_session(session_id: UUID, *, as_json: bool) -> int:
 
 async def export_sessions() -> int:
     """Print all that is stored about this terminal's user, as JSON."""
-    async with services() as opened:
-        stored = await Disclosure(opened.engine).of([terminal_user(opened.settings)])
+    async with services(keys=[PSEUDONYM], needs_room=False) as opened:
+        stored = await Disclosure(opened.engine).of([terminal_user(opened.keys)])
     print(json.dumps(stored, ensure_ascii=False, indent=2))
     return Exit.OK
 
 
 async def forget_session(session_id: UUID | None) -> int:
     """Delete one conversation, or all that were opened by this terminal's user."""
-    async with services() as opened:
+    async with services(keys=[PSEUDONYM]) as opened:
         if session_id is None:
-            user = terminal_user(opened.settings)
+            user = terminal_user(opened.keys)
             # First, so that a second try after a failure still counts all turns.
             await TokenBudgets(opened.engine, limits=Limits()).forget_user(user)
             turns = await opened.sessions.forget_user(user)
-            print(f"Forgotten: {turns} questions and their answers.")
+            print(f"Forgotten: {counted(turns, 'question')}, and what was answered.")
             return Exit.OK
         if not await opened.sessions.forget(session_id):
             raise UsageError(f"There is no conversation {session_id}.")
@@ -74,8 +78,7 @@ async def forget_session(session_id: UUID | None) -> int:
 
 
 def _shortened(question: str) -> str:
-    line = " ".join(question.split())
-    return line if len(line) <= _TITLE else line[:_TITLE].rstrip() + " …"
+    return shortened(one_line(question), _TITLE)
 
 
 def _line(session: AgentSession) -> str:

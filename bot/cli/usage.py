@@ -22,7 +22,7 @@ Cost = Callable[[int, int], float | None]
 async def usage(days: int, *, as_json: bool) -> int:
     """Print tokens and cost by day and course, for the last `days` UTC days."""
     today = datetime.now(UTC).date()
-    async with services() as opened:
+    async with services(needs_room=False) as opened:
         budgets = TokenBudgets(opened.engine, limits=Limits())
         used = await budgets.used(today - timedelta(days=days - 1), today)
     gemini = opened.settings.gemini

@@ -1,6 +1,6 @@
 """What holds in a channel: its course, and how the bot behaves there."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -33,7 +33,7 @@ class Rules(Model):
     askers: Askers | None = None
     answer_length: AnswerLength | None = None
     private: bool | None = None
-    """Commands are answered to the asker alone, unless they say otherwise."""
+    """Commands are answered to the asker alone, unless they say otherwise where staff set it."""
     auto_answer: bool | None = None
     """New posts of a forum, or new messages of a Slack channel, need no mention."""
     outsiders: bool | None = None
@@ -59,15 +59,73 @@ DEFAULTS = Rules(
 """What holds where nobody said anything; the length of answers is then the course's."""
 
 
-def in_force(places: Iterable[str], *sources: Mapping[str, Rules]) -> Rules:
+class OperatorRules(Rules):
+    """What the operator's file says of a place, and what of it chat cannot change."""
+
+    locked: frozenset[str] = frozenset()
+    """The names of rules that are the file's alone, at this place and inside of it."""
+
+    def said(self) -> dict[str, Any]:
+        """Return what these rules say, by name, without what they lock."""
+        return self.model_dump(mode="python", exclude_none=True, exclude={"locked"})
+
+
+STRICT: Mapping[str, object] = {
+    "excluded": True,
+    "askers": Askers.STAFF,
+    "outsiders": False,
+    "private": True,
+}
+"""The restrictive value of each rule that has one: chat may always set it, and never lift it."""
+
+
+def in_force(
+    places: Sequence[str], chat: Mapping[str, Rules], file: Mapping[str, OperatorRules]
+) -> Rules:
     """Return what holds in a place.
+
+    The narrowest place that says something counts, and in one place chat before the file. What
+    the file restricts chat does not loosen, there or inside; what the file locks is the file's
+    to say alone. Either way chat may restrict.
 
     Args:
         places: Ids from the narrowest place to the widest, such as channel, category, guild.
-        sources: Rules by place; in one place an earlier source counts before a later one.
+        chat: What staff set, by place.
+        file: What the operator's file says, by place.
     """
-    said = [source[place] for place in places for source in sources if place in source]
-    rules = DEFAULTS
-    for narrower in reversed(said):
-        rules = narrower.over(rules)
-    return rules
+    widest_first = [
+        (chat.get(place, Rules()), file.get(place, OperatorRules())) for place in reversed(places)
+    ]
+    return Rules(**{name: _rule_in_force(name, widest_first) for name in Rules.model_fields})
+
+
+def is_kept_private(places: Sequence[str], file: Mapping[str, OperatorRules]) -> bool:
+    """Return whether the operator's file lets no command be answered to all in a place.
+
+    Args:
+        places: As of `in_force`.
+        file: What the operator's file says, by place.
+    """
+    said = (file[place].private for place in places if place in file)
+    return next((private for private in said if private is not None), False)
+
+
+def _rule_in_force(name: str, widest_first: Iterable[tuple[Rules, OperatorRules]]) -> object:
+    """Return the value that one rule has in the narrowest of some places."""
+    value = by_file = getattr(DEFAULTS, name)
+    strict, restricted, locked = STRICT.get(name, _NONE), False, False
+    for chat, file in widest_first:
+        said = getattr(file, name)
+        locked = locked or name in file.locked
+        if said is not None:
+            value, by_file, restricted = said, said, said == strict
+        elif locked and value != strict:
+            value = by_file
+        set_here = getattr(chat, name)
+        if set_here is not None and (set_here == strict or not (locked or restricted)):
+            value = set_here
+    return value
+
+
+_NONE = object()
+"""Equals no value: of a rule that has no restrictive one."""

@@ -1,11 +1,13 @@
 """The SQL side of channels: what staff set for them, and the conversations in them."""
 
+import logging
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
+from pydantic import ValidationError
 from sqlalchemy import JSON, Connection, Executable, Text, and_, bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
@@ -13,6 +15,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from core.channels.rules import Rules
 from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.models import is_silent, now
+
+logger = logging.getLogger(__name__)
 
 _KNOWN_FOR = 2.0
 """Seconds for which what was read is taken to hold, though another process may change it."""
@@ -60,6 +64,8 @@ class Conversation:
     """Counts the sessions of a direct message, which starts anew after 8 hours of silence."""
     listening: bool
     """Whether messages are taken as questions without a mention."""
+    changed_at: datetime = field(default_factory=now, compare=False)
+    """When that was last said, or in a direct message when the last question was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,13 @@ class ChannelRules:
             moments = await db.scalars(select(row.set_at).where(*here))
             return max(moments, default=None)
 
+    async def workspaces(self) -> frozenset[tuple[str, str]]:
+        """Return the platform and the workspace of all places for which something is set."""
+        row = ChannelRulesRow
+        async with reading(self._engine) as db:
+            found = await db.execute(select(row.platform, row.workspace).distinct())
+            return frozenset((platform, workspace) for platform, workspace in found)
+
     async def _of(self, platform: str, workspace: str) -> Mapping[str, Rules]:
         """Return all that is set in a workspace: it is asked for with every event."""
         known = self._known.get((platform, workspace))
@@ -121,7 +134,7 @@ class ChannelRules:
         async with reading(self._engine) as db:
             given = {"platform": platform, "workspace": workspace}
             found = await db.execute(self._query, given)
-            rules = {place: _rules(said) for place, said in found}
+            rules = {place: _rules(place, said) for place, said in found}
         if changes == self._changes:
             self._known[platform, workspace] = _Known(rules, until)
         return rules
@@ -140,7 +153,7 @@ class Conversations:
         """Return the conversation in a place, or None where the bot takes no part."""
         row = ConversationRow
         async with reading(self._engine) as db:
-            query = select(row.part, row.listening).where(_at(row, place))
+            query = select(row.part, row.listening, row.last_activity).where(_at(row, place))
             found = (await db.execute(query)).one_or_none()
         return Conversation(*found) if found is not None else None
 
@@ -173,6 +186,15 @@ class Conversations:
 
         return await write(self._engine, go_on, urgent=True)
 
+    async def begin_anew(self, place: Place) -> int:
+        """Begin another part of a direct message, as about another course, and return it."""
+        values = {"part": 1, "listening": True, "last_activity": now()}
+        insert = insert_into(self._engine, ConversationRow).values(**asdict(place), **values)
+        row = ConversationRow
+        upsert = insert.on_conflict_do_update(index_elements=_KEY, set_={"part": row.part + 1})
+        statement = upsert.returning(row.part)
+        return await write(self._engine, lambda db: db.execute(statement).scalar_one(), urgent=True)
+
     async def forget(self, place: Place) -> None:
         """Forget that there was a conversation, as when its channel was deleted."""
         await _execute(self._engine, delete(ConversationRow).where(_at(ConversationRow, place)))
@@ -201,6 +223,16 @@ def _at(row: type[ChannelRulesRow] | type[ConversationRow], place: Place) -> Any
     )
 
 
-def _rules(stored: dict[str, Any]) -> Rules:
+def _rules(place: str, stored: dict[str, Any]) -> Rules:
     """Return stored rules; what a later version wrote and this one does not know is left out."""
-    return Rules.model_validate({k: v for k, v in stored.items() if k in Rules.model_fields})
+    known = {name: value for name, value in stored.items() if name in Rules.model_fields}
+    try:
+        return Rules.model_validate(known)
+    except ValidationError as error:
+        unknown = {str(one["loc"][0]) for one in error.errors(include_input=False)}
+    logger.warning(
+        "in the rules of %s, %s has a value that this version does not know: it is left out",
+        place,
+        ", ".join(sorted(unknown)),
+    )
+    return Rules.model_validate({n: value for n, value in known.items() if n not in unknown})

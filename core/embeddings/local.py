@@ -1,29 +1,38 @@
 """The offline embedder: all-MiniLM-L6-v2 on onnxruntime, no network and no key."""
 
 import asyncio
+import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.disk.space import is_want_of_room, megabytes, roomy_folder
 from core.embeddings.base import Vectors
+from core.embeddings.graph import TOKENIZER_SHA256, build_graph, is_intact, verify
 from core.embeddings.reports import forbid_reports
-from core.errors import ConfigurationError, EmbeddingError
+from core.errors import ConfigurationError, EmbeddingError, NoRoom
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
+
+logger = logging.getLogger(__name__)
 
 GRAPH_VERSION = "all-MiniLM-L6-v2-int8-1"
 """Part of the cached graph's file name: a graph built differently gets another one."""
 MAX_TOKENS = 512
 _TOKENS_A_BATCH = 1_024
 """Larger batches leave the processor's cache: 4,096 tokens take a fifth more time."""
+_BUILDING = 250_000_000
+"""Bytes that the graph takes while it is built."""
 _LONGEST_OVER_SHORTEST = 1.25
 _FEW_TOKENS = 4
 
@@ -103,12 +112,14 @@ class LocalEmbedder:
 
     def _open(self) -> "tuple[Tokenizer, InferenceSession]":
         forbid_reports()
+        with ExitStack() as closing:
+            return self._run(self._intact_graph(closing))
+
+    def _run(self, graph: Path) -> "tuple[Tokenizer, InferenceSession]":
         import onnxruntime
         from threadpoolctl import threadpool_limits
         from tokenizers import Tokenizer
 
-        if not self._graph.exists():
-            self._build()
         # NumPy's own threads and onnxruntime's would fight for the same cores.
         threadpool_limits(limits=1, user_api="blas")
         options = onnxruntime.SessionOptions()
@@ -118,11 +129,11 @@ class LocalEmbedder:
         options.log_severity_level = 3
         try:
             session = onnxruntime.InferenceSession(
-                self._graph, options, providers=["CPUExecutionProvider"]
+                graph, options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:
             raise ConfigurationError(
-                f"The embedding model's cached graph cannot be loaded: delete {self._graph} "
+                f"The embedding model's cached graph cannot be loaded: delete {graph} "
                 "and try again."
             ) from error
         tokenizer = Tokenizer.from_str(self._read_tokenizer())
@@ -132,20 +143,40 @@ class LocalEmbedder:
         return tokenizer, session
 
     def _read_tokenizer(self) -> str:
-        try:
-            return (self._model_dir / "tokenizer.json").read_text(encoding="utf-8")
-        except OSError as error:
-            raise ConfigurationError(
-                f"The embedding model's tokenizer.json cannot be read in {self._model_dir}: "
-                "install the model again, or set GLOSSATOR_EMBEDDING__MODEL_DIR."
-            ) from error
+        path = self._model_dir / "tokenizer.json"
+        verify(path, TOKENIZER_SHA256)
+        return path.read_text(encoding="utf-8")
 
-    def _build(self) -> None:
-        from core.embeddings import graph
+    def _intact_graph(self, closing: ExitStack) -> Path:
+        """Return the graph, built unless it is cached whole; elsewhere if the cache has no room.
 
+        Raises:
+            NoRoom: when there is no room for it anywhere.
+        """
+        if is_intact(self._graph):
+            return self._graph
+        if self._graph.exists():
+            logger.warning(
+                "the cached model %s is damaged, or has no sum: it is built again", self._graph
+            )
         self._announce("Preparing the embedding model (once, about ten seconds) ...")
-        graph.verify(self._model_dir / "tokenizer.json", graph.TOKENIZER_SHA256)
-        graph.build_graph(self._model_dir / "model.safetensors", self._graph)
+        try:
+            return self._build(self._graph)
+        except OSError as error:
+            if not (is_want_of_room(error) or isinstance(error, PermissionError)):
+                raise
+        if (elsewhere := roomy_folder(_BUILDING)) is None:
+            raise NoRoom(
+                f"The embedding model needs {megabytes(_BUILDING)} in {self._graph.parent} to be "
+                "prepared: free some room, or set TMPDIR to a folder with as much."
+            )
+        folder = closing.enter_context(TemporaryDirectory(prefix="glossator-", dir=elsewhere))
+        return self._build(Path(folder) / self._graph.name)
+
+    def _build(self, target: Path) -> Path:
+        verify(self._model_dir / "tokenizer.json", TOKENIZER_SHA256)
+        build_graph(self._model_dir / "model.safetensors", target)
+        return target
 
 
 def _batches(lengths: Sequence[int]) -> list[list[int]]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from core.evaluation.agreement import stands_in, without_bullet
-from core.models import CITATION_MARKER, CODE, AgentResponse, Outcome, QuoteStatus
+from core.markdown.code import masked
+from core.models import CITATION_MARKER, AgentResponse, Outcome, QuoteStatus
 from core.text.lead_ins import leads_in
 from core.text.sentences import sentences
 
@@ -62,7 +63,7 @@ def _parts(
     text: str, passages: Mapping[int, CitedPassage]
 ) -> Iterator[tuple[str, tuple[CitedPassage, ...]]]:
     """Yield the text up to each run of markers, with what they stand for."""
-    prose = CODE.sub(lambda code: "`" * len(code.group()), text)  # `x[7]` is no marker
+    prose = masked(text)  # `x[7]` is no marker
     position = 0
     for run in _MARKERS.finditer(prose):
         markers = dict.fromkeys(int(n) for n in CITATION_MARKER.findall(run.group()))

@@ -1,7 +1,6 @@
 """The vector index inside this process: a folder a collection, no server."""
 
 import asyncio
-import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -10,7 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
 
-from core.errors import CollectionMissing, VectorIndexError
+from core.disk.space import is_want_of_room
+from core.disk.sync import sync
+from core.errors import CollectionMissing, IndexFull, VectorIndexError
 from core.index.base import Candidate, IndexedPoint, SearchQuery
 from core.index.marker import has_marker
 from core.index.open_shards import OpenShards
@@ -29,8 +30,8 @@ class EdgeIndex:
 
     A collection is built in `<root>/<collection>.building` and renamed to
     `<root>/<collection>` when it is sealed, so that it appears at once and complete. Any
-    number of processes may read it then; the folder must be writable even for them. One
-    process builds it, from `create` to `seal`; what it leaves behind when it dies is
+    number of processes may read it then, also where nothing can be written. One process
+    builds it, from `create` to `seal`; what it leaves behind when it dies is
     unreadable and vanishes with the next `create` or `drop`.
 
     Nothing blocks the event loop: reads run in a few threads, writes one after another in
@@ -111,7 +112,8 @@ class EdgeIndex:
         try:
             return await asyncio.get_running_loop().run_in_executor(threads, work)
         except OSError as error:
-            raise VectorIndexError(f"The vector index in {self._root} failed: {error}") from error
+            kind = IndexFull if is_want_of_room(error) else VectorIndexError
+            raise kind(f"The vector index in {self._root} failed: {error}") from error
 
     # From here on everything runs in a thread.
 
@@ -185,16 +187,6 @@ def _remove(folder: Path) -> None:
 def _publish(unsealed: Path, sealed: Path) -> None:
     """Give the folder its final name, once and for all: a power cut loses nothing."""
     for path in [unsealed, *unsealed.rglob("*")]:
-        _sync(path)
+        sync(path)
     unsealed.rename(sealed)
-    _sync(sealed.parent)
-
-
-def _sync(path: Path) -> None:
-    if path.is_dir() and os.name == "nt":  # Windows cannot open a folder
-        return
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    sync(sealed.parent)

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from core.errors import VectorIndexError
+from core.errors import CollectionDamaged
 from core.index.points import FORMAT, check_format
 
 _FILE = "glossator.json"
@@ -34,13 +34,13 @@ def read_marker(folder: Path) -> Marker:
     """Return the folder's marker.
 
     Raises:
-        VectorIndexError: when there is none, or it is of another format.
+        CollectionDamaged: when there is none, or it is of another format.
     """
     try:
         fields = json.loads((folder / _FILE).read_text(encoding="utf-8"))
         check_format(folder.name, fields.pop("format", None))
         return Marker(**fields)
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise VectorIndexError(
+        raise CollectionDamaged(
             f"{folder} is no readable collection ({error}): ingest the course again."
         ) from error

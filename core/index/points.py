@@ -32,6 +32,16 @@ def check_collection(name: str) -> str:
     return name
 
 
+def collection_of(course_id: str, generation: UUID) -> str:
+    """Return the name of the collection that holds an edition of a course."""
+    return f"{course_id}-{generation.hex}"
+
+
+def course_of(collection: str) -> str:
+    """Return the course that a collection belongs to."""
+    return collection.rpartition("-")[0]
+
+
 def check_format(collection: str, found: object) -> None:
     """Raise VectorIndexError when a collection was written in another format."""
     if found != FORMAT:

@@ -5,12 +5,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 from uuid import UUID
 
 import qdrant_edge as edge
 
-from core.errors import VectorIndexError
+from core.disk.engine_files import (
+    OPTIMIZE_ABOVE,
+    Growth,
+    check_copy,
+    check_fresh,
+    make_room,
+    place_to_read,
+)
+from core.disk.space import is_want_of_room
+from core.errors import CollectionDamaged, IndexFull, VectorIndexError
 from core.index.base import Candidate, IndexedPoint, SearchQuery
 from core.index.marker import Marker, read_marker, write_marker
 from core.index.points import (
@@ -32,9 +42,9 @@ from core.models import Chunk
 
 PointId = int | UUID | str
 """As the engine has it; all of ours are UUIDs."""
-OPTIMIZE_ABOVE = 20_000
-"""Points; below, a full scan takes a few milliseconds and building a graph half a minute."""
 _PAGE = 1_000
+_FIELDS, _TERM, _TERMS = 1_024, 8, 256
+"""Bytes of a chunk's fields but its text, of a term, and of what stands before the terms."""
 _REMEMBERED = 4_096
 """Chunks kept in memory once read, about 3 kB each."""
 
@@ -42,17 +52,29 @@ _REMEMBERED = 4_096
 class Shard:
     """A collection's folder, held open. Every call blocks; reads may run in parallel."""
 
-    def __init__(self, folder: Path, marker: Marker, engine: edge.EdgeShard) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        marker: Marker,
+        engine: edge.EdgeShard,
+        stand_in: "TemporaryDirectory[str] | None" = None,
+    ) -> None:
         self._folder = folder
         self._marker = marker
         self._engine = engine
+        self._stand_in = stand_in
         self._remembered: dict[PointId, Chunk] = {}
         self._remembering = threading.Lock()
 
     @classmethod
     def create(cls, folder: Path, dimensions: int) -> Self:
-        """Return an empty shard in a new folder."""
+        """Return an empty shard in a new folder.
+
+        Raises:
+            IndexFull: when the disk has no room for one.
+        """
         folder.mkdir(parents=True)
+        check_fresh(folder)
         marker = Marker(dimensions)
         write_marker(folder, marker)
         with engine_errors(folder):
@@ -68,20 +90,32 @@ class Shard:
 
         Raises:
             VectorIndexError: also when points are missing; the engine does not notice.
+            IndexFull: when nothing can be written there, nor anywhere else.
         """
         marker = read_marker(folder)
-        with engine_errors(folder):
-            engine = edge.EdgeShard.load(str(folder))
-        shard = cls(folder, marker, engine)
+        stand_in = place_to_read(folder)
+        try:
+            with engine_errors(folder):
+                engine = edge.EdgeShard.load(str(folder) if stand_in is None else stand_in.name)
+        except VectorIndexError:
+            if stand_in is not None:
+                stand_in.cleanup()
+            raise
+        shard = cls(folder, marker, engine, stand_in)
         try:
             check_count(folder.name, shard.count(), marker.points)
-        except VectorIndexError:
+        except VectorIndexError as error:
             shard.close()
-            raise
+            raise CollectionDamaged(str(error)) from error
         return shard
 
     def upsert(self, points: Sequence[IndexedPoint]) -> None:
-        """Store points; durable only once the shard is finished."""
+        """Store points; durable only once the shard is finished.
+
+        Raises:
+            IndexFull: when the disk has no room for them; then none is stored.
+        """
+        make_room(self._folder, _growth(points))
         stored = [edge.Point(p.chunk.chunk_id, _vectors(p), to_payload(p)) for p in points]
         with self._errors():
             self._engine.update(edge.UpdateOperation.upsert_points(stored))
@@ -91,6 +125,7 @@ class Shard:
         check_count(self._folder.name, self.count(), expected)
         with self._errors():
             if expected > OPTIMIZE_ABOVE:
+                check_copy(self._folder, copies=2)
                 self._engine.optimize()
             self._engine.flush()
         self.close()
@@ -101,6 +136,8 @@ class Shard:
         """Release the files; no call may be running."""
         with self._errors():
             self._engine.close()
+        if self._stand_in is not None:
+            self._stand_in.cleanup()
 
     def count(self) -> int:
         """Return the number of points."""
@@ -214,7 +251,17 @@ def engine_errors(place: object) -> Iterator[None]:
     except BaseException as error:
         if type(error) is not Exception and type(error).__name__ != "PanicException":
             raise
-        raise VectorIndexError(f"The vector index failed on {place}: {error}") from error
+        kind = IndexFull if is_want_of_room(error) else VectorIndexError
+        raise kind(f"The vector index failed on {place}: {error}") from error
+
+
+def _growth(points: Sequence[IndexedPoint]) -> Growth:
+    """Return how many bytes points add to a shard's files; the text is stored compressed."""
+    return Growth(
+        vectors=sum(point.dense.nbytes for point in points),
+        payload=sum(len(p.chunk.content_text.encode()) + _FIELDS for p in points),
+        terms=sum(_TERM * len(point.sparse.indices) + _TERMS for point in points),
+    )
 
 
 def _config(dimensions: int) -> edge.EdgeConfig:

@@ -1,15 +1,15 @@
 """The SQL side of installations: where workspaces let the bot in, with sealed tokens."""
 
-import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from sqlalchemy import LargeBinary, Text, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core.database import Base, UtcDateTime, insert_into, reading, writing
+from core.errors import StoreError
 from core.models import now
 
 
@@ -30,15 +30,6 @@ class InstallationRow(Base):
     installed_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class InstallStateRow(Base):
-    """A secret that was given to somebody who is about to install the bot."""
-
-    __tablename__ = "install_states"
-
-    state: Mapped[str] = mapped_column(Text, primary_key=True)
-    expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
-
-
 @dataclass(frozen=True, slots=True)
 class Installed:
     """What the bot is in a workspace, and its token there."""
@@ -55,6 +46,8 @@ class Installed:
     token: str
     refresh_token: str | None = None
     expires_at: datetime | None = None
+    installed_at: datetime | None = field(default=None, compare=False)
+    """When it was kept; known of what the store returns."""
 
 
 class InstallationStore:
@@ -137,14 +130,19 @@ class InstallationStore:
                 token=self._unseal(row.token),
                 refresh_token=self._unseal(row.refresh_token) if row.refresh_token else None,
                 expires_at=row.expires_at,
+                installed_at=row.installed_at,
             )
 
-    async def remove(self, place: str) -> None:
-        """Delete the installation in a place, and its tokens with it."""
+    async def remove(self, installed: Installed) -> bool:
+        """Delete an installation that was found, and its tokens with it.
+
+        Return whether it is gone: one that was made anew in its place meanwhile is kept.
+        """
         row = InstallationRow
-        here = (row.platform == self._platform, row.place == place)
+        here = (row.platform == self._platform, row.place == installed.place)
         async with writing(self._engine) as db:
-            await db.execute(delete(row).where(*here))
+            await db.execute(delete(row).where(*here, row.installed_at == installed.installed_at))
+            return await db.scalar(select(row.place).where(*here)) is None
 
     async def places(self) -> list[str]:
         """Return the ids of all places."""
@@ -153,28 +151,21 @@ class InstallationStore:
             return [*await db.scalars(select(row.place).where(row.platform == self._platform))]
 
 
-class InstallStates:
-    """Secrets that each are good for one installation, whoever asks at the same time.
+async def seal_again(
+    engine: AsyncEngine, seal: Callable[[str], bytes], unseal: Callable[[bytes], str]
+) -> int:
+    """Seal all tokens with the newest key, and return how many could not be opened before.
 
-    Methods raise StoreError when the database fails.
+    Raises:
+        StoreError: when the database fails; then all are as before.
     """
-
-    def __init__(self, engine: AsyncEngine, life: timedelta) -> None:
-        self._engine = engine
-        self._life = life
-
-    async def issue(self) -> str:
-        """Return a fresh secret."""
-        state, row = secrets.token_urlsafe(32), InstallStateRow
-        async with writing(self._engine) as db:
-            await db.execute(delete(row).where(row.expires_at < now()))
-            db.add(InstallStateRow(state=state, expires_at=now() + self._life))
-        return state
-
-    async def consume(self, state: str) -> bool:
-        """Use a secret up, and return whether it was good."""
-        row = InstallStateRow
-        used = delete(row).where(row.state == state).returning(row.expires_at)
-        async with writing(self._engine) as db:
-            expires_at: datetime | None = await db.scalar(used)
-        return expires_at is not None and now() < expires_at
+    row, lost = InstallationRow, 0
+    async with writing(engine) as db:
+        for kept in await db.scalars(select(row)):
+            try:
+                kept.token = seal(unseal(kept.token))
+                if kept.refresh_token is not None:
+                    kept.refresh_token = seal(unseal(kept.refresh_token))
+            except StoreError:
+                lost += 1
+    return lost

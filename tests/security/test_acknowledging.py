@@ -8,6 +8,8 @@ import pytest
 from adapters.intake import Intake
 from adapters.slack import events
 from adapters.slack.events import Events
+from adapters.unreadable import Unreadable
+from core.metering import NO_METER
 
 NOTHING: Any = None
 
@@ -17,6 +19,7 @@ def listener() -> Events:
     return Events(
         desk=NOTHING,
         intake=Intake(lambda: None),
+        unreadable=Unreadable("slack", (), NO_METER),
         questions=NOTHING,
         assistant=NOTHING,
         home=NOTHING,

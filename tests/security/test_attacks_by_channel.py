@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import pytest
 
 from adapters.discord import outbound as discord
+from adapters.markdown.slack_text import markdown_escaped
 from adapters.slack import outbound as slack
 from adapters.slack.blocks import blocks, evidence, fallback
 from core.agent import Agent
@@ -30,13 +30,13 @@ from core.models import AgentConfiguration, AgentRequest, AgentResponse, Course,
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
 from core.text.sentences import sentences
+from tests.answered import understood_on_slack
 from tests.attacks import attack_texts
 from tests.books import COVERED, LIGHTHOUSE
 from tests.embedding import HashingEmbedder
 from tests.library import open_library
 from tests.samples import chunk, request, response
 from tests.unit.adapters.markdown.discord_client import raw_pings, seen
-from tests.wire.slack.entities import written
 
 SITE = "https://arden.example.org/book/"
 FOREIGN = "The vault of the Bellhaven bank opens with the words amber falcon seventeen"
@@ -59,7 +59,7 @@ _ACTS = re.compile(r"(?i)[a-z][a-z0-9+.-]*:[^\s]|discord|dsc\.gg|@[\w.-]+\.\w")
 _SLACK_LINK = re.compile(r"<([^<>|]*)\|[^<>]*>")
 _SLACK_CONTROL = re.compile(r"<[@!#][^<>]*>?")
 _SLACK_URL = re.compile(r"(?i)\b[a-z][a-z0-9+.-]*://[^\s<>|)]+")
-_SLACK_CODE = re.compile(r"\\.|(`{3,}).*?\1|(`+)(?!`).*?(?<!`)\2(?!`)", re.DOTALL)
+_SLACK_CODE = re.compile(r"\\.|(`{3,})(?s:.*?)\1|(`+)(?!`).*?(?<!`)\2(?!`)")
 
 Texts = Iterator[str]
 Channel = Callable[[AgentResponse, str], Texts]
@@ -97,9 +97,12 @@ def _discord(posts: Sequence[discord.Post]) -> Texts:
 
 
 def discord_thread(answer: AgentResponse, attack: str) -> Texts:
-    yield discord.thread_name(request(query_text=f"Is it {attack}"[:900].strip()))
     yield from _discord(discord.answer(answer, quoted=True))
     yield from _discord(discord.evidence(answer))
+
+
+def discord_name(_: AgentResponse, attack: str) -> Texts:
+    yield discord.thread_name(request(query_text=f"Is it {attack}"[:900].strip()))
 
 
 def discord_command(answer: AgentResponse, attack: str) -> Texts:
@@ -118,13 +121,15 @@ def discord_growing(answer: AgentResponse, attack: str) -> Texts:
 
 def _slack(posts: Sequence[slack.Post]) -> Texts:
     for post in posts:
-        yield from (fallback(post), *written(blocks(post)))
+        yield from (fallback(post), *understood_on_slack(blocks(post)))
 
 
 def slack_thread(answer: AgentResponse, attack: str) -> Texts:
     yield from _slack(slack.answer(answer, quoted=True))
-    for block in evidence(slack.evidence(answer)):
-        yield from (_as_mrkdwn(e) for part in block["elements"] for e in part["elements"])
+    passages = evidence(slack.evidence(answer))
+    yield from understood_on_slack(passages)
+    elements = (e for block in passages for part in block["elements"] for e in part["elements"])
+    yield from (f"<{one['url']}|x>" for one in elements if one["type"] == "link")
 
 
 def slack_command(answer: AgentResponse, attack: str) -> Texts:
@@ -139,17 +144,13 @@ def slack_private(answer: AgentResponse, attack: str) -> Texts:
 def slack_growing(answer: AgentResponse, attack: str) -> Texts:
     shown = [slack.growing(attack, REQUEST), slack.placeholder(REQUEST, [attack])]
     yield from _slack([*shown, slack.sentence(attack)])
-    yield from (slack.settled(f"{attack} And.\n\nMore"), slack.task(attack))
-
-
-def _as_mrkdwn(element: Mapping[str, Any]) -> str:
-    """Return an element of a rich text, whose characters mean themselves, as mrkdwn."""
-    text = str(element["text"]).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return f"<{element['url']}|x> {text}" if element["type"] == "link" else text
+    streamed = slack.settled(f"{attack} And.\n\nMore")
+    yield from (markdown_escaped(streamed, escape_code=False), slack.task(attack))
 
 
 CHANNELS: Mapping[str, Channel] = {
     "discord thread": discord_thread,
+    "discord name": discord_name,
     "discord command": discord_command,
     "discord private": discord_private,
     "discord growing": discord_growing,
@@ -170,6 +171,8 @@ def pings_of(channel: str, text: str) -> list[str]:
 
 
 def foreign_links_of(channel: str, text: str) -> list[str]:
+    if channel == "discord name":
+        return []  # Discord makes no link of what stands in a name
     if channel.startswith("discord"):
         found = [_target(link) for link in seen(text).links if _ACTS.search(link)]
     else:

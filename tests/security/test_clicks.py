@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.answer_actions import NOT_YOURS, STOPPING, AnswerActions, Declined
+from adapters.answer_actions import NOT_YOURS, STOPPING, AnswerActions, Clicker, Declined
 from bot.database import upgrade
 from core.database import create_engine
 from core.feedback.store import Feedback
@@ -19,6 +19,7 @@ from tests.contracts.test_front_desk import LEASE, Reception, heard
 from tests.samples import response_to
 
 MESSAGE = ("discord", "900")
+BEN = Clicker(replace(heard(), user="ben").location, "ben")
 
 
 class Stage:
@@ -29,7 +30,7 @@ class Stage:
     ) -> None:
         self.actions = actions
         self.request_id = request.request_id
-        self.ann = request.user_id
+        self.ann = Clicker(heard().location, request.user_id)
         self._sessions = sessions
         self._request = request
 
@@ -61,6 +62,8 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
         inbox=inbox,
         sessions=reception.sessions,
         feedback=Feedback(engine),
+        guide=reception.guide,
+        rules=reception.rules,
         wake=lambda: None,
         stop=stop,
     )
@@ -84,14 +87,14 @@ async def declined(action: Any) -> None:
 
 async def test_a_private_answer_is_shared_by_its_asker_alone(stage: Stage) -> None:
     await stage.stored()
-    await declined(stage.actions.share(stage.request_id, "ben", 5, {"channel": 1}))
+    await declined(stage.actions.share(stage.request_id, BEN, 5, {"channel": 1}))
     assert await stage.actions.share(stage.request_id, stage.ann, 5, {"channel": 1})
 
 
 async def test_an_answer_is_stopped_by_its_asker_and_staff_alone(stage: Stage) -> None:
-    await declined(stage.actions.stop(stage.request_id, "ben", nobody))
+    await declined(stage.actions.stop(stage.request_id, BEN, nobody))
     assert await stage.actions.stop(stage.request_id, stage.ann, nobody) == STOPPING
-    assert await stage.actions.stop(stage.request_id, "ben", staff) == STOPPING
+    assert await stage.actions.stop(stage.request_id, BEN, staff) == STOPPING
 
 
 @pytest.mark.parametrize("by_staff", [False, True])
@@ -99,6 +102,6 @@ async def test_an_answer_is_deleted_by_its_asker_and_staff_alone(
     stage: Stage, by_staff: bool
 ) -> None:
     await stage.stored()
-    await declined(stage.actions.delete(MESSAGE, "ben", 5, nobody))
-    clicker, role = ("ben", staff) if by_staff else (stage.ann, nobody)
+    await declined(stage.actions.delete(MESSAGE, BEN, 5, nobody))
+    clicker, role = (BEN, staff) if by_staff else (stage.ann, nobody)
     assert await stage.actions.delete(MESSAGE, clicker, 5, role)

@@ -18,7 +18,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from adapters.access.location import Location
 from adapters.desk import FrontDesk
+from core.access.tenants import Tenant
 from core.agent import Agent
 from core.budgets.pricing import Prices
 from core.budgets.store import Limits, TokenBudgets
@@ -141,8 +143,9 @@ async def school(tmp_path: Path) -> AsyncIterator[School]:
         engine = create_engine(f"sqlite:///{tmp_path / 'catalogue.db'}", synchronous="NORMAL")
         reception = Reception(engine, *COURSES)
         for number, place in enumerate(places()):
-            bound = Rules(course_id=COURSES[course_number(number)])
-            await reception.rules.set(place, bound)
+            course = COURSES[course_number(number)]
+            await reception.rules.set(place, Rules(course_id=course))
+            await reception.access.grant(course, Tenant(place.platform, place.workspace))
         retriever = Retriever(library.catalogue, library.index, lambda _: library.embedder)
         yield School(library, engine, reception.desk, reception.sessions, retriever)
         await engine.dispose()
@@ -232,13 +235,12 @@ async def test_nobody_is_told_anything_of_another_course(school: School, cases: 
 async def asked_in(school: School, place: Place, rng: random.Random, own: str) -> AgentRequest:
     """Return a question asked in a channel, to the course that the desk says is asked there."""
     thread = f"thread-{rng.randrange(3)}"
-    rules = await school.desk.rules_at(
-        place.platform, place.workspace, (thread, place.place, place.workspace)
-    )
-    course = await school.desk.course_of(rules)
+    user = f"user-{rng.randrange(USERS)}"
+    around = (thread, place.place, place.workspace)
+    here = await school.desk.here(Location(place.platform, place.workspace, around, user))
+    course = await school.desk.course_of(here)
     assert course == own
     session = session_id_for(place.platform, place.workspace, place.place, thread)
-    user = f"user-{rng.randrange(USERS)}"
     return AgentRequest.model_validate(
         {
             "course_id": course,

@@ -8,7 +8,8 @@ import pytest
 from pydantic import SecretStr
 
 from bot import slack
-from bot.secrets import Pseudonyms, Sealer, kept_key
+from bot.key_files import kept_key
+from bot.secrets import Pseudonyms, Sealer
 from bot.settings import SlackSettings
 from core.errors import ConfigurationError, StoreError
 
@@ -41,7 +42,8 @@ def test_what_is_sealed_shows_nothing_and_opens_with_its_keys_alone() -> None:
 def test_a_kept_key_is_its_owners_alone_and_stays(tmp_path: Path) -> None:
     path = tmp_path / "key"
     key = kept_key(path)
-    assert len(key) == 32
+    assert len(key) == 48
+    assert path.read_bytes() == key
     assert kept_key(path) == key
     assert [file.name for file in tmp_path.iterdir()] == ["key"]
     if sys.platform != "win32":

@@ -1,19 +1,21 @@
 """The corpora of cross-site scripting in every text that is sent: no scheme that acts is left."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from adapters.discord import outbound as discord
+from adapters.markdown.slack_text import markdown_escaped
 from adapters.slack import outbound as slack
 from adapters.slack.blocks import blocks, evidence, fallback
+from core.markdown.code import code_in, without_code
 from core.models import AgentResponse, Outcome, ResponseState
+from tests.answered import prose_on_slack
 from tests.attacks import attack_texts
 from tests.samples import URL, chunk, request, response
-from tests.wire.slack.entities import written
 
 REQUEST = UUID(int=7)
 CORPORA = ("dompurify", "bleach", "markdown-it-py", "commonmark", "blns", "garak", "unicode")
@@ -64,18 +66,16 @@ def sent_to_slack(text: str) -> Iterator[str]:
         for block in evidence(slack.evidence(found)):
             yield from shown_as_it_is(block)
     for post in posts:
-        yield from (fallback(post), *written(blocks(post)))
-    yield slack.settled(text, asked=f".{text}")
+        yield from (fallback(post), *prose_on_slack(blocks(post)))
+    yield markdown_escaped(slack.settled(text, asked=f".{text}"), escape_code=False)
     yield slack.task(text)
 
 
-def shown_as_it_is(block: Mapping[str, Any]) -> Iterator[str]:
+def shown_as_it_is(block: dict[str, Any]) -> Iterator[str]:
     """Yield what a rich text shows: its links as links, its words with nothing that acts."""
-    for part in block["elements"]:
-        for element in part["elements"]:
-            if element["type"] == "link":
-                yield f"<{element['url']}|…>"
-            yield element["text"].replace("<", "(")
+    links = (element for part in block["elements"] for element in part["elements"])
+    yield from (f"<{element['url']}|…>" for element in links if element["type"] == "link")
+    yield from prose_on_slack([block])
 
 
 def addresses(text: str, code: re.Pattern[str], link: re.Pattern[str]) -> set[str]:
@@ -95,8 +95,9 @@ def test_no_active_scheme_is_left_in_what_is_sent(step: int) -> None:
         for shown in sent_to_slack(text):
             found = addresses(shown, SLACK_CODE, SLACK_LINK)
             assert found <= {URL}, (text, found)
-        name = discord.thread_name(request(query_text=f"Is it {text}"[:900].strip()))
-        assert "://" not in name
+        asked = f"Is it {text}"[:900].strip()
+        name = discord.thread_name(request(query_text=asked))
+        assert "://" not in name or any("://" in code.content for code in code_in(asked))
 
 
 @pytest.mark.parametrize("step", STEPS, ids=["few", "all"])
@@ -104,6 +105,13 @@ def test_nothing_that_grows_on_slack_has_a_control_of_slacks(step: int) -> None:
     attacks = ["<!channel> is called. And so on. And", *attack_texts(*CORPORA, step=step)]
     texts = (attack[:LONGEST] for attack in attacks)
     for text in texts:
-        for shown in (slack.settled(f"{text} And.\n\nMore. And", asked=text), slack.task(text)):
-            assert "<" not in shown, shown
-            assert not re.search(r"&(?!amp;|lt;|gt;)", shown), shown
+        for shown in (
+            markdown_escaped(
+                slack.settled(f"{text} And.\n\nMore. And", asked=text), escape_code=False
+            ),
+            slack.task(text),
+        ):
+            prose = without_code(shown)
+            assert "<" not in prose, shown
+            assert not re.search(r"&(?!amp;|lt;|gt;)", prose), shown
+            assert not re.search(r"<[@!#]", shown), shown

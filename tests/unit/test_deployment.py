@@ -10,7 +10,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from bot.settings import setting_names
+from bot.settings import Settings, setting_names
 
 _VERSIONS = ("1.35", "1.36", "1.37")
 ROOT = Path(__file__).parents[2]
@@ -59,6 +59,12 @@ def test_nobody_runs_as_root_or_writes_beside_the_data() -> None:
     assert CONTAINER["securityContext"]["readOnlyRootFilesystem"] is True
     [data] = [m for m in CONTAINER["volumeMounts"] if m["name"] == "data"]
     assert f"VOLUME {data['mountPath']}" in DOCKERFILE
+
+
+def test_what_is_asked_from_outside_listens_to_every_network_in_a_container_alone() -> None:
+    for group, name in (("monitoring", "MONITORING"), ("slack", "SLACK")):
+        assert getattr(Settings(), group).host == "127.0.0.1"
+        assert any(f"GLOSSATOR_{name}__HOST=0.0.0.0" in line for line in DOCKERFILE)
 
 
 def test_the_bot_gets_the_time_that_it_needs_to_drain() -> None:

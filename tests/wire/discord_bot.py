@@ -27,6 +27,7 @@ from tests.wire.discord import (
 
 T = TypeVar("T")
 SITE = "https://arden.example.org/book/"
+_BUTTON = 2
 FOREIGN_FACT = "amber falcon seventeen"
 _COURSES = f"""\
 [courses.arden]
@@ -110,7 +111,7 @@ class Trial:
         except TimeoutError:
             shown = "\n".join(f"  {m.author.name}: {m.content}" for m in self.said())
             error = f"{wanted or condition} did not come\n{shown}\n{self.bot.log[-6000:]}"
-            raise AssertionError(error) from None
+            raise AssertionError(error.encode(errors="backslashreplace").decode()) from None
 
     def said(self) -> list[Message]:
         """Return all messages that stand anywhere."""
@@ -126,8 +127,8 @@ class Trial:
 
         def answered() -> Message | None:
             place = question.thread or question.channel
-            replies = [m for m in self.from_bot(place) if m.id > question.id]
-            return next((m for m in replies if is_finished(m)), None)
+            later = (m for m in self.from_bot(place) if m.id > question.id and is_finished(m))
+            return next((m for m in later if _may_answer(m, question)), None)
 
         return await self.until(answered, f"an answer to {question.content!r}")
 
@@ -135,8 +136,8 @@ class Trial:
         """Wait for what a command leads to and return it."""
 
         def answered() -> Message | None:
-            message = interaction.original
-            return message if message is not None and is_finished(message) else None
+            shown = [*interaction.follow_ups, interaction.original]
+            return next((m for m in shown if m is not None and is_finished(m)), None)
 
         return await self.until(answered, f"a response to {interaction.data}")
 
@@ -163,11 +164,17 @@ class Trial:
         assert not history.early_requests, "no request goes into a closed bucket"
 
 
+def _may_answer(message: Message, question: Message) -> bool:
+    """Return whether a message is no reply to another one than a question."""
+    referenced = (message.reference or {}).get("message_id")
+    return referenced is None or str(referenced) == str(question.id)
+
+
 def is_finished(message: Message) -> bool:
     """Tell whether a message of the bot is what it is to be: no placeholder, nothing growing."""
     if message.loading or message.deleted or not message.content:
         return False
-    return "Stop" not in labels(message) and "questions are before yours" not in message.content
+    return "Stop" not in labels(message) and "Yours waits its turn" not in message.content
 
 
 def is_growing(message: Message) -> bool:
@@ -177,7 +184,7 @@ def is_growing(message: Message) -> bool:
 
 def labels(message: Message) -> list[str]:
     """Return what is written on a message's buttons."""
-    return [button["label"] for button in _buttons(message)]
+    return [button["label"] for button in _buttons(message) if "label" in button]
 
 
 def button(message: Message, label: str) -> str:
@@ -186,7 +193,8 @@ def button(message: Message, label: str) -> str:
 
 
 def _buttons(message: Message) -> list[Mapping[str, Any]]:
-    return [part for row in message.components for part in row.get("components", [])]
+    parts = [part for row in message.components for part in row.get("components", [])]
+    return [part for part in parts if part["type"] == _BUTTON]
 
 
 @asynccontextmanager

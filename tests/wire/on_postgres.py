@@ -26,6 +26,7 @@ class BookOnPostgres:
             "DATABASE__URL": f"{self.server.url}{self.template.database}",
             "MONITORING__PORT": "0",
             "PSEUDONYM_KEY": "the same for all",
+            "ENCRYPTION_KEY": "the same for all, too",
             "INBOX__LEASE": "4",
         }
 

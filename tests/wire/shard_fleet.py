@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from tests.chaos.book import name_of, names_in, question_about
+from tests.chaos.book import COURSE, name_of, names_in, question_about
 from tests.wire.bot_process import PATIENCE, copied
 from tests.wire.discord import Channel, DiscordServer, Guild, Limits, Message, User
 from tests.wire.discord_bot import BotProcess, Trial
+from tests.wire.grants import grant
 from tests.wire.monitored import Pages
 from tests.wire.on_postgres import BookOnPostgres
 
@@ -162,6 +163,8 @@ async def a_fleet(book: BookOnPostgres, folder: Path, shards: int) -> AsyncItera
     limits.identify_interval = 5.0
     async with DiscordServer(limits) as server:
         fleet = Fleet(server, book, folder, await _guilds(server, shards))
+        readers = [f"discord:{guild.id}" for guild in fleet.guilds]
+        await grant(book.settings["DATABASE__URL"], COURSE, *readers)
         try:
             yield fleet
             await fleet.stop(fleet.running)

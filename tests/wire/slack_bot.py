@@ -28,6 +28,7 @@ BY_SOCKET, BY_HTTP = "connected to Slack by a socket", "listening for Slack on p
 COMMANDS = frozenset(
     {"/ask", "/help", "/sources", "/about", "/forget-me", "/export-my-data", "/course"}
 )
+ESCAPED = frozenset({"/course"})
 _PORT = re.compile(rf"{BY_HTTP} (\d+)")
 
 
@@ -99,7 +100,7 @@ class Trial:
         except TimeoutError:
             shown = "\n".join(f"  {m.author.name}: {m.shown}" for m in self.world.messages)
             error = f"{wanted or condition} did not come\n{shown}\n{self.bot.log[-6000:]}"
-            raise AssertionError(error) from None
+            raise AssertionError(error.encode(errors="backslashreplace").decode()) from None
 
     def from_bot(self, channel: Channel, user: User | None = None) -> list[Message]:
         """Return the bot's messages in a channel, as a user sees them."""
@@ -177,6 +178,7 @@ async def a_trial(
     limits: Limits | None = None,
     by_oauth: bool = False,
     module: str = "bot",
+    start: bool = True,
 ) -> AsyncIterator[Trial]:
     """Let a bot run over a copy of a data folder; what it may never do fails the test.
 
@@ -188,6 +190,7 @@ async def a_trial(
     async with SlackServer(limits or Limits.relaxed()) as server:
         app = server.world.app
         app.commands, app.events, app.scopes = COMMANDS, EVENTS, SCOPES
+        app.escaped = ESCAPED
         server.world.installation.scopes = SCOPES
         given = dict(settings or {})
         if by_oauth:
@@ -197,7 +200,8 @@ async def a_trial(
         trial = Trial(server, BotProcess(folder, server, given, transport))
         trial.bot.module = module
         try:
-            await trial.bot.start()
+            if start:
+                await trial.bot.start()
             if transport == "http":
                 await server.subscribe(f"{trial.bot.url}/slack/events")
             yield trial

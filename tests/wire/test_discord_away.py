@@ -8,6 +8,7 @@ from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Channel, Message
 from tests.wire.discord_bot import Trial, a_trial, is_finished
+from tests.wire.grants import grant
 
 BELL = "How much does the fog bell of Arden weigh?"
 BELL_FACT = "half a ton"
@@ -84,7 +85,9 @@ async def test_what_another_bot_was_asked_is_not_taken_for_deleted(
 ) -> None:
     async with a_trial(one_course, tmp_path / "first") as first:
         await first.ask(first.user(), first.channel(), COVERED)
-    async with a_trial(tmp_path / "first" / "data", tmp_path / "second") as second:
+    async with a_trial(tmp_path / "first" / "data", tmp_path / "second", start=False) as second:
+        await grant(second.bot.folder, "arden", f"discord:{second.world.guild.id}")
+        await second.bot.start()
         assert second.world.application.id != first.world.application.id
         await second.ask(second.user(), second.channel(), BELL)
     with closing(sqlite3.connect(tmp_path / "second" / "data" / "glossator.db")) as db:

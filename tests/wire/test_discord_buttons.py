@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT, VERBATIM
 from tests.wire.bot_process import PATIENCE
-from tests.wire.discord import Duplicate, Interaction, Message, User
+from tests.wire.discord import Duplicate, Interaction, Message, Permission, User
 from tests.wire.discord.interactions import Callback
 from tests.wire.discord_bot import Trial, a_trial, button, is_finished, is_growing, labels
 from tests.wire.gemini_server import GeminiServer
@@ -143,8 +143,12 @@ async def test_a_question_can_be_asked_again_without_its_quote(trial: Trial) -> 
 async def test_an_answer_grows_in_place_and_is_stopped_by_its_asker_or_staff(
     desk: Desk, trial: Trial
 ) -> None:
-    world, channel = trial.world, trial.channel()
-    for who in ("asker", "staff"):
+    world, channel, tutor = trial.world, trial.channel(), trial.user()
+    powers = Permission.MANAGE_MESSAGES | Permission.MANAGE_CHANNELS
+    moderator = trial.user(world.add_role(world.guild, "moderators", powers))
+    named = await world.slash(world.owner, channel, "course staff add", person=tutor)
+    await named.response(PATIENCE)
+    for who in ("asker", "admin", "named"):
         ann, bob = trial.user(), trial.user()
         desk.pen.hold()
         try:
@@ -154,8 +158,9 @@ async def test_an_answer_grows_in_place_and_is_stopped_by_its_asker_or_staff(
             growing = await half_written(trial, question)
             assert growing.revisions[0] == "Searching the book …"
             assert labels(growing) == ["Stop"]
-            assert told(await pressed(trial, bob, growing, "Stop")) == NOT_YOURS
-            clicker = ann if who == "asker" else world.owner
+            for other in (bob, moderator):
+                assert told(await pressed(trial, other, growing, "Stop")) == NOT_YOURS
+            clicker = {"asker": ann, "admin": world.owner, "named": tutor}[who]
             assert told(await pressed(trial, clicker, growing, "Stop")) == "Stopping."
             assert await trial.answer_to(question) is growing
             assert growing.content == "Stopped. Ask again whenever you like."

@@ -245,7 +245,8 @@ async def test_rate_limits_are_waited_out(trial: Trial, scope: str) -> None:
     limited = [c for c in trial.world.history.calls if c.fault == repr(RateLimited(0.3, scope))]
     assert [call.status for call in limited] == [LIMITED, LIMITED]
     counted = len(trial.world.history.invalid_requests) - before
-    assert counted == (0 if scope == "shared" else 2)
+    # While all routes are closed, a call that was on its way is refused, too.
+    assert counted in {"shared": (0,), "user": (2,), "global": range(2, 5)}[scope]
 
 
 async def test_a_burst_of_server_errors_delays_answers_and_loses_none(trial: Trial) -> None:

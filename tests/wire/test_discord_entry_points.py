@@ -301,9 +301,14 @@ async def test_a_forum_is_answered_only_where_it_is_set_so(trial: Trial) -> None
     assert not trial.from_bot(loud)
 
 
-async def test_without_the_right_to_open_threads_a_reply_answers(trial: Trial) -> None:
+@pytest.mark.parametrize(
+    "denied", [Permission.CREATE_PUBLIC_THREADS, Permission.SEND_MESSAGES_IN_THREADS]
+)
+async def test_without_the_right_to_open_threads_or_write_in_them_a_reply_answers(
+    trial: Trial, denied: Permission
+) -> None:
     world, ann, channel = trial.world, trial.user(), trial.channel()
-    world.restrict(channel, world.everyone(world.guild), deny=Permission.CREATE_PUBLIC_THREADS)
+    world.restrict(channel, world.everyone(world.guild), deny=denied)
     question = await world.say(ann, channel, f"{trial.mention} {COVERED}")
     answer = await trial.answer_to(question)
     assert answer.channel is channel

@@ -11,6 +11,7 @@ from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Behind, Channel, Slow, User
 from tests.wire.discord_bot import Trial, a_trial, button
+from tests.wire.grants import grant
 from tests.wire.stored import places_of, rows_of
 
 pytestmark = [
@@ -64,7 +65,9 @@ async def test_nothing_is_left_of_somebody_who_wants_to_be_forgotten(trial: Tria
     world, ann, bob = trial.world, trial.user(), trial.user()
     left = world.add_guild("Last year", world.owner)
     world.join(ann, left)
+    await grant(trial.bot.folder, "arden", f"discord:{left.id}")
     world.install(world.application, left)
+    await trial.bot.says(f"discord:{left.id} has let the bot in")
     there = world.add_channel(left, "questions")
     channel = trial.channel()
     direct = world.direct_channel(ann, world.bot)
@@ -170,6 +173,17 @@ async def test_the_name_of_a_thread_follows_its_question(trial: Trial) -> None:
     await trial.until(lambda: thread.name == "Deleted question" or None, "no name")
     assert thread.thread is not None
     await trial.until(lambda: thread.thread.archived or None, "an empty thread is put away")  # type: ignore[union-attr]
+
+
+async def test_an_edit_that_takes_the_mention_out_takes_the_question_back(trial: Trial) -> None:
+    world, ann, channel = trial.world, trial.user(), trial.channel()
+    question = await world.say(ann, channel, f"{trial.mention} {COVERED} {WORDS}")
+    answer = await trial.answer_to(question)
+    await world.edit(question, "never mind")
+    await trial.until(lambda: answer.deleted or None, "the removal of the answer")
+    await trial.until(lambda: not places_of(data(trial), WORDS) or None, "its turn's end")
+    thread = answer.channel
+    await trial.until(lambda: thread.name == "Deleted question" or None, "no name")
 
 
 async def test_a_question_that_was_deleted_before_it_is_heard_is_neither_answered_nor_kept(

@@ -43,6 +43,15 @@ async def test_missing_scopes_are_named(glossator: CommandLine, server: SlackSer
     assert done.code == 78
 
 
+async def test_without_the_scope_for_groups_it_is_said_that_they_do_not_count(
+    glossator: CommandLine, server: SlackServer
+) -> None:
+    server.world.installation.scopes -= {"usergroups:read"}
+    done = await doctor(glossator, server)
+    assert "WARN  slack     The bot token lacks the scope usergroups:read, so user gr" in done.out
+    assert done.code == 0
+
+
 @pytest.mark.parametrize("name", ["SLACK__BOT_TOKEN", "SLACK__APP_TOKEN"])
 async def test_a_refused_token_is_told(
     glossator: CommandLine, server: SlackServer, name: str

@@ -98,7 +98,7 @@ async def talk_on_slack(trial: OnSlack) -> None:
         ("/ask", f'in "{WORDS}" what?'),
         ("/help", QUESTION),
     ):
-        await trial.result_of(await world.slash(ann, channel, command, text))
+        await trial.result_of(await world.slash(ben, channel, command, text))
     await trial.result_of(await world.slash(ann, channel, "/course", f"bind {WORDS}"))
     await trial.result_of(await world.slash(ann, channel, "/export-my-data"))
     await trial.quiet()

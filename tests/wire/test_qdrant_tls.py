@@ -86,7 +86,7 @@ async def test_a_course_is_asked_over_tls_with_a_key(library: Library) -> None:
     assert fact_about(name_of(1)) in done.out
     line = await library.doctor()
     assert line.startswith("ok")
-    assert "1 collections at the Qdrant URL" in line
+    assert "1 collection at the Qdrant URL" in line
 
 
 async def test_a_collection_gets_the_copies_and_shards_that_are_set(library: Library) -> None:

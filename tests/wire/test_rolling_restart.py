@@ -142,6 +142,7 @@ async def _history(roll: Roll, people: People) -> History:
     """Replace all bots again and again while people ask, and return what happened."""
     engine, sightings = create_engine(roll.book.settings["DATABASE__URL"]), Sightings(roll.ground)
     try:
+        await people.can_read(engine)
         async with _watched(engine, people) as watcher:
             asking = asyncio.create_task(people.ask_all())
             while len(roll.ended_after) < BOTS or not asking.done():

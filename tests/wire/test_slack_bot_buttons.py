@@ -117,19 +117,22 @@ async def test_a_click_that_is_delivered_again_later_does_not_undo_a_newer_vote(
     assert votes(trial)[-1] == (False, None)
 
 
-@pytest.mark.parametrize("who", ["asker", "staff"])
+@pytest.mark.parametrize("who", ["asker", "admin", "named"])
 async def test_the_bin_deletes_an_answer_and_its_turn_for_its_asker_and_for_staff(
     trial: Trial, who: str
 ) -> None:
-    ann, ben = trial.user(), trial.user()
-    channel = trial.channel(ann, ben)
+    ann, ben, tutor = trial.user(), trial.user(), trial.user()
+    channel = trial.channel(ann, ben, tutor)
+    naming = f"staff add @{tutor.name} arden"
+    named = await trial.world.slash(trial.world.owner, channel, "/course", naming)
+    assert "is now staff for arden only" in (await trial.result_of(named)).shown
     await (await trial.world.slash(ann, channel, "/ask", COVERED)).ack()
     question = await trial.until(lambda: next(iter(trial.from_bot(channel)), None))
     answer = await trial.answer_to(question)
     [asked] = [UUID(e["value"]) for e in elements(answer) if e["action_id"] == DELETE]
     other = await trial.world.click(ben, answer, DELETE)
     assert (await trial.result_of(other)).shown == NOT_YOURS
-    clicker = ann if who == "asker" else trial.world.owner
+    clicker = {"asker": ann, "admin": trial.world.owner, "named": tutor}[who]
     twice = [await trial.world.click(clicker, answer, DELETE) for _ in range(2)]
     told = [(await trial.result_of(click)).shown for click in twice]
     assert told == [DELETING] * 2
@@ -244,20 +247,11 @@ async def test_without_the_scope_for_files_whoever_exports_is_told_so(trial: Tri
     assert "Please try again" in await told(trial, ann, channel, "/export-my-data")
 
 
-async def test_course_is_for_admins_and_who_created_the_channel(trial: Trial) -> None:
-    ann, ben = trial.user(), trial.user()
-    channel = trial.world.add_channel(
-        trial.world.workspace, "of-ann", members=(ann, ben, trial.world.bot)
-    )
-    assert "can do that" in await told(trial, ben, channel, "/course", "switch off")
-    assert "Done, for this channel" in await told(trial, ann, channel, "/course", "switch off")
-    assert "for its admins" in await told(trial, ann, channel, "/course", "switch off workspace")
-    assert "**switched off**: yes" in await told(trial, trial.world.owner, channel, "/course")
-
-
 async def test_a_command_is_acknowledged_in_time_though_slack_is_slow(trial: Trial) -> None:
     trial.server.faults.api(Slow(5.0), "users.info")
-    assert "can do that" in await told(trial, trial.world.owner, trial.channel(), "/course", "show")
+    admin = trial.user(admin=True)
+    channel = trial.channel(admin)
+    assert "can do that" in await told(trial, admin, channel, "/course", "show")
 
 
 async def test_a_click_is_acknowledged_in_time_though_its_modal_is_slow(trial: Trial) -> None:

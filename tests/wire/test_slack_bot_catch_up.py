@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.grants import grant
 from tests.wire.slack import Limits, Lose, Message
 from tests.wire.slack_bot import Transport, Trial, a_trial
 from tests.wire.slack_installs import install
@@ -126,8 +127,10 @@ async def test_a_workspace_that_lets_nothing_be_read_keeps_no_other_one_waiting(
         world = trial.world
         await trial.bot.says("listening for Slack on port")
         other = world.add_workspace("Other")
+        await grant(trial.bot.folder, "arden", f"slack:{other.id}")
         for workspace in (world.workspace, other):
             await install(trial, workspace)
+        await trial.bot.says(f"slack:{other.id} has let the bot in")
         world.installation.scopes = frozenset({"chat:write"})
         bot = world.installation_of(world.app, other)
         assert bot is not None

@@ -81,12 +81,14 @@ async def half_written(desk: Desk, question: Message) -> Message:
     return await trial.until(lambda: shown("every four hours"), "half an answer")
 
 
-@pytest.mark.parametrize("who", ["asker", "staff"])
+@pytest.mark.parametrize("who", ["asker", "admin", "named"])
 async def test_an_answer_grows_in_place_and_is_stopped_by_its_asker_or_staff(
     desk: Desk, trial: Trial, who: str
 ) -> None:
-    world, ann, ben = trial.world, trial.user(), trial.user()
-    channel = trial.channel(ann, ben)
+    world, ann, ben, tutor = trial.world, trial.user(), trial.user(), trial.user()
+    channel = trial.channel(ann, ben, tutor)
+    named = await world.slash(world.owner, channel, "/course", f"staff add @{tutor.name}")
+    assert "is now staff" in (await trial.result_of(named)).shown
     desk.pen.hold()
     question = await world.say(ann, channel, f"{trial.mention} {COVERED}")
     growing = await half_written(desk, question)
@@ -97,7 +99,8 @@ async def test_an_answer_grows_in_place_and_is_stopped_by_its_asker_or_staff(
         assert read.startswith(READS)
         assert writes.startswith("Writing")
     assert await pressed(trial, ben, growing) == NOT_YOURS
-    assert await pressed(trial, ann if who == "asker" else world.owner, growing) == STOPPING
+    clicker = {"asker": ann, "admin": world.owner, "named": tutor}[who]
+    assert await pressed(trial, clicker, growing) == STOPPING
     await trial.until(lambda: growing.shown == STOPPED or None, STOPPED)
     assert trial.from_bot(channel) == [growing]
     desk.pen.release()

@@ -1,9 +1,11 @@
 """A workspace takes the app out: nothing of it stays in any table, all of the others does."""
 
+import asyncio
 import re
 from pathlib import Path
 
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.grants import grant
 from tests.wire.slack import Channel, Installation, Message, User, Workspace
 from tests.wire.slack_bot import Trial, a_trial, elements
 from tests.wire.slack_installs import install, rows_with, tables
@@ -35,7 +37,7 @@ class Class:
         return (*ids, self.installation.bot.id, self.word)
 
     async def use_everything(self) -> None:
-        """Ask in every way, vote, set a rule, and open the assistant's panel."""
+        """Ask in every way, vote, set a rule, name staff, and open the assistant's panel."""
         world, trial = self.trial.world, self.trial
         owner = world.owner_of(self.workspace)
         question = f"{COVERED} {self.word}"
@@ -49,6 +51,8 @@ class Class:
         await (await world.click(self.other, answer, "gl:vote", choice)).ack()
         setting = await world.slash(owner, self.channel, "/course", "set length: short")
         assert "Done" in (await trial.result_of(setting)).shown
+        naming = await world.slash(owner, self.channel, "/course", f"staff add @{self.other.name}")
+        assert "is now staff" in (await trial.result_of(naming)).shown
         await world.open_assistant(self.user, self.channel)
         await trial.until(lambda: self._panels() or None)
 
@@ -77,12 +81,15 @@ async def test_of_two_workspaces_the_one_that_leaves_is_deleted_and_the_other_st
         for workspace in (world.workspace, leaving):
             await install(trial, workspace)
         stays, leaves = Class(trial, world.workspace, "stay"), Class(trial, leaving, "leave")
+        await grant(tmp_path, "arden", f"slack:{leaving.id}")
+        await asyncio.sleep(2.5)  # until the running bot knows it
         await stays.use_everything()
         await leaves.use_everything()
         before = tables(tmp_path)
         theirs = rows_with(before, *leaves.needles)
         touched = {row.partition(":")[0] for row in theirs}
         assert touched >= {"inbox", "sessions", "turns", "channel_rules", "conversations", "panels"}
+        assert touched >= {"staff", "tenants", "course_grants"}
         people = _pseudonyms(before, leaves)
         assert not people & _pseudonyms(before, stays)
 

@@ -1,5 +1,6 @@
 """Many workspaces: they install the app by OAuth, are kept apart, and are forgotten."""
 
+import asyncio
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
@@ -9,9 +10,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from adapters.slack.pages import DECLINED, NOT_INSTALLED
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.grants import grant
 from tests.wire.slack_bot import Transport, Trial, a_trial
-from tests.wire.slack_installs import Browser, install
+from tests.wire.slack_installs import Browser, install, tables
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -51,6 +54,9 @@ async def test_two_workspaces_are_answered_and_one_that_leaves_is_forgotten(tria
     installation = world.installation_of(world.app, other)
     assert installation is not None
     assert installation.token.encode() not in b"".join(tokens(trial).values())
+    await trial.bot.says(f"slack:{other.id} has let the bot in")
+    await grant(trial.bot.folder, "arden", f"slack:{other.id}")
+    await asyncio.sleep(2.5)  # until the running bot knows it
     bea = world.add_user("bea", other)
     channel = world.add_channel(other, "bio", members=(bea, installation.bot))
     question = await world.say(bea, channel, f"<@{installation.bot.id}> {COVERED}")
@@ -69,7 +75,7 @@ async def test_two_workspaces_are_answered_and_one_that_leaves_is_forgotten(tria
     assert COVERED_FACT in (await trial.ask(ann, trial.channel(ann), COVERED)).shown
 
 
-async def test_a_state_is_good_once_and_in_its_own_browser_alone(trial: Trial) -> None:
+async def test_an_installation_is_made_once_and_in_its_own_browser_alone(trial: Trial) -> None:
     browser = Browser(trial)
     path = await browser.allow(trial.world.workspace)
     assert (await Browser(trial).get(path))[0] == 400
@@ -83,6 +89,17 @@ async def test_a_state_is_good_once_and_in_its_own_browser_alone(trial: Trial) -
 
 async def test_whoever_declines_installs_nothing(trial: Trial) -> None:
     before = tokens(trial)
-    status, _ = await Browser(trial).get("/slack/oauth_redirect?error=access_denied&state=x")
-    assert status == 200
+    status, page = await Browser(trial).get("/slack/oauth_redirect?error=access_denied&state=x")
+    assert (status, DECLINED in page) == (200, True)
+    status, page = await Browser(trial).get("/slack/oauth_redirect?error=<b>gone</b>&state=x")
+    assert (status, NOT_INSTALLED in page, "gone" in page) == (400, True, False)
     assert tokens(trial) == before
+
+
+async def test_installing_leaves_no_row_behind_for_who_only_asks(trial: Trial) -> None:
+    before = tables(trial.bot.folder)
+    for _ in range(20):
+        status, page = await Browser(trial).get("/slack/install")
+        assert status == 200
+        assert "state=" in page
+    assert tables(trial.bot.folder) == before

@@ -48,6 +48,7 @@ async def _completed(server: SlackServer, question: Message) -> AgentRequest:
         enterprise=None,
         channel=question.channel.id,
         root=question.thread_ts,
+        thread=question.thread_ts,
         question=question.ts,
         asker=question.author.id,
         ephemeral=False,

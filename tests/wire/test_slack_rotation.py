@@ -139,7 +139,7 @@ async def test_a_workspace_that_left_meanwhile_is_not_kept_anew(
     team = await begun(server, stores[0], timedelta(minutes=-5))
     before = await stores[0].find(team)
     assert before is not None
-    await stores[1].remove(team)
+    await stores[1].remove(before)
     assert not await stores[0].renew(before, replace(before, token="xoxe.later"))
     assert await stores[2].find(team) is None
 

@@ -10,8 +10,11 @@ import pytest
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 
+from adapters.slack.acknowledging import Dispatcher
 from adapters.slack.client import SlackClient
 from adapters.slack.sockets import Sockets
+from adapters.unreadable import Unreadable
+from core.metering import NO_METER
 from tests.wire.slack import Limits, SlackServer
 from tests.wire.slack.entities import App
 
@@ -55,7 +58,8 @@ async def a_line(server: SlackServer, takes: float) -> AsyncIterator[Line]:
         told.append(event["text"])
         return BoltResponse(status=200)
 
-    sockets = Sockets(app, world.app.app_token, SlackClient(server.api_url), begun.release)
+    dispatcher = Dispatcher(app, Unreadable("slack", (), NO_METER))
+    sockets = Sockets(dispatcher, world.app.app_token, SlackClient(server.api_url), begun.release)
     running = asyncio.create_task(sockets.run())
     line = Line(sockets, told, begun)
     try:

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from adapters.turn import take_turn
-from core.agent import Agent, AgentEvent
+from core.agent import Agent, AgentEvent, Placed
 from core.composition import SectionsFound, TextDelta, TextWithdrawn
 from core.errors import BotError, ConfigurationError, DeliveryError, QuestionTooLong, StoreError
 from core.inbox.base import LeaseLost
@@ -23,7 +23,7 @@ class ScriptedAgent:
         self.asked: list[AgentRequest] = []
         self.is_closed = False
 
-    async def stream(self, asked: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
+    async def stream(self, asked: AgentRequest, placed: Placed) -> AsyncGenerator[AgentEvent, None]:
         self.asked.append(asked)
         try:
             for event in self._events:
@@ -39,11 +39,15 @@ class Recorder:
 
     def __init__(self, refusal: BotError | None = None) -> None:
         self.text = ""
+        self.begun = 0
         self.read: list[tuple[str, ...]] = []
         self.withdrawn: list[str] = []
         self.finished: list[AgentResponse] = []
         self.failed: list[BotError] = []
         self._refusal = refusal
+
+    async def begin(self) -> None:
+        self.begun += 1
 
     async def reading(self, headings: Sequence[str]) -> None:
         self.read.append(tuple(headings))

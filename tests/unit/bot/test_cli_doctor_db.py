@@ -1,10 +1,12 @@
 """`glossator doctor` and `glossator db`: what is checked, and what to do about it."""
 
 import ctypes
+import json
 import shutil
 import socket
 import sqlite3
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -27,15 +29,18 @@ def closed_port() -> int:
 
 def without_privilege() -> None:
     """Make permissions count, in a process that is about to run a program, even for root."""
-    pr_capbset_drop, cap_dac_override = 24, 1
-    ctypes.CDLL(None).prctl(pr_capbset_drop, cap_dac_override)
+    pr_capbset_drop, cap_dac_override, cap_dac_read_search = 24, 1, 2
+    for capability in (cap_dac_override, cap_dac_read_search):
+        ctypes.CDLL(None).prctl(pr_capbset_drop, capability)
 
 
 def test_a_healthy_installation_gets_a_line_for_each_thing(lighthouse: CommandLine) -> None:
-    done = lighthouse.run("doctor")
+    done = lighthouse.setting(DISK__LOW_MEGABYTES="0").run("doctor")
     assert done.code == 0
     found = findings(done)
-    assert list(found) == ["settings", "data", "database", "model", "generator", "index", "course"]
+    subjects = ["settings", "data", "disk", "database", "keys", "model"]
+    assert list(found) == [*subjects, "generator", "index", "course", "files"]
+    assert found["files"] == "ok lighthouse: 3 files read, 0 failed, 0 left out"
     assert all(text.startswith("ok ") for text in found.values())
     assert "lighthouse" in found["course"]
     assert "all-MiniLM-L6-v2" in found["course"]
@@ -55,6 +60,65 @@ def test_a_channel_that_is_bound_to_no_course_is_named(glossator: CommandLine) -
     told = findings(done)["channels"]
     assert told.startswith("FAIL In the course file, discord.channels.118000000000000001.course")
     assert told.endswith("did you mean arden?")
+
+
+def test_staff_are_counted_and_those_for_no_course_are_named(glossator: CommandLine) -> None:
+    write_files(glossator.folder / "arden", LIGHTHOUSE)
+    glossator.here("ingest", "arden")
+    (glossator.folder / "glossator.toml").write_text(
+        '[staff."discord:118000000000000001"]\n'
+        'roles = ["118000000000000002", "118000000000000003"]\npeople = ["118000000000000004"]\n'
+        '[courses.arden.staff."discord:118000000000000001"]\npeople = ["118000000000000005"]\n'
+    )
+    with closing(sqlite3.connect(glossator.data / "glossator.db")) as database:
+        named = "INSERT INTO staff VALUES (?, ?, ?, ?, ?, NULL, '2026-03-01 12:00:00')"
+        database.execute(named, ("slack", "T0123456", "group", "S0123456", "gone"))
+        database.commit()
+    done = glossator.here("doctor")
+    lines = [line for line in done.out.splitlines() if " staff " in line]
+    assert done.code == 0
+    assert [" ".join(line.split()) for line in lines] == [
+        "ok staff discord:118000000000000001: 2 roles, 1 person; for arden alone: 1 person",
+        "ok staff slack:T0123456: for gone alone: 1 user group",
+        "WARN staff slack:T0123456: for gone alone: 1 user group, and there is no such course",
+    ]
+
+
+def test_tenants_with_channels_and_without_staff_are_named_until_staff_are(
+    glossator: CommandLine,
+) -> None:
+    write_files(glossator.folder / "arden", LIGHTHOUSE)
+    glossator.here("ingest", "arden")
+    moment = "2026-03-01 12:00:00"
+    with closing(sqlite3.connect(glossator.data / "glossator.db")) as database:
+        for tenant, organisation in [
+            ("T0000001", "E0000001"),
+            ("T0000002", None),
+            ("T0000003", None),
+            ("T0000004", None),
+        ]:
+            met = ("slack", tenant, organisation, False, moment)
+            database.execute("INSERT INTO tenants VALUES (?, ?, ?, ?, ?)", met)
+            if tenant != "T0000004":
+                rules = ("slack", tenant, "C1", '{"excluded": true}', moment)
+                database.execute("INSERT INTO channel_rules VALUES (?, ?, ?, ?, ?)", rules)
+        direct = ("discord", "@me", "1", '{"course_id": "arden"}', moment)
+        database.execute("INSERT INTO channel_rules VALUES (?, ?, ?, ?, ?)", direct)
+        database.commit()
+    staff = glossator.folder / "glossator.toml"
+    for named, unnamed in [
+        ([], "T0000001, slack:T0000002, slack:T0000003"),
+        (["E0000001", "T0000003"], "T0000002"),
+    ]:
+        tables = [f'[staff."slack:{tenant}"]\npeople = ["U0000001"]\n' for tenant in named]
+        staff.write_text("".join(tables))
+        done = glossator.here("doctor")
+        assert done.code == 0
+        [said] = [line for line in done.out.splitlines() if line.startswith("WARN  staff ")]
+        assert f"slack:{unnamed}: channels are set up there, and no staff are named" in said
+        assert "'/course staff add'" in said
+    staff.write_text(staff.read_text() + '[staff."slack:T0000002"]\npeople = ["U0000001"]\n')
+    assert "no staff are named" not in glossator.here("doctor").out
 
 
 def test_a_fresh_installation_is_healthy_and_told_what_is_next(glossator: CommandLine) -> None:
@@ -152,6 +216,25 @@ def test_a_key_that_can_be_guessed_is_warned_of(glossator: CommandLine) -> None:
     assert "so short" not in strong.out
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="root's right to read is taken as on Linux")
+def test_a_folder_that_cannot_be_opened_is_accounted_for(glossator: CommandLine) -> None:
+    more = {"closed/a.md": "# A\n\nText.", "listed/b.md": "# B\n\nText."}
+    book = write_files(glossator.folder / "arden", {**LIGHTHOUSE, **more})
+    (book / "closed").chmod(0)
+    (book / "listed").chmod(0o400)
+    process = glossator.start("ingest", "arden", "--json", preexec_fn=without_privilege)
+    out, err = process.communicate()
+    for folder in ("closed", "listed"):
+        (book / folder).chmod(0o700)
+    assert process.returncode == 0, err
+    told = json.loads(out)
+    assert {entry["path"]: entry["reason"] for entry in told["left_out"]} == {
+        "closed": "is a folder that cannot be opened: Permission denied",
+        "listed/b.md": "cannot be opened: Permission denied",
+    }
+    assert told["text_files"] == {"read": 3, "of": 5}
+
+
 def test_a_folder_in_place_of_the_course_file_is_told(glossator: CommandLine) -> None:
     (glossator.folder / "glossator.toml").mkdir()
     done = glossator.here("doctor")
@@ -178,6 +261,33 @@ def test_a_newer_or_foreign_database_is_left_alone(glossator: CommandLine) -> No
             done = glossator.here(*command)
             assert done.code == 78
             assert words in done.sentence
+
+
+@pytest.mark.parametrize("damage", ["DELETE FROM alembic_version", "DROP TABLE alembic_version"])
+def test_a_database_that_lost_its_version_is_told_what_helps(
+    glossator: CommandLine, damage: str
+) -> None:
+    glossator.here("db", "upgrade")
+    with sqlite3.connect(glossator.data / "glossator.db") as database:
+        database.execute(damage)
+    database.close()
+    for command in (["db", "check"], ["db", "upgrade"], ["courses"], ["run"], ["doctor"]):
+        set_up = glossator.setting(DISCORD__TOKEN="t") if command == ["run"] else glossator
+        done = set_up.here(*command)
+        assert done.code == 78
+        told = findings(done)["database"] if command == ["doctor"] else done.sentence
+        assert "does not say which version made them" in told
+        assert "glossator restore --force" in told
+
+
+def test_an_empty_table_of_versions_alone_is_an_empty_database(glossator: CommandLine) -> None:
+    glossator.data.mkdir(parents=True, exist_ok=True)
+    with sqlite3.connect(glossator.data / "glossator.db") as database:
+        database.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+    database.close()
+    assert "db upgrade" in glossator.here("db", "check").sentence
+    assert glossator.here("db", "upgrade").code == 0
+    assert glossator.here("db", "check").code == 0
 
 
 @pytest.mark.parametrize("command", [["doctor"], ["courses"], ["db", "check"], ["db", "upgrade"]])

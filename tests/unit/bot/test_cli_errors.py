@@ -5,7 +5,6 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -315,14 +314,6 @@ def test_a_database_with_damaged_pages_is_told_with_what_to_do(glossator: Comman
     whole = path.read_bytes()
     path.write_bytes(whole[:100] + b"\xff" * (len(whole) - 100))
     assert ending(glossator.here("sessions", "list"), "malformed", "backup") == Exit.BAD_INPUT
-
-
-def test_a_damaged_model_graph_is_named(tmp_path: Path, lighthouse: CommandLine) -> None:
-    shell = CommandLine(lighthouse.folder).setting(DATA_DIR=str(tmp_path / "data"))
-    (tmp_path / "data" / "models").mkdir(parents=True)
-    graph = next((lighthouse.data / "models").glob("*.onnx"))
-    (tmp_path / "data" / "models" / graph.name).write_bytes(b"damaged")
-    assert ending(shell.here("ingest", "lighthouse"), "delete", graph.name) == Exit.CONFIGURATION
 
 
 def test_ctrl_c_while_the_program_loads_ends_with_130(glossator: CommandLine) -> None:

@@ -9,7 +9,7 @@ from tests.command_line import CommandLine
 HELP = {
     (): (
         *("ingest", "ask", "chat", "search", "eval", "sessions", "courses", "usage", "doctor"),
-        *("db", "run"),
+        *("db", "run", "backup", "restore"),
     ),
     ("ingest",): ("SOURCE", "--course", "--json", "glossator.toml"),
     ("ask",): (
@@ -33,9 +33,12 @@ HELP = {
     ("courses", "remove"): ("--yes",),
     ("usage",): ("tokens", "cost", "--days", "--json"),
     ("doctor",): ("settings", "database", "index", "model"),
-    ("db",): ("upgrade", "check"),
+    ("db",): ("upgrade", "check", "forget-key"),
     ("db", "upgrade"): ("tables",),
     ("db", "check"): ("tables",),
+    ("db", "forget-key"): ("pseudonym|encryption", "lost"),
+    ("backup",): ("FILE", "--without-index", "secrets"),
+    ("restore",): ("FILE", "--force", "PostgreSQL"),
     ("run",): ("chat platforms",),
 }
 

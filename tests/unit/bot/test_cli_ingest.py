@@ -2,6 +2,7 @@
 
 import json
 import re
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,13 @@ KEYS = [
     "removed",
     "unchanged",
     "failed",
+    "left_out",
+    "text_files",
+    "warnings",
     "chunks",
     "embedded",
     "seconds",
+    "error",
 ]
 FILES = ["lamp.md", "keepers/duties.md", "keepers/supplies.md"]
 
@@ -56,10 +61,10 @@ def test_a_piped_run_tells_one_plain_summary(glossator: CommandLine, book: Path)
     done = glossator.run("ingest", "arden")
     assert done.code == 0
     assert "\x1b" not in done.out + done.err
-    left_out, summary = done.out.splitlines()
-    assert left_out == "left out: blank.md: is empty"
+    failed, summary = done.out.splitlines()
+    assert failed == "failed: blank.md: is empty"
     assert re.fullmatch(
-        r"arden: 3 added, 0 changed, 0 removed, 0 unchanged, 1 failed; "
+        r"arden: 3 added, 0 changed, 0 removed, 0 unchanged, 1 failed, 0 left out; "
         r"(\d+) chunks, \1 embedded, [\d.]+ s",
         summary,
     )
@@ -90,6 +95,67 @@ def test_what_changed_and_what_went_is_named(glossator: CommandLine, book: Path)
     assert "kerosene" in glossator.here("ask", "What does the lamp burn?").out
 
 
+def test_a_run_that_reads_too_little_is_refused_unless_it_may_be_partial(
+    glossator: CommandLine, book: Path
+) -> None:
+    write_files(book, {f"notes/{n}.rst": "text" for n in range(4)} | {".git/config": "x"})
+    refused = glossator.here("ingest", "arden")
+    assert refused.code == 65
+    assert "Only 3 of 7 text files of arden can be read, less than 50%" in refused.sentence
+    assert "--partial" in refused.sentence
+    assert refused.out.splitlines() == [
+        "left out: 5 files (3 of 7 text files were read)",
+        "  reason                                  folder  type  files  such as",
+        "  is reStructuredText, which is not read  notes   .rst      4  0.rst",
+        "  is in a hidden folder                   .git    none      1  config",
+    ]
+    assert glossator.here("courses", "--json").json == []
+    told = glossator.here("ingest", "arden", "--json")
+    assert (told.code, list(told.json), told.json["generation"]) == (65, KEYS, None)
+    assert told.json["error"].startswith("Only 3 of 7 text files")
+    assert told.json["text_files"] == {"read": 3, "of": 7}
+    taken = glossator.here("ingest", "arden", "--partial", "--json")
+    assert (taken.code, taken.json["error"], sorted(taken.json["added"])) == (
+        0,
+        None,
+        sorted(FILES),
+    )
+    assert taken.json["left_out"] == told.json["left_out"]
+    assert {"path": "notes/0.rst", "reason": "is reStructuredText, which is not read"} in (
+        taken.json["left_out"]
+    )
+
+
+def test_the_share_is_a_setting_and_failed_documents_count_as_not_read(
+    glossator: CommandLine, book: Path
+) -> None:
+    write_files(book, {f"{n}.md": "" for n in range(4)})
+    assert glossator.here("ingest", "arden").code == 65
+    assert glossator.setting(INGEST__LEAST_SHARE="0.4").here("ingest", "arden").code == 0
+    assert glossator.setting(INGEST__LEAST_SHARE="0").here("ingest", "arden").code == 0
+    (book / "0.md").unlink()
+    assert glossator.here("ingest", "arden").code == 0
+
+
+def test_the_doctor_says_what_was_left_out_and_where_that_is_not_known(
+    glossator: CommandLine, book: Path
+) -> None:
+    write_files(book, {f"notes/{n}.rst": "text" for n in range(4)})
+    glossator.here("ingest", "arden", "--partial")
+    [line] = [line for line in glossator.here("doctor").out.splitlines() if " files " in line]
+    assert line == (
+        "WARN  files     arden: 3 files read, 0 failed, 4 left out: is reStructuredText, which is "
+        "not read (4). Most of the text files are missing: convert them to a format that is read "
+        "('glossator ingest --help' names them) and ingest again, or set "
+        "GLOSSATOR_INGEST__LEAST_SHARE lower."
+    )
+    with sqlite3.connect(glossator.data / "glossator.db") as database:
+        database.execute("DELETE FROM ingest_accounts")
+    database.close()
+    [line] = [line for line in glossator.here("doctor").out.splitlines() if " files " in line]
+    assert line.startswith("WARN  files     arden: which files were left out is not known")
+
+
 def test_a_bad_document_is_named_and_the_rest_goes_in(glossator: CommandLine, book: Path) -> None:
     (book / "broken.pdf").write_bytes(b"%PDF-1.7 broken")
     done = glossator.here("ingest", "arden", "--json")
@@ -103,7 +169,7 @@ def test_file_names_cannot_steer_the_terminal(glossator: CommandLine, book: Path
     write_files(book, {"\x1b]0;owned\x07.md": ""})
     done = glossator.here("ingest", "arden")
     assert done.code == 0
-    assert "left out: ]0;owned.md: is empty" in done.out
+    assert "failed: ]0;owned.md: is empty" in done.out
     assert "\x1b" not in done.out
 
 
@@ -215,3 +281,15 @@ def test_a_removed_course_may_be_removed_by_saying_yes(glossator: CommandLine, b
     glossator.here("ingest", "arden")
     assert glossator.here("courses", "remove", "arden", stdin="y\n").code == 0
     assert "no course yet" in glossator.here("ask", COVERED).sentence
+
+
+def test_a_source_of_which_nothing_can_be_read_changes_nothing(glossator: CommandLine) -> None:
+    (glossator.folder / "whistle.md").write_text("# Whistle\n\nThe whistle is made of tin.\n")
+    assert glossator.here("ingest", "whistle.md", "--course", "whistle").code == 0
+    before = json.loads(glossator.here("courses", "list", "--json").out)
+    for more in ((), ("--partial",)):
+        done = glossator.here("ingest", "http://127.0.0.1:1/x", "--course", "whistle", *more)
+        assert done.code == 65
+        assert "http://127.0.0.1:1/x" in done.sentence
+        assert "The earlier text stays" in done.sentence
+    assert json.loads(glossator.here("courses", "list", "--json").out) == before

@@ -96,7 +96,7 @@ def test_all_forgets_whatever_was_asked_at_this_terminal(arden: CommandLine) -> 
     conversation(arden, COVERED, "And why?")
     conversation(arden, COVERED)
     done = arden.here("sessions", "forget", "--all", "-y")
-    assert (done.code, done.out) == (0, "Forgotten: 3 questions and their answers.\n")
+    assert (done.code, done.out) == (0, "Forgotten: 3 questions, and what was answered.\n")
     assert arden.here("sessions", "list", "--json").json == []
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.settings import Settings
+from bot.keys import Keys
 from bot.wiring import terminal_user
 from core.budgets.store import Limits, TokenBudgets
 from core.database import create_engine
@@ -95,7 +95,9 @@ def test_a_period_that_makes_no_sense_is_wrong_usage(glossator: CommandLine, day
 
 
 def test_forgetting_all_of_a_user_leaves_the_tokens_of_today_alone(prepared: CommandLine) -> None:
-    ann = terminal_user(Settings(data_dir=prepared.data))
+    prepared.here("sessions", "export")  # makes the key
+    key = (prepared.data / "pseudonym.key").read_bytes()
+    ann = terminal_user(Keys(key, ()))
     count(prepared, (ann, "biology", 100, 20), ("ben", "biology", 50, 5))
     count(prepared, (ann, "biology", 10, 2), days_ago=1)
     reported = prepared.here("usage").out

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.courses import AnswersTable, ChannelTable, CourseFile, keys_of, read_course_file
+from core.access.staff import NamedStaff, StaffKind
+from core.access.tenants import Tenant
 from core.errors import ConfigurationError
 from core.generation.prompt import smallest_window
 from core.models import AgentConfiguration
@@ -124,7 +126,8 @@ def test_the_example_of_the_handbook_is_accepted(tmp_path: Path) -> None:
 
 def test_the_example_of_the_handbook_shows_every_key_there_is() -> None:
     shown = tomllib.loads(example_of_the_handbook())["courses"]["economics"]
-    assert set(shown) == {"title", "sources", "base_url", "language", "embedding", "answers"}
+    keys = {"title", "sources", "base_url", "language", "embedding", "answers", "staff"}
+    assert set(shown) == keys
     assert set(shown["answers"]) == set(keys_of(AnswersTable))
 
 
@@ -133,12 +136,74 @@ def test_the_handbook_explains_every_key_with_its_default() -> None:
     page, _, channels = text.partition("\n## Channels\n")
     rows = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", page, re.MULTILINE))
     answers = {info.alias or name: info.default for name, info in AnswersTable.model_fields.items()}
-    assert set(rows) == {"title", "sources", "base_url", "language", "embedding", *answers}
+    keys = {"title", "sources", "base_url", "language", "embedding", "staff"}
+    assert set(rows) == {*keys, *answers}
     numbers = {key: default for key, default in answers.items() if isinstance(default, int | float)}
     told = {key: json.loads(rows[key].strip("`").replace(",", "")) for key in numbers}
     assert told == numbers
     assert f"| from {smallest_window(None):,} | 32,000 |" in page
     assert re.findall(r"^\| `(\w+)` \|", channels, re.MULTILINE) == keys_of(ChannelTable)
+
+
+# --- who is staff -----------------------------------------------------------------------
+
+GUILD, TEAM = "118000000000000001", "T0123456789"
+ROLE, TUTOR = "118000000000000002", "118000000000000003"
+
+
+def test_staff_are_named_for_all_courses_and_for_one(tmp_path: Path) -> None:
+    text = f"""
+    [staff."discord:{GUILD}"]
+    roles = ["{ROLE}", "{ROLE}"]
+    people = ["{TUTOR}"]
+    [courses.algebra.staff."slack:{TEAM}"]
+    groups = ["S0123456789"]
+    people = ["U0123456789", "W0123456789"]
+    [courses.algebra.staff."discord:{GUILD}"]
+    roles = ["{ROLE}"]
+    [staff."slack:E0123456789"]
+    """
+    file = read_course_file(written(tmp_path, text))
+    role, group, person = StaffKind
+    assert file.staff == {
+        Tenant("discord", GUILD): [
+            NamedStaff(role, ROLE),
+            NamedStaff(person, TUTOR),
+            NamedStaff(role, ROLE, "algebra"),
+        ],
+        Tenant("slack", TEAM): [
+            NamedStaff(group, "S0123456789", "algebra"),
+            NamedStaff(person, "U0123456789", "algebra"),
+            NamedStaff(person, "W0123456789", "algebra"),
+        ],
+        Tenant("slack", "E0123456789"): [],
+    }
+
+
+@pytest.mark.parametrize("table", ["staff", "courses.algebra.staff"])
+@pytest.mark.parametrize(
+    ("tenant", "line", "sentence"),
+    [
+        ("irc:42", "", '.irc:42: a tenant is written "discord:ID" or "slack:ID"'),
+        (TEAM, "", f".{TEAM}: a tenant is written"),
+        ("discord:42", "", ".discord:42: after discord: comes a server's id of 15 to 20 digits."),
+        ("slack:C0123456", "", ".slack:C0123456: after slack: comes a workspace's id"),
+        (f"slack:{TEAM}", 'role = ["x"]', f".slack:{TEAM}.role is not a key. Did you mean roles?"),
+        (f"slack:{TEAM}", f'roles = ["{ROLE}"]', f": slack:{TEAM} has no roles: name its groups"),
+        (f"discord:{GUILD}", 'groups = ["S0123456"]', f": discord:{GUILD} has no groups: name its"),
+        (f"slack:{TEAM}", 'groups = ["tutors"]', f": in groups of slack:{TEAM}, 'tutors' is not"),
+        (f"slack:{TEAM}", 'people = ["S0123456"]', f": in people of slack:{TEAM}, 'S0123456' is"),
+        (f"discord:{GUILD}", 'people = ["ann"]', f": in people of discord:{GUILD}, 'ann' is not"),
+        (f"discord:{GUILD}", f'roles = ["{GUILD}"]', f": in roles of discord:{GUILD}, '{GUILD}'"),
+        (f"slack:{TEAM}", 'people = "U0123456"', f".slack:{TEAM}.people must be a list, such as"),
+        (f"discord:{GUILD}", "roles = [1]", f".discord:{GUILD}.roles.0 must be a text, such as"),
+    ],
+)
+def test_who_cannot_be_staff_is_refused_naming_the_key(
+    table: str, tenant: str, line: str, sentence: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, f'[{table}."{tenant}"]\n{line}\n')
+    assert refusal_of(path).startswith(f"{path}: {table}{sentence}")
 
 
 # --- what is refused --------------------------------------------------------------------
@@ -243,7 +308,7 @@ def test_a_bad_value_is_refused_naming_its_place(text: str, place: str, tmp_path
         ("[courses.x.answers]\ntop_k = 2.5\n", "courses.x.answers.top_k must be a whole number."),
         ("[courses.x]\ntitle = 3\n", 'courses.x.title must be a text, such as "this".'),
         ("kourses = 3\n", "kourses is not a key. Did you mean courses?"),
-        ("zzz = 3\n", "zzz is not a key. There is: courses, discord, slack."),
+        ("zzz = 3\n", "zzz is not a key. There is: courses, discord, slack, staff."),
     ],
 )
 def test_a_mistake_is_told_with_what_is_allowed(tmp_path: Path, text: str, sentence: str) -> None:

@@ -1,13 +1,17 @@
 """When a running bot counts as alive and as ready."""
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from adapters.platform_clock import PlatformClock
 from adapters.pulse import Pulse
+from bot.disks import DiskWatch
 from bot.metrics import PrometheusMeter
+from bot.settings import DiskSettings, Settings
 from bot.watching import Watch, Watched
 from core.database import create_engine
 from core.errors import ServiceError, StoreError
@@ -48,6 +52,7 @@ class House:
         self.meter = PrometheusMeter()
         self.watch = Watch(self.meter, ["discord"], self.stop)
         self.engine = create_engine(f"sqlite:///{folder}/bot.db")
+        self.disks = DiskWatch(Settings(data_dir=folder, disk=DiskSettings(critical_megabytes=0)))
 
     def start(self) -> None:
         self.watch.begin(
@@ -55,12 +60,21 @@ class House:
                 engine=self.engine,
                 index=cast("Any", Index()),
                 inbox=cast("Any", Inbox()),
+                disks=self.disks,
                 platforms={"discord": cast("Any", self.discord)},
                 pulses={"worker": self.pulse},
                 in_flight=lambda: 2,
                 breakers=lambda: {"model-1": True},
+                clocks={"discord": self.clock},
             )
         )
+
+    @property
+    def clock(self) -> PlatformClock:
+        """Discord's, which is an hour ahead."""
+        clock = PlatformClock("discord", lambda: datetime(2026, 3, 1, 11, tzinfo=UTC))
+        clock.note("Sun, 01 Mar 2026 12:00:00 GMT")
+        return clock
 
     async def failing(self) -> set[str]:
         """Return the names of what is not ready."""
@@ -81,13 +95,13 @@ async def house(tmp_path: Path) -> Any:
 
 
 async def test_a_bot_is_ready_from_its_connection_until_it_is_told_to_stop(house: House) -> None:
-    assert await house.failing() == {"database", "index", "discord"}
+    assert await house.failing() == {"database", "index", "disk", "discord"}
     house.start()
     assert await house.failing() == {"discord"}
     house.discord.is_there = True
     assert await house.failing() == set()
     house.stop.set()
-    assert await house.failing() == {"database", "index", "discord"}
+    assert await house.failing() == {"database", "index", "disk", "discord"}
 
 
 async def test_a_loop_that_does_not_come_round_is_no_life(house: House) -> None:
@@ -107,3 +121,4 @@ async def test_levels_are_read_when_somebody_looks(house: House) -> None:
     assert "glossator_answers_in_flight 2.0" in page
     assert 'glossator_breaker_open{service="model-1"} 1.0' in page
     assert 'glossator_platform_connected{platform="discord"} 0.0' in page
+    assert 'glossator_clock_behind_seconds{platform="discord"} 3600.0' in page

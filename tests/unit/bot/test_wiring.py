@@ -2,18 +2,21 @@
 
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from pydantic import SecretStr
+from sqlalchemy.ext.asyncio import AsyncEngine
 
+from bot.keys import NAMES
 from bot.settings import GeminiSettings, Settings
 from bot.wiring import Services, chosen_generator, open_services
 from core.errors import ConfigurationError
 from tests.command_line import ROOT, CommandLine
 
+T = TypeVar("T")
 KEY = "a-key-of-gemini"
 KEY_NAMES = ("GLOSSATOR_GEMINI__API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
 
@@ -37,6 +40,20 @@ def refusal(error: pytest.ExceptionInfo[ConfigurationError]) -> str:
 async def opened(tmp_path: Path) -> AsyncIterator[Services]:
     async with open_services(settings_in(tmp_path, gemini=with_key())) as services:
         yield services
+
+
+async def test_each_step_that_needs_the_database_may_be_tried_again(tmp_path: Path) -> None:
+    settings, steps = settings_in(tmp_path), 0
+
+    async def twice(engine: AsyncEngine, step: Callable[[], Awaitable[T]]) -> T:
+        nonlocal steps
+        steps += 1
+        await step()
+        return await step()
+
+    async with open_services(settings, steadily=twice, keys=NAMES) as services:
+        assert (await services.catalogue.courses()) == []
+    assert steps == 2, "the tables and the keys"
 
 
 # --- who writes ---------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from core.agent import Agent
 from core.budgets.pricing import Prices
 from core.budgets.store import Limits, TokenBudgets
 from core.catalogue import Catalogue
-from core.composition import SectionsFound, TextDelta, TextWithdrawn
+from core.composition import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.database import create_engine
 from core.embeddings.base import Vectors
 from core.errors import (
@@ -250,7 +250,8 @@ async def test_a_polite_question_is_answered_alike_and_stored_as_it_was_asked(
 
 async def test_the_stream_is_the_answer_in_pieces_and_then_whole(house: House) -> None:
     async with aclosing(house.agent().stream(asking())) as events:
-        found, *deltas, answer = [event async for event in events]
+        answerable, found, *deltas, answer = [event async for event in events]
+    assert isinstance(answerable, Answerable)
     assert isinstance(found, SectionsFound)
     assert isinstance(answer, AgentResponse)
     texts = [delta.text for delta in deltas if isinstance(delta, TextDelta)]
@@ -260,7 +261,7 @@ async def test_the_stream_is_the_answer_in_pieces_and_then_whole(house: House) -
 
 async def test_before_the_first_text_it_tells_what_is_read(house: House) -> None:
     async with aclosing(house.agent().stream(asking())) as events:
-        found, first, *_ = [event async for event in events]
+        _, found, first, *_ = [event async for event in events]
     assert isinstance(found, SectionsFound)
     assert found.headings[0] == "Trimming the wick"
     assert isinstance(first, TextDelta)
@@ -270,7 +271,10 @@ async def test_what_was_answered_before_is_not_read_again(house: House) -> None:
     asked = asking()
     await house.agent().answer(asked)
     async with aclosing(house.agent().stream(asked)) as events:
-        assert [type(event) for event in [one async for one in events]] == [AgentResponse]
+        assert [type(event) for event in [one async for one in events]] == [
+            Answerable,
+            AgentResponse,
+        ]
 
 
 async def test_its_times_add_up(house: House) -> None:
@@ -449,7 +453,7 @@ async def test_what_was_streamed_before_a_service_failed_is_withdrawn(house: Hou
 
     house.local = Forgetful()
     async with aclosing(house.agent(ScriptedGenerator(claims)).stream(asking())) as events:
-        _, first, withdrawal, answer = [event async for event in events]
+        *_, first, withdrawal, answer = [event async for event in events]
     assert isinstance(first, TextDelta)
     assert isinstance(withdrawal, TextWithdrawn)
     assert isinstance(answer, AgentResponse)

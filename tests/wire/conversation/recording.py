@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from bot import wiring
 from bot.cli import main
-from core.agent import Agent, AgentEvent
+from core.agent import Agent, AgentEvent, Placed, as_asked
 from core.models import AgentRequest, AgentResponse
 
 MODULE = "tests.wire.conversation.recording"
@@ -21,9 +21,11 @@ RECORD = "record.jsonl"
 class RecordingAgent(Agent):
     """Answers as every agent does, and keeps each turn that has ended."""
 
-    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
+    async def stream(
+        self, request: AgentRequest, placed: Placed = as_asked
+    ) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer as it is written, and last the finished response."""
-        async with aclosing(super().stream(request)) as events:
+        async with aclosing(super().stream(request, placed)) as events:
             async for event in events:
                 if isinstance(event, AgentResponse):
                     _keep(request, event)

@@ -24,6 +24,7 @@ class Transcript:
     requests: tuple[Json, ...]
     """Each `AgentRequest`; people and conversations are numbered as they came."""
     responses: tuple[Json, ...]
+    """Each `AgentResponse`, likewise: a thread that opens for an answer begins a conversation."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,10 @@ def recorded(folder: Path) -> Transcript:
     """Return the turns that a bot's agent has taken."""
     lines = (folder / RECORD).read_text("utf-8").splitlines()
     turns = [json.loads(line) for line in lines]
-    numbers = dict[str, int]()
-    requests = [_request(turn["request"], numbers) for turn in turns]
+    asked, answered = dict[str, int](), dict[str, int]()
     return Transcript(
-        tuple(requests), tuple(_response(turn["response"], numbers) for turn in turns)
+        tuple(_request(turn["request"], asked) for turn in turns),
+        tuple(_response(turn["response"], answered) for turn in turns),
     )
 
 

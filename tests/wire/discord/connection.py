@@ -45,17 +45,26 @@ class Connection:
         self._gateway = gateway
         self._request = request
         self._socket = web.WebSocketResponse(max_msg_size=4096)
-        self._outgoing: asyncio.Queue[Json | int] = asyncio.Queue()
+        self._outgoing: asyncio.Queue[Json | str | int] = asyncio.Queue()
         self._compress = _compressor(request.query.get("compress"))
         self._commands: deque[float] = deque()
         self._close_code: int | None = None
         self.session: Session | None = None
         self.silent = False
 
+    @property
+    def is_compressed(self) -> bool:
+        """Whether frames are sent as one compressed stream, as discord.py wants it."""
+        return self._compress is not None
+
     def send(self, frame: Json) -> None:
         """Queue a frame."""
         if not self.silent:
             self._outgoing.put_nowait(frame)
+
+    def send_text(self, text: str) -> None:
+        """Queue a frame of any form."""
+        self._outgoing.put_nowait(text)
 
     async def close(self, code: int) -> None:
         """Close with a code, after the frames that are queued."""
@@ -154,7 +163,7 @@ class Connection:
                 self._close_code = frame
                 await self._socket.close(code=frame)
                 return
-            text = json.dumps(frame)
+            text = frame if isinstance(frame, str) else json.dumps(frame)
             try:
                 if self._compress is None:
                     await self._socket.send_str(text)
@@ -162,6 +171,8 @@ class Connection:
                     await self._socket.send_bytes(self._compress(text.encode()))
             except ConnectionError:
                 return
+            if isinstance(frame, str):
+                continue
             if self.session is not None and frame["s"] is not None:
                 world, event = self._gateway.world, (self.session.id, frame["s"])
                 world.history.written.setdefault(event, world.clock.now())

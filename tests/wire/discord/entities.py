@@ -111,6 +111,8 @@ class Guild:
     created_at: datetime
     roles: dict[int, Role] = field(default_factory=dict)
     members: dict[int, Member] = field(default_factory=dict)
+    commands_shown_to: dict[str, set[int]] = field(default_factory=dict)
+    """Roles and people to whom the admins show a command, in Server Settings, Integrations."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,7 @@ class Message:
     reference: Json | None = None
     replied: "Message | None" = None
     snapshots: list[Json] = field(default_factory=list)
+    poll: Json | None = None
     application_id: int | None = None
     """Set on what an application posted."""
     interaction: Json | None = None

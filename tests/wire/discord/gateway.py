@@ -70,8 +70,11 @@ class Gateway:
         await self.world.until(lambda: len(self._live()) >= count, timeout)
 
     def connected_shards(self) -> list[int]:
-        """Return the shard of every session that has a connection, in order."""
-        return sorted(session.sight.shard for session in self._live())
+        """Return the shard of every session that has a connection, in order.
+
+        Those over which only what was missed is collected are left out.
+        """
+        return sorted(one.sight.shard for one in self._live() if not one.collects)
 
     def application_by_token(self, token: str) -> Application | None:
         """Return the application that a token belongs to."""
@@ -127,6 +130,7 @@ class Gateway:
         if not isinstance(sequence, int) or sequence > session.sequence:
             return 4007
         connection.session = session
+        session.collects = not connection.is_compressed
         session.resume(connection.send, sequence)
         return True
 

@@ -3,16 +3,18 @@
 from typing import Any
 
 from tests.wire.discord.component_checks import walk
-from tests.wire.discord.entities import Channel, Message, User
+from tests.wire.discord.entities import Channel, Guild, Message, Role, User
 from tests.wire.discord.errors import Json
 from tests.wire.discord.interactions import Interaction, owners
 from tests.wire.discord.message_payloads import dispatched
 from tests.wire.discord.payloads import (
     channel_payload,
     full_member_payload,
+    member_payload,
+    role_payload,
     user_payload,
 )
-from tests.wire.discord.permissions import in_channel
+from tests.wire.discord.permissions import in_channel, in_guild
 from tests.wire.discord.state import State
 
 SUBCOMMANDS = (1, 2)
@@ -22,6 +24,7 @@ _TYPES: dict[int, type | tuple[type, ...]] = {
     5: bool,
     6: User,
     7: Channel,
+    8: Role,
     10: (int, float),
 }
 
@@ -59,10 +62,17 @@ def interaction_payload(interaction: Interaction) -> Json:
     }
 
 
-def command_data(command: Json, path: list[str], options: Json, focused: str | None = None) -> Json:
+def command_data(
+    command: Json,
+    path: list[str],
+    options: Json,
+    focused: str | None = None,
+    guild: Guild | None = None,
+) -> Json:
     """Return the data of a slash command, its options checked against their declaration.
 
-    `path` holds the names of the subcommands; `focused` is the option that is being typed.
+    `path` holds the names of the subcommands; `focused` is the option that is being typed;
+    `guild` is where the command is given.
     """
     declared, wrap = command.get("options") or [], []
     for name in path:
@@ -76,7 +86,7 @@ def command_data(command: Json, path: list[str], options: Json, focused: str | N
         given = [{"type": group["type"], "name": group["name"], "options": given}]
     data: Json = {"id": command["id"], "name": command["name"], "type": command["type"]}
     data["options"] = given
-    if resolved := _resolved(list(options.values())):
+    if resolved := _resolved(list(options.values()), guild):
         data["resolved"] = resolved
     return data
 
@@ -173,11 +183,18 @@ def _check_value(option: Json, value: Any) -> None:
             raise ValueError(f"the option {option['name']!r} has a length Discord refuses")
 
 
-def _resolved(values: list[Any]) -> Json:
+def _resolved(values: list[Any], guild: Guild | None) -> Json:
     resolved: Json = {}
     for value in values:
         if isinstance(value, User):
             resolved.setdefault("users", {})[str(value.id)] = user_payload(value)
+            if guild is not None and (member := guild.members.get(value.id)) is not None:
+                shown = member_payload(member) | {
+                    "permissions": str(int(in_guild(guild, value.id)))
+                }
+                resolved.setdefault("members", {})[str(value.id)] = shown
+        elif isinstance(value, Role):
+            resolved.setdefault("roles", {})[str(value.id)] = role_payload(value)
         elif isinstance(value, Channel):
             shown = channel_payload(value) | {"permissions": "0"}
             resolved.setdefault("channels", {})[str(value.id)] = shown

@@ -53,6 +53,19 @@ def attachment_payload(attachment: Attachment, channel: Channel) -> Json:
     return payload
 
 
+def poll_payload(question: str, *answers: str) -> Json:
+    """Return a poll without an end, whose `expiry` is null, as Discord documents it."""
+    numbered = enumerate(answers, start=1)
+    return {
+        "question": {"text": question},
+        "answers": [{"answer_id": n, "poll_media": {"text": text}} for n, text in numbered],
+        "expiry": None,
+        "allow_multiselect": False,
+        "layout_type": 1,
+        "results": {"answer_counts": [], "is_finalized": False},
+    }
+
+
 def snapshot(message: Message) -> Json:
     """Return the copy of a message that a forward carries."""
     return {
@@ -95,6 +108,8 @@ def _own_fields(message: Message, reader: User) -> Json:
         payload["message_reference"] = dict(message.reference)
     if message.snapshots:
         payload["message_snapshots"] = [dict(copy) for copy in message.snapshots]
+    if message.poll is not None:
+        payload["poll"] = dict(message.poll)
     if message.reactions:
         payload["reactions"] = _reactions(message, reader)
     if message.thread is not None:
@@ -140,4 +155,5 @@ def _readable(payload: Json, message: Message, reader: User, content_intent: boo
         return payload
     for copy in payload.get("message_snapshots", []):
         copy["message"] = copy["message"] | _PRIVILEGED
+    payload.pop("poll", None)
     return payload | _PRIVILEGED

@@ -234,8 +234,10 @@ class Posting:
             message.visible_to = origin.reader_id
 
     def _fill(self, message: Message, body: Json, files: Files) -> None:
-        if body.get("poll") or body.get("sticker_ids"):
-            raise NotImplementedError("polls and stickers")
+        if body.get("sticker_ids") or (body.get("poll") and message.author.bot):
+            raise NotImplementedError("stickers, and polls of bots")
+        if "poll" in body:
+            message.poll = body["poll"]
         if "content" in body:
             message.content = (body["content"] or "").strip()
         if "embeds" in body:
@@ -255,6 +257,7 @@ class Posting:
             or message.components
             or message.attachments
             or message.snapshots
+            or message.poll
         ):
             raise refusal(50006)
 

@@ -104,7 +104,14 @@ class Rest:
         call.applied = True
         self.schema.check_request(call.route, call.body)
         self.schema.check_response(call.route, answer.status, answer.body)
-        return self._answered(call, answer.status, answer.body, headers)
+        return self._answered(call, answer.status, self._made_odd(answer.body), headers)
+
+    def _made_odd(self, body: Any) -> Any:
+        """Return a list of messages with those in it that are to be odd."""
+        odd = self.world.odd_messages
+        if not odd or not isinstance(body, list):
+            return body
+        return [odd[int(one["id"])](one) if int(one["id"]) in odd else one for one in body]
 
     def _limited(self, call: Call, bucket: Bucket) -> web.Response | None:
         refused = self.rate_limits.admit(bucket, call.route, call.application_id)

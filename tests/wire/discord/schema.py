@@ -16,6 +16,8 @@ _PERMISSIONS = {"type": ["string", "integer", "null"], "pattern": "^[0-9]+$"}
 _BITS = "the written documentation says text, the description number; both are taken"
 _NUMBERS = "discord.py sends the id as a number, and Discord takes it"
 _FORWARDS = "the written documentation knows forwards, too"
+_ENDLESS = "the written documentation says that a poll may have no end"
+_MOMENT = {"type": ["string", "null"], "format": "date-time"}
 CORRECTIONS: dict[str, tuple[str, Any]] = {
     "MessageReferenceRequest.guild_id": (_NUMBERS, _ID),
     "MessageReferenceRequest.channel_id": (_NUMBERS, _ID),
@@ -28,6 +30,7 @@ CORRECTIONS: dict[str, tuple[str, Any]] = {
     "ApplicationCommandUpdateRequest.default_member_permissions": (_BITS, _PERMISSIONS),
     "ApplicationCommandPatchRequestPartial.default_member_permissions": (_BITS, _PERMISSIONS),
     "CreatePrivateChannelRequest.recipient_id": (_NUMBERS, _ID),
+    "PollResponse.expiry": (_ENDLESS, _MOMENT),
 }
 """Where the description is wrong: the property, the reason, what is right."""
 

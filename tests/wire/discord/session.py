@@ -38,6 +38,8 @@ class Session:
     log: list[Dispatch] = field(default_factory=list)
     left_at: float = 0.0
     ended: bool = False
+    collects: bool = False
+    """Whether it was resumed without compression: by what only collects what was missed."""
     _held: list[_Held] = field(default_factory=list)
 
     def see(self, event: Event) -> None:
@@ -52,6 +54,8 @@ class Session:
     def dispatch(self, name: str, data: Json) -> None:
         """Number an event, keep it, and send it if there is a connection."""
         self.sequence += 1
+        if name in self.world.odd_events:
+            data = self.world.odd_events[name](data)
         sent = Dispatch(self.id, self.sequence, name, data, self.world.clock.now())
         self.log.append(sent)
         self.world.history.dispatches.append(sent)

@@ -11,7 +11,7 @@ from tests.wire.discord.entities import (
     Tag,
     User,
 )
-from tests.wire.discord.payloads import channel_payload
+from tests.wire.discord.payloads import channel_payload, role_payload
 from tests.wire.discord.permissions import EVERYONE, NONE, Permission
 from tests.wire.discord.state import Event, State
 
@@ -62,6 +62,17 @@ class Setup(State):
         data = {"id": str(guild.id)}
         self.emit(Event("GUILD_DELETE", data, guild, only_to=frozenset({application.id})))
 
+    def hide(self, guild: Guild) -> None:
+        """Begin an outage: the gateway tells nothing more of a guild."""
+        data = {"id": str(guild.id), "unavailable": True}
+        self.emit(Event("GUILD_DELETE", data, guild, only_to=frozenset(guild.members)))
+        self.hidden.add(guild.id)
+
+    def show(self, guild: Guild) -> None:
+        """End an outage."""
+        self.hidden.discard(guild.id)
+        self.emit(Event("GUILD_CREATE", {}, guild, only_to=frozenset(guild.members)))
+
     def join(self, user: User, guild: Guild, *roles: Role) -> Member:
         """Make a user a member of a guild, or give a member more roles."""
         member = guild.members.setdefault(user.id, Member(user, self.clock.wall()))
@@ -76,10 +87,12 @@ class Setup(State):
         *,
         mentionable: bool = False,
     ) -> Role:
-        """Make a role."""
+        """Make a role, and tell the bots that are there already."""
         position = len(guild.roles)
         role = Role(self.snowflakes.next(), name, permissions, position, mentionable)
         guild.roles[role.id] = role
+        data = {"guild_id": str(guild.id), "role": role_payload(role)}
+        self.emit(Event("GUILD_ROLE_CREATE", data, guild, only_to=frozenset(guild.members)))
         return role
 
     def add_channel(
@@ -118,6 +131,10 @@ class Setup(State):
         kind = 0 if isinstance(whom, Role) else 1
         channel.overwrites[whom.id] = Overwrite(whom.id, kind, allow, deny)
         self.emit(Event("CHANNEL_UPDATE", {}, channel.guild, channel))
+
+    def show_command(self, guild: Guild, command: str, whom: Role | User) -> None:
+        """Show a command to a role or a member, as admins do in *Integrations*."""
+        guild.commands_shown_to.setdefault(command, set()).add(whom.id)
 
     def everyone(self, guild: Guild) -> Role:
         """Return the role that every member has."""

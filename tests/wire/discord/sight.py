@@ -83,6 +83,8 @@ class Sight:
             return False
         if event.name == "INTERACTION_CREATE":
             return True
+        if home is not None and home.id in state.hidden:
+            return False
         if not self.intents & self._needed(event):
             return False
         if event.name == "THREAD_MEMBERS_UPDATE" and not self._takes_part(event.data):

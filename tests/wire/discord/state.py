@@ -62,6 +62,12 @@ class State:
 
     limits: Limits = field(default_factory=Limits)
     clock: Clock = field(default_factory=Clock)
+    odd_messages: dict[int, Callable[[Json], Any]] = field(default_factory=dict)
+    """What the history shows in place of messages, by their ids."""
+    odd_events: dict[str, Callable[[Json], Any]] = field(default_factory=dict)
+    """What the gateway sends in place of events, by their names."""
+    hidden: set[int] = field(default_factory=set)
+    """Guilds that an outage hides from the gateway."""
     users: dict[int, User] = field(default_factory=dict)
     applications: dict[int, Application] = field(default_factory=dict)
     guilds: dict[int, Guild] = field(default_factory=dict)

@@ -25,6 +25,7 @@ from tests.wire.discord.interaction_payloads import (
 )
 from tests.wire.discord.interactions import Callback, Interaction, Interactions, InteractionType
 from tests.wire.discord.limits import Limits
+from tests.wire.discord.message_payloads import poll_payload
 from tests.wire.discord.permissions import Permission
 from tests.wire.discord.posting import Posting
 from tests.wire.discord.setup import Setup
@@ -65,10 +66,12 @@ class World(Setup):
         ping: bool = True,
         forward_of: Message | None = None,
         files: dict[str, bytes] | None = None,
+        poll: tuple[str, ...] = (),
     ) -> Message:
         """Post a message as a person, or as another bot, would.
 
-        `ping`: whether a reply notifies whom it answers. A mention is written `<@id>`.
+        `ping`: whether a reply notifies whom it answers. A mention is written `<@id>`. `poll`: a
+        question and its answers, which may be given at any time.
         """
         body: Json = {"content": text}
         if reply_to or forward_of:
@@ -81,6 +84,8 @@ class World(Setup):
             }
         everything = ["users", "roles", "everyone"]
         body["allowed_mentions"] = {"parse": everything, "replied_user": ping}
+        if poll:
+            body["poll"] = poll_payload(*poll)
         uploads = {
             f"files[{number}]": Attachment(0, name, content, _content_type(name))
             for number, (name, content) in enumerate((files or {}).items())
@@ -130,7 +135,7 @@ class World(Setup):
     ) -> Interaction:
         """Use a slash command; `command` may name subcommands: "course bind".
 
-        Options take plain values, or a User or Channel where the command wants one.
+        Options take plain values, or a User, Role or Channel where the command wants one.
 
         Raises:
             LookupError: The command or an option is not registered.
@@ -138,7 +143,7 @@ class World(Setup):
         """
         name, *path = command.split()
         found = self._command(CHAT_INPUT, name, user, channel, application)
-        data = command_data(found, path, options)
+        data = command_data(found, path, options, guild=channel.guild)
         return self._begin(InteractionType.COMMAND, user, channel, data, application)
 
     async def autocomplete(
@@ -154,7 +159,7 @@ class World(Setup):
         """Type into the option `focused` and return the choices that the bot offers."""
         name, *path = command.split()
         found = self._command(CHAT_INPUT, name, user, channel, application)
-        data = command_data(found, path, options, focused)
+        data = command_data(found, path, options, focused, channel.guild)
         kind = InteractionType.AUTOCOMPLETE
         interaction = self._begin(kind, user, channel, data, application)
         await interaction.response(self.limits.first_response)
@@ -240,12 +245,20 @@ class World(Setup):
         guild_id = channel.guild.id if channel.guild else None
         found = self.commands.named(application or self.application, kind, name, guild_id)
         needed = Permission(int(found["default_member_permissions"] or 0))
-        if channel.guild and not self.may(channel, user, needed):
+        if channel.guild and not self._is_shown(found, channel, user, needed):
             raise LookupError(f"{user.name} is not shown the command {name!r}")
         contexts = found.get("contexts")
         if contexts is not None and (0 if channel.guild else 1) not in contexts:
             raise LookupError(f"the command {name!r} is not for this kind of channel")
         return found
+
+    def _is_shown(self, command: Json, channel: Channel, user: User, needed: Permission) -> bool:
+        """Tell whether a command is shown to a member, by its declaration or by the admins."""
+        assert channel.guild is not None
+        member = channel.guild.members.get(user.id)
+        shown_to = channel.guild.commands_shown_to.get(command["name"], set())
+        allowed = member is not None and not shown_to.isdisjoint({*member.roles, user.id})
+        return allowed or self.may(channel, user, needed)
 
     def _begin(
         self,

@@ -1,16 +1,22 @@
 """What the jobs of all platforms have in common, and the answers to them."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+from adapters.resending import send_until_taken
 from core.inbox.base import Arrival, Job, Kind, LeaseLost, Posted
 from core.models import AgentRequest, AgentResponse, now
 from tests.samples import request, response_to
 
 QUESTION = "What is a heap?"
 _PARAGRAPH = "A heap is a complete binary tree. " * 20
+
+
+class Killed(Exception):
+    """The process ends between its last word to the inbox and the one to the asker."""
 
 
 class Kept:
@@ -21,6 +27,9 @@ class Kept:
         self.is_lost = False
         self.is_lost_before_keeping = False
         self.is_in_doubt = False
+        self.settled = False
+        self.dies = False
+        """Whether the process ends before the inbox is done with the job and its asker told."""
 
     async def keep(self, posted: Posted) -> None:
         self.is_lost = self.is_lost or self.is_lost_before_keeping
@@ -29,6 +38,13 @@ class Kept:
 
     def doubt(self) -> None:
         self.is_in_doubt = True
+
+    async def send_once(self, send: Callable[[], Awaitable[None]]) -> None:
+        """Send after the inbox is done with the job, unless the process ends right there."""
+        self.settled = True
+        if self.dies:
+            raise Killed
+        await send_until_taken(send, within=10.0)
 
     def check(self) -> None:
         if self.is_lost:

@@ -46,6 +46,20 @@ _RICH_NEEDS = {
     "user": "user_id",
     "usergroup": "usergroup_id",
 }
+_RICH_STYLES = frozenset({"bold", "italic", "strike", "code", "underline", "highlight"})
+_RICH_NUMBERS = {"indent": 8, "border": 1, "offset": 10_000}
+_RICH_FIELDS = {
+    "rich_text_section": frozenset({"type", "elements"}),
+    "rich_text_list": frozenset({"type", "elements", "style", "indent", "offset", "border"}),
+    "rich_text_quote": frozenset({"type", "elements", "border"}),
+    "rich_text_preformatted": frozenset({"type", "elements", "border", "language"}),
+}
+_RICH_HOLDS = {
+    "rich_text_section": frozenset(_RICH_NEEDS),
+    "rich_text_list": frozenset({"rich_text_section"}),
+    "rich_text_quote": frozenset(_RICH_NEEDS),
+    "rich_text_preformatted": frozenset({"text", "link"}),
+}
 
 
 def check_message_blocks(blocks: Any, limits: Limits) -> list[Json]:
@@ -151,19 +165,28 @@ def _check_image(found: Complaints, at: str, block: Json) -> None:
 
 def _check_rich_text(found: Complaints, at: str, block: Json) -> None:
     for number, element in enumerate(found.count(f"{at}/elements", block.get("elements"), 1000)):
-        _check_rich(found, f"{at}/elements/{number}", element)
+        _check_rich(found, f"{at}/elements/{number}", element, frozenset(_RICH))
 
 
-def _check_rich(found: Complaints, at: str, element: Any) -> None:
+def _check_rich(found: Complaints, at: str, element: Any, allowed: frozenset[str]) -> None:
     kind = element.get("type") if isinstance(element, dict) else None
-    if kind in _RICH:
-        inner = found.count(f"{at}/elements", element.get("elements"), 1000, 0)
-        for number, each in enumerate(inner):
-            _check_rich(found, f"{at}/elements/{number}", each)
-    elif kind in _RICH_NEEDS:
-        found.required(at, element, _RICH_NEEDS[kind])
-    else:
+    if kind not in allowed:
         found.add(f"{at}/type", f"unsupported type: {kind}")
+    elif kind in _RICH:
+        found.fields(at, element, _RICH_FIELDS[kind])
+        for name, most in _RICH_NUMBERS.items():
+            if not 0 <= element.get(name, 0) <= most:
+                found.add(f"{at}/{name}", f"must be between 0 and {most}")
+        inner = found.count(f"{at}/elements", element.get("elements"), 1000)
+        for number, each in enumerate(inner):
+            _check_rich(found, f"{at}/elements/{number}", each, _RICH_HOLDS[kind])
+    else:
+        found.required(at, element, _RICH_NEEDS[kind])
+        style = element.get("style", {})
+        if not isinstance(style, dict):
+            found.add(f"{at}/style", "must be an object")
+        else:
+            found.fields(f"{at}/style", style, _RICH_STYLES)
 
 
 def _check_table(found: Complaints, at: str, block: Json) -> None:

@@ -172,7 +172,12 @@ def _page(request: Request, found: list[Message], first: Message | None) -> Json
     shown = [first, *page] if first else page
     return {
         "ok": True,
-        "messages": [with_replies(request.world, m, metadata=metadata) for m in shown],
+        "messages": [
+            request.world.odd_messages.get(m.ts, _as_it_is)(
+                with_replies(request.world, m, metadata=metadata)
+            )
+            for m in shown
+        ],
         "has_more": bool(cursor),
         "response_metadata": {"next_cursor": cursor},
     }
@@ -218,3 +223,7 @@ METHODS: Table = {
     "users.conversations": Method(user_conversations, json=False),
     "users.info": Method(user_info, "users:read", json=False),
 }
+
+
+def _as_it_is(message: Json) -> Json:
+    return message

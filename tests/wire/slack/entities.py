@@ -38,6 +38,7 @@ class Subteam:
     id: str
     handle: str
     members: set[str]
+    disabled: bool = False
 
 
 @dataclass(eq=False)
@@ -76,6 +77,8 @@ class App:
     events: frozenset[str]
     """Subscriptions, such as `message.im`."""
     commands: frozenset[str] = frozenset({"/ask"})
+    escaped: frozenset[str] = frozenset()
+    """Commands whose mentions and channels are told by their ids."""
     shortcuts: dict[str, str] = field(default_factory=dict)
     """Callback ids, with `message_action` or `shortcut`."""
     redirect_urls: tuple[str, ...] = ()

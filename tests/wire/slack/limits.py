@@ -39,6 +39,8 @@ def _by_method() -> dict[str, Window]:
         "reactions.add": TIER_3,
         "reactions.remove": TIER_2,
         "team.info": TIER_3,
+        "usergroups.list": TIER_2,
+        "usergroups.users.list": TIER_2,
         "users.conversations": TIER_3,
         "users.info": TIER_4,
         "views.open": TIER_4,

@@ -88,7 +88,11 @@ def _members(message: Message, workspace_id: str) -> list[User]:
 
 
 def _mrkdwn(node: object) -> list[str]:
-    """Return the texts of blocks in which entities and links are understood."""
+    """Return the texts of blocks in which entities and links are understood.
+
+    Those of Markdown are among them as a whole, code included: nothing says that Slack finds no
+    entity in it. What rich text says is literal.
+    """
     if isinstance(node, list):
         return [text for item in node for text in _mrkdwn(item)]
     if not isinstance(node, dict) or node.get("type") in ("rich_text", "plain_text"):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -78,6 +78,10 @@ class State:
     history: History = field(default_factory=History)
     workspaces: dict[str, Workspace] = field(default_factory=dict)
     users: dict[str, User] = field(default_factory=dict)
+    odd_events: dict[str, Callable[[Json], Json]] = field(default_factory=dict)
+    """What apps are sent in place of payloads, by the names of what happened."""
+    odd_messages: dict[str, Callable[[Json], Json]] = field(default_factory=dict)
+    """What the history shows in place of messages, by their timestamps."""
     channels: dict[str, Channel] = field(default_factory=dict)
     apps: dict[str, App] = field(default_factory=dict)
     installations: list[Installation] = field(default_factory=list)
@@ -115,6 +119,9 @@ class State:
 
     def emit(self, dispatch: Dispatch) -> None:
         """Hand something to the delivery."""
+        if dispatch.name in self.odd_events:
+            payload = self.odd_events[dispatch.name](dispatch.payload)
+            dispatch = replace(dispatch, payload=payload)
         for listener in self._listeners:
             listener(dispatch)
 

@@ -12,6 +12,7 @@ from tests.wire.slack import (
     chat_methods,
     conversation_methods,
     file_methods,
+    subteam_methods,
     view_methods,
 )
 from tests.wire.slack.entities import App, Installation
@@ -28,6 +29,7 @@ _METHODS: Table = {
     **chat_methods.METHODS,
     **conversation_methods.METHODS,
     **file_methods.METHODS,
+    **subteam_methods.METHODS,
     **view_methods.METHODS,
 }
 

@@ -15,6 +15,7 @@ from tests.wire.slack.entities import (
     Workspace,
 )
 from tests.wire.slack.errors import Json
+from tests.wire.slack.escaping import escaped
 from tests.wire.slack.interaction_payloads import (
     action_payload,
     command_payload,
@@ -146,6 +147,9 @@ class World(Setup):
         if not known or not self.reads(user, channel):
             raise LookupError(f"{user.name} has no command {command!r} here")
         kind = InteractionType.COMMAND
+        if command in installation.app.escaped:
+            users, channels = list(self.users.values()), list(self.channels.values())
+            text = escaped(text, user.workspace, users, channels)
         interaction = self.interactions.begin(kind, installation, user, channel)
         payload = command_payload(self, interaction, command, text)
         return self.interactions.send(interaction, command, payload)

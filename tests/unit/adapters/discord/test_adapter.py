@@ -2,16 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import datetime
-from types import SimpleNamespace
+from datetime import datetime, timedelta
+from email.utils import format_datetime
 from typing import Any, cast
 
 import discord
 import pytest
 
-from adapters.discord import adapter as module
+from adapters.discord import look_back as module
 from adapters.discord.adapter import DiscordAdapter
+from adapters.discord.catch_up import MARGIN, Missed
 from adapters.discord.changed import Shard
+from adapters.discord.raw_message import RawMessage
 from core.inbox.places import Question
 
 
@@ -62,6 +64,7 @@ def adapter(notes: Notes) -> DiscordAdapter:
         api_url=None,
         message_content=True,
         desk=unused,
+        readers=unused,
         gone=unused,
         cursors=notes,
         clicks=unused,
@@ -123,9 +126,12 @@ async def test_a_message_that_cannot_be_taken_in_does_not_hide_those_behind_it(
 ) -> None:
     taken = list[object]()
 
-    async def missed(*_: object) -> AsyncIterator[object]:
-        for number in range(3):
-            yield SimpleNamespace(channel=SimpleNamespace(id=1), number=number)
+    async def missed(*_: object) -> AsyncIterator[Missed]:
+        for number in (101, 102, 103):
+            author = {"id": "7"}
+            yield Missed(1, None, {"id": str(number), "channel_id": "1", "author": author})
+        yield Missed(1, None, {"id": "104", "channel_id": "1"})
+        yield Missed(1, None, {})
 
     async def unchanged(*_: object) -> AsyncIterator[object]:
         for nothing in list[object]():
@@ -134,17 +140,17 @@ async def test_a_message_that_cannot_be_taken_in_does_not_hide_those_behind_it(
     async def last(shard: Shard) -> datetime | None:
         return discord.utils.utcnow()
 
-    async def take_in(message: SimpleNamespace, listening_since: datetime) -> None:
-        if message.number == 1:
+    async def take_in(message: RawMessage, listening_since: datetime) -> None:
+        if message.id == 102:
             raise ZeroDivisionError
-        taken.append(message.number)
+        taken.append(message.id)
 
     monkeypatch.setattr("adapters.discord.catch_up.missed", missed)
     monkeypatch.setattr(module, "changed", unchanged)
     monkeypatch.setattr(notes, "last", last)
     monkeypatch.setattr(adapter, "_message", take_in)
     await adapter.connected(0, resumed=False)
-    assert taken == [0, 2]
+    assert taken == [101, 103]
     assert notes.noted == [Shard(0, 2)]
     assert "ZeroDivisionError" in caplog.text
 
@@ -165,7 +171,7 @@ async def test_nothing_is_noted_of_a_shard_that_may_be_another_processs(
 async def test_a_server_that_is_hidden_by_an_outage_is_waited_for(
     adapter: DiscordAdapter, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_ABSENT_FOR", 0.01)
+    monkeypatch.setattr("adapters.discord.look_back._ABSENT_FOR", 0.01)
     await adapter._client._async_setup_hook()
     state = adapter._client._connection
     state.shard_count = 2
@@ -178,3 +184,27 @@ async def test_a_server_that_is_hidden_by_an_outage_is_waited_for(
     hidden.unavailable = False
     await catching_up
     assert notes.noted == [Shard(1, 2)]
+
+
+@pytest.mark.parametrize("minutes", [-30, 0, 30])
+async def test_what_a_hidden_server_missed_is_looked_for_by_discords_clock(
+    adapter: DiscordAdapter, monkeypatch: pytest.MonkeyPatch, minutes: int
+) -> None:
+    looked = list[datetime]()
+
+    async def missed(*args: Any) -> AsyncIterator[Missed]:
+        looked.append(args[-1])
+        for none in list[Missed]():
+            yield none
+
+    async def unchanged(*_: object) -> AsyncIterator[Any]:
+        for none in list[Any]():
+            yield none
+
+    monkeypatch.setattr("adapters.discord.catch_up.missed", missed)
+    monkeypatch.setattr(module, "changed", unchanged)
+    there = discord.utils.utcnow() + timedelta(minutes=minutes)
+    adapter._clock.note(format_datetime(there, usegmt=True))
+    await adapter._look_back.look_when_seen(Shard(0, 2), 1 << 22)
+    assert len(looked) == 1
+    assert timedelta() <= there - looked[0] <= 2 * MARGIN

@@ -110,6 +110,9 @@ class Told:
             while name not in self.names:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
+    async def joined(self, *_: object) -> None:
+        self.names.append("joined")
+
     async def connected(self, shard_id: int, *, resumed: bool) -> None:
         self.names.append("resumed" if resumed else "connected")
 
@@ -216,7 +219,7 @@ async def test_the_client_tells_when_a_connection_stands_and_when_it_was_ended(
     async with connecting(client, discord, monkeypatch):
         await told.until("connected")
     await told.until("released")
-    assert told.names == ["connected", "disconnected", "released"]
+    assert told.names == ["joined", "connected", "disconnected", "released"]
 
 
 async def test_a_shard_that_is_no_more_this_processs_is_not_told_as_connected(

@@ -6,7 +6,15 @@ from typing import Any, cast
 import discord
 import pytest
 
-from adapters.discord.inbound import _is_staff, _plain, category_of, heard_message, where
+from adapters.discord.inbound import (
+    Surroundings,
+    _plain,
+    category_of,
+    heard_message,
+    where,
+)
+from adapters.discord.raw_message import read_message
+from adapters.heard import Heard
 
 
 @pytest.mark.parametrize(
@@ -38,8 +46,6 @@ def test_a_thread_whose_channel_is_unknown_lies_where_its_ids_say() -> None:
     place = where(thread, 1, 3)
     assert place.places == ("3", "2", "1")
     assert category_of(thread) is None
-    member = discord.Member.__new__(discord.Member)
-    assert not _is_staff(member, thread)
 
 
 def test_a_channel_that_was_fetched_tells_a_threads_category_and_kind() -> None:
@@ -52,9 +58,52 @@ def test_a_channel_that_was_fetched_tells_a_threads_category_and_kind() -> None:
 
 @pytest.mark.parametrize(("bot", "webhook"), [(True, None), (False, 5), (True, 5)])
 def test_no_bot_and_no_webhook_is_heard(bot: bool, webhook: int | None) -> None:
-    said: Any = SimpleNamespace(
-        author=SimpleNamespace(bot=bot),
-        webhook_id=webhook,
-        type=discord.MessageType.default,
+    said = read_message(
+        {"id": "3", "channel_id": "2", "author": {"id": "1", "bot": bot}, "webhook_id": webhook}
     )
-    assert heard_message(said, cast("discord.ClientUser", None)) is None
+    assert heard_message(said, cast("discord.ClientUser", None), Surroundings()) is None
+
+
+ME, ANN, BEN = 10, 11, 12
+
+
+def said_by_ann(**more: Any) -> Heard:
+    """Return what Ann says in a channel of a server."""
+    data = {"id": "3", "channel_id": "2", "guild_id": "1", "author": {"id": str(ANN)}, **more}
+    me = cast("discord.ClientUser", SimpleNamespace(id=ME))
+    found = heard_message(read_message({"content": "And why?", **data}), me, Surroundings())
+    assert found is not None
+    return found
+
+
+def reply_to(*authors: int) -> dict[str, Any]:
+    [author] = authors
+    message = {"id": "4", "channel_id": "2", "author": {"id": str(author)}, "content": "x"}
+    return {"referenced_message": message, "message_reference": {"message_id": "4"}}
+
+
+def mentions(*users: int) -> dict[str, Any]:
+    return {"mentions": [{"id": str(user)} for user in users]}
+
+
+@pytest.mark.parametrize(
+    ("more", "to_others"),
+    [
+        ({}, False),
+        (reply_to(ANN), False),
+        (reply_to(BEN), True),
+        (reply_to(ME), False),
+        (mentions(ANN), False),
+        (mentions(BEN), True),
+        (mentions(ANN, BEN), True),
+        (mentions(ANN, ME), False),
+        ({**reply_to(ANN), **mentions(ANN)}, False),
+        ({**reply_to(ANN), **mentions(BEN)}, True),
+        ({**reply_to(BEN), **mentions(ANN)}, True),
+        ({"mention_everyone": True}, True),
+    ],
+)
+def test_who_speaks_to_themselves_speaks_to_nobody_else(
+    more: dict[str, Any], to_others: bool
+) -> None:
+    assert said_by_ann(**more).to_others is to_others

@@ -22,6 +22,7 @@ from adapters.discord.outbound import (
 )
 from adapters.markdown.splitting import utf16_length
 from core.grounding import wording
+from core.markdown.code import code_in
 from core.models import (
     EXPLAIN_QUOTE,
     AgentResponse,
@@ -287,10 +288,11 @@ def assert_harmless(text: str) -> None:
         assert not PING.search(prose), prose
         assert set(LINK.findall(prose)) <= {URL}
         assert not re.search(r"(?<!\(<)https?://", prose), prose
-    name = thread_name(request(query_text=f"Is it {text}"[:900].strip()))
+    asked = f"Is it {text}"[:900].strip()
+    name = thread_name(request(query_text=asked))
     assert 0 < utf16_length(name) <= 100
     assert not PING.search(name)
-    assert "://" not in name
+    assert "://" not in name or any("://" in code.content for code in code_in(asked))
 
 
 def _numbers_citations(text: str) -> bool:

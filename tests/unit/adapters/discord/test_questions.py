@@ -8,6 +8,7 @@ from typing import Any, cast
 import discord
 import pytest
 
+from adapters.access.location import Location
 from adapters.desk import Received
 from adapters.discord import questions as module
 from adapters.discord.address import Address
@@ -24,6 +25,9 @@ class SlowDesk:
 
     rules_of_channel: Rules
     opened: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def keeps_private(self, _: Location) -> bool:
+        return False
 
     async def rules(self, heard: Heard) -> Rules:
         await self.opened.wait()
@@ -61,20 +65,14 @@ class Response:
 
 
 @pytest.mark.parametrize(
-    ("asked", "by_rule", "notice_is_hidden", "stands_apart"),
-    [
-        (None, False, True, True),
-        (None, True, True, False),
-        (False, True, False, False),
-        (True, False, True, False),
-    ],
+    ("asked", "by_rule", "stands_apart"),
+    [(None, False, True), (None, True, False), (False, True, True), (True, False, False)],
     ids=["public by rule", "private by rule", "asked publicly", "asked privately"],
 )
 async def test_an_answer_is_as_public_as_it_was_asked_however_slow_the_database(
     monkeypatch: pytest.MonkeyPatch,
     asked: bool | None,
     by_rule: bool,
-    notice_is_hidden: bool,
     stands_apart: bool,
 ) -> None:
     monkeypatch.setattr(module, "PATIENCE", 0.01)
@@ -83,10 +81,10 @@ async def test_an_answer_is_as_public_as_it_was_asked_however_slow_the_database(
     interaction: Any = SimpleNamespace(response=response)
     taking = Questions(cast("Any", desk), cast("Any", None), lambda: None)
     await taking.take(interaction, heard(), asked)
-    assert response.ephemeral is notice_is_hidden
+    assert response.ephemeral, "a notice is for the asker alone"
     address = Address.of(Job(desk.arrival, 1, now(), now()))
     assert address.ephemeral is (by_rule if asked is None else asked)
-    assert (address.response is None) is stands_apart
+    assert address.apart is stands_apart
 
 
 def heard() -> Heard:

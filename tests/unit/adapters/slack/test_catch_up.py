@@ -4,20 +4,24 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any, ClassVar, cast
 
 import pytest
 
 from adapters.desk import Received
 from adapters.intake import Intake
+from adapters.platform_clock import PlatformClock
 from adapters.slack import catch_up as module
 from adapters.slack.catch_up import CatchUp
 from adapters.slack.events import Events
 from adapters.slack.history import Read
 from adapters.slack.inbound import Origin
-from core.errors import StoreError
+from adapters.unreadable import Unreadable
+from core.errors import DeliveryError, StoreError
 from core.inbox.places import Question
 from core.installations.store import Installed
+from core.metering import NO_METER
 from core.models import now
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -68,15 +72,16 @@ class Installations:
 class Questions:
     """Takes every question in, but fails for some."""
 
-    def __init__(self, *bad: str) -> None:
+    def __init__(self, *bad: str, error: Exception | None = None) -> None:
         self.bad = set(bad)
+        self.error = error or DeliveryError("Slack does not say who somebody is")
         self.taken = list[str]()
         self.tried = list[str]()
 
     async def receive(self, heard: Any) -> Received | None:
         self.tried.append(heard.text)
         if heard.text in self.bad:
-            raise KeyError("what nobody foresaw")
+            raise self.error
         self.taken.append(heard.text)
         return None
 
@@ -111,6 +116,7 @@ def looking(cursors: Cursors, *places: str, **parts: Any) -> CatchUp:
         "installations": Installations(*places),
         "events": None,
         "intake": Intake(lambda: None),
+        "unreadable": Unreadable("slack", (), NO_METER),
         "cursors": cursors,
         "is_listening": _listening,
     }
@@ -120,7 +126,9 @@ def looking(cursors: Cursors, *places: str, **parts: Any) -> CatchUp:
 def events(questions: Questions, intake: Intake) -> Events:
     """Return what takes events in, as far as messages are concerned."""
     others = dict.fromkeys(("desk", "assistant", "home", "departures"))
-    return Events(**cast("Any", {**others, "questions": questions, "intake": intake}))
+    noting = Unreadable("slack", (), NO_METER)
+    given = {"questions": questions, "intake": intake, "unreadable": noting}
+    return Events(**cast("Any", {**others, **given}))
 
 
 def said(text: str, ts: str) -> dict[str, Any]:
@@ -269,8 +277,20 @@ async def test_a_message_that_fails_is_tried_again_and_keeps_no_other_one_back(
         questions.bad.clear()
         await until(lambda: bool(cursors.noted))
     assert "bad" in questions.taken
-    failures = [r for r in caplog.records if r.exc_info and r.exc_info[0] is KeyError]
+    failures = [r for r in caplog.records if r.exc_info and r.exc_info[0] is DeliveryError]
     assert len(failures) == 2
+
+
+@pytest.mark.usefixtures("quick")
+async def test_a_message_that_cannot_be_read_is_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(History, "said", [said("bad", "1.0"), said("good", "2.0")])
+    questions = Questions("bad", error=KeyError("what nobody foresaw"))
+    cursors, intake = Cursors(), Intake(lambda: None)
+    async with running(looking(cursors, "T1", events=events(questions, intake), intake=intake)):
+        await until(lambda: bool(cursors.noted))
+    assert (questions.tried, questions.taken) == (["bad", "good"], ["good"])
 
 
 @pytest.mark.usefixtures("quick")
@@ -306,3 +326,19 @@ async def test_a_message_whose_event_fails_on_its_way_is_taken_in_behind_it() ->
         await told
     assert await looked
     assert questions.taken == ["now"]
+
+
+@pytest.mark.parametrize("minutes", [-30, 0, 30])
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_how_far_slack_was_heard_is_noted_by_slacks_clock(
+    quick: None, minutes: int, is_first: bool
+) -> None:
+    there = now() + timedelta(minutes=minutes)
+    clock, cursors = PlatformClock("slack"), Cursors()
+    clock.note(format_datetime(there, usegmt=True))
+    cursors.kept = None if is_first else there - timedelta(hours=1)
+    catch_up = looking(cursors, clock=clock)
+    async with running(catch_up):
+        catch_up.begin()
+        await until(lambda: bool(cursors.noted))
+    assert abs(cursors.noted[0] - there) < timedelta(seconds=30)

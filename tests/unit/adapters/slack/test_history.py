@@ -9,6 +9,8 @@ import pytest
 from adapters.slack import history as module
 from adapters.slack.history import History
 from adapters.slack.refusals import Refused
+from adapters.unreadable import Unreadable
+from core.metering import NO_METER
 
 PAGE = 100
 SINCE = 1_000_000
@@ -24,7 +26,7 @@ class Channel(History):
             roots: Times of the messages, newest first.
             replies: The time of the latest reply, by the time of the first message.
         """
-        super().__init__(cast("Any", None), ("T1", None))
+        super().__init__(cast("Any", None), ("T1", None), Unreadable("slack", (), NO_METER))
         self._roots, self._replied = roots, replies
         self.calls = list[str]()
         self.closed = False

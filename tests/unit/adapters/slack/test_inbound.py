@@ -230,3 +230,13 @@ def test_where_something_happened_is_read_from_every_kind_of_payload() -> None:
     assert spot_of_interaction(click) == Spot("T1", "E1", "C1", "U1", thread="1.2")
     org_wide = {"team": None, "user": {"id": "U1", "team_id": "T2"}, "view": {}}
     assert spot_of_interaction(org_wide) == Spot("T2", None, "", "U1")
+
+
+@pytest.mark.parametrize(
+    ("text", "to_others"),
+    [("<@U1> and why?", False), ("<@U2> and why?", True), ("<@U1> <@U2> and why?", True)],
+)
+def test_who_mentions_themselves_speaks_to_nobody_else(text: str, to_others: bool) -> None:
+    heard = heard_message(message(text, user="U1"), HERE)
+    assert heard is not None
+    assert heard.to_others is to_others

@@ -14,6 +14,7 @@ from adapters.slack.outbound import Post, answer, growing, placeholder, sentence
 from adapters.slack.outbound import evidence as passages
 from core.grounding import wording
 from core.models import AgentResponse, Outcome, ResponseState
+from tests.answered import prose_on_slack
 from tests.attacks import attack_texts
 from tests.samples import URL, chunk, citation, response
 from tests.wire.slack import Limits
@@ -157,7 +158,8 @@ def test_a_growing_answer_is_cut_to_one_message_and_closes_its_code() -> None:
         ("A heap is a tree. Its", "A heap is a tree."),
         ("A heap **is a tree. Its root** is", "A heap \\*\\*is a tree."),
         ("One.\n\n```py\nx = 1\n", "One."),
-        ("One.\n\n```py\nx < 1\n```\n\nTwo. Th", "One.\n\n```py\nx &lt; 1\n```\n\nTwo."),
+        ("One.\n\n```py\nx < 1\n```\n\nTwo. Th", "One.\n\n```py\nx < 1\n```\n\nTwo."),
+        ("One.\n\nTell `<!here>` and\n\nTwo. Th", "One."),
         ("One.\n\n| a | b |\n|---|---|\n| 1", "One."),
         ("", ""),
     ],
@@ -241,6 +243,6 @@ def assert_harmless(text: str) -> None:
     posts += [growing(text, REQUEST, asked=f".{text}"), sentence(f".{text}")]
     assert_postable(posts)
     for post in posts:
-        for shown in (fallback(post), *written(blocks(post))):
+        for shown in (fallback(post), *prose_on_slack(blocks(post))):
             assert set(LINK.findall(shown)) <= {URL}
             assert shown.count("<") == len(LINK.findall(shown))

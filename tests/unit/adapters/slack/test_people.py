@@ -1,5 +1,6 @@
 """Who is of our workspace or organisation, and who is a guest of another one."""
 
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -69,7 +70,24 @@ async def test_a_colleague_in_another_workspace_of_the_organisation_is_no_guest(
     assert {spot.outsider for spot in spots} == {outsider}
 
 
-@pytest.mark.parametrize(("team", "staff"), [("T1", True), ("T9", False)])
-async def test_only_our_own_admins_are_staff(team: str, staff: bool) -> None:
+@pytest.mark.parametrize(("team", "admin"), [("T1", True), ("T9", None)])
+async def test_only_our_own_admins_are_admins(team: str, admin: bool | None) -> None:
     slack = Slack({"team_id": team, **ADMIN})
-    assert await people(slack).is_staff("T1", None, "U1", "") is staff
+    member = await people(slack).member("T1", None, "U1")
+    assert (member.is_admin if member else None) is admin
+
+
+async def test_who_somebody_is_is_asked_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    slack, clock = Slack({"team_id": "T1"}), [1000.0]
+    monkeypatch.setattr("adapters.slack.people.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    asking = people(slack)
+    for moment, asked in ((0.0, 1), (299.0, 1), (301.0, 2)):
+        clock[0] = 1000.0 + moment
+        await asking.member("T1", None, "U1")
+        assert slack.asked == asked
+
+
+async def test_of_an_app_nobody_is_asked() -> None:
+    slack = Slack({"team_id": "T1", **ADMIN})
+    assert await people(slack).member("T1", None, "B1") is None
+    assert slack.asked == 0

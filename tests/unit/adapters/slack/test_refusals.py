@@ -2,7 +2,8 @@
 
 import pytest
 
-from adapters.slack.refusals import Refused, TooMany, Unclear, of_status
+from adapters.slack.refusals import Refused, TooMany, of_status
+from core.errors import Unclear
 
 
 @pytest.mark.parametrize(

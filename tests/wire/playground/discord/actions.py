@@ -11,7 +11,7 @@ from tests.wire.playground.discord import requests
 from tests.wire.playground.discord.stage import Stage
 from tests.wire.playground.side import NO_RESPONSE, Action, Refused, checked, perform
 
-_CHANNEL_OPTION = 7
+_USER_OPTION, _CHANNEL_OPTION, _ROLE_OPTION = 6, 7, 8
 
 
 class Actions:
@@ -127,12 +127,25 @@ class Actions:
         return {}
 
     def _values(self, asked: requests.UseCommand) -> Json:
-        """Return the options, those that name a channel as that channel."""
+        """Return the options, those that name a channel, a person or a role as that."""
         declared = self._declared(asked.command)
-        return {
-            name: self._find_channel(str(value)) if declared.get(name) == _CHANNEL_OPTION else value
-            for name, value in asked.options.items()
-        }
+        return {name: self._meant(declared.get(name), v) for name, v in asked.options.items()}
+
+    def _meant(self, kind: int | None, value: Any) -> Any:
+        """Return an option's value; people and roles are written by their names."""
+        name, guild = str(value).strip().lstrip("@").lower(), self._world.guild
+        if kind == _CHANNEL_OPTION:
+            return self._find_channel(str(value))
+        known: dict[str, Any] = {}
+        if kind == _USER_OPTION:
+            known = {member.user.name.lower(): member.user for member in guild.members.values()}
+        elif kind == _ROLE_OPTION:
+            known = {role.name.lower(): role for role in guild.roles.values()}
+        else:
+            return value
+        if name not in known:
+            raise Refused(f"There is no person or role called {value}.")
+        return known[name]
 
     def _declared(self, path: str) -> dict[str, int]:
         name, *rest = path.split()

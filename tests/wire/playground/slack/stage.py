@@ -23,6 +23,9 @@ class Stage:
         self.commands: list[Json] = features["slash_commands"]
         self.shortcuts: list[Json] = features["shortcuts"]
         world.app.commands = frozenset(each["command"] for each in self.commands)
+        world.app.escaped = frozenset(
+            each["command"] for each in self.commands if each["should_escape"]
+        )
         world.workspace.name = "Your course" if own_courses else "Meet Glossator"
         self.student = world.add_user("maya", world.workspace, world.channel)
         self.staff = world.add_user("dr lind", world.workspace, world.channel, admin=True)

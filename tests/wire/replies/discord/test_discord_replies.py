@@ -6,8 +6,8 @@ from dataclasses import replace
 import discord
 import pytest
 
-from adapters.discord.reply import DiscordReply, retract
-from core.errors import RequestError, Stopped
+from adapters.discord.reply import DiscordReply, notify, retract, tell
+from core.errors import Stopped
 from core.inbox.base import Kind, LeaseLost, Posted
 from core.models import ContextMode
 from tests.samples import request
@@ -21,15 +21,19 @@ from tests.wire.discord import (
 from tests.wire.replies.discord.jobs import (
     about_interaction,
     about_message,
+    acknowledge,
     answered,
     by_bot,
     deferred,
     labels,
     opened,
     thread_of,
+    used,
 )
-from tests.wire.replies.jobs import QUESTION, Kept, again, finished, long_text
+from tests.wire.replies.jobs import QUESTION, Kept, Killed, again, finished, long_text
 
+STOPPED = Stopped.user_message
+UNBOUND = "No course is set in this channel."
 EDIT = "PATCH /channels/{channel_id}/messages/{message_id}"
 
 
@@ -83,7 +87,10 @@ async def test_where_threads_are_read_only_the_answer_is_a_reply(
     question = await world.say(ann, world.channel, QUESTION)
     await answered(client, about_message(question), text=long_text(4))
     assert len(by_bot(world, world.channel)) == 2
-    assert by_bot(world, thread_of(world, question)) == []
+    thread = thread_of(world, question)
+    assert by_bot(world, thread) == []
+    assert thread.thread is not None
+    assert thread.thread.archived, "an empty thread is put away"
 
 
 async def test_a_direct_message_is_answered_where_it_stands(
@@ -225,24 +232,95 @@ async def test_what_is_withdrawn_is_shown_no_more(
 async def test_a_stopped_answer_is_a_sentence_without_buttons(
     client: discord.Client, world: World, ann: User
 ) -> None:
-    question = await world.say(ann, world.channel, QUESTION)
-    reply = await opened(client, about_message(question))
+    question, kept = await world.say(ann, world.channel, QUESTION), Kept()
+    reply = await opened(client, about_message(question), kept)
     await reply.update("A tree")
-    await reply.fail(Stopped())
+    await reply.leave()
+    await tell(client, replace(about_message(question), posted=reply.posted), kept, STOPPED)
     (answer,) = by_bot(world, thread_of(world, question))
-    assert (answer.content, answer.components) == ("Stopped. Ask again whenever you like.", [])
+    assert (answer.content, answer.components) == (STOPPED, [])
 
 
 async def test_a_refusal_is_told_once_as_a_reply(
     client: discord.Client, world: World, ann: User
 ) -> None:
-    question = await world.say(ann, world.channel, QUESTION)
-    job = about_message(question, refusal="No course is set in this channel.")
-    reply = await opened(client, job)
-    await reply.fail(RequestError(user_message="No course is set in this channel."))
+    question, kept = await world.say(ann, world.channel, QUESTION), Kept()
+    job = about_message(question, refusal=UNBOUND)
+    for _ in range(2):
+        await tell(client, replace(job, posted=kept.posted), kept, UNBOUND)
     (answer,) = by_bot(world, world.channel)
-    assert answer.revisions == ["No course is set in this channel."]
-    assert world.history.of(EDIT) == []
+    assert {*answer.revisions} == {UNBOUND}
+    assert question.thread is None
+    assert not kept.settled, "a reply can be found again"
+
+
+async def test_a_public_response_that_is_refused_is_gone_and_told_alone(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    interaction, kept = used(world, ann), Kept()
+    acknowledge(world, interaction)
+    reply = await opened(client, about_interaction(interaction), kept)
+    await reply.update("A tree")
+    await reply.leave()
+    job = replace(about_interaction(interaction), posted=reply.posted)
+    await tell(client, job, kept, STOPPED)
+    assert by_bot(world, world.channel) == []
+    (told,) = interaction.follow_ups
+    assert (told.content, told.ephemeral) == (STOPPED, True)
+    assert kept.settled
+
+
+async def test_who_dies_before_a_private_sentence_has_sent_none(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    interaction, kept = used(world, ann), Kept()
+    acknowledge(world, interaction)
+    kept.dies = True
+    with pytest.raises(Killed):
+        await tell(client, about_interaction(interaction), kept, STOPPED)
+    assert by_bot(world, world.channel, ann) == []
+    assert interaction.follow_ups == []
+
+
+@pytest.mark.parametrize("text", ["A tree [1].", long_text(5)], ids=["short", "long"])
+async def test_a_retracted_public_answer_leaves_no_open_thread_named_by_its_question(
+    client: discord.Client, world: World, ann: User, text: str
+) -> None:
+    interaction, kept = deferred(world, ann), Kept()
+    job = about_interaction(interaction)
+    await answered(client, job, kept, text)
+    assert interaction.original is not None
+    thread = thread_of(world, interaction.original)
+    await tell(client, again(job, kept), kept, STOPPED)
+    assert thread.name != QUESTION
+    assert thread.thread is not None
+    assert thread.thread.archived
+    assert by_bot(world, thread) == by_bot(world, world.channel) == []
+    assert [one.content for one in interaction.follow_ups] == [STOPPED]
+
+
+async def test_a_late_notice_leaves_a_private_answer_as_it_is(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    interaction = deferred(world, ann, ephemeral=True)
+    job = about_interaction(interaction, ephemeral=True)
+    await answered(client, job)
+    await notify(client, job, "Yours waits its turn.")
+    assert interaction.original is not None
+    assert interaction.original.content.startswith("A tree [1].")
+    (notice,) = interaction.follow_ups
+    assert (notice.content, notice.ephemeral) == ("Yours waits its turn.", True)
+
+
+async def test_a_private_answer_takes_the_place_of_an_early_notice(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    interaction = deferred(world, ann, ephemeral=True)
+    job = about_interaction(interaction, ephemeral=True)
+    await notify(client, job, "Yours waits its turn.")
+    await answered(client, job)
+    (answer,) = by_bot(world, world.channel, ann)
+    assert answer.content.startswith("A tree [1].")
 
 
 async def test_an_edited_question_is_answered_anew_on_the_same_messages(

@@ -8,6 +8,8 @@ from datetime import timedelta
 import discord
 import pytest
 
+from adapters.discord.address import MOST_EARLY
+from adapters.discord.reply import notify
 from core.errors import DeliveryError
 from core.inbox.base import Job
 from core.models import now
@@ -35,6 +37,8 @@ from tests.wire.replies.jobs import QUESTION, Kept, again, finished, long_text
 POST = "POST /channels/{channel_id}/messages"
 EDIT = "PATCH /channels/{channel_id}/messages/{message_id}"
 ORIGINAL = "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original"
+
+DELETE = "DELETE /webhooks/{webhook_id}/{webhook_token}/messages/@original"
 
 
 # --- refusals ------------------------------------------------------------------------------
@@ -97,7 +101,7 @@ async def test_a_deleted_placeholder_is_posted_anew_once(
     assert kept.posted.messages == (str(answer.id),)
     await world.delete(answer)
     with pytest.raises(DeliveryError) as failure:
-        await reply.fail(DeliveryError())
+        await reply.finish(finished(job, "A graph [1]."))
     assert failure.value.permanent
 
 
@@ -149,11 +153,14 @@ def expired(job: Job) -> Job:
     return replace(job, arrival=replace(job.arrival, token_expires_at=dead))
 
 
+def without_token(job: Job) -> Job:
+    """Return the job as it is claimed when its token was over, or could not be unsealed."""
+    return replace(job, arrival=replace(job.arrival, token=None))
+
+
 def old(job: Job) -> Job:
-    """Return the job of an interaction that is old by our own clock."""
-    interaction = int(job.arrival.address["interaction"]) - (1_000_000 << 22)
-    address = {**job.arrival.address, "interaction": interaction}
-    return replace(job, arrival=replace(job.arrival, address=address))
+    """Return the job of an interaction that was accepted long ago."""
+    return replace(job, accepted_at=now() - timedelta(minutes=15))
 
 
 @pytest.mark.parametrize("known_dead", [True, False], ids=["by our clock", "by Discord's word"])
@@ -200,6 +207,23 @@ async def test_a_dead_token_sends_a_private_answer_directly(
     assert by_bot(world, world.channel) == []
 
 
+@pytest.mark.parametrize("was_opened", [True, False])
+async def test_without_its_token_a_private_answer_goes_directly(
+    client: discord.Client, world: World, ann: User, was_opened: bool
+) -> None:
+    kept = Kept()
+    job = about_interaction(deferred(world, ann, ephemeral=True), ephemeral=True)
+    if was_opened:
+        await opened(client, job, kept)
+    later = again(without_token(job), kept)
+    for _ in range(2):
+        await answered(client, later, kept)
+        later = again(later, kept)
+    (answer,) = by_bot(world, world.direct_channel(world.bot, ann))
+    assert answer.content.startswith("A tree [1].")
+    assert by_bot(world, world.channel) == []
+
+
 async def test_where_channel_and_direct_messages_are_closed_the_answer_is_undeliverable(
     client: discord.Client, world: World, ann: User
 ) -> None:
@@ -233,3 +257,33 @@ async def test_an_answer_that_is_quicker_than_its_acknowledgement_waits_for_it(
     acknowledge(world, interaction)
     await opening
     assert by_bot(world, world.channel) == [interaction.original]
+
+
+@pytest.mark.parametrize("way", ["answer", "notice"])
+@pytest.mark.parametrize(
+    "accepted", [timedelta(seconds=-4), timedelta(minutes=30)], ids=["just now", "set back since"]
+)
+async def test_a_clock_that_is_not_discords_does_not_have_it_wait_for_an_acknowledgement(
+    client: discord.Client,
+    world: World,
+    ann: User,
+    monkeypatch: pytest.MonkeyPatch,
+    way: str,
+    accepted: timedelta,
+) -> None:
+    """The interaction is from half an hour ahead, and was never acknowledged."""
+    monkeypatch.setattr("adapters.discord.shown.EARLY_PAUSE", 0.1)
+    monkeypatch.setattr("adapters.discord.removing.EARLY_PAUSE", 0.1)
+    job = about_interaction(used(world, ann))
+    ahead = int(job.arrival.address["interaction"]) + (1_800_000 << 22)
+    address = {**job.arrival.address, "interaction": ahead}
+    job = replace(job, arrival=replace(job.arrival, address=address), accepted_at=now() + accepted)
+    async with asyncio.timeout(10):
+        if way == "answer":
+            await answered(client, job)
+            assert len(by_bot(world, world.channel)) == 1
+        else:
+            with pytest.raises(DeliveryError) as failure:
+                await notify(client, job, "Please wait.")
+            assert failure.value.permanent
+    assert len(world.history.of(ORIGINAL if way == "answer" else DELETE)) <= MOST_EARLY + 1

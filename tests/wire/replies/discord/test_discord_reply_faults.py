@@ -7,8 +7,8 @@ from contextlib import suppress
 import discord
 import pytest
 
-from adapters.discord.reply import tidy
-from core.errors import DeliveryError
+from adapters.discord.reply import tell, tidy
+from core.errors import DeliveryError, Unclear
 from core.inbox.base import LeaseLost, Posted
 from tests.wire.discord import (
     DiscordServer,
@@ -36,6 +36,7 @@ POST = "POST /channels/{channel_id}/messages"
 THREAD = "POST /channels/{channel_id}/messages/{message_id}/threads"
 EDIT = "PATCH /channels/{channel_id}/messages/{message_id}"
 DELETE = "DELETE /channels/{channel_id}/messages/{message_id}"
+FOLLOW_UP = "POST /webhooks/{webhook_id}/{webhook_token}"
 ORIGINAL = "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original"
 FAULTS: list[RestFault] = [
     ServerError(502),
@@ -311,3 +312,27 @@ async def test_through_a_storm_of_faults_and_forgotten_posts_there_is_one_answer
     shown = [one for place in list(world.channels.values()) for one in by_bot(world, place, ann)]
     beginnings = [one.content.removeprefix(f"> {QUESTION}\n")[:3] for one in shown]
     assert beginnings == (["0. "] if kind == "private" else ["0. ", "2. ", "4. "])
+
+
+# --- what is sent once --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", [RateLimited(0.3), RateLimited(0.3, "shared")], ids=repr)
+async def test_a_private_sentence_refused_for_now_is_sent_again(
+    client: discord.Client, server: DiscordServer, ann: User, fault: RestFault
+) -> None:
+    interaction = deferred(server.world, ann)
+    server.faults.rest(fault, FOLLOW_UP, times=2)
+    await tell(client, about_interaction(interaction), Kept(), "Please wait.")
+    assert [one.content for one in interaction.follow_ups] == ["Please wait."]
+
+
+@pytest.mark.parametrize("applied", [True, False])
+async def test_a_private_sentence_that_may_be_shown_is_not_sent_again(
+    client: discord.Client, server: DiscordServer, ann: User, applied: bool
+) -> None:
+    interaction = deferred(server.world, ann)
+    server.faults.rest(ServerError(502, applied=applied), FOLLOW_UP)
+    with pytest.raises(Unclear):
+        await tell(client, about_interaction(interaction), Kept(), "Please wait.")
+    assert len(interaction.follow_ups) == int(applied)

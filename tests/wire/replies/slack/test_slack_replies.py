@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.slack.reply import retract
+from adapters.slack.reply import retract, tell
 from adapters.slack.workspaces import Workspaces
-from core.errors import DeliveryError, RequestError, Stopped
+from core.errors import DeliveryError
 from core.inbox.base import Kind, LeaseLost, Posted
 from core.models import ContextMode
 from tests.samples import URL, request
-from tests.wire.replies.jobs import QUESTION, Kept, again, finished, long_text
+from tests.wire.replies.jobs import QUESTION, Kept, Killed, again, finished, long_text
 from tests.wire.replies.slack.jobs import (
     about_command,
     about_message,
@@ -202,27 +202,40 @@ async def test_a_quoted_question_can_be_asked_again_without_its_quote(
     assert labels(by_bot(world)[0]) == [*BUTTONS, "Ask again without the quote"]
 
 
-@pytest.mark.parametrize("error", [Stopped(), RequestError(user_message="No section “*x*”.")])
-async def test_a_failure_takes_the_place_of_what_was_shown(
-    shared: Workspaces, world: World, ann: User, error: RequestError
+async def test_a_sentence_to_the_asker_takes_the_place_of_what_was_shown(
+    shared: Workspaces, world: World, ann: User
 ) -> None:
-    question = await world.say(ann, world.channel, QUESTION)
-    reply = await opened(shared, about_message(question))
+    question, kept = await world.say(ann, world.channel, QUESTION), Kept()
+    reply = await opened(shared, about_message(question), kept)
     await reply.update("A heap is a tree. And")
-    await reply.fail(error)
-    (message,) = by_bot(world)
-    assert body(message).replace("\\", "") == error.user_message
-    assert labels(message) == []
+    await reply.leave()
+    await tell(shared, again(about_message(question), kept), kept, "No section “*x*”.")
+    assert by_bot(world) == []
+    (told,) = by_bot(world, ann)
+    assert (told.visible_to, told.thread_ts) == (ann.id, None)
+    assert body(told).replace("\\", "") == "No section “*x*”."
+    assert labels(told) == []
+    assert kept.settled
 
 
-async def test_a_refusal_is_one_post_and_no_stream(server: SlackServer, ann: User) -> None:
+async def test_a_refusal_is_one_call_and_no_stream(server: SlackServer, ann: User) -> None:
     world = server.world
-    question = await world.say(ann, world.channel, QUESTION)
+    question, kept = await world.say(ann, world.channel, QUESTION), Kept()
     job = about_message(question, refusal="Please wait.")
-    reply = await opened(workspaces_of(server), job)
-    await reply.fail(RequestError(user_message="Please wait."))
-    assert [body(one) for one in by_bot(world)] == ["Please wait."]
-    assert [call.method for call in world.history.calls] == ["chat.postMessage"]
+    await tell(workspaces_of(server), job, kept, "Please wait.")
+    assert [body(one) for one in by_bot(world, ann)] == ["Please wait."]
+    assert [call.method for call in world.history.calls] == ["chat.postEphemeral"]
+
+
+async def test_who_dies_before_a_private_sentence_has_sent_none(
+    server: SlackServer, ann: User
+) -> None:
+    world = server.world
+    question, kept = await world.say(ann, world.channel, QUESTION), Kept()
+    kept.dies = True
+    with pytest.raises(Killed):
+        await tell(workspaces_of(server), about_message(question), kept, "Please wait.")
+    assert by_bot(world, ann) == []
 
 
 async def test_an_answer_is_taken_back(shared: Workspaces, world: World, ann: User) -> None:

@@ -3,10 +3,11 @@
 import asyncio
 import random
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
-from adapters.slack.reply import tidy
+from adapters.slack.reply import tell, tidy
 from adapters.slack.workspaces import Workspaces
 from core.errors import DeliveryError
 from core.inbox.base import LeaseLost, Posted
@@ -309,3 +310,30 @@ async def test_thirty_answers_at_once_keep_to_the_tiers_and_end_in_time(
         assert not world.history.early_requests
         assert world.history.of(APPEND)
         assert max(ends) < 10.0
+
+
+# --- what is sent once --------------------------------------------------------------------
+
+
+async def test_a_private_answer_is_sent_again_however_often_slack_says_later(
+    server: SlackServer, ann: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.slack.rest._MOST_REFUSALS", 1)
+    question, kept = await server.world.say(ann, server.world.channel, QUESTION), Kept()
+    server.faults.api(RateLimited(1), "chat.postEphemeral", times=2)
+    await tell(workspaces_of(server), about_message(question), kept, "Please wait.")
+    assert [body(one) for one in by_bot(server.world, ann)] == ["Please wait."]
+
+
+async def test_a_private_answer_waits_for_a_window_that_is_closed(
+    server: SlackServer, ann: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.slack.budget._LONGEST_WAIT", 0.1)
+    shared, world = workspaces_of(server), server.world
+    shared.of(world.workspace.id, None).budget.close("chat.postEphemeral", 1.0)
+    question = await world.say(ann, world.channel, QUESTION)
+    job = about_message(question)
+    private = replace(job.arrival, address={**job.arrival.address, "ephemeral": True})
+    await answered(shared, replace(job, arrival=private))
+    (answer,) = by_bot(world, ann)
+    assert body(answer).startswith("A tree [1].")

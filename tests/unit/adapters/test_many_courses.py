@@ -1,0 +1,56 @@
+"""Where more courses could be meant than are named, the rest is told."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from adapters.access.whereabouts import WHICH_COURSE, Here, Whereabouts
+from core.access.reading import Reader
+from core.channels.rules import Rules
+
+
+class Guide:
+    """Knows so many courses, all of which may be read."""
+
+    def __init__(self, count: int) -> None:
+        titles = [f"Course {number:02}" for number in range(count)]
+        self._courses = {
+            title.lower().replace(" ", "-"): SimpleNamespace(course=SimpleNamespace(title=title))
+            for title in titles
+        }
+
+    async def own(self, _: Reader) -> dict[str, Any]:
+        return {**self._courses}
+
+    courses = own
+
+    async def mark(self, _: Reader, __: str | None) -> None:
+        return None
+
+    async def only(self, _: Reader) -> None:
+        return None
+
+
+@pytest.mark.parametrize(("count", "more"), [(25, ""), (26, "These are 25 of 26")])
+async def test_a_menu_says_how_many_courses_it_leaves_out(count: int, more: str) -> None:
+    meant = await _meant(count, direct=True)
+    assert len(meant.choices) == 25
+    assert meant.refusal is not None
+    assert meant.refusal.startswith(WHICH_COURSE)
+    assert more in meant.refusal
+    assert (len(meant.refusal) > len(WHICH_COURSE)) == bool(more)
+
+
+@pytest.mark.parametrize(("count", "end"), [(20, "course-19."), (23, "course-19 and 3 more.")])
+async def test_a_channel_without_a_course_says_how_many_are_not_named(count: int, end: str) -> None:
+    meant = await _meant(count, direct=False)
+    assert meant.refusal is not None
+    assert meant.refusal.endswith(end)
+
+
+async def _meant(count: int, *, direct: bool) -> Any:
+    nothing = cast("Any", None)
+    whereabouts = Whereabouts(nothing, cast("Any", Guide(count)), nothing, lambda _: {})
+    here = Here(Rules(), Reader("discord"))
+    return await whereabouts.meant(here, None, direct=direct, bound=True)

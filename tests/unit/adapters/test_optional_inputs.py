@@ -1,0 +1,35 @@
+"""What need not be filled in says so once, on each platform."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import discord
+import pytest
+
+from adapters.discord.clicks import Reason
+from adapters.slack import told
+
+
+def inputs_of(view: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from (block for block in view["blocks"] if block["type"] == "input")
+
+
+@pytest.mark.parametrize(
+    "view",
+    [told.explain_modal("A passage.", "{}"), told.reason_modal("{}")],
+    ids=["explain", "reason"],
+)
+def test_slack_says_itself_that_an_input_is_optional(view: dict[str, Any]) -> None:
+    assert [*inputs_of(view)]
+    for block in inputs_of(view):
+        assert "optional" not in block["label"]["text"].lower()
+        assert "optional" not in str(block["element"].get("placeholder", "")).lower()
+
+
+async def test_discord_says_nothing_so_the_label_does() -> None:
+    modal = Reason(UUID(int=1))
+    for one in modal.walk_children():
+        if isinstance(one, discord.ui.TextInput):
+            label = str(one.to_component_dict()["label"])
+            assert label.lower().count("optional") == (0 if one.required else 1)

@@ -1,0 +1,52 @@
+"""No module of the adapters finds a way to a course around the rule of who may read it."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+from adapters.guide import Guide
+from core.access.reading import Reader
+
+ROOT = Path(__file__).parents[3]
+FILES = sorted((ROOT / "adapters").rglob("*.py"))
+LOOKUPS = {
+    "turn_of": {"answer_actions.py", "delivering.py"},
+    "all_of_request": {"answer_actions.py"},
+    "by_message": {"answer_actions.py", "desk.py"},
+    "of_key": {"answer_actions.py", "desk.py", "settling.py"},
+    "pending_request": {"answer_actions.py"},
+    "first_question": {"home.py"},
+    "latest_of": {"home.py"},
+}
+"""Methods by which a stored turn or event is found, and the files that check whose it is."""
+TELLS_NO_COURSE = {"tenants_with_courses", "are_of_one_organisation"}
+
+
+def imported(tree: ast.Module) -> set[str]:
+    found = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    plain = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
+    return {*found, *(alias.name for node in plain for alias in node.names)}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_the_guide_alone_reads_the_catalogue(file: Path) -> None:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    if file.name != "guide.py":
+        assert not {name for name in imported(tree) if name.startswith("core.catalogue")}
+    called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for lookup, files in LOOKUPS.items():
+        assert lookup not in called or file.name in files, f"{lookup} in {file.name}"
+    if file.name != "guide.py":
+        assert "_all" not in called
+
+
+def test_every_method_of_the_guide_that_tells_of_courses_is_given_its_reader() -> None:
+    methods = inspect.getmembers(Guide, inspect.iscoroutinefunction)
+    for name, method in methods:
+        if name == "_all" or name in TELLS_NO_COURSE:
+            continue
+        _, first, *_ = inspect.signature(method).parameters.values()
+        assert first.annotation is Reader, name
+    assert {name for name, _ in methods} >= {"courses", "mark", "sections_like", "titles"}

@@ -1,0 +1,47 @@
+"""What an operator types while a bot runs over a data folder, without a process of its own."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core.access.store import AccessStore
+from core.access.tenants import Tenant
+from core.catalogue import Catalogue
+from core.database import create_engine, dispose
+
+FOLLOWS_IN = 2.5
+"""Seconds after which a running bot knows what the operator typed."""
+
+
+async def grant(place: Path | str, course: str, *tenants: str) -> None:
+    """Let tenants read a course.
+
+    Args:
+        place: The bot's folder, or the URL of its database.
+    """
+    url = place if isinstance(place, str) else f"sqlite:///{place / 'data' / 'glossator.db'}"
+    engine = create_engine(url)
+    await grant_on(engine, course, tenants)
+    await dispose(engine)
+
+
+async def grant_on(engine: AsyncEngine, course: str, tenants: Iterable[str]) -> None:
+    """Let tenants read a course of an open database."""
+    access = AccessStore(engine)
+    for tenant in tenants:
+        await access.grant(course, Tenant.named(tenant))
+
+
+async def revoke(folder: Path, course: str, tenant: str) -> None:
+    """Take a grant back."""
+    engine = create_engine(f"sqlite:///{folder / 'data' / 'glossator.db'}")
+    await AccessStore(engine).revoke(course, Tenant.named(tenant))
+    await dispose(engine)
+
+
+async def give(folder: Path, course: str, owner: str | None) -> None:
+    """Give a course to a tenant, or to the operator."""
+    engine = create_engine(f"sqlite:///{folder / 'data' / 'glossator.db'}")
+    await Catalogue(engine).set_owner(course, owner)
+    await dispose(engine)

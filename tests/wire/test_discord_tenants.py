@@ -1,0 +1,242 @@
+"""Courses have owners: what another server, a direct message and a stranger's server get."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from adapters.access.whereabouts import NO_COURSE, NOT_ADMITTED, WHICH_COURSE
+from adapters.answer_actions import GONE
+from adapters.discord.staff import NOT_A_MEMBER
+from tests.books import COVERED, COVERED_FACT
+from tests.wire.bot_process import PATIENCE
+from tests.wire.discord import Channel, Guild, Interaction, Message, User
+from tests.wire.discord_bot import FOREIGN_FACT, Trial, a_trial, button
+from tests.wire.grants import FOLLOWS_IN, give, grant, revoke
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("discord_tenants"),
+]
+
+VAULT = "Which words open the vault of the Bellhaven bank?"
+NAMES = ("Arden", "arden", "vault", FOREIGN_FACT, COVERED_FACT)
+"""What a server that may read no course is not to see."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def trial(
+    two_courses: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Trial]:
+    async with a_trial(two_courses, tmp_path_factory.mktemp("tenants")) as trial:
+        yield trial
+
+
+class Stranger:
+    """A server that let the bot in after the operator's own, and its owner."""
+
+    def __init__(self, trial: Trial, *, with_bot: bool = True) -> None:
+        world = trial.world
+        trial.people += 1
+        self.trial = trial
+        self.owner: User = world.add_user(f"stranger{trial.people}", world.guild)
+        self.guild: Guild = world.add_guild(f"other{trial.people}", self.owner)
+        if with_bot:
+            world.install(world.application, self.guild)
+        self.channel: Channel = world.add_channel(self.guild, "general")
+
+    @property
+    def name(self) -> str:
+        return f"discord:{self.guild.id}"
+
+    async def is_met(self) -> None:
+        await self.trial.bot.says(f"{self.name} has let the bot in")
+
+    async def told(self, command: str, **options: Any) -> Message:
+        interaction = await self.trial.world.slash(self.owner, self.channel, command, **options)
+        return await self.trial.result_of(interaction)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def stranger(trial: Trial) -> Stranger:
+    found = Stranger(trial)
+    await found.is_met()
+    return found
+
+
+async def clicked(trial: Trial, user: User, message: Message, custom_id: str) -> str:
+    interaction: Interaction = await trial.world.click(user, message, custom_id)
+    await interaction.response(PATIENCE)
+    assert interaction.original is not None
+    return interaction.original.content
+
+
+async def test_a_later_server_is_told_of_no_course_and_the_operator_once(
+    trial: Trial, stranger: Stranger
+) -> None:
+    command = f"glossator courses grant COURSE {stranger.name}"
+    assert trial.bot.log.count(command) == 1
+    said = [
+        (await trial.ask(stranger.owner, stranger.channel, COVERED)).content,
+        (await stranger.told("sources")).content,
+        (await stranger.told("about")).content,
+        (await stranger.told("course show")).content,
+        (await stranger.told("course bind", course="arden")).content,
+    ]
+    assert said[0] == NO_COURSE
+    assert not [name for name in NAMES for text in said if name in text.replace("bind arden", "")]
+    nonsense = await stranger.told("course bind", course="cooking")
+    assert said[-1] == nonsense.content
+    world = trial.world
+    for focused, command in (("course", "course bind"), ("section", "ask")):
+        options: dict[str, Any] = {focused: "a"} | (
+            {"question": COVERED} if command == "ask" else {}
+        )
+        offered = await world.autocomplete(
+            stranger.owner, stranger.channel, command, focused, **options
+        )
+        assert not [name for name in NAMES if name in str(offered)]
+
+
+async def test_a_grant_opens_a_course_and_taking_it_back_closes_it(
+    trial: Trial, stranger: Stranger
+) -> None:
+    await grant(trial.bot.folder, "arden", stranger.name)
+    await asyncio.sleep(FOLLOWS_IN)
+    answer = await trial.ask(stranger.owner, stranger.channel, COVERED)
+    assert COVERED_FACT in answer.content
+    assert FOREIGN_FACT not in (await trial.ask(stranger.owner, stranger.channel, VAULT)).content
+    evidence = button(answer, "Evidence")
+    assert COVERED_FACT in await clicked(trial, stranger.owner, answer, evidence)
+    await revoke(trial.bot.folder, "arden", stranger.name)
+    await asyncio.sleep(FOLLOWS_IN)
+    assert await clicked(trial, stranger.owner, answer, evidence) == GONE
+    follow_up = await trial.ask(stranger.owner, answer.channel, "And what does it weigh?")
+    assert follow_up.content == NO_COURSE
+    edited = next(m for m in trial.said() if COVERED in m.content and m.channel is stranger.channel)
+    await trial.world.edit(edited, f"{trial.mention} {COVERED} Please?")
+    await trial.until(lambda: NO_COURSE in answer.content or None, "the answer taken back")
+
+
+async def test_the_operators_server_has_nothing_of_what_another_owns(
+    trial: Trial, stranger: Stranger
+) -> None:
+    await give(trial.bot.folder, "vault", stranger.name)
+    await asyncio.sleep(FOLLOWS_IN)
+    try:
+        assert FOREIGN_FACT in (await trial.ask(stranger.owner, stranger.channel, VAULT)).content
+        told = (await trial.ask(trial.user(), trial.channel(), VAULT)).content
+        assert FOREIGN_FACT not in told
+        offered = await trial.world.autocomplete(
+            trial.world.owner, trial.channel(), "course bind", "course", course=""
+        )
+        assert [choice["value"] for choice in offered] == ["arden", "handbook"]
+    finally:
+        await give(trial.bot.folder, "vault", None)
+        await asyncio.sleep(FOLLOWS_IN)
+
+
+async def test_an_answers_id_opens_nothing_in_another_server(
+    trial: Trial, stranger: Stranger
+) -> None:
+    await grant(trial.bot.folder, "arden", stranger.name)
+    await asyncio.sleep(FOLLOWS_IN)
+    channel = trial.channel()
+    setting = await trial.world.slash(trial.world.owner, channel, "course bind", course="arden")
+    await setting.response(PATIENCE)
+    theirs = await trial.ask(trial.user(), channel, COVERED)
+    own = await trial.ask(stranger.owner, stranger.channel, COVERED)
+    forged = button(theirs, "Evidence")
+    for row in own.components:
+        for part in row["components"]:
+            if part["label"] == "Evidence":
+                part["custom_id"] = forged
+    assert await clicked(trial, stranger.owner, own, forged) == GONE
+
+
+async def test_a_direct_message_is_asked_which_course_and_answered_then(trial: Trial) -> None:
+    world, ann = trial.world, trial.user()
+    direct = world.direct_channel(ann, world.bot)
+    asked = await trial.answer_to(await world.say(ann, direct, COVERED))
+    assert asked.content == WHICH_COURSE
+    [menu] = [part for row in asked.components for part in row["components"]]
+    assert [option["value"] for option in menu["options"]] == ["arden", "vault"]
+    chosen = await world.click(ann, asked, menu["custom_id"], ["arden"])
+    assert COVERED_FACT in (await trial.result_of(chosen)).content
+    again = await world.click(ann, asked, menu["custom_id"], ["arden"])
+    assert "Arden" in (await trial.result_of(again)).content
+    await asyncio.sleep(FOLLOWS_IN)
+    assert COVERED_FACT in (await trial.answer_to(await world.say(ann, direct, COVERED))).content
+    other = await world.click(ann, asked, menu["custom_id"], ["vault"])
+    await trial.result_of(other)
+    assert FOREIGN_FACT in (await trial.answer_to(await world.say(ann, direct, VAULT))).content
+
+
+async def test_a_direct_message_reads_what_the_servers_of_its_writer_read(
+    trial: Trial, stranger: Stranger
+) -> None:
+    world = trial.world
+    bea = world.add_user("bea", stranger.guild)
+    world.join(bea, stranger.guild)
+    direct = world.direct_channel(bea, world.bot)
+    nothing = await trial.answer_to(await world.say(bea, direct, COVERED))
+    assert nothing.content == NO_COURSE
+    await grant(trial.bot.folder, "arden", stranger.name)
+    await asyncio.sleep(FOLLOWS_IN)
+    answer = await trial.answer_to(await world.say(bea, direct, COVERED))
+    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in await clicked(trial, bea, answer, button(answer, "Evidence"))
+
+
+async def test_in_a_server_without_the_bot_the_asker_alone_is_answered(trial: Trial) -> None:
+    elsewhere = Stranger(trial, with_bot=False)
+    world = trial.world
+    ann = trial.user()
+    world.join(ann, elsewhere.guild)
+    asked = await world.slash(ann, elsewhere.channel, "ask", question=COVERED, private=False)
+    menu = await trial.result_of(asked)
+    assert asked.ephemeral
+    assert menu.content == WHICH_COURSE
+    [select] = [part for row in menu.components for part in row["components"]]
+    chosen = await world.click(ann, menu, select["custom_id"], ["arden"])
+    answer = await trial.result_of(chosen)
+    assert chosen.ephemeral
+    assert COVERED_FACT in answer.content
+    assert "cannot show it" in await clicked(trial, ann, answer, button(answer, "Share"))
+    setting = await world.slash(elsewhere.owner, elsewhere.channel, "course show")
+    assert (await trial.result_of(setting)).content == NOT_A_MEMBER
+    assert elsewhere.name not in trial.bot.log
+
+
+async def test_a_server_that_is_not_on_the_list_gets_one_sentence(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_trial(one_course, tmp_path / "listed", start=False) as trial:
+        trial.bot._settings = {**trial.bot._settings, "DISCORD__GUILDS": _ids(trial.world.guild)}
+        other = Stranger(trial)
+        await trial.bot.start()
+        assert COVERED_FACT in (await trial.ask(trial.user(), trial.channel(), COVERED)).content
+        assert (await trial.ask(other.owner, other.channel, COVERED)).content == NOT_ADMITTED
+        for command in ("sources", "about", "course show"):
+            assert (await other.told(command)).content == NOT_ADMITTED
+        helped = await other.told("help", question="How do I ask?")
+        assert helped.content == NOT_ADMITTED
+        guest = Stranger(trial, with_bot=False)
+        trial.world.join(ann := trial.user(), guest.guild)
+        asked: dict[str, dict[str, Any]] = {
+            "ask": {"question": COVERED},
+            "sources": {},
+            "about": {},
+        }
+        for command, options in asked.items():
+            given = await trial.world.slash(ann, guest.channel, command, **options)
+            assert (await trial.result_of(given)).content == NOT_ADMITTED
+            assert given.ephemeral
+        assert "may read no course yet" not in trial.bot.log
+
+
+def _ids(guild: Guild) -> str:
+    return f'["{guild.id}"]'

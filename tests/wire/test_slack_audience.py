@@ -1,0 +1,106 @@
+"""Who reads what on Slack: answers are for all, everything else is for the asker alone."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.books import COVERED, COVERED_FACT
+from tests.wire.minutes import early_in_a_minute
+from tests.wire.slack import Message
+from tests.wire.slack_bot import Trial, a_trial, is_finished, settled
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("slack_audience"),
+]
+
+TOO_FAST = "You are asking very fast"
+WAITS = "Yours waits its turn"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def trial(one_course: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Trial]:
+    async with a_trial(one_course, tmp_path_factory.mktemp("audience")) as trial:
+        yield trial
+
+
+async def test_twelve_quick_questions_make_six_answers_and_one_notice(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    await early_in_a_minute()
+    asked = [await trial.world.slash(ann, channel, "/ask", COVERED) for _ in range(12)]
+
+    def answers() -> list[Message] | None:
+        found = [m for m in trial.from_bot(channel) if COVERED_FACT in m.shown and is_finished(m)]
+        return found if len(found) == 6 else None
+
+    def told() -> list[Message] | None:
+        return [message for one in asked for message in one.messages] or None
+
+    await trial.until(answers, "six answers")
+    await trial.until(told, "a notice")
+    await settled(1.0)
+    public = trial.from_bot(channel)
+    assert len(public) == 12, "six questions, each with its answer"
+    private = [m for m in trial.from_bot(channel, ann) if m.ephemeral]
+    assert [TOO_FAST in message.shown for message in private] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [
+        ('in "No such section" How is it done?', "no section called"),
+        ("ab", "too short"),
+        ("why " * 300, "characters; at most"),
+    ],
+)
+async def test_a_refused_command_leaves_nothing_public(
+    trial: Trial, text: str, refusal: str
+) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    told = await trial.result_of(await trial.world.slash(ann, channel, "/ask", text))
+    assert refusal in told.shown
+    assert told.visible_to == ann.id
+    await settled()
+    ever = [m for m in trial.world.messages if m.channel is channel and not m.ephemeral]
+    assert not ever, "not even for a moment"
+
+
+async def test_a_refused_mention_is_seen_by_its_asker_alone(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    await trial.world.say(ann, channel, f"{trial.mention} ab")
+    shown = await trial.until(lambda: trial.from_bot(channel, ann), "a refusal")
+    assert [(m.visible_to, m.thread_ts) for m in shown] == [(ann.id, None)]
+    assert "too short" in shown[0].shown
+    await settled()
+    assert not trial.from_bot(channel)
+
+
+async def test_a_refusal_in_a_direct_message_is_a_message(trial: Trial) -> None:
+    ann = trial.user()
+    asked = await trial.world.say(ann, trial.world.dm(ann), "ab")
+    refusal = await trial.answer_to(asked)
+    assert "too short" in refusal.shown
+    assert not refusal.ephemeral
+
+
+@pytest.mark.slow
+async def test_over_the_channels_limit_everybody_is_answered(trial: Trial) -> None:
+    people = [trial.user() for _ in range(35)]
+    channel = trial.channel(*people)
+    await early_in_a_minute(latest=15)
+    asked = [await trial.world.slash(one, channel, "/ask", COVERED) for one in people]
+
+    def answers() -> list[Message] | None:
+        found = [m for m in trial.from_bot(channel) if COVERED_FACT in m.shown and is_finished(m)]
+        return found if len(found) == len(people) else None
+
+    await trial.world.until(answers, 150)
+    told = [[m.shown for m in one.messages] for one in asked]
+    told = [one for one in told if one]
+    assert len(told) >= 5, "five wait for the next minute"
+    assert all(len(one) == 1 and WAITS in one[0] for one in told)
