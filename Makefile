@@ -44,7 +44,7 @@ demo: $(VENV)/runtime.done ## Ingest the handbook and answer six questions from 
 playground: $(VENV)/runtime.done ## Try the bot on Discord and Slack in your browser, without an account
 	@$(BIN)/python -m tests.wire.playground $(if $(PORT),--port $(PORT)) $(if $(OWN),--own-courses)
 
-test: $(VENV)/dev.done ## Run the test suite (about a quarter of an hour on two cores)
+test: $(VENV)/dev.done ## Run the test suite (about half an hour on two cores)
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup -m "not slow" -q
 
 test-slow: $(VENV)/dev.done ## Run the tests that take longer
