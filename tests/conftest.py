@@ -25,6 +25,17 @@ settings.register_profile("searching", parent=settings.get_profile("busy"), dera
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "busy"))
 
 
+PATIENCE = 3600
+"""Seconds that a slow test may take, in place of the limit for the others."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let slow tests take longer than the others."""
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(pytest.mark.timeout(PATIENCE))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _only_loopback() -> Iterator[None]:
     """Fail whatever connects to, sends to or looks up another machine.

@@ -28,7 +28,7 @@ IN_SESSIONS: tuple[Mutant, ...] = (
     Mutant(
         "take a session from a process that lives",
         "adapters/discord/sessions.py",
-        "        return self.notes.is_alone and session.shards == self.notes.shards\n",
+        "        return self.notes.is_alone and is_old and session.shards == self.notes.shards\n",
         "        return True\n",
         "processes that hear the same shard leave one another their sessions",
         (

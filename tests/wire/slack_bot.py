@@ -119,6 +119,16 @@ class Trial:
 
         return await self.until(answered, f"an answer to {question.text!r}")
 
+    async def refusal_of(self, question: Message) -> Message:
+        """Wait for what its author alone is shown after a message, and return it."""
+
+        def refused() -> Message | None:
+            shown = self.world.transcript(question.channel, question.author)
+            alone = (m for m in shown if m.ephemeral and m.visible_to == question.author.id)
+            return next((message for message in alone if message.ts > question.ts), None)
+
+        return await self.until(refused, f"a refusal of {question.text!r}")
+
     async def result_of(self, interaction: Interaction, *, after: int = 0) -> Message:
         """Wait for what its user alone is told in answer to a deed, and return it."""
 
@@ -129,10 +139,16 @@ class Trial:
 
     async def ask(self, user: User, channel: Channel, text: str, **more: Any) -> Message:
         """Ask by a mention, and return the finished answer."""
+        return await self.answer_to(await self.mentioned(user, channel, text, **more))
+
+    async def refused(self, user: User, channel: Channel, text: str) -> Message:
+        """Ask by a mention, and return what the asker alone is shown."""
+        return await self.refusal_of(await self.mentioned(user, channel, text))
+
+    async def mentioned(self, user: User, channel: Channel, text: str, **more: Any) -> Message:
+        """Say something to the bot in a channel, and return it."""
         channel.members[user.id] = user
-        return await self.answer_to(
-            await self.world.say(user, channel, f"{self.mention} {text}", **more)
-        )
+        return await self.world.say(user, channel, f"{self.mention} {text}", **more)
 
     async def quiet(self) -> None:
         """Wait until the bot has taken in all that was said before, and done with it.

@@ -81,6 +81,11 @@ async def half_written(desk: Desk, question: Message) -> Message:
     return await trial.until(lambda: shown("every four hours"), "half an answer")
 
 
+def is_stopped(message: Message) -> bool:
+    """Tell whether a message says to somebody alone that an answer was stopped."""
+    return message.ephemeral and message.shown == STOPPED
+
+
 @pytest.mark.parametrize("who", ["asker", "admin", "named"])
 async def test_an_answer_grows_in_place_and_is_stopped_by_its_asker_or_staff(
     desk: Desk, trial: Trial, who: str
@@ -101,8 +106,9 @@ async def test_an_answer_grows_in_place_and_is_stopped_by_its_asker_or_staff(
     assert await pressed(trial, ben, growing) == NOT_YOURS
     clicker = {"asker": ann, "admin": world.owner, "named": tutor}[who]
     assert await pressed(trial, clicker, growing) == STOPPING
-    await trial.until(lambda: growing.shown == STOPPED or None, STOPPED)
-    assert trial.from_bot(channel) == [growing]
+    await trial.until(lambda: [m for m in trial.from_bot(channel, ann) if is_stopped(m)], STOPPED)
+    await trial.until(lambda: growing.deleted or None, "the end of what had been written")
+    assert not trial.from_bot(channel)
     desk.pen.release()
     assert COVERED_FACT in (await trial.ask(ann, channel, COVERED)).shown
 

@@ -46,9 +46,14 @@ class Stranger:
         members = (self.user, self.bot)
         self.channel: Channel = trial.world.add_channel(workspace, "bio", members=members)
 
+    async def refusal(self, text: str) -> Message:
+        return await self.trial.refusal_of(await self.ask(text))
+
+    async def ask(self, text: str) -> Message:
+        return await self.trial.world.say(self.user, self.channel, f"<@{self.bot.id}> {text}")
+
     async def answer(self, text: str) -> Message:
-        world = self.trial.world
-        question = await world.say(self.user, self.channel, f"<@{self.bot.id}> {text}")
+        world, question = self.trial.world, await self.ask(text)
 
         def answered() -> Message | None:
             said = world.transcript(self.channel)
@@ -64,7 +69,7 @@ async def test_a_later_workspace_gets_nothing_until_it_is_granted(trial: Trial) 
     command = f"glossator courses grant COURSE slack:{other.id}"
     await trial.bot.says(command)
     stranger = Stranger(trial, other)
-    assert NO_COURSE in (await stranger.answer(COVERED)).shown
+    assert NO_COURSE in (await stranger.refusal(COVERED)).shown
     await grant(trial.bot.folder, "arden", f"slack:{other.id}")
     await asyncio.sleep(FOLLOWS_IN)
     assert COVERED_FACT in (await stranger.answer(COVERED)).shown

@@ -60,13 +60,16 @@ class Response:
         self.ephemeral = ephemeral
         self._told.set()
 
-    async def defer(self, **_: Any) -> None:
-        raise discord.InteractionResponded(cast("Any", SimpleNamespace()))
+    async def defer(self, *, thinking: bool = False, ephemeral: bool = False) -> None:
+        if self.ephemeral is not None:
+            raise discord.InteractionResponded(cast("Any", SimpleNamespace()))
+        self.ephemeral = ephemeral
+        self._told.set()
 
 
 @pytest.mark.parametrize(
     ("asked", "by_rule", "stands_apart"),
-    [(None, False, True), (None, True, False), (False, True, True), (True, False, False)],
+    [(None, False, True), (None, True, False), (False, True, False), (True, False, False)],
     ids=["public by rule", "private by rule", "asked publicly", "asked privately"],
 )
 async def test_an_answer_is_as_public_as_it_was_asked_however_slow_the_database(
@@ -81,7 +84,7 @@ async def test_an_answer_is_as_public_as_it_was_asked_however_slow_the_database(
     interaction: Any = SimpleNamespace(response=response)
     taking = Questions(cast("Any", desk), cast("Any", None), lambda: None)
     await taking.take(interaction, heard(), asked)
-    assert response.ephemeral, "a notice is for the asker alone"
+    assert response.ephemeral is (asked is not False), "a notice is for the asker alone"
     address = Address.of(Job(desk.arrival, 1, now(), now()))
     assert address.ephemeral is (by_rule if asked is None else asked)
     assert address.apart is stands_apart
