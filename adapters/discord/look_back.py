@@ -69,12 +69,15 @@ class LookBack:
 
     async def look(self, shard: Shard, listening_since: datetime) -> None:
         """Take in what a shard missed, also from servers that Discord cannot tell of at once."""
+        left_at = None
         if (sessions := self._client.gateway.sessions) is not None:
             await self._tell_gap(shard, sessions)
             await self._take_in_replayed(shard, sessions, listening_since)
+            left_at = sessions.left_at(shard.number)
+        heard_until = None if left_at is None else self._clock.theirs(left_at) - catch_up.MARGIN
         while True:
             absent = self._absent(shard)
-            await self._take_in_missed(shard, listening_since)
+            await self._take_in_missed(shard, listening_since, heard_until)
             while absent and self._absent(shard) == absent:
                 await self._guild_available()
             if not absent:

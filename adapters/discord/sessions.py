@@ -56,6 +56,8 @@ class Sessions:
         self._first = set[int]()
         """Shards of which no session at all was known when they were first to be connected."""
         self._asked = set[int]()
+        self._left_at = dict[int, datetime]()
+        """Per shard, up to when the first of its sessions had stored all."""
         self._connect: Connect | None = None
         self._token = ""
 
@@ -91,6 +93,8 @@ class Sessions:
         """
         if (found := await self._found(shard)) is None:
             return
+        if found:
+            self._left_at[shard] = min(one.noted_at for one in found)
         free = [one for one in found if self._is_free(one)]
         await self._resume(shard, free)
         if (doubtful := [one for one in found if one not in free]) and shard not in self._watches:
@@ -137,6 +141,10 @@ class Sessions:
         is_first = shard in self._first
         self._first.discard(shard)
         return is_first
+
+    def left_at(self, shard: int) -> datetime | None:
+        """Return up to when a shard's earlier sessions had stored all; None: there were none."""
+        return self._left_at.get(shard)
 
     async def _found(self, shard: int) -> list[GatewaySession] | None:
         """Return what `_known` does, once the database answers; None: it does not for long."""

@@ -131,6 +131,8 @@ async def test_a_session_that_is_over_is_told_of_and_the_rest_goes_on(
     async with away(one_course, tmp_path) as trial:
         left = await until_kept(trial)
         await trial.bot.kill()
+        with closing(sqlite3.connect(trial.bot.folder / "data" / "glossator.db")) as db, db:
+            db.execute("DELETE FROM inbox_cursors")  # killed before it noted how far it heard
         first, channel = await direct(trial), trial.channel()
         found = await trial.world.say(trial.user(), channel, f"{trial.mention} {COVERED}")
         trial.server.gateway.sessions[left].ended = True
