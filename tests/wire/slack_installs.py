@@ -60,7 +60,7 @@ def tables(folder: Path) -> dict[str, list[str]]:
 
 
 def tables_but_cursors(folder: Path) -> dict[str, list[str]]:
-    """Return what `tables` does, without how far was heard: a bot that lives notes it now and then."""
+    """Return what `tables` does, without how far was heard, which a bot that lives notes."""
     return {name: rows for name, rows in tables(folder).items() if name != "inbox_cursors"}
 
 
