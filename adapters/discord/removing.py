@@ -4,6 +4,8 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+import discord
+
 from adapters.discord.address import EARLY_PAUSE, MOST_EARLY, Address, Response
 from adapters.discord.posting import strays
 from adapters.discord.refusals import (
@@ -18,6 +20,7 @@ from core.inbox.base import Job, request_id_for
 
 logger = logging.getLogger(__name__)
 
+_EPHEMERAL = discord.MessageFlags(ephemeral=True).value
 _RETRACTED = "No answer"
 """The name of a thread whose question has no answer there any more."""
 
@@ -80,6 +83,30 @@ async def delete_response(rest: Rest, response: Response) -> None:
             await asyncio.sleep(EARLY_PAUSE)
         else:
             return
+
+
+async def is_for_all(rest: Rest, response: Response) -> bool:
+    """Return whether readers of the channel see the response to an interaction, or saw it.
+
+    False as well while Discord has none for so long that none is to be expected.
+
+    Raises:
+        DeliveryError: when Discord does not tell now.
+    """
+    for _ in range(MOST_EARLY):
+        try:
+            message = await rest.original(response.application, response.token)
+        except Refused as refusal:
+            if refusal.code in TOKEN_IS_DEAD and not response.may_be_early:
+                return False
+            if refusal.code not in {UNKNOWN_MESSAGE, *TOKEN_IS_DEAD}:
+                raise
+            if not response.may_be_early:
+                return True  # it was deleted, as one for the asker alone never is
+            await asyncio.sleep(EARLY_PAUSE)
+        else:
+            return not int(message.get("flags") or 0) & _EPHEMERAL
+    return False
 
 
 async def delete(rest: Rest, channel: int, message: str) -> None:

@@ -98,18 +98,21 @@ async def tell(client: discord.Client, job: Job, keeper: PostKeeper, sentence: s
 
     An interaction's response is seen by all or by the asker alone from the moment on in which it
     is acknowledged. One for all is deleted, and the sentence follows as a message of its own.
+    What is refused is acknowledged for the asker alone, unless something else acknowledged it
+    before that was known: a slow database, or another process that was sent it as well.
     """
     address, rest = Address.of(job), Rest(client, keeper.check)
     post = outbound.sentence(sentence, choice_of(job.arrival))
     if not address.of_interaction:
         await _show(Shown(rest, job, keeper), post)
         return
-    if address.apart or not address.is_hidden:
+    alone = address.is_hidden and not await _is_shown_to_all(rest, address)
+    if address.apart or not alone:
         await removing.retract(rest, job)
         if job.posted != Posted():
             await keeper.keep(Posted())
         job = replace(job, posted=Posted())
-    if address.is_hidden:
+    if alone:
         await _show(Shown(rest, job, keeper, alone=True), post)
         return
     if address.response is not None:
@@ -143,6 +146,14 @@ async def _show(messages: Shown, post: Post) -> None:
     await messages.open(post, None, renew=True)
     await messages.cut(1)
     messages.close()
+
+
+async def _is_shown_to_all(rest: Rest, address: Address) -> bool:
+    """Return whether a response that was to be hidden was acknowledged for all to see."""
+    response = address.response
+    if address.ephemeral or address.apart or response is None or response.is_over:
+        return False
+    return await removing.is_for_all(rest, response)
 
 
 async def _follow_up(rest: Rest, address: Address, job: Job, post: Post) -> None:

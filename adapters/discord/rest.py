@@ -105,6 +105,11 @@ class Rest:
         message = await self._call(lambda: self._send_original(application, token, post))
         return str(message["id"])
 
+    async def original(self, application: int, token: str) -> Json:
+        """Return the response to an interaction as a message of Discord's."""
+        message: Json = await self._call(lambda: self._read_original(application, token))
+        return message
+
     async def delete_original(self, application: int, token: str) -> None:
         """Delete the response to an interaction."""
         await self._call(lambda: self._send_deletion(application, token))
@@ -249,6 +254,17 @@ class Rest:
                     multipart=body.multipart,
                     files=body.files,
                 )
+
+    async def _read_original(self, application: int, token: str) -> Any:
+        webhook = self._webhook(application, token)
+        async with asyncio.timeout(_LONGEST_RESPONSE):
+            return await async_context.get().get_original_interaction_response(
+                application,
+                token,
+                session=webhook.session,
+                proxy=webhook.proxy,
+                proxy_auth=webhook.proxy_auth,
+            )
 
     async def _send_deletion(self, application: int, token: str) -> None:
         webhook = self._webhook(application, token)

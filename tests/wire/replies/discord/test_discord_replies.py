@@ -270,6 +270,25 @@ async def test_a_public_response_that_is_refused_is_gone_and_told_alone(
     assert kept.settled
 
 
+@pytest.mark.parametrize("dies", [False, True], ids=["at once", "after a crash"])
+async def test_a_refusal_after_a_public_acknowledgement_is_told_alone(
+    client: discord.Client, world: World, ann: User, dies: bool
+) -> None:
+    interaction, kept = used(world, ann), Kept()
+    acknowledge(world, interaction)
+    asked = about_interaction(interaction)
+    job = replace(asked, arrival=replace(asked.arrival, refusal=STOPPED, request=None))
+    if dies:
+        kept.dies = True
+        with pytest.raises(Killed):
+            await tell(client, job, kept, STOPPED)
+        kept.dies = False
+    await tell(client, job, kept, STOPPED)
+    assert by_bot(world, world.channel) == []
+    told = [(one.content, one.ephemeral) for one in interaction.follow_ups]
+    assert told == ([] if dies else [(STOPPED, True)])  # at most once
+
+
 async def test_who_dies_before_a_private_sentence_has_sent_none(
     client: discord.Client, world: World, ann: User
 ) -> None:
