@@ -3,7 +3,7 @@
 import re
 import sys
 import tomllib
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 import pytest
@@ -89,6 +89,35 @@ def test_what_is_installed_is_what_is_locked() -> None:
         pytest.skip(f"this environment is not the project's own: {wrong[0]}")
     assert not wrong
     print(f"dependencies: {checked} installed packages are those of the lock files")
+
+
+def test_every_extra_that_a_locked_package_asks_for_is_locked_with_it() -> None:
+    """Some versions of pip pin an extra only where the lock names it."""
+    locked = {
+        canonicalize_name(entry.name): entry.extras
+        for lock in ("runtime", "dev")
+        for entry in entries(lock)
+    }
+    missing = []
+    for name, extras in locked.items():
+        if not _is_installed(name):
+            continue
+        for line in requires(name) or ():
+            wanted = Requirement(line)
+            asked = wanted.marker is None or any(
+                wanted.marker.evaluate({"extra": extra}) for extra in {"", *extras}
+            )
+            if asked and wanted.extras - locked.get(canonicalize_name(wanted.name), set()):
+                missing.append(f"{name} asks for {wanted}")
+    assert not missing
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def test_make_installs_by_hash_and_builds_nothing() -> None:
