@@ -1,0 +1,17 @@
+"""Every sentence a chat user reads, by id, in the language of the person who asked."""
+
+from core.i18n.catalogues import FALLBACK, LANGUAGES, Catalogue, catalogue
+from core.i18n.locale import current_language, language_of, use_locale
+from core.i18n.message import Message, text
+
+__all__ = [
+    "FALLBACK",
+    "LANGUAGES",
+    "Catalogue",
+    "Message",
+    "catalogue",
+    "current_language",
+    "language_of",
+    "text",
+    "use_locale",
+]

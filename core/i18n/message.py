@@ -1,0 +1,43 @@
+"""Messages by id: looked up now with `text`, or carried as a `Message` and shown later."""
+
+from dataclasses import dataclass, field
+
+from core.i18n.catalogues import FALLBACK, catalogue
+from core.i18n.locale import current_language
+
+
+def text(message_id: str, /, **values: object) -> str:
+    """Return the message `message_id` in the current language, with its `{names}` filled in.
+
+    A value named `count` chooses the plural form. A language that lacks the message gives
+    the English one.
+
+    Raises:
+        LookupError: no catalogue has `message_id`.
+    """
+    return _text_in(current_language(), message_id, values)
+
+
+def _text_in(language: str, message_id: str, values: dict[str, object]) -> str:
+    count = values.get("count")
+    number = count if isinstance(count, int) else None
+    for wanted in (language, FALLBACK):
+        pattern = catalogue(wanted).pattern(message_id, number)
+        if pattern is not None:
+            return pattern.format(**values)
+    raise LookupError(f"no catalogue has the message {message_id!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message to be shown later, perhaps to several people in their own languages."""
+
+    id: str
+    values: dict[str, object] = field(default_factory=dict)
+
+    def in_language(self, language: str) -> str:
+        """Return the sentence in `language`."""
+        return _text_in(language, self.id, self.values)
+
+    def __str__(self) -> str:
+        return text(self.id, **self.values)

@@ -1,0 +1,81 @@
+"""Each message exists in English, and every translation of it fills in the same values."""
+
+import re
+from pathlib import Path
+
+import pytest
+from babel.messages.pofile import read_po
+
+from core.i18n import FALLBACK, LANGUAGES, Message, language_of, text, use_locale
+from core.i18n.catalogues import LOCALES
+
+_NAME = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
+
+
+def messages(language: str) -> dict[str, list[str]]:
+    """Return each message's patterns by its id; an id may stand in one file only."""
+    found: dict[str, list[str]] = {}
+    for file in sorted((LOCALES / language).glob("*.po")):
+        with file.open("rb") as lines:
+            for message in read_po(lines, locale=language, abort_invalid=True):
+                if not message.id:
+                    continue
+                name = message.id if isinstance(message.id, str) else message.id[0]
+                assert name not in found, f"{name} stands in two files"
+                patterns = message.string
+                found[name] = [patterns] if isinstance(patterns, str) else list(patterns or ())
+    return found
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_message_is_written_and_fills_in_what_english_fills_in(language: str) -> None:
+    english, found = messages(FALLBACK), messages(language)
+    assert set(found) <= set(english), "a translation of no message"
+    for name, patterns in found.items():
+        names = {value for pattern in english[name] for value in _NAME.findall(pattern)}
+        for pattern in patterns:
+            assert pattern.strip(), f"{name} is empty in {language}"
+            assert set(_NAME.findall(pattern)) <= names, f"{name} in {language}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_language_has_the_same_files(language: str) -> None:
+    files = {file.name for file in (LOCALES / language).iterdir() if file.suffix == ".po"}
+    assert files == {file.name for file in (LOCALES / FALLBACK).glob("*.po")}
+
+
+def test_german_has_every_message() -> None:
+    assert set(messages("de")) == set(messages(FALLBACK))
+
+
+def test_a_message_is_shown_in_the_language_of_the_block() -> None:
+    assert text("error-unexpected").startswith("Something")
+    with use_locale("de-AT"):
+        assert text("error-unexpected").startswith("Etwas")
+        assert Message("error-unexpected").in_language("en").startswith("Something")
+        assert str(Message("error-unexpected")).startswith("Etwas")
+    assert text("error-unexpected").startswith("Something")
+
+
+@pytest.mark.parametrize(("count", "word"), [(1, "1 character."), (3, "3 characters.")])
+def test_a_count_chooses_the_plural_form(count: int, word: str) -> None:
+    assert text("error-question-too-short", count=count).endswith(word)
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"),
+    [("de", "de"), ("de_CH", "de"), ("DE-de", "de"), ("en-GB", "en"), ("fr", "en"), (None, "en")],
+)
+def test_a_locale_without_a_catalogue_is_served_in_english(
+    locale: str | None, language: str
+) -> None:
+    assert language_of(locale) == language
+
+
+def test_an_unknown_message_is_an_error_of_the_program() -> None:
+    with pytest.raises(LookupError, match="no-such-message"):
+        text("no-such-message")
+
+
+def test_catalogues_lie_next_to_the_code() -> None:
+    assert Path(LOCALES).is_dir()
