@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
-from adapters.intake import PATIENCE
+from adapters.intake.acceptor import PATIENCE
 
 logger = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from adapters.in_time import Unhurried
-    from adapters.intake import Intake
+    from adapters.intake.acceptor import Intake
     from adapters.slack.acknowledging import Dispatcher
     from adapters.slack.adapter import SlackAdapter, Transport
     from adapters.slack.app import Listeners
@@ -72,7 +72,7 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     Raises:
         ConfigurationError: when a setting is missing.
     """
-    from adapters.intake import Intake
+    from adapters.intake.acceptor import Intake
     from adapters.slack.acknowledging import EVENTS, Dispatcher
     from adapters.slack.adapter import SlackAdapter, Transport
     from adapters.slack.app import bolt_app

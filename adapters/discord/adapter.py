@@ -37,7 +37,7 @@ from adapters.discord.staff import CourseCommands
 from adapters.discord.syncing import sync_changed
 from adapters.gone import GonePlaces
 from adapters.heard import Heard
-from adapters.intake import Intake
+from adapters.intake.acceptor import Intake
 from adapters.payloads import Json
 from adapters.platform_clock import PlatformClock
 from core.access.tenants import Tenant

@@ -18,7 +18,7 @@ from adapters.discord.raw_message import read_message
 from adapters.discord.telling import Interaction, respond, tell, tell_instead
 from adapters.guide import Guide
 from adapters.heard import Heard
-from adapters.intake import PATIENCE, SLOW
+from adapters.intake.acceptor import PATIENCE, SLOW
 from adapters.markdown.visible import visible
 from adapters.payloads import Json, mapping
 from core.errors import RequestError, StoreError

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from adapters.base import PlatformReply, PostKeeper
 from adapters.in_time import Unhurried
-from adapters.intake import Intake
+from adapters.intake.acceptor import Intake
 from adapters.slack.address import Address
 from adapters.slack.catch_up import CatchUp
 from adapters.slack.events import Events

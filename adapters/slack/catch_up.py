@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from adapters.changed import LOOKED_BACK, changed_in
-from adapters.intake import Intake
+from adapters.intake.acceptor import Intake
 from adapters.platform_clock import PlatformClock
 from adapters.slack.acknowledging import HISTORY
 from adapters.slack.events import Events

@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.desk import FrontDesk, Received
 from adapters.heard import Heard
-from adapters.intake import Intake
+from adapters.intake.acceptor import Intake
 from adapters.slack.acknowledging import HISTORY, NOT_YET, is_for_now
 from adapters.slack.assistant import Assistant
 from adapters.slack.departures import Departures

@@ -15,7 +15,7 @@ from adapters.about import NOTHING_TO_EXPLAIN
 from adapters.desk import HOW_TO_ASK, FrontDesk, Received
 from adapters.heard import Heard
 from adapters.in_time import done_in_time
-from adapters.intake import SLOW, Intake
+from adapters.intake.acceptor import SLOW, Intake
 from adapters.slack.address import Response
 from adapters.slack.inbound import (
     Spot,

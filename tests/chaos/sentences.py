@@ -6,7 +6,7 @@ from enum import StrEnum
 from adapters.access.whereabouts import NO_COURSE, NOT_ADMITTED, WHICH_COURSE
 from adapters.delivering import TOO_OLD
 from adapters.desk import HOW_TO_ASK, NOT_HERE, STAFF_ONLY
-from adapters.intake import SLOW
+from adapters.intake.acceptor import SLOW
 from adapters.waiting import STILL_WAITING
 from core.errors import BotError, QuestionTooShort, RateLimited, ServiceError, Stopped
 

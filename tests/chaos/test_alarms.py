@@ -13,7 +13,7 @@ Traceback (most recent call last):
   File "inbound.py", line 7, in read
     number = int(value)
 ValueError: odd
-WARNING adapters.intake: an event waits
+WARNING adapters.intake.acceptor: an event waits
 ERROR adapters.worker: it failed in a way that nobody foresaw
 Traceback (most recent call last):
   File "worker.py", line 7, in work

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from adapters.desk import NOT_HERE
-from adapters.intake import SLOW
+from adapters.intake.acceptor import SLOW
 from core.errors import RateLimited, ServiceError
 from core.inbox.base import request_id_for
 from tests.chaos.checker import Kind, check

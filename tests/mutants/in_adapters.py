@@ -690,12 +690,12 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "count an event that was given up as heard",
-        "adapters/intake.py",
+        "adapters/intake/acceptor.py",
         "                    self.gave_up = True\n",
         "",
         "what was given up is looked for later",
         (
-            "tests/unit/adapters/test_intake.py"
+            "tests/unit/adapters/intake/test_acceptor.py"
             "::test_what_is_given_up_fails_and_is_never_counted_as_heard",
         ),
     ),

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.intake import Intake
+from adapters.intake.acceptor import Intake
 from adapters.slack import events
 from adapters.slack.events import Events
 from adapters.unreadable import Unreadable

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import pytest
 
 from adapters.desk import Received
-from adapters.intake import Intake
+from adapters.intake.acceptor import Intake
 from adapters.platform_clock import PlatformClock
 from adapters.slack import catch_up as module
 from adapters.slack.catch_up import CatchUp

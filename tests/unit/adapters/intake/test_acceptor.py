@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from adapters import intake as module
 from adapters.desk import Received
-from adapters.intake import Intake
+from adapters.intake import acceptor as module
+from adapters.intake.acceptor import Intake
 from core.errors import StoreDataError, StoreError
 
 
