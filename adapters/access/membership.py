@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -13,8 +14,8 @@ logger = logging.getLogger(__name__)
 IsMember = Callable[[Tenant, str], Awaitable[bool]]
 """Returns whether a person is a member of a tenant; raises DeliveryError when it cannot tell."""
 
-MOST_ASKED = 20
-"""Tenants that are asked about for one person: those that come first."""
+MOST_ASKED = 40
+"""Tenants that the platform is asked about at once: Discord takes 50 requests a second."""
 _FRESH = 300.0
 """Seconds for which an answer is good enough."""
 _MOST_KNOWN = 10_000
@@ -37,23 +38,28 @@ class Membership:
         """Return those of the tenants that a person is a member of.
 
         Raises:
-            MembershipUnknown: when the platform does not answer soon, and no tenant is known to
-                be shared.
+            MembershipUnknown: when no tenant is known to be shared, and the platform does not
+                answer soon, or there are too many to ask about at once; calling again asks on.
         """
-        asked = tenants[:MOST_ASKED]
-        if len(tenants) > len(asked):
-            logger.warning("%d tenants have courses; %d are asked about", len(tenants), len(asked))
-        answers = await asyncio.gather(*(self._answer(tenant, user) for tenant in asked))
-        shared = {tenant for tenant, answer in zip(asked, answers, strict=True) if answer}
-        if not shared and None in answers:
+        answers = {tenant: self._noted(tenant, user) for tenant in tenants}
+        unknown = [tenant for tenant, answer in answers.items() if answer is None]
+        asked = unknown[:MOST_ASKED]
+        if len(unknown) > len(asked):
+            logger.warning("%d of %d tenants are asked about now", len(asked), len(unknown))
+        told = await asyncio.gather(*(self._told(tenant, user) for tenant in asked))
+        answers.update(zip(asked, told, strict=True))
+        shared = {tenant for tenant, answer in answers.items() if answer}
+        if not shared and None in answers.values():
             raise MembershipUnknown("it is not known which tenants a person shares with the bot")
         return frozenset(shared)
 
-    async def _answer(self, tenant: Tenant, user: str) -> bool | None:
-        """Return whether a person is a member; None: that cannot be found out now."""
-        asked_at, known = self._known.get((tenant, user), (-_FRESH, False))
-        if time.monotonic() - asked_at < _FRESH:
-            return known
+    def _noted(self, tenant: Tenant, user: str) -> bool | None:
+        """Return whether a person is a member, as was found out lately; None: it was not."""
+        asked_at, known = self._known.get((tenant, user), (-math.inf, False))
+        return known if time.monotonic() - asked_at < _FRESH else None
+
+    async def _told(self, tenant: Tenant, user: str) -> bool | None:
+        """Return whether a person is a member, as the platform says; None: not in time."""
         try:
             async with asyncio.timeout(_PATIENCE):
                 answer = await self._is_member(tenant, user)
