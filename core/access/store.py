@@ -79,6 +79,8 @@ class AccessStore:
         )
         if changes == self._changes:
             self._permits, self._until = permits, until
+            there = {one.tenant for one in tenants}  # another process may have deleted some
+            self._met = {met for met in self._met if met[0] in there}
         return permits
 
     async def meet(self, tenant: Tenant, organisation: Tenant | None = None) -> MetTenant | None:

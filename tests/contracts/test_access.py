@@ -68,6 +68,19 @@ async def test_a_home_stays_home_when_it_has_taken_the_bot_out(
     assert not await may(fresh, SECOND)
 
 
+async def test_a_tenant_that_another_process_forgot_is_met_again(
+    store: AccessStore, engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.access.store._FRESH", 0.0)
+    await store.meet(FIRST)
+    await store.meet(SECOND)
+    await WorkspaceData(engine).forget("slack", SECOND.workspace)
+    await store.permits()
+    again = await store.meet(SECOND)
+    assert again is not None
+    assert [one.tenant for one in await store.tenants()] == [FIRST, SECOND]
+
+
 async def test_a_course_stays_its_owners_when_that_has_taken_the_bot_out(
     store: AccessStore, engine: AsyncEngine
 ) -> None:
