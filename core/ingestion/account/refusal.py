@@ -3,6 +3,7 @@
 from core.errors import IngestionError
 from core.ingestion.account.groups import grouped
 from core.ingestion.report import IngestReport
+from core.storage.ingest_accounts import LeftOutGroup
 
 _REASONS_NAMED = 3
 _NOTHING = "There is nothing to ingest."
@@ -47,12 +48,16 @@ def _nothing(report: IngestReport, has_text: bool) -> str:
     reasons = [f"{f.source}: {f.reason.rstrip('.')}" for f in report.failed[:_REASONS_NAMED]]
     if not reasons:
         groups = grouped([left for left in report.left_out if left.is_missed], _REASONS_NAMED)
-        reasons = [f"{g.files:,} {g.suffix or 'files'} ({g.reason})" for g in groups]
+        reasons = [f"{g.files:,} {_kind(g)} ({g.reason})" for g in groups]
     sentence = f"There is nothing to ingest: {'; '.join(reasons)}." if reasons else _NOTHING
     if not has_text:
         return sentence
     stays = f"The earlier text stays; 'glossator courses remove {report.course}' deletes it."
     return f"{sentence} {stays}"
+
+
+def _kind(group: LeftOutGroup) -> str:
+    return group.suffix or ("file" if group.files == 1 else "files")
 
 
 def _little(report: IngestReport, least_share: float) -> str:

@@ -72,13 +72,19 @@ class _Walk:
     def _see_folder(self, path: str, reason: str | None) -> None:
         place = self.root / path
         if os.path.islink(place):
-            inside = place.resolve().is_relative_to(self.root)
-            where = "of this source" if inside else "elsewhere"
-            self.left_out.append(foreign(path, f"is a link to a folder {where}"))
+            self._see_link(path, is_foreign=reason is not None)
             return
         reason = reason or self.foreign_folders.get(path) or why_foreign(place)
         if reason is not None:
             self.foreign_folders[path] = reason
+
+    def _see_link(self, path: str, *, is_foreign: bool) -> None:
+        if (self.root / path).resolve().is_relative_to(self.root):
+            self.left_out.append(foreign(path, "is a link to a folder of this source"))
+            return
+        # What it leads to is not read and may be most of the course: it counts as one text.
+        is_missed = not is_foreign and not path.rpartition("/")[2].startswith(".")
+        self.left_out.append(LeftOut(path, "is a link to a folder elsewhere", is_missed))
 
     def _see_file(self, path: str, reason: str | None) -> None:
         if reason is not None:

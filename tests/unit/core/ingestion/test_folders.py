@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from core.ingestion.account.refusal import IngestionRefused
 from tests.library import BOOK, COURSE, Library, failures
 
 # --- links --------------------------------------------------------------------------------
@@ -101,6 +102,17 @@ async def test_links_that_lead_out_of_the_folder_are_named(library: Library) -> 
         "chapter": "is a link to a folder elsewhere",
         "out.md": "is a link that leads out of the folder",
     }
+    assert all(left.is_missed for left in report.left_out)
+    assert (report.share.read, report.share.of) == (len(BOOK), len(BOOK) + 2)
+
+
+async def test_a_folder_of_links_alone_names_them_as_the_reason(library: Library) -> None:
+    library.write({"more.md": "# More\n\nText."}, "elsewhere")
+    empty = library.folder / "links"
+    empty.mkdir()
+    (empty / "chapters").symlink_to(library.folder / "elsewhere")
+    with pytest.raises(IngestionRefused, match="1 file .is a link to a folder elsewhere"):
+        await library.ingest("links")
 
 
 def write_in_latin_1(folder: Path, name: str, text: str) -> None:
