@@ -8,11 +8,12 @@ from adapters.access.membership import Membership
 from core.access.reading import Reader
 from core.access.store import AccessStore
 from core.access.tenants import MetTenant, Tenant
-from core.channels.rules import OperatorRules
+from core.channels.rules import OperatorRules, bound_by
 
 logger = logging.getLogger(__name__)
 
 NEW_HOME = "%s is the first of its platform: it may read the courses that belong to no other"
+NEW_BOUND = "%s has let the bot in; the course file binds it to a course"
 NEW_TENANT = (
     "%s has let the bot in and may read no course yet; to let it read one: "
     "glossator courses grant COURSE %s"
@@ -71,6 +72,8 @@ class Readers:
         met: MetTenant | None = await self._access.meet(tenant, organisation)
         if met is not None and met.is_home:
             logger.info(NEW_HOME, tenant)
+        elif met is not None and bound_by(self._described(tenant.platform), (tenant.workspace,)):
+            logger.info(NEW_BOUND, tenant)
         elif met is not None:
             logger.warning(NEW_TENANT, tenant, tenant)
 
@@ -86,9 +89,7 @@ class Readers:
             self._homes.add(tenant)
 
     def _reader(self, location: Location, tenants: frozenset[Tenant]) -> Reader:
-        file = self._described(location.platform)
-        said = (file[place].course_id for place in location.places if place in file)
-        bound = frozenset(course_id for course_id in said if course_id is not None)
+        bound = bound_by(self._described(location.platform), location.places)
         return Reader(location.platform, tenants, bound)
 
     async def _shared(self, location: Location) -> frozenset[Tenant]:

@@ -9,15 +9,17 @@ from adapters.console import printable
 from bot.cli.courses import check_known
 from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import services
+from bot.courses import CourseFile
 from bot.handbook import COURSE
-from core.access.reading import Permits, Reader, readable
+from core.access.reading import Reader, readable
 from core.access.store import AccessStore
 from core.access.tenants import MetTenant, Tenant
 from core.catalogue import Catalogue
-from core.models import Course
+from core.channels.rules import bound_by
 
 OPERATOR = "operator"
 _NOT_MET = "{tenant} has not let the bot in yet, as far as is known: check the id."
+_OTHERWISE = "it owns it, is the operator's own, or the course file binds it."
 HOW_TO_GRANT = "glossator courses grant COURSE {tenant}"
 _IDS = {"discord": r"\d{1,20}", "slack": r"[TE][A-Z0-9]+"}
 
@@ -35,16 +37,24 @@ class Standing:
         return not self.met.is_home and not self.courses
 
 
-async def standings(access: AccessStore, catalogue: Catalogue) -> list[Standing]:
-    """Return all tenants that were met, each with the courses that it may read."""
+async def standings(
+    access: AccessStore, catalogue: Catalogue, course_file: CourseFile
+) -> list[Standing]:
+    """Return all tenants that were met, each with the courses that it may read anywhere."""
     permits, courses = await access.permits(), [one for one, _ in await catalogue.courses()]
     own = [course for course in courses if course.course_id != COURSE.course_id]
-    return [_standing(one, permits, own) for one in await access.tenants()]
+    return [
+        Standing(
+            one, [c.course_id for c in readable(_reader(one.tenant, course_file), own, permits)]
+        )
+        for one in await access.tenants()
+    ]
 
 
-def _standing(met: MetTenant, permits: Permits, courses: Sequence[Course]) -> Standing:
-    reader = Reader(met.tenant.platform, frozenset({met.tenant}))
-    return Standing(met, [one.course_id for one in readable(reader, courses, permits)])
+def _reader(tenant: Tenant, course_file: CourseFile) -> Reader:
+    """Return who reads in the whole of a tenant."""
+    bound = bound_by(course_file.rules_of(tenant.platform), (tenant.workspace,))
+    return Reader(tenant.platform, frozenset({tenant}), bound)
 
 
 async def set_owner(course_id: str, owner: str) -> int:
@@ -83,21 +93,21 @@ async def revoke(course_id: str, name: str) -> int:
         access = AccessStore(opened.engine)
         was_granted = await access.revoke(course_id, tenant)
         course = await opened.catalogue.course(course_id)
-        reader = Reader(tenant.platform, frozenset({tenant}))
+        reader = _reader(tenant, opened.course_file)
         is_open = course is not None and any(readable(reader, [course], await access.permits()))
     if was_granted:
         print(f"The grant of {course_id} to {tenant} is taken back.")
     else:
         print(f"{tenant} has no grant of {course_id}.")
     if is_open:
-        print(f"{tenant} may read it all the same: it owns it, or is the operator's own.")
+        print(f"{tenant} may read it all the same: {_OTHERWISE}")
     return Exit.OK
 
 
 async def list_tenants(*, as_json: bool) -> int:
     """Print the tenants that were met, and what each may read."""
     async with services() as opened:
-        found = await standings(AccessStore(opened.engine), opened.catalogue)
+        found = await standings(AccessStore(opened.engine), opened.catalogue, opened.course_file)
     if as_json:
         print(json.dumps([_json(one) for one in found], indent=2))
         return Exit.OK

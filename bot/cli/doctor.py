@@ -87,7 +87,7 @@ async def _findings() -> AsyncIterator[Finding]:
         async for finding in check_installations(settings, keys.sealing):
             yield finding
     if state is SchemaState.CURRENT:
-        async for finding in _check_tenants(settings):
+        async for finding in _check_tenants(settings, course_file):
             yield finding
     held, index = await _check_index(settings)
     yield index
@@ -127,10 +127,10 @@ async def _check_database(settings: Settings) -> tuple[SchemaState | None, Findi
     return state, misconfigured("database", WHAT_TO_DO[state])
 
 
-async def _check_tenants(settings: Settings) -> AsyncIterator[Finding]:
+async def _check_tenants(settings: Settings, course_file: CourseFile) -> AsyncIterator[Finding]:
     engine = create_engine(settings.database_url, needs_room=False)
     try:
-        async for finding in check_access(engine):
+        async for finding in check_access(engine, course_file):
             yield finding
     finally:
         await dispose(engine)

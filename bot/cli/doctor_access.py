@@ -6,15 +6,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.cli.access import line_of, standings
 from bot.cli.findings import Finding, failed, warning
+from bot.courses import CourseFile
 from core.access.store import AccessStore
 from core.catalogue import Catalogue
 from core.errors import BotError
 
 
-async def check_access(engine: AsyncEngine) -> AsyncIterator[Finding]:
+async def check_access(engine: AsyncEngine, course_file: CourseFile) -> AsyncIterator[Finding]:
     """Tell what each tenant may read; one that waits is a warning. Without tenants, nothing."""
     try:
-        found = await standings(AccessStore(engine), Catalogue(engine))
+        found = await standings(AccessStore(engine), Catalogue(engine), course_file)
     except BotError as error:
         yield failed("tenants", error)
         return

@@ -99,6 +99,12 @@ def in_force(
     return Rules(**{name: _rule_in_force(name, widest_first) for name in Rules.model_fields})
 
 
+def bound_by(file: Mapping[str, OperatorRules], places: Iterable[str]) -> frozenset[str]:
+    """Return the courses that the operator's file binds to any of some places."""
+    said = (file[place].course_id for place in places if place in file)
+    return frozenset(course_id for course_id in said if course_id is not None)
+
+
 def is_kept_private(places: Sequence[str], file: Mapping[str, OperatorRules]) -> bool:
     """Return whether the operator's file lets no command be answered to all in a place.
 

@@ -145,6 +145,18 @@ async def test_the_file_gives_a_place_the_course_that_it_binds(engine: AsyncEngi
     assert refusal(await reception.desk.receive(hall)) == NO_COURSE
 
 
+async def test_the_operator_hears_of_a_server_that_waits_and_of_none_that_the_file_binds(
+    engine: AsyncEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    reception = Reception(engine, *COURSES, described={"bound": OperatorRules(course_id="biology")})
+    await reception.access.meet(GUILD)
+    for name in ("waiting", "bound"):
+        await reception.readers.meet(Tenant("discord", name))
+    warned = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert [one.split()[0] for one in warned] == ["discord:waiting"]
+    assert "glossator courses grant COURSE discord:waiting" in warned[0]
+
+
 async def test_facts_and_settings_tell_of_readable_courses_alone(reception: Reception) -> None:
     settings = ChannelSettings(
         reception.desk, reception.rules, reception.guide, names={}, described=lambda _: {}

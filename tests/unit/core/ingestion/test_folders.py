@@ -111,7 +111,7 @@ async def test_a_folder_of_links_alone_names_them_as_the_reason(library: Library
     empty = library.folder / "links"
     empty.mkdir()
     (empty / "chapters").symlink_to(library.folder / "elsewhere")
-    with pytest.raises(IngestionRefused, match="1 file .is a link to a folder elsewhere"):
+    with pytest.raises(IngestionRefused, match=r"1 file \(is a link to a folder elsewhere\)"):
         await library.ingest("links")
 
 
