@@ -20,6 +20,10 @@ Person = discord.Member | discord.User
 WHOM = "Choose a role or a person, one of both."
 WHOM_TO_REMOVE = "Choose a role or a person, or give the id of one who is gone."
 EVERYBODY = "That is the role that everybody has: it makes nobody staff."
+TO_SHOW_IT = (
+    "Discord shows `/course` to admins alone until one of them adds others to it in "
+    "*Server Settings*, *Integrations*, my name."
+)
 NO_MEMBER = "That is no member of this server, or an app: those are never staff."
 
 
@@ -53,7 +57,7 @@ class StaffCommands(app_commands.Group):
             named = _chosen(role, person, course)
             if named is None:
                 raise RequestError(user_message=WHOM)
-            return await self._staff.add(presence_of(interaction), named)
+            return f"{await self._staff.add(presence_of(interaction), named)}\n{TO_SHOW_IT}"
 
         await _answer(interaction, added())
 

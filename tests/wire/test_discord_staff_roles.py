@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from adapters.discord.staff_commands import TO_SHOW_IT
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.discord import Channel, ChannelType, Permission, User
 from tests.wire.discord.entities import Role
@@ -61,7 +62,7 @@ async def test_a_role_is_staff_once_an_admin_names_it_and_until_it_is_taken_out(
     role, tutor = tutors(trial, permissions=Permission.MANAGE_CHANNELS)
     assert (await used(trial, tutor, channel, "course show")).startswith(NOT_STAFF)
     told = await staff(trial, owner, channel, "add", role=role)
-    assert told == f"<@&{role.id}> (`{role.id}`) is now staff."
+    assert told == f"<@&{role.id}> (`{role.id}`) is now staff.\n{TO_SHOW_IT}"
     assert "already staff" in await staff(trial, owner, channel, "add", role=role)
     assert "**course**: arden" in await used(trial, tutor, channel, "course show")
     assert "Done" in await used(trial, tutor, channel, "course set", length="short")
@@ -94,7 +95,7 @@ async def test_staff_of_one_course_count_only_where_it_answers(trial: Trial) -> 
     unbound = trial.channel()
     role, tutor = tutors(trial)
     told = await staff(trial, owner, unbound, "add", role=role, course="arden")
-    assert told.endswith("is now staff for arden only.")
+    assert told.splitlines()[0].endswith("is now staff for arden only.")
     assert "**course**: arden" in await used(trial, tutor, arden, "course show")
     for place in (vault, unbound):
         assert (await used(trial, tutor, place, "course show")).startswith(NOT_STAFF)
