@@ -6,6 +6,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from core.ingestion.document import Block, BlockKind, ParsedDocument
+from core.markdown.blocks import lines_of
+from core.markdown.code import code_in
+from core.markdown.spans import code_spans
+from core.markdown.writing import code_span
 from core.text.sentences import sentence_spans
 from core.text.tokens import count_tokens
 
@@ -18,7 +22,6 @@ SMALLEST_TOKENS = 40
 
 _INDENT = "   "
 """In front of an item or a paragraph, for each item that it lies in."""
-_FENCE_LINE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t:|-]*-[ \t:|-]*\|?[ \t]*$")
 
 
@@ -175,35 +178,67 @@ def _cut_words(sentence: str) -> list[str]:
     """Return the sentence, cut between words (or characters) where it is far too long."""
     if count_tokens(sentence) <= LARGEST_TOKENS:
         return [sentence]
-    words = sentence.split(" ")
+    words = _words(sentence)
     if len(words) > 1:
         parts = [part for word in words for part in _cut_words(word)]
         return _fill(parts, " ")
+    if code := list(code_spans(sentence, 0, len(sentence))):
+        return _cut_code(sentence, *code[0])
     middle = len(sentence) // 2
     return _cut_words(sentence[:middle]) + _cut_words(sentence[middle:])
 
 
+def _words(sentence: str) -> list[str]:
+    """Return what stands between the blanks of a sentence; its spans of code are words."""
+    words, start = list[str](), 0
+    code = list(code_spans(sentence, 0, len(sentence)))
+    for blank in re.finditer(" ", sentence):
+        if not any(first < blank.start() < end for first, end in code):
+            words.append(sentence[start : blank.start()])
+            start = blank.end()
+    return [*words, sentence[start:]]
+
+
+def _cut_code(word: str, start: int, end: int) -> list[str]:
+    """Return a word with a span of code that is far too long, as several with one each."""
+    (code,) = code_in(word[start:end])
+    spans = [code_span(part) for part in _cut_line(code.content)]
+    around = [word[:start], word[end:]]
+    before, after = (_cut_words(text) if text else [] for text in around)
+    return [*before, *spans, *after]
+
+
 def _cut_fence(text: str) -> list[str]:
-    lines = text.splitlines()
-    opening = _FENCE_LINE.match(lines[0])
-    if opening is None:
-        return _fill(_stanzas(lines), "\n\n")
-    closing = opening.group(1)
-    body = lines[1:-1] if lines[-1].strip() == closing else lines[1:]
-    return [f"{lines[0]}\n{part}\n{closing}" for part in _fill(_stanzas(body), "\n\n")]
+    """Return a fence as several, whose code is that of the one between them."""
+    opening, *body, closing = text.split("\n")
+    parts = (part.strip("\n").rstrip() for part in _fill(_stanzas(body), ""))
+    return [f"{opening}\n{part}\n{closing}" for part in parts if part]
 
 
 def _stanzas(lines: Sequence[str]) -> list[str]:
-    """Return runs of lines between blank ones; a run that does not fit comes line by line."""
-    stanzas = re.split(r"\n[ \t]*\n", "\n".join(lines))
-    fitting = []
-    for stanza in stanzas:
-        if count_tokens(stanza) <= LARGEST_WHOLE_TOKENS:
-            fitting.append(stanza)
-        else:
-            lines_that_fit = [p for line in stanza.splitlines() for p in _cut_words(line)]
-            fitting.extend(_fill(lines_that_fit, "\n"))
-    return [stanza for stanza in fitting if stanza.strip()]
+    """Return runs of lines, each with the blank ones after it; joined they are the lines.
+
+    A run that does not fit comes line by line.
+    """
+    runs = [""]
+    for before, line in pairwise(["", *lines]):
+        if line.strip() and not before.strip():
+            runs.append("")
+        runs[-1] += f"{line}\n"
+    fitting = list[str]()
+    for run in runs:
+        fits = count_tokens(run) <= LARGEST_WHOLE_TOKENS
+        fitting += [run] if fits else [p for one in lines_of(run) for p in _cut_line(one)]
+    return fitting
+
+
+def _cut_line(line: str) -> list[str]:
+    """Return a line of code, cut after blanks where it is far too long; joined it is the line."""
+    if count_tokens(line) <= LARGEST_TOKENS:
+        return [line]
+    middle = len(line) // 2
+    middle = line.rfind(" ", 1, middle) + 1 or middle
+    return _cut_line(line[:middle]) + _cut_line(line[middle:])
 
 
 def _cut_table(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from markdown_it.token import Token
 
 from core.ingestion.formats.dialects import Dialect
 from core.ingestion.formats.html_nesting import TAG, OpenElements, attribute
-from core.ingestion.formats.markup import inline_code
+from core.markdown.writing import code_span
 
 _SPACES = re.compile(r"[ \t\xa0\n]+")
 _LINE_EDGES = re.compile(r" *\n *")
@@ -62,8 +62,8 @@ class InlineText:
             case "text":
                 return self._text(token.content, previous)
             case "code_inline":
-                code = token.content.strip().replace(" ", _KEPT)
-                return inline_code(code) if code_marks else code
+                code = code_span(token.content) if code_marks else token.content.strip()
+                return code.replace(" ", _KEPT)
             case "softbreak":
                 return " "
             case "hardbreak":

@@ -3,25 +3,24 @@
 import re
 from collections.abc import Sequence
 
+from core.markdown import writing
+from core.markdown.spans import code_spans
+
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
+_BLANKS = re.compile(r"\s+")
 
 
 def fenced(code: str, language: str = "") -> str:
     """Return `code` in a fence that its own backticks cannot close."""
-    longest = max(map(len, re.findall("`{3,}", code)), default=2)
-    fence = "`" * (longest + 1)
-    label = language.lower() if _LANGUAGE.fullmatch(language) else ""
     body = code.strip("\n").rstrip()
-    return f"{fence}{label}\n{body}\n{fence}" if body.strip() else ""
+    label = language.lower() if _LANGUAGE.fullmatch(language) else ""
+    return writing.fenced(body, label) if body.strip() else ""
 
 
 def inline_code(code: str) -> str:
-    """Return `code` between backticks, more of them where it has some itself."""
-    code = re.sub(r"\s+", " ", code).strip()
-    if not code:
-        return ""
-    ticks = "`" * (max(map(len, re.findall("`+", code)), default=0) + 1)
-    return f"{ticks}{code}{ticks}" if len(ticks) == 1 else f"{ticks} {code} {ticks}"
+    """Return code of a format in which any blanks are one, between backticks."""
+    code = _BLANKS.sub(" ", code).strip()
+    return writing.code_span(code) if code else ""
 
 
 def pipe_table(rows: Sequence[Sequence[str]]) -> str:
@@ -40,7 +39,16 @@ def pipe_table(rows: Sequence[Sequence[str]]) -> str:
 
 def _cells(row: Sequence[str]) -> list[str]:
     """Return the cells of a row up to the last that has any text."""
-    cells = [re.sub(r"\s+", " ", text).strip().replace("|", "\\|") for text in row]
+    cells = [_on_one_line(text).strip().replace("|", "\\|") for text in row]
     while cells and not cells[-1]:
         cells.pop()
     return cells
+
+
+def _on_one_line(text: str) -> str:
+    """Return the text of a cell with single blanks, and with those of its code as they are."""
+    pieces, position = list[str](), 0
+    for start, end in code_spans(text, 0, len(text)):
+        pieces += [_BLANKS.sub(" ", text[position:start]), text[start:end].replace("\n", " ")]
+        position = end
+    return "".join([*pieces, _BLANKS.sub(" ", text[position:])])
