@@ -107,9 +107,9 @@ def moment(value: object) -> datetime | None:
     """Return a timestamp of Discord's; None for what cannot be one."""
     try:
         found = datetime.fromisoformat(text(value))
-    except ValueError:
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 def _guild_of(said: Json, guild_id: int | None) -> int | None:

@@ -1,7 +1,8 @@
 """What a person wrote in Slack, as plain text: without entities, marks and anybody's name."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,11 @@ Json = Mapping[str, Any]
 
 _ENTITY = re.compile(r"<((?:[@#!]|\w+://|mailto:|tel:)[^<>\n]+)>")
 """What a command holds comes as it was typed: `Vec<T>` is none."""
-_MARKED = re.compile(r"(?<![\w`])([*_~])(?!\1)(?=\S)([^\n`]+?)(?<=\S)\1(?![\w`])")
+_OPENS = re.compile(r"(?<![\w`])([*_~])(?!\1)(?=\S)")
+_CLOSES = re.compile(r"(?<=\S)([*_~])(?![\w`])")
+_CODE = re.compile(r"`[^`\n]+`")
+_BORDER = re.compile(r"[\n`]")
+"""What no marked words go on beyond."""
 _FENCE = re.compile(r"```\n?(.*?)\n?```", re.DOTALL)
 _MENTIONED = re.compile(r"<(@[UW]\w+|!subteam\^\w+|!here|!channel|!everyone)[^<>\n]*>")
 _QUOTES = frozenset({"rich_text_quote", "rich_text_preformatted"})
@@ -78,7 +83,32 @@ def escaped(text: str) -> str:
 def _plain(text: str, me: str | None) -> str:
     """Return mrkdwn without entities and marks, still escaped."""
     text = _ENTITY.sub(lambda match: _entity(match[1], me), text)
-    return _MARKED.sub(r"\2", _MARKED.sub(r"\2", text))
+    return _without_marks(_without_marks(text))  # bold words may be in italics
+
+
+def _without_marks(text: str) -> str:
+    """Return mrkdwn without the marks around words, in time that grows as the text does."""
+    prose = _CODE.sub(lambda code: "`" * len(code[0]), text)
+    closings: dict[str, list[int]] = {mark: [] for mark in "*_~"}
+    for closing in _CLOSES.finditer(prose):
+        closings[closing[1]].append(closing.start())
+    borders = [border.start() for border in _BORDER.finditer(prose)]
+    pieces, position = list[str](), 0
+    for opening in _OPENS.finditer(prose):
+        start, ends = opening.start(), closings[opening[1]]
+        end = _next(ends, start + 2)
+        border = _next(borders, start)
+        if start < position or end is None or (border is not None and border < end):
+            continue
+        pieces += [text[position:start], text[start + 1 : end]]
+        position = end + 1
+    return "".join([*pieces, text[position:]])
+
+
+def _next(places: Sequence[int], start: int) -> int | None:
+    """Return the first of these places, in order, that is not before a start."""
+    index = bisect_left(places, start)
+    return places[index] if index < len(places) else None
 
 
 def _entity(inner: str, me: str | None) -> str:

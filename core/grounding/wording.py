@@ -1,10 +1,10 @@
 """The sentences that are ours and not the book's, in one place."""
 
 from collections.abc import Sequence
-from textwrap import shorten
 
 from core.grounding.misquoting import Misquote
 from core.grounding.rewording import Reworded
+from core.markdown.writing import beginning, one_line
 from core.models import QuoteStatus
 from core.text.links import prose_without_links
 
@@ -72,7 +72,7 @@ def not_carried(nearest_sections: Sequence[str], *, within: bool = False) -> str
 
 
 def _shortened(heading: str) -> str:
-    return shorten(prose_without_links(heading), _LONGEST_HEADING, placeholder=" …")
+    return beginning(one_line(prose_without_links(heading)), _LONGEST_HEADING)
 
 
 def _steps(numbers: Sequence[int]) -> str:

@@ -4,6 +4,7 @@ import re
 
 from core.markdown.code import code_in, outside_code
 from core.markdown.locating import Code, CodeKind
+from core.markdown.spans import code_spans
 
 _TICKS = re.compile("`+")
 _LANGUAGE = re.compile(r"[\w+#.-]{1,32}")
@@ -64,6 +65,16 @@ def one_line(text: str) -> str:
     if [code.content for code in code_in(line)] == [*filter(None, map(_first_line, code_in(text)))]:
         return line
     return outside_code(text, _without_marks, code=_on_one_line)  # what opened no code now does
+
+
+def beginning(line: str, longest: int) -> str:
+    """Return a line, or its first words with a mark after them; no code in it is cut."""
+    if len(line) <= longest:
+        return line
+    code = list(code_spans(line, 0, len(line)))
+    ends = (blank.start() for blank in re.finditer(r"\s", line[: longest - 1]))
+    end = max((e for e in ends if not any(first < e < last for first, last in code)), default=0)
+    return f"{line[:end]} …" if end else "…"
 
 
 def _on_one_line(code: Code, written: str) -> str:
