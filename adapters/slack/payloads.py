@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adapters.payloads import mapping
+from adapters.payloads import mapping, well_formed
 from adapters.unreadable import UnreadableEvent
 
 Json = dict[str, Any]
@@ -21,7 +21,7 @@ _MOST = 10_000
 
 
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    return well_formed(value) if isinstance(value, str) else None
 
 
 def _ts(value: object) -> str | None:

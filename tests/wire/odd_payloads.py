@@ -1,4 +1,4 @@
-"""Payloads in which one field has a form that nobody documents: null, absent, other, huge."""
+"""Payloads with one field that is null, absent, of another type, huge, or no proper text."""
 
 import copy
 import json
@@ -9,8 +9,12 @@ from typing import Any
 from tests.wire.discord.schema import DESCRIPTION
 
 Path = tuple[str | int, ...]
-KINDS = ("null", "absent", "other", "huge")
-FRAMES = ("[]", "{", "7", '{"op": 0, "t": {}, "d": 1}', '{"op": 0, "t": "MESSAGE_CREATE"}')
+KINDS = ("null", "absent", "other", "huge", "broken")
+FRAMES = (
+    *("[]", "{", "7", '{"op": 0, "t": {}, "d": 1}', '{"op": 0, "t": "MESSAGE_CREATE"}', "NaN"),
+    *("[" * 100_000, '{"a":' * 50_000, "1" * 5_000, '{"op": "0"}', '{"op": 1, "d": "x"}'),
+    *('{"op": 0, "t": "MESSAGE_CREATE", "s": "x", "d": {}}', '{"op": 0, "t": "RESUMED", "s": {}}'),
+)
 """What may stand in place of an event of Discord's gateway."""
 _DEEPEST = 5
 _LONGEST = 3_000
@@ -64,6 +68,8 @@ def _odd(value: Any, kind: str) -> Any:
     """Return a value of another type, or one that is huge."""
     if kind == "other":
         return ["odd", {"odd": None}] if isinstance(value, str | int | type(None)) else "odd"
+    if kind == "broken":
+        return f"{value}\ud83d\0" if isinstance(value, str) else -1e308
     match value:
         case bool() | None:
             return "x" * _LONGEST

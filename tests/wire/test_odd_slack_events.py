@@ -151,6 +151,7 @@ async def test_events_with_one_odd_field_are_acknowledged(
         for dispatch in nothing:
             trial.world.emit(dispatch)
         await _questions_with_an_odd_field_are_answered(trial)
+        await _nobody_waits_for_what_is_long_to_read(trial)
         pages = Pages(trial.bot)
         assert await pages.value("events_unreadable_total", platform=PLATFORM) >= len(whole) - 2
         assert await pages.value("parts_restarted_total") == 0
@@ -185,6 +186,20 @@ async def _questions_with_an_odd_field_are_answered(trial: Trial) -> None:
     world.odd_events = {}
     for field, message in asked.items():
         assert COVERED_FACT in (await trial.answer_to(message)).shown, field
+
+
+async def _nobody_waits_for_what_is_long_to_read(trial: Trial) -> None:
+    world, ann = trial.world, trial.user()
+    for text in ("*a " * 13_000, "`_a" * 13_000, "&gt; ```\n" * 4_000):
+
+        def long(payload: dict[str, Any], text: str = text) -> dict[str, Any]:
+            event = {**payload["event"], "text": f"{trial.mention} {text}", "blocks": []}
+            return {**payload, "event": event}
+
+        world.odd_events = {"message": long, "app_mention": long}
+        await world.say(ann, trial.channel(ann), f"{trial.mention} {COVERED}")
+        world.odd_events = {}
+        await still_answers(trial)
 
 
 async def test_what_was_missed_is_answered_behind_messages_that_cannot_be_read(

@@ -77,3 +77,16 @@ def test_timestamps_are_aware_or_absent() -> None:
     assert moment("2026-01-01T00:00:00") == moment("2026-01-01T00:00:00+00:00")
     assert moment("yesterday") is None
     assert moment(7) is None
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_is_read_so_that_it_can_be_stored(content: str) -> None:
+    read = read_message({**GOOD, "content": content}).content
+    read.encode()
+    assert "\0" not in read
+    assert len(read) == len(content)
+
+
+@pytest.mark.parametrize("end", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
+def test_a_moment_outside_of_all_time_is_none(end: str) -> None:
+    assert moment(end) is None

@@ -78,3 +78,10 @@ def test_what_is_as_documented_is_left_as_it_is() -> None:
         "something_new": {"deep": [1, None]},
     }
     assert readable_body(payload) == payload
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_is_read_so_that_it_can_be_stored(text: str) -> None:
+    read = readable_message({**GOOD, "text": text})["text"]
+    read.encode()
+    assert "\0" not in read
