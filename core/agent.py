@@ -6,13 +6,14 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from uuid import uuid4
 
+from core import i18n
 from core.budgets.pricing import Prices
 from core.budgets.store import TokenBudgets
 from core.composition import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.errors import RequestError, ServiceError, StoreError, StoreUnwritable
 from core.generation.base import Generator
-from core.grounding import wording
 from core.grounding.support import SupportChecker
+from core.i18n import Message
 from core.measuring import measure
 from core.metering import NO_METER, Meter
 from core.models import (
@@ -227,7 +228,7 @@ class Agent:
             if turn.quote is None:
                 raise RequestError(
                     "retrieval is off and there is no quote",
-                    user_message="Please quote the passage that you ask about.",
+                    user_message=Message("asking-quote-needed"),
                 )
             return passage_alone(request.course_id, turn.quote)
         asked = RetrievalToolInput(
@@ -262,7 +263,7 @@ class Agent:
             is_told = isinstance(error, StoreUnwritable)  # by the notice, and by who watches disks
             level = logging.INFO if is_told else logging.WARNING
             logger.log(level, "the turn could not be stored: %s", error)
-            notices = (*response.notices, wording.NOT_STORED)
+            notices = (*response.notices, i18n.text("notice-not-stored"))
             return response.model_copy(update={"notices": notices})
         logger.info(
             "turn %s of session %s: %s by %s in %.0f ms, %d tokens, cost %s",
@@ -282,7 +283,7 @@ def _begin(request: AgentRequest) -> AgentResponse:
     return AgentResponse(
         query_id=request.request_id,
         query_text=request.query_text,
-        response_text=wording.SEARCHING,
+        response_text=i18n.text("notice-searching"),
         conversation_id=request.session_id or uuid4(),
         course_id=request.course_id,
         model_name=NOBODY,

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from core import i18n
 from core.generation.base import Claim, Passage
 from core.grounding import wording
 from core.grounding.citations import CitationLedger, Place, is_block, presentable
@@ -317,31 +318,39 @@ class Composition:
     def _notices(self, request: AgentRequest, outcome: Outcome) -> Iterator[str]:
         location = self._retrieval.quote_location
         if request.selected_text_cut:
-            yield wording.QUOTE_CUT
+            yield i18n.text("notice-quote-cut")
         if request.thread_partly_seen:
-            yield wording.THREAD_PARTLY_SEEN
+            yield i18n.text("notice-thread-partly-seen")
         if self._retrieval.by_words:
-            yield wording.SEARCHED_BY_WORDS
+            yield i18n.text("notice-searched-by-words")
         if location is not None and location.status is QuoteStatus.NOT_FOUND:
             short = is_short(request.selected_text)
-            yield wording.QUOTE_TOO_SHORT if short else wording.QUOTE_NOT_FOUND
+            yield (
+                i18n.text("notice-quote-too-short")
+                if short
+                else i18n.text("notice-quote-not-found")
+            )
         if self.tally.poisoned:
-            yield wording.PLANTED
+            yield i18n.text("notice-planted")
         if outcome is Outcome.ABSTAINED:
             return
         if self.tally.translated:
-            yield wording.TRANSLATED
+            yield i18n.text("notice-translated")
         if self.tally.cut_short:
-            yield wording.CUT_SHORT
+            yield i18n.text("notice-cut-short")
         within = request.section_filter is not None
         if (left_out := self.tally.steps_left_out) is not None:
             yield wording.steps_left_out(**asdict(left_out))
         if self.tally.not_covered:
-            yield wording.PARTLY_COVERED_WITHIN if within else wording.PARTLY_COVERED
+            yield (
+                i18n.text("notice-partly-covered-within")
+                if within
+                else i18n.text("notice-partly-covered")
+            )
         elif self.tally.supported_share < _WELL_SUPPORTED:
-            yield wording.LEFT_OUT
+            yield i18n.text("notice-left-out")
         elif outcome is Outcome.PARTIAL and self._misquote is None and left_out is None:
-            yield wording.NOT_SURE_WITHIN if within else wording.NOT_SURE
+            yield i18n.text("notice-not-sure-within") if within else i18n.text("notice-not-sure")
 
 
 def _below_mark(claim: Claim) -> str:

@@ -20,6 +20,15 @@ BotError                  .user_message: one safe sentence for the reader
 
 from collections.abc import Sequence
 
+from core.i18n import FALLBACK, Message, current_language, in_language
+
+
+class _Shown:
+    """An error's sentence in the language of its reader, also of a class."""
+
+    def __get__(self, error: "BotError | None", kind: type["BotError"]) -> str:
+        return in_language((kind if error is None else error).sentence, current_language())
+
 
 class BotError(Exception):
     """A failure with one sentence that is safe to show to anybody.
@@ -28,12 +37,17 @@ class BotError(Exception):
     never carries a secret, a path or another library's words.
     """
 
-    user_message = "Something went wrong. Please try again in a moment."
+    sentence: Message | str = Message("error-unexpected")
+    """What the reader sees; text only where the reader is the operator."""
+    user_message = _Shown()
 
-    def __init__(self, detail: str = "", *, user_message: str | None = None) -> None:
-        super().__init__(detail or user_message or self.user_message)
+    def __init__(self, detail: str = "", *, user_message: Message | str | None = None) -> None:
+        super().__init__(detail)
         if user_message is not None:
-            self.user_message = user_message
+            self.sentence = user_message
+
+    def __str__(self) -> str:
+        return super().__str__() or in_language(self.sentence, FALLBACK)
 
 
 class RequestError(BotError):
@@ -43,7 +57,7 @@ class RequestError(BotError):
 class EmptyQuestion(RequestError):
     """The question has no text."""
 
-    user_message = "Please ask a question."
+    sentence = Message("error-no-question")
 
 
 class QuestionTooShort(RequestError):
@@ -51,9 +65,7 @@ class QuestionTooShort(RequestError):
 
     def __init__(self, length: int, limit: int) -> None:
         self.length, self.limit = length, limit
-        super().__init__(
-            user_message=f"Your question is too short: please write at least {limit} characters."
-        )
+        super().__init__(user_message=Message("error-question-too-short", {"count": limit}))
 
 
 class QuestionTooLong(RequestError):
@@ -61,12 +73,8 @@ class QuestionTooLong(RequestError):
 
     def __init__(self, length: int, limit: int) -> None:
         self.length, self.limit = length, limit
-        super().__init__(
-            user_message=(
-                f"Your question has {length:,} characters; at most {limit:,} are possible. "
-                "Quote a long passage instead of writing it into the question."
-            )
-        )
+        values = {"length": length, "limit": limit}
+        super().__init__(user_message=Message("error-question-too-long", values))
 
 
 class UnknownSection(RequestError):
@@ -74,8 +82,11 @@ class UnknownSection(RequestError):
 
     def __init__(self, name: str, nearest: Sequence[str]) -> None:
         self.name, self.nearest = name, tuple(nearest)
-        hint = f" The nearest are: {'; '.join(self.nearest)}." if self.nearest else ""
-        super().__init__(user_message=f"This course has no section called “{name}”.{hint}")
+        said = Message("error-no-section", {"name": name})
+        if self.nearest:
+            values = {"name": name, "nearest": "; ".join(self.nearest)}
+            said = Message("error-no-section-but-near", values)
+        super().__init__(user_message=said)
 
 
 class RateLimited(RequestError):
@@ -83,21 +94,19 @@ class RateLimited(RequestError):
 
     def __init__(self, retry_after: float) -> None:
         self.retry_after = retry_after
-        super().__init__(
-            user_message=f"You are asking very fast. Please wait {retry_after:.0f} seconds."
-        )
+        super().__init__(user_message=Message("error-too-fast", {"seconds": retry_after}))
 
 
 class Stopped(RequestError):
     """The person who asked stopped the answer."""
 
-    user_message = "Stopped. Ask again whenever you like."
+    sentence = Message("error-stopped")
 
 
 class ServiceError(BotError):
     """A service we depend on failed; the same request may succeed later."""
 
-    user_message = "A service I depend on does not answer at the moment. Please try again soon."
+    sentence = Message("error-service")
 
 
 class EmbeddingError(ServiceError):
@@ -107,25 +116,25 @@ class EmbeddingError(ServiceError):
 class VectorIndexError(ServiceError):
     """The vector index could not be read or written."""
 
-    user_message = "I cannot search the book at the moment. Please try again soon."
+    sentence = Message("error-search")
 
 
 class CollectionMissing(VectorIndexError):
     """The index does not hold a course's text any more, until somebody ingests it again."""
 
-    user_message = "The text of this course is missing. Please tell the people who run this course."
+    sentence = Message("error-text-missing")
 
 
 class CollectionDamaged(VectorIndexError):
     """What the index holds of a course is not whole, until somebody ingests it again."""
 
-    user_message = "The text of this course is damaged. Please tell the people who run this course."
+    sentence = Message("error-text-damaged")
 
 
 class NoRoom(ServiceError):
     """A disk is full, or will be; the exception's own text says how much is needed, and where."""
 
-    user_message = "My disk is full. Please tell the people who run this course."
+    sentence = Message("error-disk-full")
 
 
 class IndexFull(NoRoom, VectorIndexError):
@@ -151,7 +160,7 @@ class StoreRefused(StoreError):
 class StoreDamaged(StoreError):
     """The database's file is broken, and will be until somebody replaces it."""
 
-    user_message = "My memory is damaged. Please tell the people who run this course."
+    sentence = Message("error-memory-damaged")
 
 
 class StoreUnwritable(StoreError):
@@ -161,7 +170,7 @@ class StoreUnwritable(StoreError):
 class StoreDataError(StoreError):
     """The database cannot hold what it was given, however often it is tried."""
 
-    user_message = "I cannot note this. Please say it in other words."
+    sentence = Message("error-not-noted")
 
 
 class IngestionError(BotError):
@@ -215,4 +224,4 @@ class Unclear(DeliveryError):
 class ConfigurationError(BotError):
     """The operator has to change a setting; the exception's own text says which and how."""
 
-    user_message = "I am not set up to answer this. Please tell the people who run this course."
+    sentence = Message("error-not-set-up")

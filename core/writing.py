@@ -11,10 +11,10 @@ from core.composition import Composition, TextDelta, TextWithdrawn
 from core.drafting import Drafting
 from core.errors import GenerationError, ServiceError, StoreError, TokenLimitReached
 from core.generation.base import GenerationTask, Generator, Passage, Search
-from core.grounding import wording
 from core.grounding.confidence import confidence_of, outcome_of
 from core.grounding.languages import language_of
 from core.grounding.support import SupportChecker
+from core.i18n import text
 from core.models import (
     EXPLAIN_QUOTE,
     AgentConfiguration,
@@ -79,7 +79,9 @@ class Writing:
                 raise
             logger.warning("%s failed, the fallback writes: %s", writer.name, error)
             too_dear = isinstance(error, TokenLimitReached)
-            turn.notices.append(wording.TOO_DEAR if too_dear else wording.MODEL_FAILED)
+            turn.notices.append(
+                text("notice-too-dear") if too_dear else text("notice-model-failed")
+            )
         if streamed:
             yield TextWithdrawn()
         async with aclosing(self._draft(turn, retrieval, self._fallback)) as events:
@@ -131,13 +133,13 @@ class Writing:
             room = await self._budgets.reserve(turn.request.user_id, turn.request.course_id)
         except StoreError:
             logger.exception("the budgets could not be read")
-            turn.notices.append(wording.NOT_COUNTED)
+            turn.notices.append(text("notice-not-counted"))
             return self._fallback  # nothing is spent that cannot be counted
         if isinstance(room, Reservation):
             turn.reservation = room
             return self.generator
         logger.info("the %s budget of course %s is spent", room, turn.request.course_id)
-        turn.notices.append(wording.BUDGET_SPENT)
+        turn.notices.append(text("notice-budget-spent"))
         return self._fallback
 
     async def _draft(

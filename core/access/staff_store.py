@@ -14,11 +14,11 @@ from core.access.staff import NamedStaff, StaffKind
 from core.access.tenants import Tenant
 from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.errors import RequestError
+from core.i18n import Message
 from core.models import now
 
 MOST_NAMED = 100
 """Roles, groups and people that the admins of a tenant may name."""
-TOO_MANY = f"You have named {MOST_NAMED} already, and that is the most. Remove one first."
 _KNOWN_FOR = 2.0
 """Seconds for which what was read is taken to hold, though another process may change it."""
 _ALL_COURSES = ""
@@ -88,7 +88,7 @@ class StaffStore:
             if db.scalar(once) is None:
                 return False
             if (db.scalar(here) or 0) > MOST_NAMED:
-                raise RequestError(user_message=TOO_MANY)
+                raise RequestError(user_message=Message("staff-too-many", {"most": MOST_NAMED}))
             return True
 
         return await self._changed(added)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from core.grounding.misquoting import Misquote
 from core.grounding.rewording import Reworded
+from core.i18n import text
 from core.markdown.writing import beginning, one_line
 from core.models import QuoteStatus
 from core.text.links import prose_without_links
@@ -12,77 +13,46 @@ _MOST_DIFFERENCES = 3
 _MOST_NAMED = 3
 """Words of a quote that are named."""
 
-SEARCHING = "Searching the book …"
-QUOTE_CUT = "Your quote was longer than 8,000 characters; I read it up to the last whole sentence."
-THREAD_PARTLY_SEEN = "I saw only a part of what was said in this thread before."
-QUOTE_TOO_SHORT = "The quoted passage is too short to be found in the book."
-QUOTE_NOT_FOUND = "The quoted passage is not from this book."
-NOT_STORED = "This answer could not be stored: a follow-up will not know of it."
-PARTLY_COVERED = "The book answers only a part of this question."
-LEFT_OUT = "I left out what the book does not carry, so this answer may be incomplete."
-PLANTED = "I left out text of the book that reads like an instruction to a machine."
-TRANSLATED = "The book is in another language, so I could compare less of this answer with it."
-CUT_SHORT = "This answer reached its length limit; ask on for the rest."
-MODEL_FAILED = "The language model is not available: these are the book's own sentences."
-SEARCHED_BY_WORDS = "The book could only be searched by its words; ask again later for more."
-BUDGET_SPENT = "Today's budget for the language model is spent: these are the book's own sentences."
-TOO_DEAR = "This question is too long for the language model: these are the book's own sentences."
-NOT_COUNTED = "The language model cannot be used now: these are the book's own sentences."
-NOT_SURE = "I am not sure that this answers your question; it is the closest the book comes."
-NOT_SURE_WITHIN = (
-    "I am not sure that this answers your question; it is the closest this section comes, and "
-    "the rest of the book was not searched."
-)
-PARTLY_COVERED_WITHIN = (
-    "This section answers only a part of this question; the rest of the book was not searched."
-)
 
-_MISQUOTED = {
-    Misquote.HIDDEN: "it leaves out a word such as “not” or “never”",
-    Misquote.NEGATION: "only one of them says “not” or the like",
-    Misquote.NUMBER: "a number is another one",
-}
-_NOT_COVERED = "The book doesn't cover this."
-_NOT_SEARCHED = "; the rest of the book was not searched."
 _LONGEST_HEADING = 80
 """Characters of a heading that are shown while its section is read."""
 
 
 def reading(headings: Sequence[str]) -> str:
     """Return what is shown while the sections that were found are read."""
-    return f"Reading {', '.join(f'“{_shortened(h)}”' for h in headings)} …"
+    return text("notice-reading", names=", ".join(_named(_shortened(h)) for h in headings))
 
 
 def not_covered(nearest_sections: Sequence[str], *, within: bool = False) -> str:
     """Return the answer to a question that the book, or one section of it, does not cover."""
-    said = f"I found no answer in this section{_NOT_SEARCHED}" if within else _NOT_COVERED
-    return f"{said}{_sections(nearest_sections)}"
+    said = text("answer-not-covered-within") if within else text("answer-not-covered")
+    return _with_nearest(said, nearest_sections)
 
 
 def no_section(name: str) -> str:
     """Return the answer when the section that a question names does not exist."""
-    return f"This book has no {prose_without_links(name)}."
+    return text("answer-no-section", name=prose_without_links(name))
 
 
 def not_carried(nearest_sections: Sequence[str], *, within: bool = False) -> str:
     """Return the answer when nothing that was written is carried by the book, or its section."""
-    whose = "this section's" if within else "the book's"
-    end = _NOT_SEARCHED if within else "."
-    return f"I found no answer that {whose} words carry{end}{_sections(nearest_sections)}"
+    said = text("answer-not-carried-within") if within else text("answer-not-carried")
+    return _with_nearest(said, nearest_sections)
 
 
 def _shortened(heading: str) -> str:
     return beginning(one_line(prose_without_links(heading)), _LONGEST_HEADING)
 
 
-def _steps(numbers: Sequence[int]) -> str:
-    return f"step{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+def _named(name: str) -> str:
+    return text("answer-name", name=name)
 
 
-def _sections(names: Sequence[str]) -> str:
-    if not names:
-        return ""
-    return f" The nearest sections are {'; '.join(f'“{prose_without_links(n)}”' for n in names)}."
+def _with_nearest(said: str, sections: Sequence[str]) -> str:
+    if not sections:
+        return said
+    names = "; ".join(_named(prose_without_links(name)) for name in sections)
+    return f"{said} {text('answer-nearest-sections', names=names)}"
 
 
 def steps_left_out(
@@ -109,24 +79,36 @@ def steps_left_out(
         is_clear: Whether it can be told which steps are of the list.
     """
     told = []
-    place = f"“{_shortened(section)}”"
+    place = _named(_shortened(section))
     if not is_clear:
-        told.append(f"I can't tell which steps are of one list; for all of them, read {place}.")
+        told.append(text("answer-steps-unclear", place=place))
     if first > 1 or shown_to != last:
-        steps = f"step {first}" if first == shown_to else f"steps {first} to {shown_to}"
-        total = "a longer list" if last is None else f"{last}"
-        are = "This is" if first == shown_to else "These are"
-        told.append(f"{are} {steps} of {total}; for the others, read {place}.")
+        told.append(_steps_shown(first, shown_to, last, place))
     if shortened:
-        told.append(f"Of {_steps(shortened)} this is the beginning; for the rest, read {place}.")
+        values = {"count": len(shortened), "numbers": ", ".join(map(str, shortened))}
+        told.append(text("answer-steps-shortened", place=place, **values))
     if dropped:
-        left_out = _steps(dropped)
-        told.append(f"I left out {left_out} of this list, which may not be by the book's author.")
+        values = {"count": len(dropped), "numbers": ", ".join(map(str, dropped))}
+        told.append(text("answer-steps-dropped", **values))
     if others:
-        names = ", ".join(f"“{_shortened(name)}”" for name in others[:_MOST_NAMED])
-        more = " and elsewhere" if len(others) > _MOST_NAMED else ""
-        told.append(f"There are other steps below {names}{more}.")
+        names = ", ".join(_named(_shortened(name)) for name in others[:_MOST_NAMED])
+        told.append(
+            text("answer-steps-below-and-elsewhere", names=names)
+            if len(others) > _MOST_NAMED
+            else text("answer-steps-below", names=names)
+        )
     return " ".join(told)
+
+
+def _steps_shown(first: int, shown_to: int, last: int | None, place: str) -> str:
+    """Return the sentence that says which steps of a list are shown."""
+    if first == shown_to:
+        if last is None:
+            return text("answer-step-of-longer-list", first=first, place=place)
+        return text("answer-step-of-list", first=first, last=last, place=place)
+    if last is None:
+        return text("answer-steps-of-longer-list", first=first, to=shown_to, place=place)
+    return text("answer-steps-of-list", first=first, to=shown_to, last=last, place=place)
 
 
 def quote_place(
@@ -138,16 +120,23 @@ def quote_place(
     """Return the sentence that says where a quoted passage stands, and how it misquotes it."""
     told = "; ".join(map(_difference, reworded[:_MOST_DIFFERENCES]))
     if misquote is Misquote.WORD:
-        return f"Your quote differs from the book in “{place}”: the book has {told}."
-    if misquote is not None:
-        return f"Your quote differs from the book in “{place}”: {_MISQUOTED[misquote]}."
+        return text("answer-misquoted-word", place=place, told=told)
+    if misquote is Misquote.HIDDEN:
+        return text("answer-misquoted-hidden", place=place)
+    if misquote is Misquote.NEGATION:
+        return text("answer-misquoted-negation", place=place)
+    if misquote is Misquote.NUMBER:
+        return text("answer-misquoted-number", place=place)
     if status is QuoteStatus.VERBATIM:
-        return f"This passage stands in “{place}”."
-    end = f": the book has {told}." if told else "."
-    return f"This passage stands, in slightly other words, in “{place}”{end}"
+        return text("answer-quote-verbatim", place=place)
+    if told:
+        return text("answer-quote-reworded-with", place=place, told=told)
+    return text("answer-quote-reworded", place=place)
 
 
 def _difference(one: Reworded) -> str:
     if not one.written:
-        return f"no “{one.quoted}”"
-    return f"“{one.written}” for your “{one.quoted}”" if one.quoted else f"also “{one.written}”"
+        return text("answer-difference-missing", quoted=one.quoted)
+    if not one.quoted:
+        return text("answer-difference-added", written=one.written)
+    return text("answer-difference", written=one.written, quoted=one.quoted)

@@ -2,7 +2,7 @@
 
 from core.i18n.catalogues import FALLBACK, LANGUAGES, Catalogue, catalogue
 from core.i18n.locale import current_language, language_of, use_locale
-from core.i18n.message import Message, text
+from core.i18n.message import Message, in_language, text
 
 __all__ = [
     "FALLBACK",
@@ -11,6 +11,7 @@ __all__ = [
     "Message",
     "catalogue",
     "current_language",
+    "in_language",
     "language_of",
     "text",
     "use_locale",

@@ -1,8 +1,10 @@
 """Messages by id: looked up now with `text`, or carried as a `Message` and shown later."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import overload
 
-from core.i18n.catalogues import FALLBACK, catalogue
+from core.i18n.catalogues import FALLBACK, LANGUAGES, catalogue
 from core.i18n.locale import current_language
 
 
@@ -18,13 +20,13 @@ def text(message_id: str, /, **values: object) -> str:
     return _text_in(current_language(), message_id, values)
 
 
-def _text_in(language: str, message_id: str, values: dict[str, object]) -> str:
+def _text_in(language: str, message_id: str, values: Mapping[str, object]) -> str:
     count = values.get("count")
     number = count if isinstance(count, int) else None
     for wanted in (language, FALLBACK):
         pattern = catalogue(wanted).pattern(message_id, number)
         if pattern is not None:
-            return pattern.format(**values)
+            return pattern.format(**{n: in_language(v, language) for n, v in values.items()})
     raise LookupError(f"no catalogue has the message {message_id!r}")
 
 
@@ -33,11 +35,24 @@ class Message:
     """A message to be shown later, perhaps to several people in their own languages."""
 
     id: str
-    values: dict[str, object] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
 
     def in_language(self, language: str) -> str:
         """Return the sentence in `language`."""
         return _text_in(language, self.id, self.values)
 
+    def renderings(self) -> frozenset[str]:
+        """Return the sentence in every language, to recognise one that was stored."""
+        return frozenset(self.in_language(language) for language in LANGUAGES)
+
     def __str__(self) -> str:
         return text(self.id, **self.values)
+
+
+@overload
+def in_language(value: Message | str, language: str) -> str: ...
+@overload
+def in_language(value: object, language: str) -> object: ...
+def in_language(value: object, language: str) -> object:
+    """Return a message in a language; what is no message stays as it is."""
+    return value.in_language(language) if isinstance(value, Message) else value

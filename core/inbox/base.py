@@ -70,6 +70,12 @@ class Arrival:
     told_to_wait: bool = False
     """Whether its asker was told, while it waited, that it does."""
 
+    @property
+    def locale(self) -> str | None:
+        """The asker's locale, as far as it is known."""
+        asked = self.request or self.pending
+        return asked.user_context.locale if asked is not None else None
+
 
 @dataclass(frozen=True, slots=True)
 class Unheard:

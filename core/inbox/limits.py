@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core.database import Base, UtcDateTime, insert_into
 from core.errors import RateLimited
+from core.i18n import in_language, language_of
 from core.inbox.base import Arrival
 
 WINDOW = timedelta(minutes=1)
@@ -79,7 +80,8 @@ class Counting:
             wait = max(1.0, (minute + WINDOW - moment).total_seconds())
             told = told_subject(arrival.user_id)
             is_first = tells and self._add(db, minute, told)[told] == 1
-            return Counted(RateLimited(wait).user_message, is_first)
+            too_fast = in_language(RateLimited(wait).sentence, language_of(arrival.locale))
+            return Counted(too_fast, is_first)
         if now.get(place, 0) <= self._limits.channel_per_minute:
             return Counted()
         self._take_back(db, place, minute)

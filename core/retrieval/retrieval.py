@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+from core import i18n
 from core.index.terms import TermStatistics, no_terms
 from core.models import (
     Chunk,
@@ -66,7 +67,7 @@ def passage_alone(course_id: str, passage: str) -> Retrieval:
         generation=UUID(int=0),
         content_text=passage,
         source_file="quoted passage",
-        page_title="Quoted passage",
+        page_title=i18n.text("answer-quoted-passage"),
         chunk_index=0,
         total_chunks=1,
         token_count=count_tokens(passage),
@@ -92,7 +93,9 @@ def from_section(
     name: str, paragraph: str | None, text: Sequence[Excerpt], took_ms: float
 ) -> Retrieval:
     """Return a section that was asked for by name, in reading order, or that it is missing."""
-    missing = name if paragraph is None else f"paragraph {paragraph} in “{name}”"
+    missing = name
+    if paragraph is not None:
+        missing = i18n.text("answer-paragraph", paragraph=paragraph, name=name)
     return Retrieval(
         output=RetrievalToolOutput(
             retrieved_chunks=tuple({e.chunk.chunk_id: e.chunk for e in text}.values()),

@@ -13,6 +13,7 @@ from sqlalchemy.sql.selectable import TypedReturnsRows
 
 from core.database import insert_into, reading, write
 from core.errors import RequestError
+from core.i18n import Message
 from core.models import AgentRequest, AgentResponse, AgentSession, ConversationTurn, now
 from core.sessions.rows import (
     FORGOTTEN_TEXT,
@@ -285,7 +286,7 @@ def _known(db: Connection, request: AgentRequest) -> ConversationTurn:
         if row is None:
             raise RequestError(
                 f"the turn of request {request.request_id} is gone",
-                user_message="This conversation was deleted. Please ask again in a new one.",
+                user_message=Message("error-conversation-deleted"),
             )
         _check_course(row.session_id, row.session.course_id, request.course_id)
         return turn_from(row)
@@ -295,7 +296,7 @@ def _check_course(session_id: UUID, course_id: str, asked: str) -> None:
     if course_id != asked:
         raise RequestError(
             f"session {session_id} belongs to course {course_id}",
-            user_message="This conversation belongs to another course. Please start a new one.",
+            user_message=Message("error-conversation-of-other-course"),
         )
 
 
