@@ -6,14 +6,10 @@ from adapters.access.whereabouts import Here
 from adapters.desk import FrontDesk
 from adapters.guide import Guide, Shelfmark
 from core.access.reading import Reader
+from core.i18n import Message, text
 from core.models import MAX_QUESTION
 from core.personal import Stored
 
-DELETED = "All of it is deleted."
-DELETE = "Delete all of it"
-"""What is written on the button that does it."""
-NOTHING_TO_EXPLAIN = "This message has no text that I could explain."
-_NO_COURSE = "No course is set for this channel."
 _LONGEST = 1_900
 """Characters of a list, so that what stands around it fits as well."""
 
@@ -28,7 +24,7 @@ class Facts:
         guide: Guide,
         handbook: str,
         version: str,
-        writer: str,
+        writer: Message | str,
         escape: Callable[[str], str],
     ) -> None:
         """Put together what is told.
@@ -50,20 +46,28 @@ class Facts:
         """Return the titles of the course that is answered from in a place."""
         mark = await self._mark(here)
         if mark is None:
-            return _NO_COURSE
+            return text("course-none-set")
         titles = await self._guide.titles(here.reader, mark.course.course_id)
-        head = f"**{self._escape(mark.course.title)}**, as of {mark.edition.created_at:%Y-%m-%d}:"
+        head = text(
+            "about-sources",
+            title=self._escape(mark.course.title),
+            created=mark.edition.created_at,
+        )
         return "\n".join([head, *self._shortened(titles)])
 
     async def about(self, here: Here) -> str:
         """Return the version, the model, and the edition of the course."""
         mark = await self._mark(here)
-        lines = [f"Glossator {self._version}", f"Answers are written by: {self._writer}"]
+        lines = [f"Glossator {self._version}", text("about-writer", writer=self._writer)]
         if mark is not None:
             lines.append(
-                f"Course: {self._escape(mark.course.title)}, edition of "
-                f"{mark.edition.created_at:%Y-%m-%d %H:%M} UTC, "
-                f"{mark.edition.documents} documents, {mark.edition.chunks} passages"
+                text(
+                    "about-course",
+                    title=self._escape(mark.course.title),
+                    created=mark.edition.created_at,
+                    documents=mark.edition.documents,
+                    passages=mark.edition.chunks,
+                )
             )
         return "\n".join(lines)
 
@@ -84,7 +88,7 @@ class Facts:
             line = f"- {self._escape(title)}"
             length += len(line) + 1
             if length > _LONGEST:
-                return [*lines, f"- and {len(titles) - number} more"]
+                return [*lines, text("about-sources-more", more=len(titles) - number)]
             lines.append(line)
         return lines
 
@@ -101,15 +105,11 @@ def asked_here(question: str, platform: str) -> str:
 def in_words(stored: Stored, platform: str) -> str:
     """Return what is stored about somebody, for them."""
     if not stored.anything:
-        return "Nothing is stored about you."
-    return (
-        f"Stored about you, under a pseudonym: {_counted(stored.questions, 'question')} with "
-        f"{'its answer' if stored.questions == 1 else 'their answers'}, "
-        f"{_counted(stored.waiting, 'record')} of where you asked, "
-        f"{_counted(stored.votes, 'vote')}. Your name is stored nowhere. What you delete here is "
-        f"gone for good; your messages in {platform} stay yours to delete."
+        return text("privacy-nothing-stored")
+    return text(
+        "privacy-stored",
+        questions=text("privacy-questions", count=stored.questions),
+        records=text("privacy-records", count=stored.waiting),
+        votes=text("privacy-votes", count=stored.votes),
+        platform=platform,
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

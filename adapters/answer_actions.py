@@ -15,27 +15,12 @@ from core.channels.rules import Rules
 from core.channels.store import ChannelRules, Place
 from core.errors import RequestError
 from core.feedback.store import Feedback, Vote
+from core.i18n import text
 from core.inbox.base import Acceptance, Answered
 from core.inbox.store import Inbox
 from core.models import EXPLAIN_QUOTE, AgentRequest, ConversationTurn
 from core.sessions.rows import FORGOTTEN_USER
 from core.sessions.store import SessionStore
-
-GONE = "This answer is not stored any more."
-NOT_YOURS = "Only who asked, or staff, can do that."
-NOTED = "Thank you, noted as helpful."
-NOTED_TOO = "Noted as not helpful."
-REASON_KEPT = "Thank you, this helps the people who run the course."
-NO_QUESTION = "There was no question beside the quote. Please ask one."
-KEPT_PRIVATE = "The operator of this bot has set that answers to commands stay private here."
-SHARED = "Shared in this channel."
-SHARED_ALREADY = "It is shared already."
-STOPPING = "Stopping."
-DELETING = "It will be gone in a moment, and so is what I stored of it."
-NOT_FOR_GUESTS = "In this channel I answer people of this workspace only."
-NO_SUCH_COURSE = "There is no such course any more. Please ask again."
-CHOSEN = "From now on I answer here from {title}. Please ask."
-FINISHED = "The answer is finished already."
 
 
 class Declined(RequestError):
@@ -97,10 +82,10 @@ class AnswerActions:
         await self._check_theirs(await self._inbox.all_of_request(request_id), clicker)
         turn = await self._sessions.turn_of(request_id)
         if turn is None or turn.user_id == FORGOTTEN_USER:
-            raise Declined(GONE)
+            raise Declined(text("answer-gone"))
         here = await self._desk.here(clicker.location)
         if await self._guide.mark(here.reader, turn.agent_response.course_id) is None:
-            raise Declined(GONE)
+            raise Declined(text("answer-gone"))
         return turn
 
     async def vote(
@@ -132,7 +117,7 @@ class AnswerActions:
         """
         turn = await self.turn(request_id, clicker)
         if turn.user_input == EXPLAIN_QUOTE:
-            raise Declined(NO_QUESTION)
+            raise Declined(text("asking-no-question"))
         course_id = turn.agent_response.course_id
         again = replace(heard(turn.user_input), course=course_id, quote=None)
         return await self._received(again)
@@ -155,23 +140,23 @@ class AnswerActions:
         events = await self._inbox.all_of_request(request_id)
         await self._check_theirs(events, clicker)
         if all(event.user_id != clicker.user_id for event in events):
-            raise Declined(NOT_YOURS)
+            raise Declined(text("answer-not-yours"))
         here = await self._desk.here(clicker.location)
         mark = await self._guide.mark(here.reader, course_id)
         if mark is None:
-            raise Declined(NO_SUCH_COURSE)
+            raise Declined(text("course-none-such-any-more"))
         direct = next((event for event in events if event.address.get("dm")), None)
         if direct is not None:
             await self._keep_choice(direct, course_id)
         request = await self._inbox.pending_request(request_id)
         if request is None:
-            return CHOSEN.format(title=mark.course.title)
+            return text("course-chosen", title=mark.course.title)
         # One key for all clicks: of two at once, or after a failure, one is answered.
         key = f"{clicker.location.platform}:choose:{request_id}"
         received = await self._received(replace(heard(request), key=key, course=course_id))
         await self._inbox.drop_pending(request_id)  # last: until now the click may be repeated
         if received.accepted.acceptance is Acceptance.KNOWN:
-            return CHOSEN.format(title=mark.course.title)
+            return text("course-chosen", title=mark.course.title)
         return received
 
     async def share(
@@ -185,15 +170,19 @@ class AnswerActions:
         """
         turn = await self.turn(request_id, clicker)
         if self._desk.keeps_private(clicker.location):
-            raise Declined(KEPT_PRIVATE)
+            raise Declined(text("answer-kept-private"))
         events = await self._inbox.all_of_request(request_id)
         asked = next((one for one in events if one.user_id == clicker.user_id), None)
         private = await self._inbox.of_key(asked.key) if asked is not None else None
         if private is None:
-            raise Declined(NOT_YOURS)
+            raise Declined(text("answer-not-yours"))
         shared = await self._desk.share(private, turn, position, address, clicker.location)
         self._wake()
-        return SHARED_ALREADY if shared.accepted.acceptance is Acceptance.KNOWN else SHARED
+        return (
+            text("answer-shared-already")
+            if shared.accepted.acceptance is Acceptance.KNOWN
+            else text("answer-shared")
+        )
 
     async def stop(
         self, request_id: UUID, clicker: Clicker, is_staff: Callable[[], Awaitable[bool]]
@@ -203,10 +192,16 @@ class AnswerActions:
         await self._check_theirs(events, clicker)
         event = events[0]
         if event.user_id != clicker.user_id and not await is_staff():
-            raise Declined(NOT_YOURS)
+            raise Declined(text("answer-not-yours"))
         if await self._sessions.turn_of(request_id) is not None:
-            return FINISHED  # its event may not have ended yet, but nothing stops it any more
-        return STOPPING if await self._stop(event.key) else FINISHED
+            return text(
+                "answer-finished-already"
+            )  # its event may not have ended yet, but nothing stops it any more
+        return (
+            text("answer-stopping")
+            if await self._stop(event.key)
+            else text("answer-finished-already")
+        )
 
     async def delete(
         self,
@@ -227,13 +222,13 @@ class AnswerActions:
         await self._check_theirs([answered] if answered is not None else [], clicker)
         event = await self._inbox.of_key(answered.key) if answered is not None else None
         if event is None:
-            raise Declined(GONE)
+            raise Declined(text("answer-gone"))
         if event.user_id != clicker.user_id and not await is_staff():
-            raise Declined(NOT_YOURS)
+            raise Declined(text("answer-not-yours"))
         original = event.about or event.key
         await self._desk.forget(original, f"{original}:delete", position)
         self._wake()
-        return DELETING
+        return text("answer-deleting")
 
     async def _check_theirs(self, events: Sequence[Answered], clicker: Clicker) -> None:
         """Raise Declined unless the clicker may know that there are these events.
@@ -243,7 +238,7 @@ class AnswerActions:
         """
         here = [one for one in events if await self._is_of_tenant(one, clicker.location)]
         if not any(one.user_id == clicker.user_id or not _is_private(one) for one in here):
-            raise Declined(GONE)
+            raise Declined(text("answer-gone"))
 
     async def _is_of_tenant(self, event: Answered, location: Location) -> bool:
         if (event.platform, event.workspace) == (location.platform, location.workspace):
@@ -265,7 +260,7 @@ class AnswerActions:
     async def _received(self, heard: Heard) -> Received:
         received = await self._desk.receive(heard)
         if received is None:  # people of the place may click always
-            raise Declined(NOT_FOR_GUESTS)
+            raise Declined(text("asking-not-for-guests"))
         self._wake()
         return received
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from uuid import UUID
 
+from core.i18n import Message
 from core.models import AgentResponse, Outcome
 
 _PREFIX = "gl"
@@ -27,17 +28,17 @@ class Button(StrEnum):
     @property
     def label(self) -> str:
         """What is written on it."""
-        return _LABELS[self]
+        return str(_LABELS[self])
 
 
 _LABELS = {
-    Button.HELPFUL: "Helpful",
-    Button.NOT_HELPFUL: "Not helpful",
-    Button.EVIDENCE: "Evidence",
-    Button.WITHOUT_QUOTE: "Ask again without the quote",
-    Button.SHARE: "Share",
-    Button.STOP: "Stop",
-    Button.DELETE: "Delete this answer",
+    Button.HELPFUL: Message("button-helpful"),
+    Button.NOT_HELPFUL: Message("button-not-helpful"),
+    Button.EVIDENCE: Message("button-evidence"),
+    Button.WITHOUT_QUOTE: Message("button-without-quote"),
+    Button.SHARE: Message("button-share"),
+    Button.STOP: Message("button-stop"),
+    Button.DELETE: Message("button-delete-answer"),
 }
 
 

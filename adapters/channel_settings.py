@@ -10,21 +10,16 @@ from adapters.guide import Guide
 from core.channels.rules import DEFAULTS, OperatorRules, Rules, in_force
 from core.channels.store import ChannelRules, Place
 from core.errors import RequestError
+from core.i18n import Message, text
 
-NOTHING_TO_SET = "Say what to set, such as `length: short`."
 _NAMES = {
-    "course_id": "course",
-    "excluded": "switched off",
-    "follow_ups": "follow-ups without a mention",
-    "askers": "who may ask",
-    "answer_length": "length of answers",
-    "private": "private by default",
+    "course_id": Message("settings-name-course"),
+    "excluded": Message("settings-name-excluded"),
+    "follow_ups": Message("settings-name-follow-ups"),
+    "askers": Message("settings-name-askers"),
+    "answer_length": Message("settings-name-length"),
+    "private": Message("settings-name-private"),
 }
-
-LOCKED = "The operator of this bot has set “{name}” here, and chat cannot change it so."
-GONE = "one that there is not any more; choose another"
-_NO_COURSE = "none is chosen, and there are several"
-_AS_COURSE_SAYS = "as the course says"
 
 
 class ChannelSettings:
@@ -36,7 +31,7 @@ class ChannelSettings:
         rules: ChannelRules,
         guide: Guide,
         *,
-        names: Mapping[str, str],
+        names: Mapping[str, Message],
         described: Callable[[str], Mapping[str, OperatorRules]],
     ) -> None:
         """Put together what is needed.
@@ -57,8 +52,9 @@ class ChannelSettings:
         courses = await self._guide.courses(here.reader)
         if course in courses:
             return None
-        known = ", ".join(sorted(courses)) or "none yet"
-        return f"There is no such course. The courses are: {known}."
+        if not courses:
+            return text("course-unknown-none-yet")
+        return text("course-unknown", known=", ".join(sorted(courses)))
 
     async def courses_like(self, location: Location, typed: str) -> list[tuple[str, str]]:
         """Return the id and title of the courses that fit what was typed so far."""
@@ -84,7 +80,9 @@ class ChannelSettings:
         held = in_force(around, then, self._described(place.platform))
         for name, value in changes.items():
             if value is not None and getattr(held, name) != value:
-                raise RequestError(user_message=LOCKED.format(name=self._names.get(name, name)))
+                raise RequestError(
+                    user_message=text("settings-locked", name=self._names.get(name, name))
+                )
         await self._rules.set(place, rules)
 
     async def lines(self, location: Location) -> list[str]:
@@ -95,15 +93,21 @@ class ChannelSettings:
             value = getattr(here.rules, name)
             default = getattr(DEFAULTS, name) == value
             told = await self._course(here) if name == "course_id" else _shown(value)
-            lines.append(f"**{label}**: {told}{' (default)' if default else ''}")
+            lines.append(
+                text("settings-line-default", label=label, value=told)
+                if default
+                else text("settings-line", label=label, value=told)
+            )
         return lines
 
     async def _course(self, here: Here) -> str:
         """Return which course answers, and why when it was not chosen."""
         answering = await self._desk.course_of(here)
         if here.rules.course_id is not None:
-            return answering or GONE
-        return f"{answering}, the only one there is" if answering else _NO_COURSE
+            return answering or text("settings-course-gone")
+        if not answering:
+            return text("settings-course-none")
+        return text("settings-course-only", course=answering)
 
 
 def _index_of(place: str, places: tuple[str, ...]) -> int:
@@ -113,7 +117,7 @@ def _index_of(place: str, places: tuple[str, ...]) -> int:
 
 def _shown(value: object) -> str:
     if value is None:
-        return _AS_COURSE_SAYS
+        return text("settings-as-course")
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return text("settings-yes") if value else text("settings-no")
     return str(value)

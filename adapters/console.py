@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Self
 from wcwidth import width
 
 from adapters.markdown.footnotes import Footnote, confidence_in_words, footnotes, place_in_book
+from core import i18n
 from core.errors import BotError
 from core.grounding import wording
 from core.markdown.code import code_in, masked
@@ -86,7 +87,7 @@ class TerminalReply(JsonReply):
 
         super().__init__(console.file)
         self._console = console
-        self._status = Spinner("dots", wording.SEARCHING, style="status.spinner")
+        self._status = Spinner("dots", i18n.text("notice-searching"), style="status.spinner")
         self._growing = ""
         self._live = Live(
             self._status,
@@ -215,7 +216,12 @@ def _place(note: Footnote) -> str:
 def closing_line(response: AgentResponse) -> str:
     """Return how sure the answer is, how long it took and where the conversation goes on."""
     seconds = response.response_time_ms / 1_000
-    return f"({confidence_in_words(response)}, {seconds:.2f} s, session {response.conversation_id})"
+    return i18n.text(
+        "console-closing",
+        sure=confidence_in_words(response),
+        seconds=seconds,
+        session=response.conversation_id,
+    )
 
 
 def printable(text: str) -> str:

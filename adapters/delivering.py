@@ -12,7 +12,7 @@ from adapters.keeping import Holding, noticed
 from adapters.turn import take_turn
 from core.agent import Agent
 from core.errors import BotError, DeliveryError, Stopped, StoreError
-from core.grounding.wording import NOT_STORED
+from core.i18n import text
 from core.inbox.audience import Audience, Settlement, settled_by, settled_with
 from core.inbox.base import Job, Kind, Posted
 from core.models import AgentRequest, AgentResponse, now, session_id_for
@@ -20,10 +20,6 @@ from core.sessions.rows import FORGOTTEN_USER
 from core.sessions.store import SessionStore
 
 Checked = Callable[[Job], Awaitable[Job]]
-TOO_OLD = (
-    "I am sorry: I could not answer this in time, and it may not matter any more. "
-    "Please ask again if it does."
-)
 _STORE_TRIES = 3
 """How often a turn is tried again because the database failed, before its asker is told."""
 
@@ -82,7 +78,7 @@ class Delivery:
             await holding.reach("retracted")
             return
         if await self._is_stale(stale_after):
-            late = replace(job.arrival, request=None, refusal=TOO_OLD)
+            late = replace(job.arrival, request=None, refusal=text("asking-too-old"))
             job = replace(job, arrival=replace(late, settles=Settlement.APOLOGISED))
         else:
             job = await holding.persist(partial(self._checked, job))
@@ -195,7 +191,10 @@ class _Outgoing:
         What could not be stored would be answered anew, and differently, in front of its
         reader: another try comes first.
         """
-        if NOT_STORED in response.notices and self._holding.job.attempts < _STORE_TRIES:
+        if (
+            text("notice-not-stored") in response.notices
+            and self._holding.job.attempts < _STORE_TRIES
+        ):
             raise DeliveryError("the turn could not be stored")
         self._delivery.decided()
         await self._holding.reach("turn stored")

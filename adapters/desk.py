@@ -9,7 +9,7 @@ from uuid import UUID
 from adapters.access.location import Location, address_with
 from adapters.access.membership import MembershipUnknown
 from adapters.access.standing import Presence, Standing
-from adapters.access.whereabouts import NOT_ADMITTED, Here, Whereabouts
+from adapters.access.whereabouts import Here, Whereabouts
 from adapters.heard import DIRECT_THREAD, Heard
 from adapters.platform_clock import PlatformClock
 from adapters.stored import stored_request
@@ -17,6 +17,7 @@ from core.access.staff import Role, role_of
 from core.channels.rules import Askers, FollowUps, Rules
 from core.channels.store import ChannelRules, Conversation, Conversations, Place
 from core.errors import RequestError
+from core.i18n import text
 from core.inbox.audience import Settlement
 from core.inbox.base import Accepted, Arrival, Kind, Unheard, request_id_for
 from core.inbox.store import Inbox
@@ -32,12 +33,6 @@ from core.models import (
 )
 from core.sessions.store import SessionStore
 
-NOT_HERE = "I am switched off in this channel. Please ask where your course's questions belong."
-STAFF_ONLY = "In this channel I answer the course's staff only."
-HOW_TO_ASK = (
-    "Here I am. Put your question into the same message, or reply to a passage and mention me to "
-    "have it explained."
-)
 _ANSWERS = "answers"
 """In an arrival's address: the bot's message that the question replies to."""
 _BY_ITSELF = "by_itself"
@@ -341,14 +336,14 @@ class FrontDesk:
         )
         about_me = heard.course == self._handbook
         if not self._whereabouts.admits(heard.location):
-            return replace(arrival, refusal=NOT_ADMITTED)
+            return replace(arrival, refusal=text("asking-not-admitted"))
         if rules.excluded and not about_me:
-            return replace(arrival, refusal=NOT_HERE)
+            return replace(arrival, refusal=text("asking-not-here"))
         role = await self._role(heard, rules)
         if rules.askers is Askers.STAFF and role != "staff" and not about_me:
-            return replace(arrival, refusal=STAFF_ONLY)
+            return replace(arrival, refusal=text("asking-staff-only"))
         if not heard.text.strip() and heard.quote is None:
-            return replace(arrival, refusal=HOW_TO_ASK, settles=Settlement.POINTED)
+            return replace(arrival, refusal=text("asking-how"), settles=Settlement.POINTED)
         try:
             return await self._addressed_to_a_course(arrival, heard, rules, role)
         except (RequestError, MembershipUnknown) as error:

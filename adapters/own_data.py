@@ -13,19 +13,11 @@ from adapters.guide import Guide
 from core.access.reading import Reader
 from core.disclosure import Disclosure, Json
 from core.errors import RequestError
+from core.i18n import text
 
-SENT = (
-    "Here is everything that is stored about you, as a file for machines to read (JSON). "
-    "`/forget-me` deletes it."
-)
 _NAME = "glossator-data.json"
 _MOST_BYTES = 8_000_000
 """What every platform takes as one file."""
-_WITHHELD = "left out: it is of a course that is not open to you any more"
-_TOO_MUCH = (
-    "More is stored about you than fits into one file here. "
-    "Please ask whoever runs me for it; nothing was deleted."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +90,13 @@ def _without(stored: Any, closed: Collection[str]) -> Any:
         return stored
     is_closed = stored.get("course_id") in closed
     if is_closed and "response_text" in stored:
-        return _WITHHELD
+        return text("privacy-export-withheld")
     shown = {name: _without(value, closed) for name, value in stored.items()}
     answer = stored.get("agent_response") or stored  # a turn's course stands in its answer
     if answer.get("course_id") in closed:
         shown.pop("section_filter", None)
     if is_closed:
-        shown["course_id"] = _WITHHELD
+        shown["course_id"] = text("privacy-export-withheld")
     if "choices" in stored:
         shown["choices"] = [choice for choice in stored["choices"] if choice[0] not in closed]
     return shown
@@ -116,5 +108,5 @@ def _written(stored: Json) -> File:
         return File(_NAME, data)
     packed = gzip.compress(data)
     if len(packed) > _MOST_BYTES:
-        raise RequestError("an export is too large", user_message=_TOO_MUCH)
+        raise RequestError("an export is too large", user_message=text("privacy-export-too-much"))
     return File(f"{_NAME}.gz", packed)

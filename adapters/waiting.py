@@ -8,15 +8,12 @@ from adapters.base import ChatAdapter, ready
 from adapters.keeping import Reached, nothing
 from adapters.pulse import Pulse
 from core.errors import DeliveryError, StoreError
+from core.i18n import text
 from core.inbox.base import Job
 from core.inbox.store import Inbox
 
 logger = logging.getLogger(__name__)
 
-STILL_WAITING = (
-    "Many questions are being asked at the moment. Yours waits its turn, and I will answer it "
-    "right here."
-)
 STEPS = ("wait noted", "wait told")
 """What `reached` is told, in this order."""
 _EVERY = 1.0
@@ -82,7 +79,7 @@ class WaitingNotices:
         adapter = self._adapters[job.arrival.platform]
         try:
             async with asyncio.timeout(_LONGEST):
-                await adapter.notify(job, STILL_WAITING)
+                await adapter.notify(job, text("asking-still-waiting"))
         except (DeliveryError, TimeoutError) as error:
             logger.info("nobody is told that %s waits: %s", job.arrival.key, error)
         except Exception:

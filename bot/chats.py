@@ -25,6 +25,7 @@ from core.channels.beside import Panels
 from core.channels.store import ChannelRules, Conversations
 from core.disclosure import Disclosure
 from core.feedback.store import Feedback
+from core.i18n import Message
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.metering import Meter
@@ -110,7 +111,7 @@ class ChatServices:
         """Return who may use `/course`, and whom it names; `words` are the platform's own."""
         return StaffSettings(self.desk, self.roster, self.staff, settings, words)
 
-    def channel_settings(self, names: Mapping[str, str]) -> ChannelSettings:
+    def channel_settings(self, names: Mapping[str, Message]) -> ChannelSettings:
         """Return what staff set; `names` are the platform's own names of rules."""
         return ChannelSettings(
             self.desk,
@@ -121,10 +122,10 @@ class ChatServices:
         )
 
 
-def _writer(opened: Services) -> str:
+def _writer(opened: Services) -> Message | str:
     if chosen_generator(opened.settings) == "gemini":
         return opened.settings.gemini.model
-    return "the book's own words, without a model"
+    return Message("about-writer-extractive")
 
 
 def retention_of(opened: Services) -> Retention:

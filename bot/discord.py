@@ -11,6 +11,7 @@ from adapters.changed import MOST_QUESTIONS
 from bot.chats import ChatServices
 from core.closed_windows import ClosedWindows
 from core.errors import ConfigurationError
+from core.i18n import Message
 from core.inbox.places import InboxPlaces, Question
 from core.inbox.store import Inbox
 from core.leases import Leases
@@ -48,8 +49,8 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         own_data=chats.own_data(),
         questions=questions,
     )
-    channels = chats.channel_settings({"auto_answer": "auto-answer to new forum posts"})
-    staff = chats.staff_settings(channels, Words("server", shown))
+    channels = chats.channel_settings({"auto_answer": Message("settings-name-auto-answer-forum")})
+    staff = chats.staff_settings(channels, Words(Message("tenant-server"), shown))
     return DiscordAdapter(
         token=settings.token.get_secret_value(),
         api_url=settings.api_url,

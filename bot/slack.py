@@ -17,6 +17,7 @@ from core.access.tenants import Tenant
 from core.channels.beside import Panels
 from core.closed_windows import ClosedWindows
 from core.errors import ConfigurationError
+from core.i18n import Message
 from core.inbox.places import InboxPlaces, Question
 from core.inbox.store import Inbox
 from core.installations.states import InstallStates
@@ -240,11 +241,11 @@ def _staff(chats: ChatServices, people: "People", unhurried: "Unhurried") -> "St
     from adapters.slack.staff_commands import Names, StaffCommands
 
     names = {
-        "auto_answer": "new messages are answered without a mention",
-        "outsiders": "other organisations and apps are answered",
+        "auto_answer": Message("settings-name-auto-answer"),
+        "outsiders": Message("settings-name-outsiders"),
     }
     settings = chats.channel_settings(names)
-    staff = chats.staff_settings(settings, Words("workspace", Names(people).shown))
+    staff = chats.staff_settings(settings, Words(Message("tenant-workspace"), Names(people).shown))
     return Staff(settings, staff, StaffCommands(staff, people), people, unhurried)
 
 

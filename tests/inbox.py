@@ -8,11 +8,11 @@ from typing import Any, cast
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.worker import Worker
+from core import i18n
 from core.agent import Agent, AgentEvent, Placed, as_asked
 from core.budgets.store import Limits as TokenLimits
 from core.budgets.store import TokenBudgets
 from core.composition import Answerable, TextDelta
-from core.grounding.wording import NOT_STORED
 from core.inbox.base import Arrival, Job, Kind, Unheard, lane_for, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
@@ -114,7 +114,7 @@ class ScriptedAgent:
         answer = response_to(asked, asked.session_id, response_text=text)
         if self.unstored:
             self.unstored -= 1
-            yield answer.model_copy(update={"notices": (NOT_STORED,)})
+            yield answer.model_copy(update={"notices": (i18n.text("notice-not-stored"),)})
         else:
             yield (await self._sessions.remember(asked, answer)).agent_response
 

@@ -7,10 +7,9 @@ from adapters.access.membership import MembershipUnknown
 from adapters.access.readers import Readers
 from adapters.guide import Guide
 from core.errors import DeliveryError
+from core.i18n import text
 from core.inbox.audience import Settlement
 from core.inbox.base import Arrival, Job
-
-COURSE_GONE = "The course that I was to answer from is not there any more. Please ask again."
 
 
 class Admission:
@@ -49,6 +48,6 @@ def _refused(arrival: Arrival) -> Arrival:
         arrival,
         request=None,
         pending=None,
-        refusal=COURSE_GONE,
+        refusal=text("course-gone"),
         settles=Settlement.REFUSED,
     )

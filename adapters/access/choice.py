@@ -8,8 +8,6 @@ from adapters.buttons import UUID_PATTERN
 from adapters.markdown.visible import visible
 from core.inbox.base import Arrival
 
-PLACEHOLDER = "Choose a course"
-"""What a menu shows as long as nothing is chosen."""
 NAME = re.compile(rf"gl:course:(?P<request>{UUID_PATTERN})")
 """What the custom ids of all menus look like."""
 

@@ -10,10 +10,8 @@ from core.access.reading import Reader
 from core.channels.rules import OperatorRules, Rules, in_force, is_kept_private
 from core.channels.store import ChannelRules
 from core.errors import RequestError
+from core.i18n import text
 
-WHICH_COURSE = "Which course is your question about? You can choose another one here later."
-NO_COURSE = "There is no course to answer from yet. Please tell the people who run me."
-NOT_ADMITTED = "I am not set up to answer here. Please tell the people who run me."
 _MOST_CHOICES = 25
 """Courses between which somebody is let choose."""
 _MOST_NAMED = 20
@@ -79,7 +77,7 @@ class Whereabouts:
             RequestError: where the operator does not let the bot answer at all.
         """
         if not self.admits(location):
-            raise RequestError(user_message=NOT_ADMITTED)
+            raise RequestError(user_message=text("asking-not-admitted"))
         if location.tenant is not None:
             await self._readers.meet(location.tenant)
         holds = rules if rules is not None else await self.rules_at(location)
@@ -113,21 +111,21 @@ class Whereabouts:
             return Meant(course_id)
         own = await self._guide.own(here.reader)
         if not own:
-            return Meant(refusal=NO_COURSE)
+            return Meant(refusal=text("course-none-yet-tell"))
         if not direct:
             return Meant(refusal=await self._unbound(here.reader))
         titles = sorted((mark.course.title, course_id) for course_id, mark in own.items())
         choices = tuple((course_id, title) for title, course_id in titles[:_MOST_CHOICES])
-        more = ""
+        which = text("course-which")
         if len(titles) > len(choices):
-            more = f" These are {len(choices)} of {len(titles)}; ask in the channel of another one."
-        return Meant(refusal=f"{WHICH_COURSE}{more}", choices=choices)
+            which = text("course-which-of-many", shown=len(choices), total=len(titles))
+        return Meant(refusal=which, choices=choices)
 
     async def _unbound(self, reader: Reader) -> str:
         """Return what is said where no course is set; it names those that may be read there."""
         courses = sorted(await self._guide.courses(reader))
         named = ", ".join(courses[:_MOST_NAMED])
         more = len(courses) - _MOST_NAMED
-        how = f"Staff choose one with the command /course: {named}"
-        how += f" and {more} more." if more > 0 else "."
-        return f"No course is set in this channel. {how}"
+        if more > 0:
+            return text("course-unset-of-many", named=named, more=more)
+        return text("course-unset", named=named)

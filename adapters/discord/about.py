@@ -15,23 +15,11 @@ from adapters.discord.clicks import ForgetMe, pseudonyms
 from adapters.discord.inbound import heard_command, location_of
 from adapters.discord.questions import Questions
 from adapters.discord.telling import Interaction, in_time, tell
-from adapters.own_data import SENT, File, OwnData
+from adapters.own_data import File, OwnData
+from core import i18n
 from core.errors import BotError
 from core.models import MAX_QUESTION, MIN_QUESTION
 from core.personal import PersonalData, Stored
-
-HOW_TO_ASK = """\
-**How to ask**
-- `/ask` a question; `section` looks in one section only, `private` shows the answer to you alone.
-- Mention me in a channel, or write to me directly. In a thread that I opened you need no mention; \
-when you talk to each other there I fall silent until somebody mentions me.
-- **Explain a passage**: open a message's menu, *Apps*, *Explain this passage*. Or reply to it and \
-mention me, or quote it with `>`, or forward it to me.
-- Every sentence of an answer has a number, and every number leads into the book. *Evidence* shows \
-the very words. What the book does not say I do not say.
-- `/sources` lists what I have read, `/forget-me` shows and deletes what is stored about you, \
-`/export-my-data` gives it to you as a file.
-Ask about me with `/help question: …`."""
 
 
 class About(commands.Cog):
@@ -61,7 +49,7 @@ class About(commands.Cog):
     ) -> None:
         """Tell how to ask, or answer from the handbook."""
         if question is None:
-            await tell(interaction, HOW_TO_ASK)
+            await tell(interaction, i18n.text("discord-how-to-ask"))
             return
         heard = heard_command(interaction, asked_here(question, "Discord"))
         heard = replace(heard, course=self._facts.handbook)
@@ -108,7 +96,7 @@ class About(commands.Cog):
         except BotError as error:
             await tell(interaction, error.user_message)
         else:
-            await tell(interaction, SENT, file=file)
+            await tell(interaction, i18n.text("privacy-export-sent"), file=file)
 
     async def _tell(
         self, interaction: Interaction, told: Callable[[Here], Coroutine[Any, Any, str]]

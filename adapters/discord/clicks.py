@@ -9,9 +9,8 @@ from uuid import UUID
 
 import discord
 
-from adapters.about import DELETE, DELETED
 from adapters.access.choice import NAME
-from adapters.answer_actions import NOTED, NOTED_TOO, REASON_KEPT, AnswerActions, Clicker, Declined
+from adapters.answer_actions import AnswerActions, Clicker, Declined
 from adapters.buttons import ANY, Button, custom_id, parsed
 from adapters.desk import FrontDesk
 from adapters.discord.inbound import (
@@ -27,6 +26,7 @@ from adapters.discord.outbound import evidence
 from adapters.discord.questions import acknowledge
 from adapters.discord.telling import Interaction, in_time, respond, tell
 from adapters.unreadable import Unreadable
+from core import i18n
 from core.errors import BotError
 from core.feedback.store import LONGEST_REASON
 from core.personal import PersonalData
@@ -35,8 +35,6 @@ logger = logging.getLogger(__name__)
 
 _MOST_EMBEDS = 3
 """Of a message's length each: 6,000 characters is what all of them may have."""
-_MORE_EVIDENCE = "The other passages do not fit here; the footnotes lead to all of them."
-NOT_A_MEMBER = "I am not on this server myself, so I cannot show it to others here."
 _MODAL_OPEN = 900.0
 """Seconds after which discord.py forgets that it showed a modal."""
 
@@ -103,7 +101,7 @@ class Clicks:
         except BotError as error:
             await _tell_failure(interaction, error)
         else:
-            await tell(interaction, REASON_KEPT)
+            await tell(interaction, i18n.text("vote-reason-kept"))
 
     async def forget(self, interaction: Interaction) -> None:
         """Delete what is stored about the clicker, in all servers that we share."""
@@ -117,18 +115,22 @@ class Clicks:
             await tell(interaction, error.user_message)
             return
         if interaction.response.is_done():
-            await tell(interaction, DELETED)
+            await tell(interaction, i18n.text("privacy-deleted"))
         else:
-            await respond(lambda: interaction.response.edit_message(content=DELETED, view=None))
+            await respond(
+                lambda: interaction.response.edit_message(
+                    content=i18n.text("privacy-deleted"), view=None
+                )
+            )
 
     async def _helpful(self, interaction: Interaction, request_id: UUID) -> None:
         await self._vote(interaction, request_id, helpful=True)
-        await tell(interaction, NOTED)
+        await tell(interaction, i18n.text("vote-noted"))
 
     async def _not_helpful(self, interaction: Interaction, request_id: UUID) -> None:
         await self._vote(interaction, request_id, helpful=False)
         if interaction.response.is_done():  # it took long: now no modal can be shown
-            await tell(interaction, NOTED_TOO)
+            await tell(interaction, i18n.text("vote-noted-not-helpful"))
         else:
             await respond(lambda: interaction.response.send_modal(Reason(request_id)))
 
@@ -157,7 +159,7 @@ class Clicks:
         )
         first, *more = (post.content for post in evidence(turn.agent_response))
         if len(more) > _MOST_EMBEDS:
-            more = [*more[: _MOST_EMBEDS - 1], _MORE_EVIDENCE]
+            more = [*more[: _MOST_EMBEDS - 1], i18n.text("discord-more-evidence")]
         embeds = [discord.Embed(description=text) for text in more]
         await tell(interaction, first, embeds=embeds)
 
@@ -172,7 +174,7 @@ class Clicks:
 
     async def _share(self, interaction: Interaction, request_id: UUID) -> None:
         if is_guest(interaction):
-            raise Declined(NOT_A_MEMBER)
+            raise Declined(i18n.text("discord-not-a-member"))
         address = {
             "route": "message",
             "channel": interaction.channel_id,
@@ -246,7 +248,11 @@ class ForgetMe(discord.ui.DynamicItem[discord.ui.Button[Any]], template=re.compi
 
     def __init__(self) -> None:
         style = discord.ButtonStyle.danger
-        super().__init__(discord.ui.Button(label=DELETE, style=style, custom_id="gl:forget-me"))
+        super().__init__(
+            discord.ui.Button(
+                label=i18n.text("privacy-delete-all"), style=style, custom_id="gl:forget-me"
+            )
+        )
 
     @classmethod
     async def from_custom_id(
@@ -286,14 +292,13 @@ class CourseMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=NAME):
         await _contained(interaction, choose)
 
 
-class Reason(discord.ui.Modal, title="What was wrong?"):
+class Reason(discord.ui.Modal):
     """Asks why an answer was not helpful; the vote is kept already.
 
     What is sent back arrives at `reason_in`, also when the bot was restarted meanwhile.
     """
 
     reason: discord.ui.TextInput["Reason"] = discord.ui.TextInput(
-        label="In your words (optional)",
         custom_id="reason",
         style=discord.TextStyle.paragraph,
         max_length=LONGEST_REASON,
@@ -302,7 +307,9 @@ class Reason(discord.ui.Modal, title="What was wrong?"):
 
     def __init__(self, request_id: UUID) -> None:
         name = custom_id(Button.NOT_HELPFUL, request_id)
-        super().__init__(timeout=_MODAL_OPEN, custom_id=name)
+        title = i18n.text("vote-why")
+        super().__init__(title=title, timeout=_MODAL_OPEN, custom_id=name)
+        self.reason.label = i18n.text("vote-in-your-words-optional")
 
 
 def reason_in(interaction: Interaction) -> tuple[UUID, str] | None:

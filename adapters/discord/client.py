@@ -24,6 +24,7 @@ from adapters.discord.shards import AllShards, SharedShards
 from adapters.discord.telling import Interaction, tell, tell_unread
 from adapters.payloads import Json, mapping
 from adapters.unreadable import Unreadable, place_of, without_text
+from core import i18n
 from core.errors import BotError, ConfigurationError, ServiceError
 from core.leases import Leases
 from core.metering import NO_METER, Meter
@@ -32,7 +33,6 @@ logger = logging.getLogger(__name__)
 
 LONGEST_RATE_LIMIT = 60.0
 """Seconds: a request that would have to wait longer fails, and its job is tried again later."""
-OUTDATED = "I have just learned something new. Please give that command again in a minute."
 BAD_TOKEN = (
     "Discord refuses the token: copy it anew from the developer portal, page Bot, "
     "into GLOSSATOR_DISCORD__TOKEN."
@@ -297,7 +297,7 @@ class Commands(app_commands.CommandTree[Client]):
         outdated = app_commands.CommandNotFound | app_commands.CommandSignatureMismatch
         if isinstance(error, outdated):
             logger.info("a command of another version was given: %s", error)
-            await _tell(interaction, OUTDATED)
+            await _tell(interaction, i18n.text("discord-outdated"))
             return
         cause = error.__cause__ or error
         if isinstance(cause, BotError):

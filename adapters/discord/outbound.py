@@ -14,6 +14,7 @@ from adapters.markdown.footnotes import footnotes, place_in_book, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.splitting import pack, split, utf16_length
 from adapters.markdown.visible import without_piles
+from core import i18n
 from core.grounding import wording
 from core.markdown.writing import one_line
 from core.models import EXPLAIN_QUOTE, AgentRequest, AgentResponse, Citation
@@ -30,8 +31,6 @@ _MOST_PICTURES = 10
 _GOES_ON = " …"
 _NOTHING = "…"
 """Stands where a text is of characters that nobody can see."""
-_LEFT_OUT = "-# The rest does not fit here. Ask for a shorter answer, or about a part of it."
-_NO_EVIDENCE = "This answer cites no passage of the book."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class Post:
 
 def placeholder(request_id: UUID, headings: Sequence[str] = ()) -> Post:
     """Return what is shown until there is text: what is read, or that it is looked for."""
-    status = as_written(wording.reading(headings)) if headings else wording.SEARCHING
+    status = as_written(wording.reading(headings)) if headings else i18n.text("notice-searching")
     return Post(status, (Button.STOP,), request_id)
 
 
@@ -121,7 +120,7 @@ def formulas(response: AgentResponse) -> tuple[str, ...]:
 def evidence(response: AgentResponse) -> list[Post]:
     """Return the exact passages that an answer rests on, each with its place in the book."""
     if not response.citations:
-        return [Post(_NO_EVIDENCE)]
+        return [Post(i18n.text("answer-no-evidence"))]
     (passages,) = guarded("\n\n".join(_passages(response)))
     return [Post(part) for part in split(passages, LONGEST_MESSAGE, count=utf16_length)]
 
@@ -130,11 +129,11 @@ def thread_name(request: AgentRequest) -> str:
     """Return the question as a name: one line of at most 100 characters, cut at a word."""
     text = request.query_text
     if text == EXPLAIN_QUOTE and request.selected_text is not None:
-        text = f"Explain: “{request.selected_text}”"
+        text = i18n.text("discord-thread-explain", passage=request.selected_text)
     name = plain_text(text, disarm, without_pings).strip()
     name = without_piles(name)
     if utf16_length(name) <= LONGEST_THREAD_NAME:
-        return name if name.strip(_MARKS) else "Question"
+        return name if name.strip(_MARKS) else i18n.text("discord-thread-question")
     room = LONGEST_THREAD_NAME - len(_GOES_ON)
     return split(name, room, count=utf16_length)[0].rstrip() + _GOES_ON
 
@@ -162,7 +161,9 @@ def _packed(text: str, notes: str, most: int) -> list[str]:
     parts = pack(text, notes, LONGEST_MESSAGE, count=utf16_length)
     if len(parts) <= most:
         return parts
-    below = pack("", f"{_LEFT_OUT}\n{notes}", LONGEST_MESSAGE, count=utf16_length)
+    below = pack(
+        "", f"-# {i18n.text('answer-rest-left-out')}\n{notes}", LONGEST_MESSAGE, count=utf16_length
+    )
     below = below[: most - 1]
     return [*split(text, LONGEST_MESSAGE, count=utf16_length)[: most - len(below)], *below]
 

@@ -10,7 +10,6 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from adapters.about import NOTHING_TO_EXPLAIN
 from adapters.access.membership import MembershipUnknown
 from adapters.desk import FrontDesk, Received
 from adapters.discord.inbound import PLATFORM, heard_command, text_of
@@ -18,10 +17,11 @@ from adapters.discord.raw_message import read_message
 from adapters.discord.telling import Interaction, respond, tell, tell_instead
 from adapters.guide import Guide
 from adapters.heard import Heard
-from adapters.intake.acceptor import PATIENCE, SLOW
+from adapters.intake.acceptor import PATIENCE
 from adapters.markdown.visible import visible
 from adapters.payloads import Json, mapping
 from core.errors import RequestError, StoreError
+from core.i18n import text
 from core.inbox.base import Acceptance
 from core.metering import ACCEPTING, NO_METER, Meter
 from core.models import MAX_QUESTION, MIN_QUESTION
@@ -85,7 +85,7 @@ class Questions(commands.Cog):
         """Take a message as the quote to explain."""
         quote = _text_of(interaction, message.id)
         if not quote:
-            await tell(interaction, NOTHING_TO_EXPLAIN)
+            await tell(interaction, text("asking-nothing-to-explain"))
             return
         await self.take(interaction, heard_command(interaction, "", quote=quote), None)
 
@@ -116,7 +116,9 @@ class Questions(commands.Cog):
             await respond(lambda: interaction.response.defer(thinking=True))
             return
         asking.was_told = True
-        await respond(lambda: interaction.response.send_message(SLOW, ephemeral=True))
+        await respond(
+            lambda: interaction.response.send_message(text("asking-slow"), ephemeral=True)
+        )
 
     async def _accepted(self, asking: "_Asking") -> Received:
         rules = await self._desk.rules(asking.heard)

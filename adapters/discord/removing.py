@@ -16,13 +16,12 @@ from adapters.discord.refusals import (
     Refused,
 )
 from adapters.discord.rest import Json, Rest
+from core.i18n import text
 from core.inbox.base import Job, request_id_for
 
 logger = logging.getLogger(__name__)
 
 _EPHEMERAL = discord.MessageFlags(ephemeral=True).value
-_RETRACTED = "No answer"
-"""The name of a thread whose question has no answer there any more."""
 
 
 async def retract(rest: Rest, job: Job) -> None:
@@ -130,7 +129,7 @@ async def delete(rest: Rest, channel: int, message: str) -> None:
 
 async def _put_away(rest: Rest, thread: int) -> None:
     try:
-        await rest.change_thread(thread, name=_RETRACTED, archived=True)
+        await rest.change_thread(thread, name=text("discord-thread-retracted"), archived=True)
     except Refused as refusal:
         if not refusal.permanent:
             raise

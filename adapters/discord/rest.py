@@ -12,13 +12,14 @@ import discord
 from discord.http import MultipartParameters, Route, handle_message_parameters
 from discord.webhook.async_ import async_context
 
-from adapters.access.choice import PLACEHOLDER, Choice
+from adapters.access.choice import Choice
 from adapters.buttons import Button, custom_id
 from adapters.discord.outbound import Post
 from adapters.discord.raw_message import snowflake
 from adapters.discord.refusals import NOT_A_MEMBER, Refused, refused
 from adapters.keeping import noticed
 from adapters.payloads import mapping
+from core import i18n
 from core.errors import DeliveryError, Unclear
 
 Json = dict[str, Any]
@@ -357,4 +358,6 @@ def _menu(choice: Choice) -> discord.ui.Select[discord.ui.View]:
         discord.SelectOption(label=title[:_LONGEST_LABEL], value=course_id)
         for course_id, title in choice.courses
     ]
-    return discord.ui.Select(custom_id=choice.name, placeholder=PLACEHOLDER, options=options)
+    return discord.ui.Select(
+        custom_id=choice.name, placeholder=i18n.text("course-choose"), options=options
+    )

@@ -10,7 +10,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from adapters.channel_settings import NOTHING_TO_SET, ChannelSettings
+from adapters.channel_settings import ChannelSettings
 from adapters.discord.inbound import PLATFORM, category_of, is_guest, location_of, presence_of
 from adapters.discord.staff_commands import StaffCommands
 from adapters.discord.telling import Interaction, in_time, tell
@@ -19,13 +19,18 @@ from adapters.markdown.visible import visible
 from core.channels.rules import Askers, FollowUps, Rules
 from core.channels.store import Place
 from core.errors import BotError, RequestError
+from core.i18n import Message, text
 from core.models import AnswerLength
 
 logger = logging.getLogger(__name__)
 
-NOT_A_MEMBER = "I am not on this server myself, so there is nothing to set up here."
 _MOST_CHOICES = 25
 Extent = Literal["this channel", "this category", "this server"]
+_DONE: dict[str, Message] = {
+    "this channel": Message("staff-done-channel"),
+    "this category": Message("staff-done-category"),
+    "this server": Message("staff-done-server"),
+}
 
 
 def _choices(kind: type[StrEnum]) -> list[app_commands.Choice[str]]:
@@ -52,7 +57,7 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
     async def interaction_check(self, interaction: Interaction, /) -> bool:
         """Return whether there is anything to set up: the bot has to be on the server itself."""
         if is_guest(interaction):
-            await tell(interaction, NOT_A_MEMBER)
+            await tell(interaction, text("discord-not-a-member-staff"))
             return False
         return True
 
@@ -150,7 +155,7 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
             auto_answer=auto_answer,
         ).said()
         if not asked:
-            await tell(interaction, NOTHING_TO_SET)
+            await tell(interaction, text("settings-nothing"))
             return
         await self._change(interaction, extent, asked)
 
@@ -165,7 +170,7 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
         place = _place(interaction, extent)
         assert place is not None, "else nobody is admitted"
         await self._settings.change(place, location_of(interaction), changes)
-        return [f"Done, for {extent}.", *await self._lines(interaction)]
+        return [str(_DONE[extent]), *await self._lines(interaction)]
 
     async def _do(
         self, interaction: Interaction, extent: Extent, do: Callable[[], Awaitable[list[str]]]
@@ -187,7 +192,7 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
         """Raise RequestError unless the user may set something for so wide a place."""
         who, place = presence_of(interaction), _place(interaction, extent)
         if place is None:
-            raise RequestError(user_message="This channel is in no category.")
+            raise RequestError(user_message=text("discord-no-category"))
         if extent == "this server":
             await self._staff.admit_admin(who)
             return

@@ -11,20 +11,12 @@ from adapters.discord.inbound import presence_of
 from adapters.discord.members import member_of
 from adapters.discord.telling import Interaction, in_time, tell
 from adapters.features.staff_settings import StaffSettings
+from core import i18n
 from core.access.staff import NamedStaff, StaffKind
 from core.errors import BotError, RequestError
 
 Choices = list[app_commands.Choice[str]]
 Person = discord.Member | discord.User
-
-WHOM = "Choose a role or a person, one of both."
-WHOM_TO_REMOVE = "Choose a role or a person, or give the id of one who is gone."
-EVERYBODY = "That is the role that everybody has: it makes nobody staff."
-TO_SHOW_IT = (
-    "Discord shows `/course` to admins alone until one of them adds others to it in "
-    "*Server Settings*, *Integrations*, my name."
-)
-NO_MEMBER = "That is no member of this server, or an app: those are never staff."
 
 
 class StaffCommands(app_commands.Group):
@@ -56,8 +48,9 @@ class StaffCommands(app_commands.Group):
         async def added() -> str:
             named = _chosen(role, person, course)
             if named is None:
-                raise RequestError(user_message=WHOM)
-            return f"{await self._staff.add(presence_of(interaction), named)}\n{TO_SHOW_IT}"
+                raise RequestError(user_message=i18n.text("discord-staff-whom"))
+            told = await self._staff.add(presence_of(interaction), named)
+            return f"{told}\n{i18n.text('discord-staff-to-show-commands')}"
 
         await _answer(interaction, added())
 
@@ -83,7 +76,7 @@ class StaffCommands(app_commands.Group):
 
         async def removed() -> str:
             if len(chosen) != 1:
-                raise RequestError(user_message=WHOM_TO_REMOVE)
+                raise RequestError(user_message=i18n.text("discord-staff-whom-to-remove"))
             return await self._staff.remove(presence_of(interaction), chosen[0])
 
         await _answer(interaction, removed())
@@ -120,11 +113,11 @@ def _chosen(
     """
     if role is not None and person is None:
         if role.is_default():
-            raise RequestError(user_message=EVERYBODY)
+            raise RequestError(user_message=i18n.text("discord-staff-everybody"))
         return NamedStaff(StaffKind.ROLE, str(role.id), course)
     if person is not None and role is None:
         if member_of(person) is None:
-            raise RequestError(user_message=NO_MEMBER)
+            raise RequestError(user_message=i18n.text("discord-staff-no-member"))
         return NamedStaff(StaffKind.PERSON, str(person.id), course)
     return None
 

@@ -10,11 +10,11 @@ import discord
 from adapters.discord import outbound
 from adapters.discord.rest import Rest
 from core.errors import DeliveryError
+from core.i18n import text
 from core.inbox.base import Job, Kind
 
 logger = logging.getLogger(__name__)
 
-DELETED_QUESTION = "Deleted question"
 _WRITTEN = frozenset({0, 19})
 """Types of messages that somebody wrote; the others are Discord's own, as of a new name."""
 _PATIENCE = 2.0
@@ -40,7 +40,7 @@ async def close(client: discord.Client, rest: Rest, job: Job) -> None:
     thread = await _own_thread(client, job)
     if thread is None:
         return
-    changes: dict[str, Any] = {"name": DELETED_QUESTION}
+    changes: dict[str, Any] = {"name": text("discord-thread-deleted")}
     try:
         left = await rest.messages_after(thread.id, thread.id, most=100)
         if not any(message.get("type") in _WRITTEN for message in left):

@@ -11,24 +11,14 @@ from core.access.staff import NamedStaff, StaffKind
 from core.access.staff_store import StaffStore
 from core.access.tenants import Tenant
 from core.errors import RequestError
-
-_FOR_STAFF = (
-    "Staff of the course that answers here, and the admins of this {tenant}, can do that. "
-    "Admins name staff with `/course staff add`."
-)
-_FOR_ADMINS = "What holds in the whole {tenant} is for its admins to set."
-_TO_NAME = "Who is staff is for the admins of this {tenant} to say."
-_NONE_NAMED = "Nobody is named as staff here. Admins name somebody with `/course staff add`."
-_ADMINS_TOO = "The admins of this {tenant} are staff, too."
-_OPERATORS = "Only the operator, in the course file, can take {name} out."
-_GONE_COURSE = "a course that there is not"
+from core.i18n import Message, text
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
     """What a platform calls its things."""
 
-    tenant: str
+    tenant: Message
     """Such as "server"."""
     shown: Callable[[Presence, NamedStaff], Awaitable[str]]
     """Returns how a role, group or person is called in a tenant, without notifying anybody."""
@@ -58,17 +48,17 @@ class StaffSettings:
     async def admit(self, who: Presence) -> None:
         """Raise RequestError unless somebody is staff at a place, or an admin."""
         if not await self._desk.is_staff(who):
-            raise self._refusal(_FOR_STAFF)
+            raise RequestError(user_message=text("staff-for-staff", tenant=self._words.tenant))
 
     async def admit_admin(self, who: Presence) -> None:
         """Raise RequestError unless somebody is an admin of the whole tenant."""
         if not await self._is_admin(who):
-            raise self._refusal(_FOR_ADMINS)
+            raise RequestError(user_message=text("staff-for-admins", tenant=self._words.tenant))
 
     async def admit_naming(self, who: Presence) -> None:
         """Raise RequestError unless somebody may say who is staff."""
         if not await self._is_admin(who):
-            raise self._refusal(_TO_NAME)
+            raise RequestError(user_message=text("staff-to-name", tenant=self._words.tenant))
 
     async def add(self, who: Presence, named: NamedStaff) -> str:
         """Name somebody as staff, and return what the admin is told."""
@@ -82,27 +72,43 @@ class StaffSettings:
             user_id = self._desk.pseudonym(tenant.platform, tenant.workspace, named.id)
         is_new = await self._store.add(tenant, named, user_id)
         name = await self._words.shown(who, named)
-        return f"{name} is {'now' if is_new else 'already'} staff{_only(named)}."
+        course = named.course_id
+        if is_new:
+            return (
+                text("staff-now-for-course", name=name, course=course)
+                if course
+                else text("staff-now", name=name)
+            )
+        return (
+            text("staff-already-for-course", name=name, course=course)
+            if course
+            else text("staff-already", name=name)
+        )
 
     async def remove(self, who: Presence, named: NamedStaff) -> str:
         """Take somebody out, for one course or however they are named, and say so."""
         await self.admit_naming(who)
         name, tenant = await self._words.shown(who, named), _tenant(who)
         if await self._store.remove(tenant, named.id, named.course_id):
-            told = f"{name} is no longer staff{_only(named)}."
+            told = _removed(name, named.course_id)
         else:
-            told = f"{name} was not named as staff{_only(named)}."
+            told = _was_not_named(name, named.course_id)
         if any(one.id == named.id for one in self._roster.described(tenant)):
-            told += f" {_OPERATORS.format(name=name)}"
+            told += f" {text('staff-by-operator-only', name=name)}"
         return told
 
     async def lines(self, who: Presence) -> list[str]:
         """Return who is staff in a tenant, a line each, to somebody who is staff at a place."""
         await self.admit(who)
         operators, appointed = await self._named(who)
-        lines = [f"{await self._line(who, one)} (by the operator)" for one in operators]
+        lines = [
+            text("staff-line-by-operator", line=await self._line(who, one)) for one in operators
+        ]
         lines += [await self._line(who, one) for one in appointed]
-        return [*(lines or [_NONE_NAMED]), _ADMINS_TOO.format(tenant=self._words.tenant)]
+        return [
+            *(lines or [text("staff-none-named")]),
+            text("staff-admins-too", tenant=self._words.tenant),
+        ]
 
     async def groups(self, who: Presence) -> frozenset[str]:
         """Return the ids of the groups that are named in a tenant."""
@@ -130,19 +136,25 @@ class StaffSettings:
         name, course_id = await self._words.shown(who, named), named.course_id
         if course_id is None:
             return name
-        known = await self._is_known(who, course_id)
-        return f"{name}, for {course_id if known else _GONE_COURSE} only"
-
-    def _refusal(self, sentence: str) -> RequestError:
-        return RequestError(user_message=sentence.format(tenant=self._words.tenant))
+        if await self._is_known(who, course_id):
+            return text("staff-line-for-course", name=name, course=course_id)
+        return text("staff-line-for-gone-course", name=name)
 
 
 def _tenant(who: Presence) -> Tenant:
     tenant = who.location.tenant
     if tenant is None:  # nobody is its admin, so that nobody comes so far
-        raise RequestError("staff of a personal place", user_message=_NONE_NAMED)
+        raise RequestError("staff of a personal place", user_message=text("staff-none-named"))
     return tenant
 
 
-def _only(named: NamedStaff) -> str:
-    return f" for {named.course_id} only" if named.course_id else ""
+def _removed(name: str, course: str | None) -> str:
+    if course:
+        return text("staff-no-longer-for-course", name=name, course=course)
+    return text("staff-no-longer", name=name)
+
+
+def _was_not_named(name: str, course: str | None) -> str:
+    if course:
+        return text("staff-was-not-for-course", name=name, course=course)
+    return text("staff-was-not", name=name)

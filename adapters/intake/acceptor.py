@@ -16,10 +16,6 @@ logger = logging.getLogger(__name__)
 
 PATIENCE = 1.5
 """Seconds that the database may take before an asker is told that it takes long."""
-SLOW = (
-    "It takes me longer than usual to note your question. If no answer follows within a minute, "
-    "please ask again."
-)
 _PAUSES = (0.25, 0.5, 1.0, 2.0)
 """Seconds between two tries at a database that fails; the last one again and again."""
 _UNEVEN = 0.25

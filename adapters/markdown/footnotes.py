@@ -4,14 +4,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from adapters.markdown.splitting import shortened
-from core.grounding import wording
+from core.i18n import Message, text
 from core.markdown.writing import one_line
 from core.models import AgentResponse, Citation, Outcome, RetrievedChunk
 from core.text.links import prose_without_links
 
 _LONGEST_QUOTE = 240
+_SURE = 0.75
+"""Confidence from which on an answer is called sure."""
+_NOT_SURE = (Message("notice-not-sure"), Message("notice-not-sure-within"))
 _SAYS_HOW_SURE = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
-_LOCATORS = {"page": "p.", "slide": "slide", "cell": "cell"}
+_LOCATORS = ("page", "slide", "cell")
+"""What of a chunk's metadata says where it stands, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +55,7 @@ def place_in_book(chunk: RetrievedChunk) -> Footnote:
     """Return where a chunk stands, as a footnote without numbers and quote."""
     path = [chunk.page_title, *(h for h in chunk.headings if h != chunk.page_title)]
     locators = (
-        f"{name} {chunk.metadata[kind]}"
-        for kind, name in _LOCATORS.items()
-        if kind in chunk.metadata
+        _locator(kind, chunk.metadata[kind]) for kind in _LOCATORS if kind in chunk.metadata
     )
     return Footnote(
         markers=(),
@@ -65,23 +67,37 @@ def place_in_book(chunk: RetrievedChunk) -> Footnote:
     )
 
 
+def _locator(kind: str, number: object) -> str:
+    match kind:
+        case "page":
+            return text("answer-locator-page", number=number)
+        case "slide":
+            return text("answer-locator-slide", number=number)
+        case _:
+            return text("answer-locator-cell", number=number)
+
+
 def confidence_in_words(response: AgentResponse) -> str:
     """Return how sure the answer is, for people."""
     if response.outcome is Outcome.ERROR:
-        return "no answer"
+        return text("answer-sure-no-answer")
     if response.outcome is Outcome.ABSTAINED:
-        return "not covered"
+        return text("answer-sure-not-covered")
     if response.outcome is Outcome.PARTIAL:
-        return "not sure"
-    return "sure" if response.confidence >= 0.75 else "fairly sure"
+        return text("answer-sure-not")
+    return text("answer-sure") if _is_sure(response) else text("answer-sure-fairly")
+
+
+def _is_sure(response: AgentResponse) -> bool:
+    return response.outcome is Outcome.ANSWERED and response.confidence >= _SURE
 
 
 def remarks(response: AgentResponse) -> Iterator[str]:
     """Yield what is to be known of an answer beside its footnotes: how sure it is, and notices."""
-    sure = confidence_in_words(response)
-    is_said = not {wording.NOT_SURE, wording.NOT_SURE_WITHIN}.isdisjoint(response.notices)
-    if response.outcome in _SAYS_HOW_SURE and sure != "sure" and not is_said:
-        yield f"{sure.capitalize()}: please check the passages."
+    is_said = any(not one.renderings().isdisjoint(response.notices) for one in _NOT_SURE)
+    if response.outcome in _SAYS_HOW_SURE and not _is_sure(response) and not is_said:
+        is_partial = response.outcome is Outcome.PARTIAL
+        yield text("notice-check-not-sure") if is_partial else text("notice-check-fairly-sure")
     yield from response.notices
 
 

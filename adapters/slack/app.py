@@ -14,7 +14,6 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.access.whereabouts import NOT_ADMITTED
 from adapters.in_time import Unhurried
 from adapters.slack.clicks import Clicks
 from adapters.slack.commands import Commands
@@ -26,11 +25,11 @@ from adapters.slack.questions import Questions
 from adapters.slack.staff import Staff
 from adapters.slack.tenants import InstalledTenants
 from adapters.slack.told import EXPLAIN, FORGET_ME, REASON
+from core.i18n import text
 
 logger = logging.getLogger(__name__)
 
 COMMANDS = ("/ask", "/help", "/sources", "/about", "/forget-me", "/export-my-data", "/course")
-_NOT_INSTALLED = "I am not installed in this workspace any more. Please tell its admins."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def bolt_app(
         if not await installations.turns_away(context.team_id, context.enterprise_id):
             return await next_()
         if context.response_url is not None and context.respond is not None:
-            await context.respond(NOT_ADMITTED)
+            await context.respond(text("asking-not-admitted"))
         return BoltResponse(status=200, body="")
 
     app = AsyncApp(
@@ -89,7 +88,7 @@ def bolt_app(
         process_before_response=True,
         request_verification_enabled=False,
         raise_error_for_unhandled_request=True,  # else bolt logs what somebody wrote
-        user_facing_authorize_error_message=_NOT_INSTALLED,
+        user_facing_authorize_error_message=text("slack-not-installed"),
         attaching_conversation_kwargs_enabled=False,
     )
 

@@ -17,16 +17,15 @@ from adapters.slack.plain import escaped
 from core.channels.beside import Panels
 from core.channels.store import Place
 from core.errors import BotError
+from core.i18n import Message, text
 
 logger = logging.getLogger(__name__)
 
-GREETING = (
-    "Hello! Ask me about your course: I answer from its book, and every sentence has a number "
-    "that leads to the place where it stands."
+LOADING = (
+    Message("notice-searching"),
+    Message("slack-loading-reading"),
+    Message("slack-loading-checking"),
 )
-PROMPTS = "You could begin with"
-STATUS = "is looking it up …"
-LOADING = ("Searching the book …", "Reading the sections …", "Checking the citations …")
 _MOST_PROMPTS = 4
 _LONGEST_TITLE = 60
 _LONGEST_SECTION = 75
@@ -65,17 +64,21 @@ class Assistant:
             logger.warning("no prompts could be suggested: %s", error)
             prompts = []
         try:
-            await client.chat_postMessage(channel=channel, thread_ts=ts, text=escaped(GREETING))
+            await client.chat_postMessage(
+                channel=channel, thread_ts=ts, text=escaped(text("slack-greeting"))
+            )
             if prompts:
                 await client.assistant_threads_setSuggestedPrompts(
-                    channel_id=channel, thread_ts=ts, title=PROMPTS, prompts=prompts
+                    channel_id=channel, thread_ts=ts, title=text("slack-prompts"), prompts=prompts
                 )
         except (SlackClientError, aiohttp.ClientError, OSError) as error:
             logger.warning("an assistant's thread was not greeted: %s", error)
 
     async def busy(self, client: AsyncWebClient, channel: str, ts: str) -> None:
         """Show that an answer is being looked for, until there is one."""
-        await self._show_status(client, channel, ts, STATUS, LOADING)
+        await self._show_status(
+            client, channel, ts, text("slack-status"), [str(one) for one in LOADING]
+        )
 
     async def idle(self, client: AsyncWebClient, channel: str, ts: str) -> None:
         """Show that nothing is being looked for."""
@@ -112,7 +115,7 @@ class Assistant:
         )
         names = [section.rpartition(" › ")[2] for section in sections]
         return [
-            {"title": visible(name), "message": f"What does the book say about “{name}”?"}
+            {"title": visible(name), "message": text("slack-prompt-about", name=name)}
             for name in names
         ]
 

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from adapters.access.choice import PLACEHOLDER, Choice, request_in
+from adapters.access.choice import Choice, request_in
 from adapters.buttons import Button, custom_id, parsed
 from adapters.markdown.slack import to_mrkdwn
 from adapters.markdown.slack_rich import Parts, divided, quoted, rich_text
 from adapters.markdown.slack_text import controls_escaped, escaped_length, markdown_escaped
 from adapters.markdown.splitting import shortened, split
 from adapters.slack.outbound import Passage, Post
+from core import i18n
 
 Block = dict[str, Any]
 
@@ -103,7 +104,7 @@ def _menu(choice: Choice) -> Block:
     menu = {
         "type": "static_select",
         "action_id": CHOOSE,
-        "placeholder": _plain(PLACEHOLDER),
+        "placeholder": _plain(i18n.text("course-choose")),
         "options": options,
     }
     return {"type": "actions", "block_id": choice.name, "elements": [menu]}
@@ -142,10 +143,10 @@ def _icon(button: Button, request_id: UUID) -> Block:
         "action_id": f"gl:{button.value}",
         "value": str(request_id),
         "confirm": {
-            "title": _plain("Delete?"),
-            "text": _plain("The answer goes for everybody, with what is stored of it."),
-            "confirm": _plain("Delete"),
-            "deny": _plain("Cancel"),
+            "title": _plain(i18n.text("button-delete-question")),
+            "text": _plain(i18n.text("answer-delete-confirm")),
+            "confirm": _plain(i18n.text("button-delete")),
+            "deny": _plain(i18n.text("button-cancel")),
         },
     }
 

@@ -12,16 +12,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.about import DELETED
-from adapters.answer_actions import (
-    NOT_FOR_GUESTS,
-    NOTED,
-    NOTED_TOO,
-    REASON_KEPT,
-    AnswerActions,
-    Clicker,
-    Declined,
-)
+from adapters.answer_actions import AnswerActions, Clicker, Declined
 from adapters.buttons import Button
 from adapters.desk import FrontDesk
 from adapters.heard import Heard
@@ -49,6 +40,7 @@ from adapters.slack.told import (
     typed,
     update_modal,
 )
+from core import i18n
 from core.errors import BotError
 from core.models import AgentRequest
 from core.personal import PersonalData
@@ -57,12 +49,8 @@ logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
-NO_EVIDENCE = "This answer cites no passage of the book."
-TOO_LATE = "That took me too long to show it. Please press the button again."
-KEEPING_REASON = "Thank you. It takes me longer than usual to note this."
 _OF_ONES_OWN = frozenset({Button.STOP, Button.DELETE})
 """Their askers may press these anywhere and always."""
-NOT_IN_CHANNEL = "I am not in this channel, so I cannot write here. Invite me, then share it again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +121,9 @@ class Clicks:
             await update_modal(client, view["id"], _thanks(sentence))
 
         sentence = await self._unhurried.in_time(self._keep_reason(view), thank)
-        await ack(response_action="update", view=_thanks(sentence or KEEPING_REASON))
+        await ack(
+            response_action="update", view=_thanks(sentence or i18n.text("slack-keeping-reason"))
+        )
 
     async def forget(self, body: Json, respond: AsyncRespond) -> None:
         """Delete what is stored about the clicker, and say so in place of the button."""
@@ -144,7 +134,7 @@ class Clicks:
             await respond_with(respond, told(error.user_message))
             return
         if body.get("response_url"):
-            await respond_with(respond, told(DELETED), replace=True)
+            await respond_with(respond, told(i18n.text("privacy-deleted")), replace=True)
 
     async def pseudonyms(self, spot: Spot) -> list[str]:
         """Return the pseudonyms a person may have: one a workspace; raises StoreError.
@@ -199,12 +189,12 @@ class Clicks:
             await self._actions.vote(request_id, voter, helpful=False, reason=reason, cast_at=at)
         except BotError as error:
             return error.user_message
-        return REASON_KEPT
+        return i18n.text("vote-reason-kept")
 
     async def _helpful(self, press: _Press) -> str:
         voter, pressed = self._clicker(press.spot), moment_of(press.ts)
         await self._actions.vote(press.request_id, voter, helpful=True, cast_at=pressed)
-        return NOTED
+        return i18n.text("vote-noted")
 
     async def _not_helpful(self, press: _Press) -> str | None:
         voter, pressed = self._clicker(press.spot), moment_of(press.ts)
@@ -212,16 +202,16 @@ class Clicks:
         about = {"request": str(press.request_id), "pressed": press.ts}
         view = reason_modal(json.dumps({**about, "spot": asdict(press.spot)}))
         shown = await open_modal(press.client, press.body["trigger_id"], view)
-        return None if shown else NOTED_TOO
+        return None if shown else i18n.text("vote-noted-not-helpful")
 
     async def _evidence(self, press: _Press) -> str | None:
         turn = await self._actions.turn(press.request_id, self._clicker(press.spot))
         passages = outbound.evidence(turn.agent_response)
         if not passages:
-            return NO_EVIDENCE
-        view = shown_modal("Evidence", blocks.evidence(passages))
+            return i18n.text("answer-no-evidence")
+        view = shown_modal(i18n.text("button-evidence"), blocks.evidence(passages))
         shown = await open_modal(press.client, press.body["trigger_id"], view)
-        return None if shown else TOO_LATE
+        return None if shown else i18n.text("slack-too-late")
 
     async def _without_quote(self, press: _Press) -> None:
         private = self._is_private(press)
@@ -236,7 +226,7 @@ class Clicks:
     async def _share(self, press: _Press) -> str:
         spot = press.spot
         if not await is_in(press.client, spot.channel):
-            raise Declined(NOT_IN_CHANNEL)
+            raise Declined(i18n.text("slack-not-in-channel"))
         address = spot.address(post_question=spot.thread is None)
         clicker, position = self._clicker(spot), position_of(press.ts)
         return await self._actions.share(press.request_id, clicker, position, address)
@@ -257,7 +247,7 @@ class Clicks:
             return
         rules = await self._desk.rules_at(spot.location)
         if not rules.outsiders:
-            raise Declined(NOT_FOR_GUESTS)
+            raise Declined(i18n.text("asking-not-for-guests"))
 
     async def _is_staff(self, spot: Spot) -> bool:
         return await self._desk.is_staff(self._people.presence_of(spot))
@@ -275,7 +265,7 @@ class Clicks:
 def _thanks(sentence: str) -> Json:
     """Return the modal that stands in place of the one that asked for a reason."""
     text = {"type": "section", "text": plain(sentence)}
-    return shown_modal("What was wrong?", [text])
+    return shown_modal(i18n.text("vote-why"), [text])
 
 
 def _is_ephemeral(body: Json) -> bool:

@@ -12,39 +12,20 @@ from adapters.about import Facts, asked_here, in_words
 from adapters.access.whereabouts import Here
 from adapters.desk import FrontDesk
 from adapters.in_time import Unhurried
-from adapters.own_data import SENT, OwnData
+from adapters.own_data import OwnData
 from adapters.slack.clicks import Clicks
 from adapters.slack.files import send_file
 from adapters.slack.inbound import Spot, spot_of_command
 from adapters.slack.questions import Asked, Questions
 from adapters.slack.refusals import Refused
 from adapters.slack.told import answer_command, forget_button, told
+from core import i18n
 from core.errors import BotError
 from core.personal import PersonalData
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
-
-IN_DIRECT_MESSAGES = "I have sent you the file in our direct messages."
-NO_FILES = (
-    "I may not send files in this workspace. Please ask its admins to install me again: "
-    "the manifest has the scope `files:write` since then."
-)
-HOW_TO_ASK = """\
-**How to ask**
-- `/ask` a question; `/ask private` shows the answer to you alone, `/ask in "Chapter 3"` looks in \
-one section only.
-- Mention me in a channel, or write to me directly. In a thread that I opened you need no mention; \
-when you talk to each other there I fall silent until somebody mentions me.
-- **Explain a passage**: open a message's menu, *More message shortcuts*, *Explain this passage*. \
-Or quote it with `>`, or share it with me.
-- Every sentence of an answer has a number, and every number leads into the book. *Evidence* shows \
-the very words. What the book does not say I do not say.
-- `/sources` lists what I have read, `/forget-me` shows and deletes what is stored about you, \
-`/export-my-data` gives it to you as a file.
-
-Ask about me with `/help` and a question."""
 
 
 class Commands:
@@ -76,7 +57,7 @@ class Commands:
             asked = Asked(asked_here(text, "Slack"), private=True)
             await self._questions.take(body, ack, asked, course=self._facts.handbook)
         else:
-            await ack(told(HOW_TO_ASK))
+            await ack(told(i18n.text("slack-how-to-ask")))
 
     async def sources(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
         """List the titles of the course that this channel is answered from."""
@@ -103,13 +84,17 @@ class Commands:
     async def _exported(self, spot: Spot, client: AsyncWebClient) -> Json:
         try:
             file = await self._own_data.file(await self._clicks.pseudonyms(spot), spot.location)
-            await send_file(client, spot.user, file, SENT)
+            await send_file(client, spot.user, file, i18n.text("privacy-export-sent"))
         except Refused as refusal:
             logger.warning("a file was not sent: %s", refusal)
-            return told(NO_FILES if refusal.word == "missing_scope" else refusal.user_message)
+            return told(
+                i18n.text("slack-export-no-files")
+                if refusal.word == "missing_scope"
+                else refusal.user_message
+            )
         except BotError as error:
             return told(error.user_message)
-        return told(IN_DIRECT_MESSAGES)
+        return told(i18n.text("slack-export-in-direct-messages"))
 
     async def _stored(self, spot: Spot) -> Json:
         try:

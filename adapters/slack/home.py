@@ -16,10 +16,10 @@ from adapters.markdown.slack import to_mrkdwn
 from adapters.markdown.slack_text import controls_escaped, escaped_length, link, words
 from adapters.markdown.splitting import shortened, split
 from adapters.slack.clicks import Clicks
-from adapters.slack.commands import HOW_TO_ASK
 from adapters.slack.inbound import Spot
 from adapters.slack.plain import escaped
 from adapters.slack.told import forget_button, plain
+from core import i18n
 from core.access.reading import Reader
 from core.errors import BotError
 from core.inbox.base import Answered
@@ -76,15 +76,15 @@ class Home:
         stored = await self._personal.stored(pseudonyms)
         reader = (await self._desk.here(spot.location)).reader
         courses = await self._facts.courses(reader)
-        lines = [f"- {line}" for line in courses] or ["There is no course to answer from yet."]
+        lines = [f"- {line}" for line in courses] or [i18n.text("course-none-yet")]
         threads = await self._threads(spot, reader, pseudonyms, client)
         return [
-            _header("Courses"),
+            _header(i18n.text("slack-home-courses")),
             _section(_mrkdwn("\n".join(lines))),
-            _section(_mrkdwn(HOW_TO_ASK)),
-            _header("My recent threads"),
-            _section("\n".join(_fitting(threads)) or "None yet."),
-            _header("What is stored about me"),
+            _section(_mrkdwn(i18n.text("slack-how-to-ask"))),
+            _header(i18n.text("slack-home-threads")),
+            _section("\n".join(_fitting(threads)) or i18n.text("slack-home-no-threads")),
+            _header(i18n.text("slack-home-stored")),
             _section(escaped(in_words(stored, "Slack"))),
             *([forget_button()] if stored.anything else []),
         ]

@@ -16,8 +16,9 @@ from slack_sdk.errors import SlackClientError
 
 from adapters.slack.acknowledging import Dispatcher
 from adapters.slack.oauth import INSTALL, REDIRECT, NotAdmitted
-from adapters.slack.pages import UNREACHABLE, page
+from adapters.slack.pages import page
 from adapters.slack.signing import Signatures
+from core import i18n
 from core.errors import ConfigurationError, StoreError
 
 logger = logging.getLogger(__name__)
@@ -161,7 +162,7 @@ class Server:
             raise _unavailable(error) from error
         except (SlackClientError, aiohttp.ClientError, OSError, TimeoutError) as error:
             logger.warning("an installation failed: %s", type(error).__name__)
-            body = page(UNREACHABLE, INSTALL, "Begin again")
+            body = page(i18n.text("install-unreachable"), INSTALL, i18n.text("install-begin-again"))
             return web.Response(status=502, text=body, content_type="text/html")
 
 
@@ -199,4 +200,4 @@ def _answer(response: BoltResponse) -> web.Response:
 
 def _unavailable(error: StoreError) -> web.HTTPServiceUnavailable:
     logger.error("an installation failed: %s", error)
-    return web.HTTPServiceUnavailable(text="Please try again in a minute.")
+    return web.HTTPServiceUnavailable(text=i18n.text("install-try-again"))

@@ -14,9 +14,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.account import SCOPES
 from adapters.slack.installations import ManyInstallations, moment_of
-from adapters.slack.pages import INVITATION, callbacks, page
+from adapters.slack.pages import callbacks, page
 from adapters.slack.tenants import InstalledTenants
 from core.errors import RequestError
+from core.i18n import Message, text
 from core.installations.states import InstallStates
 from core.installations.store import Installed
 
@@ -59,16 +60,13 @@ class _Flow(AsyncOAuthFlow):
     """Bolt's flow, with our own page to begin at."""
 
     async def build_install_page_html(self, url: str, request: AsyncBoltRequest) -> str:
-        return page("Glossator answers questions from your course's book.", url, INVITATION)
+        return page(text("install-what"), url, text("install-invitation"))
 
 
 class NotAdmitted(RequestError):
     """A workspace that the operator does not let install the app."""
 
-    user_message = (
-        "This app is for other workspaces. Nothing was installed or stored; please ask the "
-        "people who run it."
-    )
+    sentence = Message("install-not-admitted")
 
 
 class _States(AsyncOAuthStateStore):

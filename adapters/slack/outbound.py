@@ -16,6 +16,7 @@ from adapters.markdown.slack_text import (
     words,
 )
 from adapters.markdown.splitting import shortened, split, utf16_length
+from core import i18n
 from core.grounding import wording
 from core.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
 from core.markdown.code import outside_code
@@ -36,7 +37,6 @@ _MOST_PASSAGES = 90
 _GOES_ON = " …"
 _NOTHING = "…"
 """Stands where a text is of characters that nobody can see."""
-_LEFT_OUT = "The rest does not fit here. Ask for a shorter answer, or about a part of it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Passage:
 
 def placeholder(request_id: UUID, headings: Sequence[str] = ()) -> Post:
     """Return what is shown until there is text: what is read, or that it is looked for."""
-    status = as_written(wording.reading(headings)) if headings else wording.SEARCHING
+    status = as_written(wording.reading(headings)) if headings else i18n.text("notice-searching")
     return Post(status, buttons=(Button.STOP,), request_id=request_id)
 
 
@@ -149,7 +149,7 @@ def answer(
     text = _below_question(asked, _body(response.response_text).strip() or _NOTHING)
     most = 1 if one_message else _LONGEST_ANSWER
     parts = split(text, LONGEST_MARKDOWN, count=escaped_length)
-    left_out = [_LEFT_OUT] if len(parts) > most else []
+    left_out = [i18n.text("answer-rest-left-out")] if len(parts) > most else []
     notes = _notes(response, [*remarks(response), *left_out])
     posts = [Post(part) for part in parts[:most]]
     posts[-1] = replace(posts[-1], notes=notes[0])

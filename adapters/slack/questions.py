@@ -11,11 +11,10 @@ from typing import Any
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.about import NOTHING_TO_EXPLAIN
-from adapters.desk import HOW_TO_ASK, FrontDesk, Received
+from adapters.desk import FrontDesk, Received
 from adapters.heard import Heard
 from adapters.in_time import done_in_time
-from adapters.intake.acceptor import SLOW, Intake
+from adapters.intake.acceptor import Intake
 from adapters.slack.address import Response
 from adapters.slack.inbound import (
     Spot,
@@ -40,6 +39,7 @@ from adapters.slack.told import (
     told,
     typed,
 )
+from core import i18n
 from core.models import now
 
 logger = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class Questions:
         """Take a question by command; the answer comes when its turn has come."""
         asked = Asked.of(str(body.get("text") or ""))
         if not asked.question:
-            await ack(told(HOW_TO_ASK))
+            await ack(told(i18n.text("asking-how")))
             return
         await self.take(body, ack, asked)
 
@@ -124,8 +124,8 @@ class Questions:
         if quote:
             view = explain_modal(quote, _metadata(body, await self._people.spot_of(body)))
         else:
-            text = {"type": "section", "text": plain(NOTHING_TO_EXPLAIN)}
-            view = shown_modal("Explain this passage", [text])
+            text = {"type": "section", "text": plain(i18n.text("asking-nothing-to-explain"))}
+            view = shown_modal(i18n.text("slack-explain-title"), [text])
         await open_modal(client, body["trigger_id"], view)
         await ack()
 
@@ -146,8 +146,10 @@ class Questions:
             )
 
         if await self._is_slow(key, heard, None):
-            text = {"type": "section", "text": plain(SLOW)}
-            await ack(response_action="update", view=shown_modal("Explain this passage", [text]))
+            text = {"type": "section", "text": plain(i18n.text("asking-slow"))}
+            await ack(
+                response_action="update", view=shown_modal(i18n.text("slack-explain-title"), [text])
+            )
         else:
             await ack()
 
@@ -177,7 +179,7 @@ class Questions:
             return False
         logger.warning("a question waits for the database: %s", key)
         if ack is not None:
-            await ack(told(SLOW))
+            await ack(told(i18n.text("asking-slow")))
         return True
 
     async def _is_private(self, spot: Spot, wished: bool | None) -> bool:

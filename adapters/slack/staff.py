@@ -8,13 +8,14 @@ from typing import Any
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 
-from adapters.channel_settings import NOTHING_TO_SET, ChannelSettings
+from adapters.channel_settings import ChannelSettings
 from adapters.features.staff_settings import StaffSettings
 from adapters.in_time import Unhurried
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_command
 from adapters.slack.people import People
 from adapters.slack.staff_commands import STAFF, StaffCommands, unescaped
 from adapters.slack.told import answer_command, told
+from core import i18n
 from core.channels.rules import Askers, FollowUps, Rules
 from core.channels.store import Place
 from core.errors import BotError, RequestError
@@ -24,17 +25,6 @@ logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
-HOW_TO_SET = """\
-**How to set me up here**
-- `/course show` shows what holds in this channel
-- `/course bind biology` answers from that course, `/course unbind` forgets it
-- `/course switch off` and `/course switch on`
-- `/course set length: short` with any of `follow-ups: until-people-talk` or `mention`, \
-`askers: everyone` or `staff`, `length: short`, `normal` or `long`, `private: yes`, \
-`auto-answer: yes`, `outsiders: yes`
-Put `workspace` at the end of any of them, and it holds in the whole workspace.
-- `/course staff list` shows who may do that; admins say `/course staff add @tutors`, or \
-`/course staff add @anna biology` for one course, and `/course staff remove @tutors`"""
 _WORKSPACE = "workspace"
 _YES_NO = {"yes": True, "on": True, "no": False, "off": False}
 _RULES = {
@@ -91,11 +81,11 @@ class Staff:
             return await self._lines(spot)
         changes = await self._changes(spot, words)
         if changes is None:
-            return HOW_TO_SET
+            return i18n.text("slack-how-to-set")
         place = spot.team if everywhere else spot.channel
         await self._settings.change(Place(PLATFORM, spot.team, place), spot.location, changes)
-        extent = "this workspace" if everywhere else "this channel"
-        return f"Done, for {extent}.\n{await self._lines(spot)}"
+        done = i18n.text("staff-done-workspace") if everywhere else i18n.text("staff-done-channel")
+        return f"{done}\n{await self._lines(spot)}"
 
     async def _changes(self, spot: Spot, words: list[str]) -> dict[str, Any] | None:
         """Return what a command changes; None: it says nothing that we know."""
@@ -122,13 +112,15 @@ def _set(words: list[str]) -> dict[str, Any]:
     """Return rules from words such as `length: short`, `length=short` or `length short`."""
     flat = " ".join(words).replace(":", " ").replace("=", " ").split()
     if not flat or len(flat) % 2:
-        raise RequestError(user_message=NOTHING_TO_SET)
+        raise RequestError(user_message=i18n.text("settings-nothing"))
     changes = dict[str, Any]()
     for name, value in zip(flat[::2], flat[1::2], strict=True):
         rule = _RULES.get(name.lower())
         if rule is None:
             known = ", ".join(_RULES)
-            raise RequestError(user_message=f"{name!r} cannot be set. What can be: {known}.")
+            raise RequestError(
+                user_message=i18n.text("slack-settings-unknown", name=name, known=known)
+            )
         changes[rule] = _value(name, rule, value.lower())
     return {name: getattr(Rules(**changes), name) for name in changes}
 
@@ -138,7 +130,8 @@ def _value(name: str, rule: str, value: str) -> object:
     if rule in _WORDS:
         known = {str(member.value): member for member in _WORDS[rule]}
     if value not in known:
-        raise RequestError(user_message=f"`{name}` may be: {', '.join(known)}.")
+        values = ", ".join(known)
+        raise RequestError(user_message=i18n.text("slack-settings-value", name=name, known=values))
     return known[value]
 
 

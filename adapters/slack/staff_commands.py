@@ -7,27 +7,11 @@ from adapters.access.standing import Presence
 from adapters.features.staff_settings import StaffSettings
 from adapters.markdown.slack_text import escape
 from adapters.slack.people import GROUPS_SCOPE, People
+from core import i18n
 from core.access.staff import NamedStaff, StaffKind
 from core.errors import RequestError
 
 STAFF = "staff"
-HOW_TO_NAME = """\
-**Who may set me up, besides the admins**
-- `/course staff list` shows who is staff
-- `/course staff add @tutors` names a user group, `/course staff add @anna` a person
-- `/course staff add @anna biology` names her for one course
-- `/course staff remove @anna` takes her out"""
-NO_MENTION = (
-    "Slack does not tell me whom you mean. Choose the group or person from what Slack suggests "
-    "after `@`. Where that does not help, switch *Escape channels, users, and links* on for "
-    "`/course` on the app's page, *Slash Commands*."
-)
-NO_MEMBER = "That is no member of this workspace, or a guest or an app: those are never staff."
-NO_GROUP = "I find nobody in that user group, so it would make nobody staff."
-NO_GROUPS_SCOPE = (
-    f"User groups count as soon as the app has the scope `{GROUPS_SCOPE}`: please have it "
-    "installed again with the current manifest."
-)
 _MENTION = re.compile(r"<(?:@|!subteam\^)(?P<id>[A-Z0-9]+)(?:\|[^<>]*)?>")
 _OTHER_ENTITY = re.compile(r"<[#!]?(?P<what>[^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 _KINDS = {"S": StaffKind.GROUP, "U": StaffKind.PERSON, "W": StaffKind.PERSON}
@@ -57,25 +41,25 @@ class StaffCommands:
             case ["list"], []:
                 return await self._listed(who)
             case _:
-                return HOW_TO_NAME
+                return i18n.text("slack-how-to-name")
 
     async def _added(self, who: Presence, named: NamedStaff) -> str:
         await self._staff.admit_naming(who)
         team, enterprise = _place(who)
         if named.kind is StaffKind.PERSON:
             if await self._people.member(team, enterprise, named.id) is None:
-                raise RequestError(user_message=NO_MEMBER)
+                raise RequestError(user_message=i18n.text("slack-staff-no-member"))
             return await self._staff.add(who, named)
         if not await self._people.may_read_groups(team, enterprise):
-            return f"{await self._staff.add(who, named)}\n{NO_GROUPS_SCOPE}"
+            return f"{await self._staff.add(who, named)}\n{_no_groups_scope()}"
         if not await self._people.people_in(team, enterprise, named.id):
-            raise RequestError(user_message=NO_GROUP)
+            raise RequestError(user_message=i18n.text("slack-staff-no-group"))
         return await self._staff.add(who, named)
 
     async def _listed(self, who: Presence) -> str:
         lines = await self._staff.lines(who)
         if await self._staff.groups(who) and not await self._people.may_read_groups(*_place(who)):
-            lines = [*lines, NO_GROUPS_SCOPE]
+            lines = [*lines, _no_groups_scope()]
         return "\n".join(f"- {line}" for line in lines)
 
 
@@ -89,10 +73,18 @@ class Names:
         """Return a name with its id; of those who have left, the id alone."""
         if named.kind is StaffKind.GROUP:
             handle = (await self._people.groups(*_place(who))).get(named.id, "")
-            return f"the group {escape(handle)} (`{named.id}`)" if handle else f"`{named.id}`"
+            return _group(escape(handle), named.id) if handle else f"`{named.id}`"
         member = await self._people.member(*_place(who), named.id)
         name = member.name if member else ""
         return f"{escape(name)} (`{named.id}`)" if name else f"`{named.id}`"
+
+
+def _no_groups_scope() -> str:
+    return i18n.text("slack-staff-no-groups-scope", scope=GROUPS_SCOPE)
+
+
+def _group(name: str, group_id: str) -> str:
+    return i18n.text("slack-staff-group", name=name, id=group_id)
 
 
 def unescaped(text: str) -> str:
@@ -108,7 +100,7 @@ def _typed(entity: re.Match[str]) -> str:
 def _named(whom: str, course: list[str]) -> NamedStaff:
     """Return who is meant by a mention, or by an id as the list shows it."""
     if _ID.fullmatch(whom) is None:
-        raise RequestError(user_message=NO_MENTION)
+        raise RequestError(user_message=i18n.text("slack-staff-no-mention"))
     return NamedStaff(_KINDS[whom[0]], whom, course[0] if course else None)
 
 

@@ -6,13 +6,15 @@ from adapters.markdown.slack_text import markdown_escaped
 from adapters.slack.blocks import Block, buttons
 from adapters.slack.outbound import Growing, Post
 from adapters.slack.rest import Rest
-from core.grounding import wording
+from core.i18n import Message
 
 BUFFER = 256
 """Characters that are gathered before they are sent, as the SDK does."""
-_SEARCHES = ("search", wording.SEARCHING)
+_SEARCHES = ("search", Message("notice-searching"))
 _READING = "read"
-_WRITES = ("write", "Writing, each sentence checked against the book …")
+_WRITES = ("write", Message("notice-writing"))
+Task = tuple[str, Message | str]
+"""A name, and what the reader sees."""
 
 
 def beginning(post: Post) -> list[Block]:
@@ -28,7 +30,7 @@ class Stream:
         self._rest = rest
         self._channel = channel
         self._ts = ts
-        self._doing = _SEARCHES
+        self._doing: Task = _SEARCHES
         self.sent = ""
 
     async def show(self, growing: Growing) -> None:
@@ -69,13 +71,13 @@ class Stream:
         if await self._rest.append_if_spare(self._channel, self._ts, [*self._next(reads)]):
             self._doing = reads
 
-    def _next(self, task: tuple[str, str]) -> Iterator[Block]:
+    def _next(self, task: Task) -> Iterator[Block]:
         """Yield that what was being done is done, and something else begun."""
         if task != self._doing:
             yield _task(self._doing, "complete")
             yield _task(task, "in_progress")
 
 
-def _task(task: tuple[str, str], status: str) -> Block:
+def _task(task: Task, status: str) -> Block:
     name, title = task
-    return {"type": "task_update", "id": name, "title": title, "status": status}
+    return {"type": "task_update", "id": name, "title": str(title), "status": status}

@@ -12,11 +12,11 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.about import DELETE
 from adapters.in_time import Unhurried
 from adapters.markdown.slack_rich import CONTROLS, divided
 from adapters.slack.blocks import fallback, markdown_blocks
 from adapters.slack.outbound import Post
+from core import i18n
 from core.feedback.store import LONGEST_REASON
 from core.models import MAX_QUESTION, MAX_SELECTED_TEXT
 
@@ -49,14 +49,14 @@ def forget_button() -> Json:
     """Return the button that deletes everything, which asks once more."""
     button: Json = {
         "type": "button",
-        "text": plain(DELETE),
+        "text": plain(i18n.text("privacy-delete-all")),
         "action_id": FORGET_ME,
         "style": "danger",
         "confirm": {
-            "title": plain("Delete?"),
-            "text": plain("Your questions and answers are gone for good."),
-            "confirm": plain("Delete"),
-            "deny": plain("Cancel"),
+            "title": plain(i18n.text("button-delete-question")),
+            "text": plain(i18n.text("privacy-delete-confirm")),
+            "confirm": plain(i18n.text("button-delete")),
+            "deny": plain(i18n.text("button-cancel")),
         },
     }
     return {"type": "actions", "elements": [button]}
@@ -110,9 +110,9 @@ def explain_modal(quote: str, metadata: str) -> Json:
         "type": "modal",
         "callback_id": EXPLAIN,
         "private_metadata": metadata,
-        "title": plain("Explain this passage"),
-        "submit": plain("Explain"),
-        "close": plain("Cancel"),
+        "title": plain(i18n.text("slack-explain-title")),
+        "submit": plain(i18n.text("slack-explain")),
+        "close": plain(i18n.text("button-cancel")),
         "blocks": [*_quote_blocks(quote[:MAX_SELECTED_TEXT]), _question_input(), _who_sees()],
     }
 
@@ -137,15 +137,15 @@ def reason_modal(metadata: str) -> Json:
         "type": "modal",
         "callback_id": REASON,
         "private_metadata": metadata,
-        "title": plain("What was wrong?"),
-        "submit": plain("Send"),
-        "close": plain("Close"),
+        "title": plain(i18n.text("vote-why")),
+        "submit": plain(i18n.text("button-send")),
+        "close": plain(i18n.text("button-close")),
         "blocks": [
             {
                 "type": "input",
                 "block_id": WHY,
                 "optional": True,
-                "label": plain("In your words"),
+                "label": plain(i18n.text("vote-in-your-words")),
                 "element": words,
             }
         ],
@@ -157,7 +157,7 @@ def shown_modal(title: str, blocks: Sequence[Json]) -> Json:
     return {
         "type": "modal",
         "title": plain(title),
-        "close": plain("Close"),
+        "close": plain(i18n.text("button-close")),
         "blocks": list(blocks),
     }
 
@@ -189,20 +189,20 @@ def _question_input() -> Json:
         "action_id": QUESTION,
         "multiline": True,
         "max_length": MAX_QUESTION,
-        "placeholder": plain("Explain this passage."),
+        "placeholder": plain(i18n.text("slack-explain-placeholder")),
     }
     return {
         "type": "input",
         "block_id": QUESTION,
         "optional": True,
-        "label": plain("Your question"),
+        "label": plain(i18n.text("slack-your-question")),
         "element": element,
     }
 
 
 def _who_sees() -> Json:
-    public = {"text": plain("Everybody, in the message's thread"), "value": PUBLIC}
-    private = {"text": plain("Only me"), "value": PRIVATE}
+    public = {"text": plain(i18n.text("slack-seen-by-everybody")), "value": PUBLIC}
+    private = {"text": plain(i18n.text("slack-seen-by-me")), "value": PRIVATE}
     element: Json = {
         "type": "radio_buttons",
         "action_id": WHO_SEES,
@@ -212,6 +212,6 @@ def _who_sees() -> Json:
     return {
         "type": "input",
         "block_id": WHO_SEES,
-        "label": plain("Who sees the answer"),
+        "label": plain(i18n.text("slack-who-sees")),
         "element": element,
     }

@@ -3,11 +3,7 @@
 from collections.abc import Iterator
 from enum import StrEnum
 
-from adapters.access.whereabouts import NO_COURSE, NOT_ADMITTED, WHICH_COURSE
-from adapters.delivering import TOO_OLD
-from adapters.desk import HOW_TO_ASK, NOT_HERE, STAFF_ONLY
-from adapters.intake.acceptor import SLOW
-from adapters.waiting import STILL_WAITING
+from core import i18n
 from core.errors import BotError, QuestionTooShort, RateLimited, ServiceError, Stopped
 
 
@@ -39,19 +35,24 @@ def _letters(text: str) -> str:
 
 
 def _sentences() -> Iterator[tuple[str, Said]]:
-    for text in (NOT_HERE, NOT_ADMITTED, NO_COURSE, STAFF_ONLY):
+    for text in (
+        i18n.text("asking-not-here"),
+        i18n.text("asking-not-admitted"),
+        i18n.text("course-none-yet-tell"),
+        i18n.text("asking-staff-only"),
+    ):
         yield text, Said.REFUSAL
-    yield HOW_TO_ASK, Said.POINTER
-    yield WHICH_COURSE, Said.POINTER
+    yield i18n.text("asking-how"), Said.POINTER
+    yield i18n.text("course-which"), Said.POINTER
     yield QuestionTooShort(1, 3).user_message, Said.REFUSAL
     yield RateLimited(1.0).user_message, Said.NOTICE
     yield Stopped().user_message, Said.NOTICE
-    yield SLOW, Said.SLOW
-    yield STILL_WAITING, Said.WAITING
+    yield i18n.text("asking-slow"), Said.SLOW
+    yield i18n.text("asking-still-waiting"), Said.WAITING
     failures: list[type[BotError]] = [BotError, *_kinds_of(ServiceError)]
     for failure in failures:
         yield failure.user_message, Said.APOLOGY
-    yield TOO_OLD, Said.APOLOGY
+    yield i18n.text("asking-too-old"), Said.APOLOGY
 
 
 def _kinds_of(error: type[BotError]) -> Iterator[type[BotError]]:

@@ -7,8 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from adapters.desk import NOT_HERE
-from adapters.intake.acceptor import SLOW
+from core import i18n
 from core.errors import RateLimited, ServiceError
 from core.inbox.base import request_id_for
 from tests.chaos.checker import Kind, check
@@ -48,7 +47,7 @@ def settled(history: History) -> list[Settlement | None]:
 @pytest.mark.parametrize(
     ("text", "settlement"),
     [
-        (NOT_HERE, Settlement.REFUSED),
+        (i18n.text("asking-not-here"), Settlement.REFUSED),
         (NOTICE, Settlement.NOTICED),
         (f"*{NOTICE}*".replace("17", "3"), Settlement.NOTICED),
         (ServiceError.user_message, Settlement.APOLOGISED),
@@ -78,7 +77,7 @@ def test_a_placeholder_settles_nothing() -> None:
 
 
 def test_that_it_takes_long_settles_only_what_was_never_accepted() -> None:
-    slow = [post(SLOW)]
+    slow = [post(i18n.text("asking-slow"))]
     unheard = asked(seen_at=None, done_at=None)
     assert settled(History(asked=[unheard], posts=slow)) == [Settlement.APOLOGISED]
     assert settled(History(asked=[asked()], posts=slow)) == [None]
@@ -163,7 +162,9 @@ def test_only_a_fault_while_it_is_settled_excuses_what_was_not_seen(
 
 
 def test_the_inbox_and_what_is_shown_have_to_say_the_same() -> None:
-    history = History(asked=[asked(inbox_says="answered")], posts=[post(NOT_HERE)])
+    history = History(
+        asked=[asked(inbox_says="answered")], posts=[post(i18n.text("asking-not-here"))]
+    )
     assert [anomaly.kind for anomaly in check(history)] == [Kind.CONTRADICTED]
     history.asked[0].inbox_says = "refused"
     assert check(history) == []
@@ -177,19 +178,19 @@ def astray(one: Asked, shown: Post) -> list[str]:
 
 
 def test_a_refusal_that_all_see_is_astray() -> None:
-    assert astray(asked(), post(NOT_HERE, reader="")) == [
+    assert astray(asked(), post(i18n.text("asking-not-here"), reader="")) == [
         "refused, for the asker, is seen by all who read the place"
     ]
-    assert astray(asked(), post(NOT_HERE)) == []
-    assert astray(asked(), post(NOT_HERE, reader="", is_direct=True)) == []
-    assert astray(asked(), post(NOT_HERE, reader="V")) == [
+    assert astray(asked(), post(i18n.text("asking-not-here"))) == []
+    assert astray(asked(), post(i18n.text("asking-not-here"), reader="", is_direct=True)) == []
+    assert astray(asked(), post(i18n.text("asking-not-here"), reader="V")) == [
         "refused, for the asker, is seen by somebody else alone"
     ]
 
 
 def test_on_discord_a_message_gets_a_reply_that_all_see_where_it_was_asked() -> None:
     there = replace(asked(), key="discord:1:2")
-    reply = post(NOT_HERE, reader="")
+    reply = post(i18n.text("asking-not-here"), reader="")
     assert astray(there, replace(reply, place="C")) == []
     assert len(astray(there, replace(reply, place="a thread"))) == 1
     assert len(astray(replace(there, deed="a command"), replace(reply, place="C"))) == 1
@@ -265,7 +266,7 @@ async def test_a_notice_is_of_the_question_that_the_inbox_says_was_noticed() -> 
     ]
     whispered = [
         world.posting.create(world.bot, world.channel, Draft(text), visible_to=ann)
-        for text in (SLOW, NOTICE)
+        for text in (i18n.text("asking-slow"), NOTICE)
     ]
     found = keys_of_whispers(all_asked, whispered)
     assert [found[message].rpartition(":")[2] for message in whispered] == ["3", "2"]

@@ -15,11 +15,12 @@ from adapters.access.membership import Membership
 from adapters.access.readers import Readers
 from adapters.access.standing import Standing
 from adapters.access.whereabouts import Whereabouts
-from adapters.desk import NOT_HERE, STAFF_ONLY, FrontDesk, Received
+from adapters.desk import FrontDesk, Received
 from adapters.guide import Guide, Shelfmark
 from adapters.heard import Heard
 from adapters.platform_clock import PlatformClock
 from bot.secrets import Pseudonyms
+from core import i18n
 from core.access.reading import Reader
 from core.access.roster import Described, Roster
 from core.access.staff import Member, NamedStaff, StaffKind, no_member
@@ -302,13 +303,13 @@ class TestCourses:
         await reception.rules.set(CHANNEL, Rules(excluded=True))
         assert await reception.desk.receive(heard()) is None
         command = heard(2, key="discord:i:2", token="secret", message=None)
-        assert refusal(await reception.desk.receive(command)) == NOT_HERE
+        assert refusal(await reception.desk.receive(command)) == i18n.text("asking-not-here")
 
     async def test_where_staff_only_may_ask_students_are_told_so(
         self, reception: Reception
     ) -> None:
         await reception.rules.set(CHANNEL, Rules(askers=Askers.STAFF))
-        assert refusal(await reception.desk.receive(heard())) == STAFF_ONLY
+        assert refusal(await reception.desk.receive(heard())) == i18n.text("asking-staff-only")
         assert refusal(await reception.desk.receive(heard(2, member=is_admin))) is None
 
     async def test_the_edited_question_of_staff_is_a_staff_members_too(
@@ -320,7 +321,9 @@ class TestCourses:
         again = asked.as_edit("1", 2)
         assert refusal(await reception.desk.redo(again, original=asked.key)) is None
         by_student = replace(again, key="discord:bot:1:edit:2", member=no_member)
-        assert refusal(await reception.desk.redo(by_student, original=asked.key)) == STAFF_ONLY
+        assert refusal(await reception.desk.redo(by_student, original=asked.key)) == i18n.text(
+            "asking-staff-only"
+        )
 
     @pytest.mark.parametrize(("later", "role"), [(False, "staff"), (True, None)])
     async def test_the_request_says_whether_staff_asks_unless_that_is_found_out_later(
@@ -347,7 +350,9 @@ class TestCourses:
         assert refusal(await reception.desk.receive(heard(1, member=tutor))) is None
         other = reception_rules.model_copy(update={"course_id": "algebra"})
         await reception.rules.set(CHANNEL, other)
-        assert refusal(await reception.desk.receive(heard(2, member=tutor))) == STAFF_ONLY
+        assert refusal(await reception.desk.receive(heard(2, member=tutor))) == i18n.text(
+            "asking-staff-only"
+        )
 
     async def test_the_length_that_was_set_is_asked_for(self, reception: Reception) -> None:
         await reception.rules.set(CHANNEL, Rules(answer_length=AnswerLength.SHORT))
@@ -488,7 +493,9 @@ class TestClicks:
 
     async def test_a_click_is_no_way_around_who_may_ask(self, reception: Reception) -> None:
         await reception.rules.set(CHANNEL, Rules(askers=Askers.STAFF))
-        assert refusal(await reception.desk.receive(heard(1, course="biology"))) == STAFF_ONLY
+        assert refusal(await reception.desk.receive(heard(1, course="biology"))) == i18n.text(
+            "asking-staff-only"
+        )
         about_me = await reception.desk.receive(heard(2, course="handbook"))
         assert refusal(about_me) is None
 

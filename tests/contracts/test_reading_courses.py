@@ -9,22 +9,14 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.about import Facts
-from adapters.access.admission import COURSE_GONE, Admission
+from adapters.access.admission import Admission
 from adapters.access.location import Location
-from adapters.access.whereabouts import NO_COURSE, WHICH_COURSE
-from adapters.answer_actions import (
-    GONE,
-    KEPT_PRIVATE,
-    NO_SUCH_COURSE,
-    SHARED,
-    AnswerActions,
-    Clicker,
-    Declined,
-)
+from adapters.answer_actions import AnswerActions, Clicker, Declined
 from adapters.channel_settings import ChannelSettings
 from adapters.desk import Received
 from adapters.heard import Heard
 from adapters.own_data import OwnData
+from core import i18n
 from core.access.tenants import Tenant
 from core.catalogue import Catalogue
 from core.channels.rules import OperatorRules, Rules
@@ -111,15 +103,21 @@ def refusal(received: Received | None) -> str | None:
 
 
 async def test_a_later_server_has_no_course_and_is_told_no_name(reception: Reception) -> None:
-    assert refusal(await reception.desk.receive(elsewhere())) == NO_COURSE
+    assert refusal(await reception.desk.receive(elsewhere())) == i18n.text("course-none-yet-tell")
     await reception.rules.set(Place("discord", "other", "lobby"), Rules(course_id="algebra"))
     told = refusal(await reception.desk.receive(elsewhere(2)))
     await reception.rules.set(Place("discord", "other", "lobby"), Rules(course_id="history"))
-    assert told == NO_COURSE == refusal(await reception.desk.receive(elsewhere(3)))
+    assert (
+        told
+        == i18n.text("course-none-yet-tell")
+        == refusal(await reception.desk.receive(elsewhere(3)))
+    )
 
 
 async def test_a_course_that_is_asked_for_by_name_is_no_way_around(reception: Reception) -> None:
-    assert refusal(await reception.desk.receive(elsewhere(course="algebra"))) == NO_COURSE
+    assert refusal(await reception.desk.receive(elsewhere(course="algebra"))) == i18n.text(
+        "course-none-yet-tell"
+    )
     asked = await reception.desk.receive(elsewhere(2, course="handbook"))
     assert asked is not None
     assert asked.arrival.request is not None
@@ -142,7 +140,7 @@ async def test_the_file_gives_a_place_the_course_that_it_binds(engine: AsyncEngi
     assert received.arrival.request is not None
     assert received.arrival.request.course_id == "biology"
     hall = elsewhere(2, channel="hall", places=("hall", "other"))
-    assert refusal(await reception.desk.receive(hall)) == NO_COURSE
+    assert refusal(await reception.desk.receive(hall)) == i18n.text("course-none-yet-tell")
 
 
 async def test_the_operator_hears_of_a_server_that_waits_and_of_none_that_the_file_binds(
@@ -200,7 +198,7 @@ async def test_a_question_of_before_a_revoke_is_not_answered(reception: Receptio
     await reception.access.revoke("biology", OTHER)
     checked = await admission.checked(job)
     assert checked.arrival.request is None
-    assert checked.arrival.refusal == COURSE_GONE
+    assert checked.arrival.refusal == i18n.text("course-gone")
 
 
 async def test_a_row_of_before_the_upgrade_tells_where_it_came_from(reception: Reception) -> None:
@@ -222,7 +220,7 @@ async def test_an_edit_after_a_revoke_is_not_answered_from_the_course(
     await reception.desk.receive(asked)
     await reception.access.revoke("biology", OTHER)
     redone = await reception.desk.redo(asked.as_edit("1", 5), asked.key)
-    assert refusal(redone) == NO_COURSE
+    assert refusal(redone) == i18n.text("course-none-yet-tell")
 
 
 @pytest.mark.parametrize("by", ["another tenant", "another person", "after a revoke"])
@@ -250,7 +248,7 @@ async def test_an_answers_id_opens_nothing_that_is_not_the_clickers(
     for attempt in tries:
         with pytest.raises(Declined) as declined:
             await attempt()
-        assert declined.value.user_message == GONE
+        assert declined.value.user_message == i18n.text("answer-gone")
 
 
 async def test_a_public_answer_is_open_to_all_of_its_tenant(
@@ -280,7 +278,9 @@ class TestDirectMessages:
         reception = Reception(engine, *COURSES, members=lambda tenant, _: tenant == OTHER)
         await Catalogue(engine).save_course(Course(course_id="biology", title="Biology"))
         await reception.access.meet(GUILD)
-        assert refusal(await reception.desk.receive(directly())) == NO_COURSE
+        assert refusal(await reception.desk.receive(directly())) == i18n.text(
+            "course-none-yet-tell"
+        )
         await reception.access.grant("biology", OTHER)
         received = await reception.desk.receive(directly(2))
         assert received is not None
@@ -294,7 +294,7 @@ class TestDirectMessages:
         received = await reception.desk.receive(asked)
         assert received is not None
         pending = received.arrival.pending
-        assert refusal(received) == WHICH_COURSE
+        assert refusal(received) == i18n.text("course-which")
         assert pending is not None
         assert received.arrival.address["choices"] == [
             ["algebra", "Algebra"],
@@ -309,7 +309,7 @@ class TestDirectMessages:
             await actions.choose(pending.request_id, "biology", ben, again)
         with pytest.raises(Declined) as declined:
             await actions.choose(pending.request_id, "history", ann, again)
-        assert declined.value.user_message == NO_SUCH_COURSE
+        assert declined.value.user_message == i18n.text("course-none-such-any-more")
         chosen = await actions.choose(pending.request_id, "biology", ann, again)
         assert isinstance(chosen, Received)
         assert chosen.arrival.request is not None
@@ -366,7 +366,7 @@ class TestDirectMessages:
         self, reception: Reception
     ) -> None:
         await reception.rules.set(Place("discord", "@me", "dm"), Rules(course_id="history"))
-        assert refusal(await reception.desk.receive(directly())) == WHICH_COURSE
+        assert refusal(await reception.desk.receive(directly())) == i18n.text("course-which")
 
     async def test_another_course_is_another_conversation(self, reception: Reception) -> None:
         sessions = set()
@@ -473,9 +473,11 @@ async def test_what_the_file_keeps_private_is_not_shared(
     request_id = await answered(strict, asked)
     with pytest.raises(Declined) as declined:
         await actions.share(request_id, clicker(asked, strict), 5, {"channel": 1})
-    assert declined.value.user_message == KEPT_PRIVATE
+    assert declined.value.user_message == i18n.text("answer-kept-private")
     narrower = clicker(asked, strict, places=("open", "category", "guild"))
-    assert await actions.share(request_id, narrower, 5, {"channel": 1}) == SHARED
+    assert await actions.share(request_id, narrower, 5, {"channel": 1}) == i18n.text(
+        "answer-shared"
+    )
 
 
 @pytest.mark.parametrize("closing", ["revoked", "removed"])

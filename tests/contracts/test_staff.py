@@ -7,10 +7,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.roster import Roster
 from core.access.staff import Member, MemberLookup, NamedStaff, StaffKind
-from core.access.staff_store import MOST_NAMED, TOO_MANY, StaffStore
+from core.access.staff_store import MOST_NAMED, StaffStore
 from core.access.tenants import Tenant
 from core.disclosure import Disclosure
 from core.errors import RequestError
+from core.i18n import text
 from core.workspaces import WorkspaceData
 
 GUILD, OTHER = Tenant("discord", "1"), Tenant("discord", "2")
@@ -67,7 +68,7 @@ async def test_no_more_are_named_than_may_be_and_what_was_named_stays(store: Sta
         await store.add(GUILD, NamedStaff(StaffKind.PERSON, str(number)))
     with pytest.raises(RequestError) as refused:
         await store.add(GUILD, TUTORS)
-    assert refused.value.user_message == TOO_MANY
+    assert refused.value.user_message == text("staff-too-many")
     assert len(await store.of(GUILD)) == MOST_NAMED
     assert not await store.add(GUILD, NamedStaff(StaffKind.PERSON, "1"))
     assert await store.add(OTHER, TUTORS)

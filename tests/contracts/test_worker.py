@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.delivering import TOO_OLD
 from adapters.janitor import Janitor
 from adapters.worker import STEPS
+from core import i18n
 from core.database import reading, write
 from core.errors import Stopped
 from core.inbox.base import Acceptance, State, Unheard
@@ -223,7 +223,7 @@ async def test_a_stale_question_gets_an_apology(house: House) -> None:
     async with house.open():
         await house.accept(event(1, sent_at=now() - timedelta(minutes=31)))
         await house.done()
-    assert house.answer(1) == [TOO_OLD]
+    assert house.answer(1) == [i18n.text("asking-too-old")]
 
 
 async def test_the_conversation_goes_on_in_the_thread_that_was_opened(engine: AsyncEngine) -> None:
@@ -446,7 +446,7 @@ async def test_an_answer_that_the_store_does_not_take_is_shown_when_no_try_is_le
     assert house.steps.count("turn stored") == 1
 
 
-@pytest.mark.parametrize(("claims", "shown"), [(20, [TOO_OLD]), (26, [])])
+@pytest.mark.parametrize(("claims", "shown"), [(20, [i18n.text("asking-too-old")]), (26, [])])
 async def test_an_event_that_many_processes_began_and_none_ended_is_apologised_for(
     engine: AsyncEngine, claims: int, shown: list[str]
 ) -> None:

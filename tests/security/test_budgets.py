@@ -14,8 +14,8 @@ from core.database import create_engine
 from core.errors import GenerationError, StoreError
 from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Rejected
 from core.generation.extractive import ExtractiveGenerator
-from core.grounding import wording
 from core.grounding.support import SupportChecker
+from core.i18n import text
 from core.models import AgentConfiguration, AgentRequest
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
@@ -104,7 +104,7 @@ async def test_nothing_is_spent_that_cannot_be_counted(library: Library) -> None
     budgets = Unreadable(engine, limits=Limits(total_tokens=1_000_000))
     answer = await agent(library, model, budgets).answer(asking("ann"))
     assert model.calls == 0
-    assert wording.NOT_COUNTED in answer.notices
+    assert text("notice-not-counted") in answer.notices
     assert answer.citations
     await engine.dispose()
 
@@ -143,7 +143,7 @@ async def at_once(one: Agent, model: Costly) -> None:
         await all_are_decided()
         model.hold.set()
         told = [await answer for answer in answers]
-    by_the_book = [answer for answer in told if wording.BUDGET_SPENT in answer.notices]
+    by_the_book = [answer for answer in told if text("notice-budget-spent") in answer.notices]
     assert len(by_the_book) == AT_ONCE - (model.calls - before)
     assert all(answer.citations for answer in told)
 
@@ -167,7 +167,7 @@ async def test_a_request_that_used_nothing_takes_no_room(library: Library) -> No
     budgets = TokenBudgets(engine, limits=Limits(total_tokens=A_CALL))
     one = agent(library, model, budgets)
     model.failures = 1
-    assert wording.MODEL_FAILED in (await one.answer(asking("ann"))).notices
+    assert text("notice-model-failed") in (await one.answer(asking("ann"))).notices
     assert (await one.answer(asking("ben"))).model_name == "costly"
-    assert wording.BUDGET_SPENT in (await one.answer(asking("eve"))).notices
+    assert text("notice-budget-spent") in (await one.answer(asking("eve"))).notices
     await engine.dispose()

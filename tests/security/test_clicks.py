@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from adapters.answer_actions import NOT_YOURS, STOPPING, AnswerActions, Clicker, Declined
+from adapters.answer_actions import AnswerActions, Clicker, Declined
 from bot.database import upgrade
 from core.database import create_engine
 from core.feedback.store import Feedback
+from core.i18n import text
 from core.inbox.base import Posted
 from core.inbox.store import Inbox
 from core.models import AgentRequest
@@ -82,7 +83,7 @@ async def staff() -> bool:
 async def declined(action: Any) -> None:
     with pytest.raises(Declined) as caught:
         await action
-    assert caught.value.user_message == NOT_YOURS
+    assert caught.value.user_message == text("answer-not-yours")
 
 
 async def test_a_private_answer_is_shared_by_its_asker_alone(stage: Stage) -> None:
@@ -93,8 +94,8 @@ async def test_a_private_answer_is_shared_by_its_asker_alone(stage: Stage) -> No
 
 async def test_an_answer_is_stopped_by_its_asker_and_staff_alone(stage: Stage) -> None:
     await declined(stage.actions.stop(stage.request_id, BEN, nobody))
-    assert await stage.actions.stop(stage.request_id, stage.ann, nobody) == STOPPING
-    assert await stage.actions.stop(stage.request_id, BEN, staff) == STOPPING
+    assert await stage.actions.stop(stage.request_id, stage.ann, nobody) == text("answer-stopping")
+    assert await stage.actions.stop(stage.request_id, BEN, staff) == text("answer-stopping")
 
 
 @pytest.mark.parametrize("by_staff", [False, True])

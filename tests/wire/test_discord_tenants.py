@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from adapters.access.whereabouts import NO_COURSE, NOT_ADMITTED, WHICH_COURSE
-from adapters.answer_actions import GONE
-from adapters.discord.staff import NOT_A_MEMBER
+from core import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Channel, Guild, Interaction, Message, User
@@ -86,7 +84,7 @@ async def test_a_later_server_is_told_of_no_course_and_the_operator_once(
         (await stranger.told("course show")).content,
         (await stranger.told("course bind", course="arden")).content,
     ]
-    assert said[0] == NO_COURSE
+    assert said[0] == i18n.text("course-none-yet-tell")
     assert not [name for name in NAMES for text in said if name in text.replace("bind arden", "")]
     nonsense = await stranger.told("course bind", course="cooking")
     assert said[-1] == nonsense.content
@@ -113,12 +111,14 @@ async def test_a_grant_opens_a_course_and_taking_it_back_closes_it(
     assert COVERED_FACT in await clicked(trial, stranger.owner, answer, evidence)
     await revoke(trial.bot.folder, "arden", stranger.name)
     await asyncio.sleep(FOLLOWS_IN)
-    assert await clicked(trial, stranger.owner, answer, evidence) == GONE
+    assert await clicked(trial, stranger.owner, answer, evidence) == i18n.text("answer-gone")
     follow_up = await trial.ask(stranger.owner, answer.channel, "And what does it weigh?")
-    assert follow_up.content == NO_COURSE
+    assert follow_up.content == i18n.text("course-none-yet-tell")
     edited = next(m for m in trial.said() if COVERED in m.content and m.channel is stranger.channel)
     await trial.world.edit(edited, f"{trial.mention} {COVERED} Please?")
-    await trial.until(lambda: NO_COURSE in answer.content or None, "the answer taken back")
+    await trial.until(
+        lambda: i18n.text("course-none-yet-tell") in answer.content or None, "the answer taken back"
+    )
 
 
 async def test_the_operators_server_has_nothing_of_what_another_owns(
@@ -154,14 +154,14 @@ async def test_an_answers_id_opens_nothing_in_another_server(
         for part in row["components"]:
             if part["label"] == "Evidence":
                 part["custom_id"] = forged
-    assert await clicked(trial, stranger.owner, own, forged) == GONE
+    assert await clicked(trial, stranger.owner, own, forged) == i18n.text("answer-gone")
 
 
 async def test_a_direct_message_is_asked_which_course_and_answered_then(trial: Trial) -> None:
     world, ann = trial.world, trial.user()
     direct = world.direct_channel(ann, world.bot)
     asked = await trial.answer_to(await world.say(ann, direct, COVERED))
-    assert asked.content == WHICH_COURSE
+    assert asked.content == i18n.text("course-which")
     [menu] = [part for row in asked.components for part in row["components"]]
     assert [option["value"] for option in menu["options"]] == ["arden", "vault"]
     chosen = await world.click(ann, asked, menu["custom_id"], ["arden"])
@@ -183,7 +183,7 @@ async def test_a_direct_message_reads_what_the_servers_of_its_writer_read(
     world.join(bea, stranger.guild)
     direct = world.direct_channel(bea, world.bot)
     nothing = await trial.answer_to(await world.say(bea, direct, COVERED))
-    assert nothing.content == NO_COURSE
+    assert nothing.content == i18n.text("course-none-yet-tell")
     await grant(trial.bot.folder, "arden", stranger.name)
     await asyncio.sleep(FOLLOWS_IN)
     answer = await trial.answer_to(await world.say(bea, direct, COVERED))
@@ -199,7 +199,7 @@ async def test_in_a_server_without_the_bot_the_asker_alone_is_answered(trial: Tr
     asked = await world.slash(ann, elsewhere.channel, "ask", question=COVERED, private=False)
     menu = await trial.result_of(asked)
     assert asked.ephemeral
-    assert menu.content == WHICH_COURSE
+    assert menu.content == i18n.text("course-which")
     [select] = [part for row in menu.components for part in row["components"]]
     chosen = await world.click(ann, menu, select["custom_id"], ["arden"])
     answer = await trial.result_of(chosen)
@@ -207,7 +207,7 @@ async def test_in_a_server_without_the_bot_the_asker_alone_is_answered(trial: Tr
     assert COVERED_FACT in answer.content
     assert "cannot show it" in await clicked(trial, ann, answer, button(answer, "Share"))
     setting = await world.slash(elsewhere.owner, elsewhere.channel, "course show")
-    assert (await trial.result_of(setting)).content == NOT_A_MEMBER
+    assert (await trial.result_of(setting)).content == i18n.text("discord-not-a-member-staff")
     assert elsewhere.name not in trial.bot.log
 
 
@@ -219,11 +219,13 @@ async def test_a_server_that_is_not_on_the_list_gets_one_sentence(
         other = Stranger(trial)
         await trial.bot.start()
         assert COVERED_FACT in (await trial.ask(trial.user(), trial.channel(), COVERED)).content
-        assert (await trial.ask(other.owner, other.channel, COVERED)).content == NOT_ADMITTED
+        assert (await trial.ask(other.owner, other.channel, COVERED)).content == i18n.text(
+            "asking-not-admitted"
+        )
         for command in ("sources", "about", "course show"):
-            assert (await other.told(command)).content == NOT_ADMITTED
+            assert (await other.told(command)).content == i18n.text("asking-not-admitted")
         helped = await other.told("help", question="How do I ask?")
-        assert helped.content == NOT_ADMITTED
+        assert helped.content == i18n.text("asking-not-admitted")
         guest = Stranger(trial, with_bot=False)
         trial.world.join(ann := trial.user(), guest.guild)
         asked: dict[str, dict[str, Any]] = {
@@ -233,7 +235,7 @@ async def test_a_server_that_is_not_on_the_list_gets_one_sentence(
         }
         for command, options in asked.items():
             given = await trial.world.slash(ann, guest.channel, command, **options)
-            assert (await trial.result_of(given)).content == NOT_ADMITTED
+            assert (await trial.result_of(given)).content == i18n.text("asking-not-admitted")
             assert given.ephemeral
         assert "may read no course yet" not in trial.bot.log
 

@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import pytest
 
+from core import i18n
 from core.budgets.store import Limits, TokenBudgets
 from core.composition import TextDelta
-from core.grounding import wording
 from core.models import AgentResponse, ContextMode, Outcome
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, UNCOVERED
 from tests.wire.answering import House, asking, open_house
@@ -177,7 +177,7 @@ async def test_a_question_in_another_language_is_looked_up_by_the_model(house: H
     )
     assert "alle vier Stunden" in answer.response_text
     assert answer.outcome is Outcome.PARTIAL
-    assert wording.TRANSLATED in answer.notices
+    assert i18n.text("notice-translated") in answer.notices
     assert WICK in " ".join(answer.citations[0].quote.split())
 
 
@@ -188,7 +188,7 @@ async def test_a_question_that_is_too_dear_says_so(folder: Path, models: Path) -
     ):
         answer = await house.agent.answer(asking(COVERED))
     assert server.requests == []
-    assert answer.notices[0] == wording.TOO_DEAR
+    assert answer.notices[0] == i18n.text("notice-too-dear")
 
 
 async def test_a_refusal_about_a_quoted_passage_is_no_sure_answer(house: House) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.grounding import wording
+from core.i18n import text
 from core.models import Outcome
 from tests.books import COVERED, COVERED_FACT
 from tests.command_line import CommandLine, Finished, shell
@@ -185,7 +185,7 @@ async def test_a_spent_budget_is_told_and_answered_in_the_books_own_words(
     for budget in ("USER_TOKENS", "COURSE_TOKENS", "TOTAL_TOKENS"):
         again = await answered(command_line.setting(**{f"BUDGET__{budget}": "50"}))
         assert (again.model_name, again.tokens_used) == ("extractive", 0)
-        assert wording.BUDGET_SPENT in again.notices
+        assert text("notice-budget-spent") in again.notices
     assert len(server.requests) == 1
 
 
@@ -210,7 +210,7 @@ async def test_when_gemini_is_down_the_book_answers_with_a_notice_and_one_line_i
     assert time.monotonic() - began < MOST_SECONDS
     assert done.code == 0
     assert COVERED_FACT in done.out
-    assert wording.MODEL_FAILED in done.out
+    assert text("notice-model-failed") in done.out
     [line] = done.err.splitlines()
     assert line.startswith("WARNING")
     assert "503" in line
@@ -247,7 +247,7 @@ async def test_the_demo_stays_offline_and_extractive_whatever_the_environment_sa
     assert "answered offline" in done.out
     follow_up = done.out.split("\n3. ", 1)[1].split("\n4. ", 1)[0]
     assert "The deleting is done by `glossator run`" in follow_up
-    assert wording.MODEL_FAILED not in done.out
+    assert text("notice-model-failed") not in done.out
     assert server.requests == []
 
 

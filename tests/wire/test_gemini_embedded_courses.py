@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.grounding import wording
+from core.i18n import text
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, write_files
 from tests.command_line import CommandLine, shell
 from tests.wire.gemini_faults import UNAVAILABLE
@@ -105,6 +105,6 @@ async def test_a_course_is_still_searched_while_geminis_embeddings_are_down(
     done = await finished(command_line, "ask", COVERED)
     assert done.code == 0
     assert COVERED_FACT in done.out
-    assert wording.SEARCHED_BY_WORDS in done.out
+    assert text("notice-searched-by-words") in done.out
     [line] = done.err.splitlines()
     assert "gemini-embedding-2" in line

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from core import i18n
 from core.agent import AgentEvent
 from core.composition import TextDelta, TextWithdrawn
-from core.grounding import wording
 from core.models import AgentResponse, Outcome
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE
 from tests.wire import gemini_faults as faults
@@ -158,7 +158,10 @@ async def test_when_gemini_is_gone_the_reader_gets_an_answer_at_once(
         started = time.monotonic()
         answer = await house.agent.answer(asking(COVERED))
         assert time.monotonic() - started < 5
-    assert (answer.model_name, answer.notices[0]) == ("extractive", wording.MODEL_FAILED)
+    assert (answer.model_name, answer.notices[0]) == (
+        "extractive",
+        i18n.text("notice-model-failed"),
+    )
     assert COVERED_FACT in answer.response_text
     assert any(COVERED_FACT in citation.quote for citation in answer.citations)
 
@@ -189,7 +192,10 @@ def _answer_in(seen: Sequence[AgentEvent]) -> AgentResponse:
 def _is_the_books_own_answer(seen: Sequence[AgentEvent]) -> None:
     answer = _answer_in(seen)
     assert answer.outcome in {Outcome.ANSWERED, Outcome.PARTIAL}
-    assert (answer.model_name, answer.notices[0]) == ("extractive", wording.MODEL_FAILED)
+    assert (answer.model_name, answer.notices[0]) == (
+        "extractive",
+        i18n.text("notice-model-failed"),
+    )
     assert COVERED_FACT in answer.response_text
     assert any(COVERED_FACT in citation.quote for citation in answer.citations)
     assert "Traceback" not in answer.model_dump_json()

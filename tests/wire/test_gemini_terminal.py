@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.grounding import wording
+from core import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.command_line import CommandLine
 from tests.wire.gemini_replies import Reply
@@ -68,7 +68,7 @@ async def test_at_a_terminal_what_gemini_could_not_finish_gives_way_to_the_books
     assert "\x1b[2KWARNING" in terminal.text  # on a line of its own, above what is searched
     _, _, final = terminal.text.rpartition("\x1b[?25h")
     assert COVERED_FACT in final
-    assert wording.MODEL_FAILED[:40] in final
+    assert i18n.text("notice-model-failed")[:40] in final
 
 
 class Terminal:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.answer_actions import KEPT_PRIVATE
+from core.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire import discord_bot, slack_bot
 from tests.wire.bot_process import PATIENCE
@@ -31,7 +31,7 @@ async def test_discord(one_course: Path, tmp_path: Path) -> None:
         share = await world.click(ann, answer, discord_bot.button(answer, "Share"))
         await share.response(PATIENCE)
         assert share.original is not None
-        assert share.original.content == KEPT_PRIVATE
+        assert share.original.content == text("answer-kept-private")
         assert not trial.from_bot(channel, trial.user())
 
 
@@ -46,5 +46,5 @@ async def test_slack(one_course: Path, tmp_path: Path) -> None:
         assert answer.ephemeral
         assert COVERED_FACT in answer.shown
         pressed = await world.click(ann, answer, SHARE)
-        assert (await trial.result_of(pressed)).shown == KEPT_PRIVATE
+        assert (await trial.result_of(pressed)).shown == text("answer-kept-private")
         assert not trial.from_bot(channel, trial.user())

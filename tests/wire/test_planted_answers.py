@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.settings import GeneratorName
-from core.grounding import wording
+from core import i18n
 from core.models import AgentResponse, ContextMode, Outcome, QuoteStatus
 from tests.wire.answering import House, asking, open_house
 from tests.wire.gemini_server import GeminiServer
@@ -88,7 +88,7 @@ def _is_doubted(answer: AgentResponse) -> None:
     _is_harmless(answer)
     assert answer.outcome in {Outcome.PARTIAL, Outcome.ABSTAINED}
     assert answer.confidence < _SURE
-    assert answer.notices.count(wording.PLANTED) == 1
+    assert answer.notices.count(i18n.text("notice-planted")) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,7 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
-from adapters.answer_actions import DELETING, NOT_YOURS
-from adapters.slack.assistant import GREETING
-from adapters.slack.clicks import NOT_IN_CHANNEL
-from adapters.slack.commands import IN_DIRECT_MESSAGES, NO_FILES
+from core import i18n
 from core.sessions.rows import FORGOTTEN_USER
 from tests.books import COVERED, COVERED_FACT, VERBATIM
 from tests.wire.discord_bot import FOREIGN_FACT
@@ -131,11 +128,11 @@ async def test_the_bin_deletes_an_answer_and_its_turn_for_its_asker_and_for_staf
     answer = await trial.answer_to(question)
     [asked] = [UUID(e["value"]) for e in elements(answer) if e["action_id"] == DELETE]
     other = await trial.world.click(ben, answer, DELETE)
-    assert (await trial.result_of(other)).shown == NOT_YOURS
+    assert (await trial.result_of(other)).shown == i18n.text("answer-not-yours")
     clicker = {"asker": ann, "admin": trial.world.owner, "named": tutor}[who]
     twice = [await trial.world.click(clicker, answer, DELETE) for _ in range(2)]
     told = [(await trial.result_of(click)).shown for click in twice]
-    assert told == [DELETING] * 2
+    assert told == [i18n.text("answer-deleting")] * 2
     await trial.until(lambda: not trial.from_bot(channel) or None, "nothing of the answer")
     assert answer.deleted
     assert rows_of(trial.bot.folder / "data", _TURN, asked.hex) == [(FORGOTTEN_USER, None)]
@@ -185,7 +182,7 @@ async def test_an_answer_is_not_shared_where_the_bot_may_not_write(trial: Trial)
     private = await trial.world.slash(ann, channel, "/ask", f"private {COVERED}")
     answer = await trial.result_of(private)
     refused = await trial.world.click(ann, answer, SHARE)
-    assert (await trial.result_of(refused)).shown == NOT_IN_CHANNEL
+    assert (await trial.result_of(refused)).shown == i18n.text("slack-not-in-channel")
     trial.world.enter(trial.world.bot, channel)
     shared = await trial.world.click(ann, answer, SHARE)
     assert "Shared in this channel" in (await trial.result_of(shared)).shown
@@ -223,7 +220,9 @@ async def test_export_my_data_comes_by_direct_message(trial: Trial) -> None:
     channel = trial.channel(ann, ben)
     await trial.ask(ann, channel, COVERED)
     await trial.ask(ben, channel, COVERED)
-    assert IN_DIRECT_MESSAGES in await told(trial, ann, channel, "/export-my-data")
+    assert i18n.text("slack-export-in-direct-messages") in await told(
+        trial, ann, channel, "/export-my-data"
+    )
     direct = trial.world.direct_channel(ann, trial.world.bot)
     _, sent = trial.from_bot(direct, ann)
     (file,) = sent.files
@@ -239,7 +238,9 @@ async def test_without_the_scope_for_files_whoever_exports_is_told_so(trial: Tri
     channel, scopes = trial.channel(ann), installation.scopes
     installation.scopes = scopes - {"files:write"}
     try:
-        assert NO_FILES in await told(trial, ann, channel, "/export-my-data")
+        assert i18n.text("slack-export-no-files") in await told(
+            trial, ann, channel, "/export-my-data"
+        )
     finally:
         installation.scopes = scopes
     assert not trial.from_bot(trial.world.direct_channel(ann, trial.world.bot), ann)
@@ -296,7 +297,11 @@ async def test_a_panel_is_greeted_once_however_often_it_is_told_of(trial: Trial)
     await trial.answer_to(await trial.world.assistant_say(thread, COVERED))
     here = [c for c in trial.world.history.calls if c.arguments.get("channel") == thread.channel.id]
     assert "conversations.replies" not in {call.method for call in here}
-    greetings = [m for m in trial.from_bot(thread.channel, ann) if GREETING[:20] in m.shown]
+    greetings = [
+        m
+        for m in trial.from_bot(thread.channel, ann)
+        if i18n.text("slack-greeting")[:20] in m.shown
+    ]
     assert len(greetings) == 1
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.answer_actions import NOT_FOR_GUESTS, NOT_YOURS
+from core import i18n
 from tests.books import COVERED, COVERED_FACT, VERBATIM
 from tests.wire.slack import Channel, Message, User
 from tests.wire.slack_bot import Trial, a_trial, elements
@@ -60,7 +60,7 @@ async def test_a_guest_gets_no_answer_by_a_button_unless_staff_allow_it(trial: T
     good = str(vote["positive_button"]["value"])
     for action, choice in ((WITHOUT_QUOTE, None), (EVIDENCE, None), ("gl:vote", good)):
         refused = await trial.world.click(guest, answer, action, choice)
-        assert (await trial.result_of(refused)).shown == NOT_FOR_GUESTS
+        assert (await trial.result_of(refused)).shown == i18n.text("asking-not-for-guests")
         assert not refused.opened
     await trial.quiet()
     assert trial.from_bot(channel) == [answer]
@@ -74,7 +74,7 @@ async def test_the_admin_of_another_workspace_is_no_staff_of_ours(trial: Trial) 
     guest, channel = shared(trial, ann)
     answer = await trial.ask(ann, channel, COVERED)
     click = await trial.world.click(guest, answer, DELETE)
-    assert (await trial.result_of(click)).shown == NOT_YOURS
+    assert (await trial.result_of(click)).shown == i18n.text("answer-not-yours")
 
 
 async def test_a_guest_who_was_answered_may_delete_the_answer(trial: Trial) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.slack.commands import IN_DIRECT_MESSAGES
+from core.i18n import text
 from tests.books import COVERED
 from tests.wire.slack import Channel, User
 from tests.wire.slack_bot import Trial, a_trial
@@ -65,7 +65,7 @@ async def test_forget_me_shows_and_deletes_what_was_asked_in_another_workspace(
 async def test_export_my_data_holds_what_was_asked_in_another_workspace(trial: Trial) -> None:
     ann, elsewhere = await moved(trial)
     exported = await trial.result_of(await trial.world.slash(ann, elsewhere, "/export-my-data"))
-    assert IN_DIRECT_MESSAGES in exported.shown
+    assert text("slack-export-in-direct-messages") in exported.shown
     (file,) = [
         file for m in trial.world.messages for file in m.files if ann.id in m.channel.members
     ]

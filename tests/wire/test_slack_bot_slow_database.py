@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.about import DELETED
-from adapters.answer_actions import NOTED, NOTED_TOO, REASON_KEPT
+from core.i18n import text
 from tests.books import COVERED
 from tests.wire.slack import Interaction
 from tests.wire.slack_bot import Trial, a_trial, elements
@@ -72,10 +71,10 @@ async def test_clicks_and_commands_are_acknowledged_and_answered_when_it_is_free
         bound = await world.slash(world.owner, trial.channel(), "/course", "set length: short")
         forgotten = await world.click(eve, stored, "gl:forget-me")
         await acknowledged(helpful, not_helpful, bound, forgotten)
-    assert (await trial.result_of(helpful)).shown == NOTED
-    assert (await trial.result_of(not_helpful)).shown == NOTED_TOO
+    assert (await trial.result_of(helpful)).shown == text("vote-noted")
+    assert (await trial.result_of(not_helpful)).shown == text("vote-noted-not-helpful")
     assert "Done, for this channel" in (await trial.result_of(bound)).shown
-    await trial.until(lambda: DELETED in stored.shown or None)
+    await trial.until(lambda: text("privacy-deleted") in stored.shown or None)
 
 
 async def test_a_reason_is_acknowledged_and_its_modal_says_later_that_it_is_kept(
@@ -89,5 +88,5 @@ async def test_a_reason_is_acknowledged_and_its_modal_says_later_that_it_is_kept
     [view] = click.opened
     with locked(trial):
         await acknowledged(await world.submit_view(ann, view, why="It is another lamp."))
-        assert REASON_KEPT not in str(view.body)
-    await trial.until(lambda: REASON_KEPT in str(view.body) or None)
+        assert text("vote-reason-kept") not in str(view.body)
+    await trial.until(lambda: text("vote-reason-kept") in str(view.body) or None)

@@ -6,15 +6,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.access.whereabouts import WHICH_COURSE
 from adapters.slack.people import GROUPS_SCOPE
-from adapters.slack.staff_commands import (
-    HOW_TO_NAME,
-    NO_GROUP,
-    NO_GROUPS_SCOPE,
-    NO_MEMBER,
-    NO_MENTION,
-)
+from core import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.slack import Channel, Message, User
 from tests.wire.slack_bot import Trial, a_trial
@@ -92,7 +85,12 @@ async def test_a_lecturer_who_chooses_a_course_in_a_direct_message_is_staff(tria
         await world.say(lecturer, direct, COVERED)
         menu = await trial.until(
             lambda: next(
-                (m for m in trial.from_bot(direct, lecturer) if WHICH_COURSE in m.shown), None
+                (
+                    m
+                    for m in trial.from_bot(direct, lecturer)
+                    if i18n.text("course-which") in m.shown
+                ),
+                None,
             )
         )
         await world.click(lecturer, menu, "gl:course", "arden")
@@ -164,13 +162,21 @@ async def test_guests_apps_and_people_of_elsewhere_are_not_named(trial: Trial) -
     guest = trial.user(guest=True)
     channel = trial.channel(foreign, guest, shared_with=(elsewhere,))
     for whom in (foreign, guest, world.bot):
-        assert await told(trial, owner, channel, f"staff add @{whom.name}") == NO_MEMBER
+        assert await told(trial, owner, channel, f"staff add @{whom.name}") == i18n.text(
+            "slack-staff-no-member"
+        )
     empty = world.add_subteam(world.workspace, f"empty{trial.people}")
-    assert await told(trial, owner, channel, f"staff add @{empty.handle}") == NO_GROUP
+    assert await told(trial, owner, channel, f"staff add @{empty.handle}") == i18n.text(
+        "slack-staff-no-group"
+    )
     for word in ("@nobody-of-that-name", "anna", "everybody"):
-        assert await told(trial, owner, channel, f"staff add {word}") == NO_MENTION
+        assert await told(trial, owner, channel, f"staff add {word}") == i18n.text(
+            "slack-staff-no-mention"
+        )
     for what in ("", "add", "list all", "promote @anna", "add @a b c"):
-        assert HOW_TO_NAME[:40] in await told(trial, owner, channel, f"staff {what}")
+        assert i18n.text("slack-how-to-name")[:40] in await told(
+            trial, owner, channel, f"staff {what}"
+        )
 
 
 async def test_without_the_scope_it_is_said_that_groups_do_not_count(
@@ -183,6 +189,8 @@ async def test_without_the_scope_it_is_said_that_groups_do_not_count(
         channel = await bound(trial, tutor)
         group = world.add_subteam(world.workspace, "tutors", tutor)
         told_so = await told(trial, owner, channel, "staff add @tutors")
-        assert told_so == f"`{group.id}` is now staff.\n{NO_GROUPS_SCOPE}"
+        assert told_so == f"`{group.id}` is now staff.\n{i18n.text('slack-staff-no-groups-scope')}"
         assert (await told(trial, tutor, channel, "show")).startswith(NOT_STAFF)
-        assert NO_GROUPS_SCOPE in await told(trial, owner, channel, "staff list")
+        assert i18n.text("slack-staff-no-groups-scope") in await told(
+            trial, owner, channel, "staff list"
+        )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.answer_actions import FINISHED, NOT_YOURS, STOPPING
+from core import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.pen import Pen, settings_for
@@ -103,9 +103,9 @@ async def test_an_answer_grows_in_place_and_is_stopped_by_its_asker_or_staff(
         assert searched == "Searching the book …"
         assert read.startswith(READS)
         assert writes.startswith("Writing")
-    assert await pressed(trial, ben, growing) == NOT_YOURS
+    assert await pressed(trial, ben, growing) == i18n.text("answer-not-yours")
     clicker = {"asker": ann, "admin": world.owner, "named": tutor}[who]
-    assert await pressed(trial, clicker, growing) == STOPPING
+    assert await pressed(trial, clicker, growing) == i18n.text("answer-stopping")
     await trial.until(lambda: [m for m in trial.from_bot(channel, ann) if is_stopped(m)], STOPPED)
     await trial.until(lambda: growing.deleted or None, "the end of what had been written")
     assert not trial.from_bot(channel)
@@ -135,5 +135,5 @@ async def test_a_finished_answer_is_not_stopped_by_a_late_press(desk: Desk, tria
     desk.pen.release()
     answer = await trial.answer_to(question)
     world.clock.advance(120.0)
-    assert (await trial.result_of(late)).shown == FINISHED
+    assert (await trial.result_of(late)).shown == i18n.text("answer-finished-already")
     assert COVERED_FACT in answer.shown

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core.grounding import wording
+from core import i18n
 from tests.books import COVERED, COVERED_FACT, VERBATIM
 from tests.wire.slack import Channel, ChannelKind, Message, RateLimited
 from tests.wire.slack_bot import Trial, a_trial
@@ -55,15 +55,15 @@ async def test_what_was_said_before_is_read_once_a_minute_and_else_the_answer_sa
 
     answer = await asked_below(trial, root, question)
     assert COVERED_FACT in answer.shown
-    assert wording.THREAD_PARTLY_SEEN not in answer.shown
+    assert i18n.text("notice-thread-partly-seen") not in answer.shown
     assert calls(trial, "conversations.replies") == 1
 
     other = await trial.world.say(ann, channel, COVERED)
     soon = await asked_below(trial, other, question)
-    assert wording.THREAD_PARTLY_SEEN in soon.shown
+    assert i18n.text("notice-thread-partly-seen") in soon.shown
     again = await asked_below(trial, root, f"{trial.mention} how heavy is the fog bell of Arden?")
     assert "half a ton" in again.shown
-    assert wording.THREAD_PARTLY_SEEN not in again.shown
+    assert i18n.text("notice-thread-partly-seen") not in again.shown
     assert calls(trial, "conversations.replies") == 1
 
 

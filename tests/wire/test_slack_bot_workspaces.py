@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.slack.pages import DECLINED, NOT_INSTALLED
+from core.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.grants import grant
 from tests.wire.slack_bot import Transport, Trial, a_trial
@@ -90,9 +90,9 @@ async def test_an_installation_is_made_once_and_in_its_own_browser_alone(trial: 
 async def test_whoever_declines_installs_nothing(trial: Trial) -> None:
     before = tokens(trial)
     status, page = await Browser(trial).get("/slack/oauth_redirect?error=access_denied&state=x")
-    assert (status, DECLINED in page) == (200, True)
+    assert (status, text("install-declined") in page) == (200, True)
     status, page = await Browser(trial).get("/slack/oauth_redirect?error=<b>gone</b>&state=x")
-    assert (status, NOT_INSTALLED in page, "gone" in page) == (400, True, False)
+    assert (status, text("install-refused") in page, "gone" in page) == (400, True, False)
     assert tokens(trial) == before
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.access.whereabouts import NO_COURSE, NOT_ADMITTED, WHICH_COURSE
+from core import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.discord_bot import FOREIGN_FACT
 from tests.wire.grants import grant
@@ -69,7 +69,7 @@ async def test_a_later_workspace_gets_nothing_until_it_is_granted(trial: Trial) 
     command = f"glossator courses grant COURSE slack:{other.id}"
     await trial.bot.says(command)
     stranger = Stranger(trial, other)
-    assert NO_COURSE in (await stranger.refusal(COVERED)).shown
+    assert i18n.text("course-none-yet-tell") in (await stranger.refusal(COVERED)).shown
     await grant(trial.bot.folder, "arden", f"slack:{other.id}")
     await asyncio.sleep(FOLLOWS_IN)
     assert COVERED_FACT in (await stranger.answer(COVERED)).shown
@@ -83,7 +83,9 @@ async def test_a_direct_message_is_asked_which_course_and_answered_then(trial: T
     direct = world.dm(ann)
     await world.say(ann, direct, COVERED)
     menu = await trial.until(
-        lambda: next((m for m in trial.from_bot(direct, ann) if WHICH_COURSE in m.shown), None)
+        lambda: next(
+            (m for m in trial.from_bot(direct, ann) if i18n.text("course-which") in m.shown), None
+        )
     )
     await world.click(ann, menu, "gl:course", "arden")
     await trial.until(
@@ -127,4 +129,4 @@ async def test_a_workspace_that_is_taken_off_the_list_is_not_called_uninstalled(
         await trial.bot.start()
         await trial.server.subscribe(f"{trial.bot.url}/slack/events")
         asked = await world.slash(stranger.user, stranger.channel, "/ask", COVERED)
-        assert (await trial.result_of(asked)).shown == NOT_ADMITTED
+        assert (await trial.result_of(asked)).shown == i18n.text("asking-not-admitted")

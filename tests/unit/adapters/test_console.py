@@ -16,6 +16,7 @@ from adapters.console import (
     printable,
 )
 from adapters.markdown.footnotes import confidence_in_words
+from core import i18n
 from core.errors import EmptyQuestion
 from core.grounding import wording
 from core.models import (
@@ -181,16 +182,16 @@ def test_confidence_is_told_in_words() -> None:
 
 
 async def test_the_plain_reply_prints_answer_footnotes_notices_and_closing_line() -> None:
-    answer = citing("A tree [1].", cited(), notices=(wording.QUOTE_CUT,))
+    answer = citing("A tree [1].", cited(), notices=(i18n.text("notice-quote-cut"),))
     answer_part, notes, notice, closing = (await plain(answer)).rstrip("\n").split("\n\n")
     assert answer_part == "A tree [1]."
     assert notes.startswith("[1] Heaps › Definition")
-    assert notice == wording.QUOTE_CUT
+    assert notice == i18n.text("notice-quote-cut")
     assert f"session {answer.conversation_id})" in closing
 
 
 async def test_the_terminal_reply_shows_the_same_in_colour() -> None:
-    answer = citing("A tree [1].", cited(), notices=(wording.QUOTE_CUT,))
+    answer = citing("A tree [1].", cited(), notices=(i18n.text("notice-quote-cut"),))
     shown = await on_terminal(answer)
     assert "A tree [1]." in shown
     assert "Heaps › Definition" in shown

@@ -5,9 +5,10 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.access.whereabouts import WHICH_COURSE, Here, Whereabouts
+from adapters.access.whereabouts import Here, Whereabouts
 from core.access.reading import Reader
 from core.channels.rules import Rules
+from core.i18n import text
 
 
 class Guide:
@@ -37,9 +38,9 @@ async def test_a_menu_says_how_many_courses_it_leaves_out(count: int, more: str)
     meant = await _meant(count, direct=True)
     assert len(meant.choices) == 25
     assert meant.refusal is not None
-    assert meant.refusal.startswith(WHICH_COURSE)
+    assert meant.refusal.startswith(text("course-which"))
     assert more in meant.refusal
-    assert (len(meant.refusal) > len(WHICH_COURSE)) == bool(more)
+    assert (len(meant.refusal) > len(text("course-which"))) == bool(more)
 
 
 @pytest.mark.parametrize(("count", "end"), [(20, "course-19."), (23, "course-19 and 3 more.")])

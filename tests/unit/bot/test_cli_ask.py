@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from bot.cli.exits import Exit
-from core.grounding import wording
+from core import i18n
 from core.models import AgentResponse, Outcome, QuoteStatus
 from tests.books import (
     ALTERED,
@@ -219,7 +219,7 @@ def test_a_section_that_does_not_say_it_does_not_speak_for_the_book(
 def test_nobody_is_sure_about_a_passage_that_is_not_in_the_book(lighthouse: CommandLine) -> None:
     done = lighthouse.here("ask", COVERED, "--quote", FOREIGN, "--json")
     answer = AgentResponse.model_validate_json(done.out)
-    assert wording.QUOTE_NOT_FOUND in answer.notices
+    assert i18n.text("notice-quote-not-found") in answer.notices
     assert answer.outcome is not Outcome.ANSWERED
     assert answer.confidence <= 0.3
 
@@ -228,7 +228,7 @@ def test_a_quote_of_another_book_does_not_hide_the_answer(lighthouse: CommandLin
     alone = answered(lighthouse, COVERED)
     both = answered(lighthouse, COVERED, "--quote", "To be or not to be, that is the question.")
     assert both.response_text == alone.response_text
-    assert wording.QUOTE_NOT_FOUND in both.notices
+    assert i18n.text("notice-quote-not-found") in both.notices
 
 
 def test_without_a_session_every_question_begins_one(lighthouse: CommandLine) -> None:

@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from core import i18n
 from core.agent import Agent
 from core.budgets.pricing import Prices
 from core.budgets.store import Limits, TokenBudgets
@@ -40,7 +41,6 @@ from core.generation.base import (
     Rejected,
 )
 from core.generation.extractive import ExtractiveGenerator
-from core.grounding import wording
 from core.grounding.support import SupportChecker
 from core.index.base import Candidate, SearchQuery
 from core.index.edge import EdgeIndex
@@ -314,9 +314,9 @@ async def test_what_was_said_in_a_thread_before_tells_what_a_question_is_about(
     answer = await house.agent(generator).answer(asked)
     assert generator.tasks[0].thread == thread
     assert any("wick" in chunk.content_text for chunk in answer.retrieved_chunks)
-    assert wording.THREAD_PARTLY_SEEN in answer.notices
+    assert i18n.text("notice-thread-partly-seen") in answer.notices
     alone = await house.agent(generator).answer(asking())
-    assert wording.THREAD_PARTLY_SEEN not in alone.notices
+    assert i18n.text("notice-thread-partly-seen") not in alone.notices
 
 
 async def test_no_more_turns_than_allowed_are_recalled(house: House) -> None:
@@ -351,7 +351,7 @@ async def test_a_partial_answer_carries_its_notice(house: House) -> None:
     house.configuration = AgentConfiguration(answered_from=1.0)
     answer = await house.agent().answer(asking())
     assert answer.outcome is Outcome.PARTIAL
-    assert wording.NOT_SURE in answer.notices
+    assert i18n.text("notice-not-sure") in answer.notices
 
 
 async def test_a_writer_that_finds_nothing_in_the_passages_makes_it_abstain(house: House) -> None:
@@ -419,7 +419,7 @@ async def test_when_the_embedding_model_fails_the_words_are_searched(house: Hous
     house.embedder.failing = True
     answer = await house.agent().answer(asking())
     assert COVERED_FACT in answer.response_text
-    assert wording.SEARCHED_BY_WORDS in answer.notices
+    assert i18n.text("notice-searched-by-words") in answer.notices
     unknown = await house.agent().answer(asking("Which enzyme unwinds it?", score_threshold=0.5))
     assert unknown.outcome is Outcome.ABSTAINED
 
@@ -432,7 +432,10 @@ async def test_when_the_writer_fails_the_books_own_sentences_answer(house: House
     answer = seen[-1]
     assert isinstance(answer, AgentResponse)
     assert COVERED_FACT in answer.response_text
-    assert (answer.model_name, answer.notices[0]) == ("extractive", wording.MODEL_FAILED)
+    assert (answer.model_name, answer.notices[0]) == (
+        "extractive",
+        i18n.text("notice-model-failed"),
+    )
     assert answer.tokens_used == 100
     assert "quota" not in answer.model_dump_json()
     [withdrawal] = [n for n, event in enumerate(seen) if isinstance(event, TextWithdrawn)]
@@ -521,7 +524,7 @@ async def test_a_spent_budget_leaves_the_books_own_sentences_and_a_line_that_say
     first = await agent.answer(asking(user_id=reader))
     second = await agent.answer(asking(user_id=reader))
     assert (first.model_name, second.model_name) == ("scripted", "extractive")
-    assert second.notices[0] == wording.BUDGET_SPENT
+    assert second.notices[0] == i18n.text("notice-budget-spent")
     assert len(generator.tasks) == 1
     assert (await agent.answer(asking(user_id=f"{reader}-2"))).model_name == "scripted"
 

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from core import i18n
 from core.composition import Composition, TextDelta
 from core.generation.base import Claim, Quoted
 from core.grounding import wording
@@ -69,7 +70,7 @@ def finished(
     pending = AgentResponse(
         query_id=asked.request_id,
         query_text=asked.query_text,
-        response_text=wording.SEARCHING,
+        response_text=i18n.text("notice-searching"),
         conversation_id=uuid4(),
         course_id=asked.course_id,
         model_name="scripted",
@@ -306,7 +307,7 @@ def test_a_doubtful_answer_says_so() -> None:
     composition = Composition(doubtful())
     add(composition, "A tree.", "A heap is a complete")
     answer = finished(composition)
-    assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (wording.NOT_SURE,))
+    assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (i18n.text("notice-not-sure"),))
 
 
 def test_the_bands_are_the_courses_own() -> None:
@@ -325,7 +326,7 @@ def test_an_answer_that_lost_most_of_its_draft_is_partial_and_trusted_less() -> 
     whole_draft = finished(composition)
     composition.tally.written = 3
     answer = finished(composition)
-    assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (wording.LEFT_OUT,))
+    assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (i18n.text("notice-left-out"),))
     assert (answer.claims_written, answer.claims_dropped) == (3, 2)
     assert answer.confidence < whole_draft.confidence / 2
 
@@ -335,7 +336,10 @@ def test_a_writer_that_finds_only_a_part_covered_makes_it_partial() -> None:
     add(composition, "A tree.", "A heap is a complete")
     composition.tally.not_covered = True
     answer = finished(composition)
-    assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (wording.PARTLY_COVERED,))
+    assert (answer.outcome, answer.notices) == (
+        Outcome.PARTIAL,
+        (i18n.text("notice-partly-covered"),),
+    )
 
 
 def test_within_a_section_nothing_is_said_of_the_whole_book() -> None:
@@ -348,9 +352,9 @@ def test_within_a_section_nothing_is_said_of_the_whole_book() -> None:
     assert answer.response_text == wording.not_carried(["Heaps"], within=True)
     composition = Composition(doubtful())
     add(composition, "A tree.", "A heap is a complete")
-    assert finished(composition, within).notices == (wording.NOT_SURE_WITHIN,)
+    assert finished(composition, within).notices == (i18n.text("notice-not-sure-within"),)
     composition.tally.not_covered = True
-    assert finished(composition, within).notices == (wording.PARTLY_COVERED_WITHIN,)
+    assert finished(composition, within).notices == (i18n.text("notice-partly-covered-within"),)
 
 
 def test_the_section_that_was_searched_is_not_the_nearest_elsewhere() -> None:
@@ -367,7 +371,7 @@ def test_an_answer_about_a_passage_that_is_not_in_the_book_is_not_sure() -> None
         answer = finished(composition, asked)
         assert answer.outcome is Outcome.PARTIAL
         assert answer.confidence <= 0.3
-        assert wording.QUOTE_NOT_FOUND in answer.notices
+        assert i18n.text("notice-quote-not-found") in answer.notices
 
 
 # --- a second look ------------------------------------------------------------------------
@@ -456,7 +460,7 @@ def test_a_quote_without_the_denial_of_its_sentence_is_told_with_the_whole_sente
         )
         assert answer.outcome is Outcome.PARTIAL
         assert answer.confidence <= 0.3
-        assert wording.NOT_SURE not in answer.notices
+        assert i18n.text("notice-not-sure") not in answer.notices
 
 
 @pytest.mark.parametrize("status", [QuoteStatus.VERBATIM, QuoteStatus.ALTERED])
@@ -490,11 +494,11 @@ def test_a_quote_of_another_book_is_told_in_a_notice() -> None:
     _, retrieval = quoted(location)
     composition, asked = Composition(retrieval), asking_about_a_quote()
     assert list(composition.open(asked)) == []
-    assert finished(composition, asked).notices == (wording.QUOTE_NOT_FOUND,)
+    assert finished(composition, asked).notices == (i18n.text("notice-quote-not-found"),)
 
 
 def test_a_quote_that_was_cut_is_told_in_a_notice() -> None:
     _, retrieval = quoted(None)
     composition, asked = Composition(retrieval), asking_about_a_quote(selected_text_cut=True)
     list(composition.open(asked))
-    assert wording.QUOTE_CUT in finished(composition, asked).notices
+    assert i18n.text("notice-quote-cut") in finished(composition, asked).notices

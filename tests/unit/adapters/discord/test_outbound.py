@@ -21,7 +21,7 @@ from adapters.discord.outbound import (
     thread_name,
 )
 from adapters.markdown.splitting import utf16_length
-from core.grounding import wording
+from core import i18n
 from core.markdown.code import code_in
 from core.models import (
     EXPLAIN_QUOTE,
@@ -85,7 +85,7 @@ def test_a_sure_answer_says_nothing_about_itself_and_others_say_how_sure_they_ar
 
 
 def test_a_doubt_that_a_notice_tells_is_not_told_twice() -> None:
-    unsure = response(outcome=Outcome.PARTIAL, notices=(wording.NOT_SURE,))
+    unsure = response(outcome=Outcome.PARTIAL, notices=(i18n.text("notice-not-sure"),))
     assert shown(answer(unsure, quoted=False)).count("ot sure") == 1
 
 

@@ -12,7 +12,7 @@ from adapters.buttons import Button
 from adapters.slack.blocks import blocks, evidence, fallback, pressed
 from adapters.slack.outbound import Post, answer, growing, placeholder, sentence, settled
 from adapters.slack.outbound import evidence as passages
-from core.grounding import wording
+from core import i18n
 from core.models import AgentResponse, Outcome, ResponseState
 from tests.answered import prose_on_slack
 from tests.attacks import attack_texts
@@ -85,7 +85,7 @@ def test_a_press_finds_its_way_back_to_the_request() -> None:
 def test_a_sure_answer_says_nothing_about_itself_and_others_say_how_sure_they_are() -> None:
     assert "sure" not in notes(answer(response(confidence=0.9), quoted=False))
     assert "Fairly sure: " in notes(answer(response(confidence=0.6), quoted=False))
-    unsure = response(outcome=Outcome.PARTIAL, notices=(wording.NOT_SURE,))
+    unsure = response(outcome=Outcome.PARTIAL, notices=(i18n.text("notice-not-sure"),))
     assert notes(answer(unsure, quoted=False)).count("ot sure") == 1
 
 

@@ -7,7 +7,8 @@ from slack_bolt.oauth.async_callback_options import AsyncFailureArgs, AsyncSucce
 from slack_bolt.oauth.async_oauth_settings import AsyncOAuthSettings
 from slack_bolt.request.async_request import AsyncBoltRequest
 
-from adapters.slack.pages import DECLINED, INSTALLED, NOT_INSTALLED, callbacks, page
+from adapters.slack.pages import callbacks, page
+from core.i18n import text
 
 SETTINGS = AsyncOAuthSettings(client_id="1.2", client_secret="x")
 REQUEST = AsyncBoltRequest(body="")
@@ -44,14 +45,14 @@ async def test_a_failure_is_told_without_its_reason(
     assert reason not in response.body
     assert "Glossator" in response.body
     assert "went wrong" not in response.body.lower()
-    assert (DECLINED in response.body) is (reason == "access_denied")
+    assert (text("install-declined") in response.body) is (reason == "access_denied")
     assert ('href="/slack/install"' in response.body) is (reason != "access_denied")
     assert "1970" in response.headers["set-cookie"][0]
 
 
 async def test_an_unknown_reason_says_what_to_do() -> None:
     response = await callbacks("/slack/install").failure(failed("anything", 200))
-    assert NOT_INSTALLED in response.body
+    assert text("install-refused") in response.body
 
 
 async def test_a_success_is_told() -> None:
@@ -63,7 +64,7 @@ async def test_a_success_is_told() -> None:
     )
     response = await callbacks("/slack/install").success(args)
     assert response.status == 200
-    assert INSTALLED in response.body
+    assert text("install-done") in response.body
 
 
 def test_no_word_is_markup() -> None:

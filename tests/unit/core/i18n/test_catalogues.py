@@ -9,7 +9,7 @@ from babel.messages.pofile import read_po
 from core.i18n import FALLBACK, LANGUAGES, Message, language_of, text, use_locale
 from core.i18n.catalogues import LOCALES
 
-_NAME = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
+_NAME = re.compile(r"(?<!\{)\{(\w+)(?:[:!][^}]*)?\}(?!\})")
 
 
 def messages(language: str) -> dict[str, list[str]]:
