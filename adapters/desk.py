@@ -17,7 +17,7 @@ from core.access.staff import Role, role_of
 from core.channels.rules import Askers, FollowUps, Rules
 from core.channels.store import ChannelRules, Conversation, Conversations, Place
 from core.errors import RequestError
-from core.i18n import text
+from core.i18n import text, use_locale
 from core.inbox.audience import Settlement
 from core.inbox.base import Accepted, Arrival, Kind, Unheard, request_id_for
 from core.inbox.store import Inbox
@@ -110,7 +110,9 @@ class FrontDesk:
         heard = await self._in_its_conversation(heard)
         if not await self._is_for_us(heard, rules):
             return None
-        arrival = await self._arrival(heard, rules)
+        heard = await heard.localised()
+        with use_locale(heard.locale):
+            arrival = await self._arrival(heard, rules)
         if arrival.refusal is not None and not heard.addressed and not heard.direct:
             return None
         return Received(arrival, await self._inbox.accept(arrival))
@@ -130,8 +132,11 @@ class FrontDesk:
         rules = await self.rules(heard)
         if _is_taken_back(heard, rules, known):
             return await self.forget(original, heard.key, heard.position)
+        heard = await heard.localised()
+        with use_locale(heard.locale):
+            arrival = await self._arrival(heard, rules)
         # It is as old as its acceptance, whenever the message was sent.
-        arrival = replace(await self._arrival(heard, rules), sent_at=None)
+        arrival = replace(arrival, sent_at=None)
         choices = arrival.address.get("choices", ())
         arrival = replace(
             arrival,

@@ -1,7 +1,7 @@
 """What a platform said, in no platform's words, before anybody decides about it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -20,6 +20,13 @@ _QUOTED = re.compile(r"^ {0,3}>(?:>>)? ?(.*)$")
 _FEWEST_WORDS = 3
 DIRECT_THREAD = "dm"
 """Stands for the thread in a direct message, which has none."""
+LocaleLookup = Callable[[], Awaitable[str | None]]
+"""Returns a person's locale; None where it cannot be found out."""
+
+
+async def no_locale() -> str | None:
+    """Return that an asker's locale cannot be found out."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +80,21 @@ class Heard:
     outsider: bool = False
     """Whether somebody of another organisation, or another app, said it."""
     locale: str | None = None
+    """The asker's, where it came with what was said."""
+    find_locale: LocaleLookup = field(default=no_locale, compare=False, repr=False)
+    """Finds the asker's locale out where it did not."""
     sent_at: datetime | None = None
     listening_since: datetime | None = None
     """Of what was found in the history: since when the bot listens again; None: it was heard
     when it was said."""
     token: str | None = None
     token_expires_at: datetime | None = None
+
+    async def localised(self) -> "Heard":
+        """Return what was heard, with its asker's locale as far as it can be found out."""
+        if self.locale is not None:
+            return self
+        return replace(self, locale=await self.find_locale())
 
     @property
     def location(self) -> Location:

@@ -7,6 +7,7 @@ from adapters.base import Reply
 from core.agent import Agent, Placed, as_asked
 from core.composition import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.errors import BotError, DeliveryError
+from core.i18n import current_language, use_locale
 from core.inbox.base import LeaseLost
 from core.models import AgentRequest
 
@@ -32,6 +33,11 @@ async def take_turn(
         LeaseLost: when somebody else has taken over the delivery.
         OSError: when the reader's end is gone.
     """
+    with use_locale(request.user_context.locale or current_language()):
+        await _take_turn(agent, request, reply, placed)
+
+
+async def _take_turn(agent: Agent, request: AgentRequest, reply: Reply, placed: Placed) -> None:
     try:
         async with aclosing(agent.stream(request, placed)) as events:
             async for event in events:

@@ -8,7 +8,7 @@ from adapters.base import ChatAdapter, ready
 from adapters.keeping import Reached, nothing
 from adapters.pulse import Pulse
 from core.errors import DeliveryError, StoreError
-from core.i18n import text
+from core.i18n import text, use_locale
 from core.inbox.base import Job
 from core.inbox.store import Inbox
 
@@ -79,7 +79,8 @@ class WaitingNotices:
         adapter = self._adapters[job.arrival.platform]
         try:
             async with asyncio.timeout(_LONGEST):
-                await adapter.notify(job, text("asking-still-waiting"))
+                with use_locale(job.arrival.locale):
+                    await adapter.notify(job, text("asking-still-waiting"))
         except (DeliveryError, TimeoutError) as error:
             logger.info("nobody is told that %s waits: %s", job.arrival.key, error)
         except Exception:

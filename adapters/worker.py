@@ -15,6 +15,7 @@ from adapters.pulse import Pulse
 from core.agent import Agent
 from core.budgets.store import TokenBudgets
 from core.errors import DeliveryError, StoreError
+from core.i18n import use_locale
 from core.inbox.base import Job, LeaseLost
 from core.inbox.store import Inbox
 from core.log_context import REQUEST
@@ -285,8 +286,9 @@ class Worker:
             self._deliveries.discard(delivery)
 
     async def _in_time(self, holding: Holding, delivery: Delivery, stale_after: timedelta) -> None:
-        async with asyncio.timeout(_LONGEST_JOB) as holding.limit:
-            await delivery.run(stale_after)
+        with use_locale(holding.job.arrival.locale):
+            async with asyncio.timeout(_LONGEST_JOB) as holding.limit:
+                await delivery.run(stale_after)
 
 
 async def _turn_of_loop() -> float:

@@ -118,7 +118,8 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
         clock=chats.clocks[PLATFORM],
     )
     tenants = InstalledTenants(chats.readers, of_operator=one is not None)
-    dispatcher = Dispatcher(bolt_app(listeners, installations, clients, tenants), unreadable)
+    app = bolt_app(listeners, installations, clients, tenants)
+    dispatcher = Dispatcher(app, unreadable, people.locale_of)
     transports += _transports(chats, dispatcher, many, tenants, closed, catch_up.begin)
     return SlackAdapter(
         workspaces=workspaces,

@@ -211,12 +211,13 @@ async def _tell_failure(interaction: Interaction, error: BotError) -> None:
 
 async def _contained(interaction: Interaction, doing: Callable[[], Awaitable[None]]) -> None:
     """Do what a click asks for; one that cannot be read is noted, and its clicker told."""
-    try:
-        await doing()
-    except Exception as error:  # noqa: BLE001 - a click of any form is answered
-        client = cast("Clickable", interaction.client)
-        client.unreadable.note("INTERACTION_CREATE", interaction.id, error)
-        await tell(interaction, BotError.user_message)
+    with i18n.use_locale(str(interaction.locale)):
+        try:
+            await doing()
+        except Exception as error:  # noqa: BLE001 - a click of any form is answered
+            client = cast("Clickable", interaction.client)
+            client.unreadable.note("INTERACTION_CREATE", interaction.id, error)
+            await tell(interaction, BotError.user_message)
 
 
 class AnswerButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=ANY):

@@ -26,6 +26,7 @@ from adapters.payloads import Json, mapping
 from adapters.unreadable import Unreadable, place_of, without_text
 from core import i18n
 from core.errors import BotError, ConfigurationError, ServiceError
+from core.i18n import use_locale
 from core.leases import Leases
 from core.metering import NO_METER, Meter
 
@@ -253,11 +254,13 @@ class Client(commands.AutoShardedBot):
         """Take in what was typed into a modal; discord.py knows no modal of before a restart."""
         with self.unreadable.contained("INTERACTION_CREATE", interaction.id):
             if (reason := reason_in(interaction)) is not None:
-                await self.clicks.reason_given(interaction, *reason)
+                with use_locale(str(interaction.locale)):
+                    await self.clicks.reason_given(interaction, *reason)
 
     async def on_unreadable_interaction(self, data: Json) -> None:
         """Tell the person behind an interaction that something is wrong with it."""
-        await tell_unread(self.http, data, BotError.user_message)
+        with use_locale(str(data.get("locale"))):
+            await tell_unread(self.http, data, BotError.user_message)
 
     async def on_error(self, event_method: str, /, *_: Any, **__: Any) -> None:
         """Log what went wrong with an event; the next one is heard all the same."""
@@ -281,12 +284,14 @@ class Commands(app_commands.CommandTree[Client]):
     async def _call(self, interaction: discord.Interaction[Client]) -> None:
         """Run a command; one whose payload discord.py cannot read is noted."""
         try:
-            await super()._call(interaction)
+            with use_locale(str(interaction.locale)):
+                await super()._call(interaction)
         except app_commands.AppCommandError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one command, its giver is told
             self.client.unreadable.note("INTERACTION_CREATE", interaction.id, error)
-            await _tell(interaction, BotError.user_message)
+            with use_locale(str(interaction.locale)):
+                await _tell(interaction, BotError.user_message)
 
     async def on_error(
         self, interaction: discord.Interaction[Client], error: app_commands.AppCommandError, /
@@ -310,7 +315,8 @@ class Commands(app_commands.CommandTree[Client]):
         self, interaction: discord.Interaction[Client], error: app_commands.AppCommandError, /
     ) -> None:
         """Tell of a failure without a look at the command, which may be what cannot be read."""
-        await self.on_error(interaction, error)
+        with use_locale(str(interaction.locale)):
+            await self.on_error(interaction, error)
 
 
 async def _tell(interaction: Interaction, text: str) -> None:

@@ -128,6 +128,7 @@ def heard_message(
         begins=place.in_forum and message.id == message.channel_id,
         member=lookup_in(around.guild, message.author.id, around.author),
         role_later=message.guild_id is not None and around.author is None,
+        locale=str(around.guild.preferred_locale) if around.guild is not None else None,
         sent_at=discord.utils.snowflake_time(message.id),
     )
 

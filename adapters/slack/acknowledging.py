@@ -20,6 +20,7 @@ from adapters.slack.payloads import id_of, kind_of, readable_body
 from adapters.slack.told import respond_with, told
 from adapters.unreadable import Unreadable
 from core.errors import BotError, DeliveryError, StoreDataError
+from core.i18n import use_locale
 
 logger = logging.getLogger(__name__)
 
@@ -54,9 +55,19 @@ def is_for_now(error: Exception) -> bool:
 class Dispatcher:
     """Gives events to the app, by whichever way they came."""
 
-    def __init__(self, app: AsyncApp, unreadable: Unreadable) -> None:
-        """Prepare to hand on; nothing that a listener raises gets past this."""
+    def __init__(
+        self,
+        app: AsyncApp,
+        unreadable: Unreadable,
+        locale_of: Callable[[dict[str, Any]], Awaitable[str | None]],
+    ) -> None:
+        """Prepare to hand on; nothing that a listener raises gets past this.
+
+        Args:
+            locale_of: Returns the locale of who used the app, as `People.locale_of` does.
+        """
         self._app = app
+        self._locale_of = locale_of
         self._unreadable = unreadable
         app.error(_failed(unreadable))
 
@@ -69,7 +80,8 @@ class Dispatcher:
         try:
             body = readable_body(payload)
             request = AsyncBoltRequest(mode="socket_mode", body=body)
-            response = await self._app.async_dispatch(request)
+            with use_locale(await self._locale_of(body)):
+                response = await self._app.async_dispatch(request)
         except Exception as error:  # noqa: BLE001 - an event of any form is acknowledged
             return self.passed_over(payload, error)
         if response.status in (DONE, NOT_YET):

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 
 import aiohttp
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
@@ -95,7 +96,7 @@ class Server:
             await self._runner.cleanup()
 
     def _routes(self) -> web.Application:
-        server = web.Application()
+        server = web.Application(middlewares=[_in_their_language])
         if self._dispatcher is not None:
             server.router.add_post(EVENTS, self._event)
         if self._flow is not None:
@@ -164,6 +165,14 @@ class Server:
             logger.warning("an installation failed: %s", type(error).__name__)
             body = page(i18n.text("install-unreachable"), INSTALL, i18n.text("install-begin-again"))
             return web.Response(status=502, text=body, content_type="text/html")
+
+
+@web.middleware
+async def _in_their_language(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Show a page in the first language that a browser names."""
+    first = request.headers.get("Accept-Language", "").partition(",")[0].partition(";")[0]
+    with i18n.use_locale(first.strip()):
+        return await handler(request)
 
 
 def _payload(body: bytes | None, content_type: str) -> Any:

@@ -14,7 +14,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.access.standing import Presence
 from adapters.heard import Heard
-from adapters.slack.inbound import PLATFORM, Spot, spot_of_interaction
+from adapters.slack.inbound import PLATFORM, Spot, spot_of_interaction, team_of
 from adapters.slack.installations import Installations
 from adapters.slack.refusals import CHANNEL_IS_CLOSED
 from adapters.slack.workspaces import Clients
@@ -30,7 +30,10 @@ Json = Mapping[str, Any]
 GROUPS_SCOPE = "usergroups:read"
 """Without it, user groups make nobody staff."""
 _MEMBER, _GROUP, _GROUPS, _COLLEAGUE = "member", "group", "groups", "colleague"
+_LOCALE = "locale"
 """What is asked about an id."""
+_OPENED = frozenset({"app_home_opened", "assistant_thread_started"})
+"""Events that are no messages, and show their user something."""
 _PEOPLE = ("U", "W")
 """How the ids of people begin; those of old integrations begin with B."""
 _NO_GROUPS = frozenset[str]()
@@ -43,6 +46,8 @@ _FRESH = 300.0
 _MOST_KNOWN = 10_000
 _PATIENCE = 1.5
 """Seconds for what a command or a click waits for."""
+_HURRY = 0.5
+"""Seconds for the language of an answer, which is English where Slack does not tell it."""
 
 
 class People:
@@ -62,7 +67,10 @@ class People:
         enterprise = heard.address["enterprise"]
         asked = partial(self.member, heard.workspace, enterprise, heard.user)
         known = no_member if heard.outsider else asked
-        return replace(heard, member=known, organisation=enterprise, role_later=True)
+        locale = partial(self.locale, heard.workspace, enterprise, heard.user)
+        return replace(
+            heard, member=known, organisation=enterprise, role_later=True, find_locale=locale
+        )
 
     def presence_of(self, spot: Spot) -> Presence:
         """Return somebody at a place, as far as it decides whether they are staff there."""
@@ -87,6 +95,30 @@ class People:
         held = [group for group, people in zip(ordered, inside, strict=True) if user in people]
         found: Member = replace(member, holds=frozenset(held))
         return found
+
+    async def locale(self, team: str, enterprise: str | None, user: str) -> str | None:
+        """Return the locale that somebody has set in Slack; None where Slack does not say."""
+        if not user.startswith(_PEOPLE):
+            return None
+        asking = partial(self._locale, team, enterprise, user)
+        found: str | None = await self._asked((team, user, _LOCALE), asking, None, _HURRY)
+        return found
+
+    async def locale_of(self, body: Json) -> str | None:
+        """Return the locale of who used the app, by an event as Slack sent it.
+
+        None for messages: only those that are answered need it, and `introduced` finds it out.
+        """
+        event: Json = body.get("event") or {}
+        if event and event.get("type") not in _OPENED:
+            return None
+        panel: Json = event.get("assistant_thread") or {}
+        person: Json | str = body.get("user") or {}
+        user = person if isinstance(person, str) else person.get("id")
+        user = user or body.get("user_id") or event.get("user") or panel.get("user_id")
+        enterprise: Json = body.get("enterprise") or {}
+        team, wider = body.get("team_id"), body.get("enterprise_id") or enterprise.get("id")
+        return await self.locale(str(team or wider or team_of(body)), wider, str(user or ""))
 
     async def people_in(self, team: str, enterprise: str | None, group: str) -> frozenset[str]:
         """Return the ids of a user group's people; nobody where Slack does not say."""
@@ -114,11 +146,16 @@ class People:
         client = await self._clients.of(team, enterprise)
         home = await self._installations.find(team, enterprise)
         found = await _user(client, user)
+        self._keep((team, user, _LOCALE), found.get("locale"))
         if home is None or not _is_of(home, found) or any(found.get(no) for no in _NO_MEMBERS):
             return None
         profile = found.get("profile") or {}
         name = str(profile.get("display_name") or found.get("real_name") or "")
         return Member(user, is_admin=_is_admin(found), name=name)
+
+    async def _locale(self, team: str, enterprise: str | None, user: str) -> str | None:
+        client = await self._clients.of(team, enterprise)
+        return (await _user(client, user)).get("locale")
 
     async def _groups(self, team: str, enterprise: str | None) -> Mapping[str, str]:
         client, team_id = await self._of(team, enterprise)
@@ -170,22 +207,29 @@ class People:
         return bool(await self._asked((home.place, user, _COLLEAGUE), is_colleague, False))
 
     async def _asked(
-        self, key: Hashable, asking: Callable[[], Awaitable[Any]], otherwise: object
+        self,
+        key: Hashable,
+        asking: Callable[[], Awaitable[Any]],
+        otherwise: object,
+        patience: float = _PATIENCE,
     ) -> Any:
         """Return what Slack says, or said lately; `otherwise` where it does not tell soon."""
         asked_at, known = self._known.get(key, (-_FRESH, None))
         if time.monotonic() - asked_at < _FRESH:
             return known
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(patience):
                 answer = await asking()
         except (SlackClientError, BotError, aiohttp.ClientError, OSError) as error:
             logger.warning("Slack does not say who somebody is: %s", error or "not in time")
             return otherwise
+        self._keep(key, answer)
+        return answer
+
+    def _keep(self, key: Hashable, answer: object) -> None:
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         self._known[key] = (time.monotonic(), answer)
-        return answer
 
 
 async def is_in(client: AsyncWebClient, channel: str) -> bool:
@@ -201,7 +245,7 @@ async def is_in(client: AsyncWebClient, channel: str) -> bool:
 
 
 async def _user(client: AsyncWebClient, user: str) -> Json:
-    found: Json = (await client.users_info(user=user))["user"]
+    found: Json = (await client.users_info(user=user, include_locale=True))["user"]
     return found
 
 

@@ -10,6 +10,7 @@ import pytest
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 
+from adapters.heard import no_locale
 from adapters.slack.acknowledging import Dispatcher
 from adapters.slack.client import SlackClient
 from adapters.slack.sockets import Sockets
@@ -58,7 +59,7 @@ async def a_line(server: SlackServer, takes: float) -> AsyncIterator[Line]:
         told.append(event["text"])
         return BoltResponse(status=200)
 
-    dispatcher = Dispatcher(app, Unreadable("slack", (), NO_METER))
+    dispatcher = Dispatcher(app, Unreadable("slack", (), NO_METER), lambda _: no_locale())
     sockets = Sockets(dispatcher, world.app.app_token, SlackClient(server.api_url), begun.release)
     running = asyncio.create_task(sockets.run())
     line = Line(sockets, told, begun)

@@ -74,7 +74,10 @@ def open_conversation(request: Request) -> Json:
 def user_info(request: Request) -> Json:
     """users.info."""
     user = request.world.find_user(request.required("user"), request.installation)
-    return {"ok": True, "user": user_payload(user, request.installation)}
+    shown = user_payload(user, request.installation)
+    if request.flag("include_locale"):
+        shown["locale"] = user.locale
+    return {"ok": True, "user": shown}
 
 
 def user_conversations(request: Request) -> Json:

@@ -53,6 +53,7 @@ class User:
     guest: bool = False
     """Restricted to some channels (not: of another workspace)."""
     deleted: bool = False
+    locale: str = "en-US"
 
     def is_of(self, workspace: Workspace) -> bool:
         """Tell whether this is somebody of a workspace, or of its organisation."""
