@@ -70,9 +70,8 @@ def ids_in(source: str) -> Iterator[tuple[int, str | None]]:
     lookups = {"i18n.text", "i18n.Message", *_lookups(tree)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in lookups:
-            first = node.args[0] if node.args else None
-            is_literal = isinstance(first, ast.Constant) and isinstance(first.value, str)
-            yield node.lineno, first.value if is_literal else None
+            given = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+            yield node.lineno, given if isinstance(given, str) else None
 
 
 def modules(*rooms: str) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,10 @@ import io
 from functools import cache
 from gettext import GNUTranslations
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
 
 FALLBACK = "en"
 """The language that has every message."""
@@ -41,17 +45,20 @@ def catalogue(language: str) -> Catalogue:
 
 
 def _compiled(language: str) -> GNUTranslations:
-    # Babel costs 15 ms to import, so only a process that shows a message pays for it.
-    from babel.messages.catalog import Catalog
+    # Babel costs 20 ms to import, so only a process that shows a message pays for it. Its own
+    # data of a language would cost 10 ms more: the plural rule is the one of the first file.
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 
-    whole = Catalog(locale=language)
+    whole: Catalog | None = None
     for file in sorted((LOCALES / language).glob("*.po")):
         with file.open("rb") as lines:
-            for message in read_po(lines, locale=language, abort_invalid=True):
-                if message.id:
-                    whole[message.id if isinstance(message.id, str) else message.id[0]] = message
+            subject = read_po(lines, abort_invalid=True)
+        whole = whole or subject
+        for message in subject if subject is not whole else ():
+            if message.id:
+                whole[message.id if isinstance(message.id, str) else message.id[0]] = message
+    assert whole is not None, "a language has messages"
     compiled = io.BytesIO()
     write_mo(compiled, whole)
     compiled.seek(0)

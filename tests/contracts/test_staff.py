@@ -68,7 +68,7 @@ async def test_no_more_are_named_than_may_be_and_what_was_named_stays(store: Sta
         await store.add(GUILD, NamedStaff(StaffKind.PERSON, str(number)))
     with pytest.raises(RequestError) as refused:
         await store.add(GUILD, TUTORS)
-    assert refused.value.user_message == text("staff-too-many")
+    assert refused.value.user_message == text("staff-too-many", most=MOST_NAMED)
     assert len(await store.of(GUILD)) == MOST_NAMED
     assert not await store.add(GUILD, NamedStaff(StaffKind.PERSON, "1"))
     assert await store.add(OTHER, TUTORS)

@@ -55,6 +55,7 @@ class User:
     bot: bool = False
     open_to_direct: bool = True
     """Whether bots may write to it directly."""
+    locale: str = "en-US"
 
 
 @dataclass(eq=False)
@@ -113,6 +114,7 @@ class Guild:
     members: dict[int, Member] = field(default_factory=dict)
     commands_shown_to: dict[str, set[int]] = field(default_factory=dict)
     """Roles and people to whom the admins show a command, in Server Settings, Integrations."""
+    locale: str = "en-US"
 
 
 @dataclass(frozen=True)

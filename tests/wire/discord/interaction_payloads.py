@@ -41,7 +41,7 @@ def interaction_payload(interaction: Interaction) -> Json:
         "data": interaction.data,
         "channel_id": str(channel.id),
         "channel": _partial_channel(channel, user),
-        "locale": "en-US",
+        "locale": user.locale,
         "app_permissions": str(int(in_channel(channel, bot.id))),
         "entitlements": [],
         "authorizing_integration_owners": owners(interaction),
@@ -56,8 +56,8 @@ def interaction_payload(interaction: Interaction) -> Json:
     member["permissions"] = str(int(in_channel(channel, user.id)))
     return payload | {
         "guild_id": str(channel.guild.id),
-        "guild": {"id": str(channel.guild.id), "locale": "en-US", "features": []},
-        "guild_locale": "en-US",
+        "guild": {"id": str(channel.guild.id), "locale": channel.guild.locale, "features": []},
+        "guild_locale": channel.guild.locale,
         "member": member,
     }
 

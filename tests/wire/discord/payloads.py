@@ -200,7 +200,7 @@ def guild_payload(guild: Guild) -> Json:
         "vanity_url_code": None,
         "premium_tier": 0,
         "premium_subscription_count": 0,
-        "preferred_locale": "en-US",
+        "preferred_locale": guild.locale,
         "rules_channel_id": None,
         "safety_alerts_channel_id": None,
         "public_updates_channel_id": None,

@@ -31,7 +31,8 @@ class Slack:
     async def find(self, team: str | None, enterprise: str | None) -> Installed:
         return self._installed
 
-    async def users_info(self, *, user: str) -> dict[str, Any]:
+    async def users_info(self, *, user: str, include_locale: bool) -> dict[str, Any]:
+        assert include_locale
         self.asked += 1
         return {"user": {"id": user, **self._user}}
 

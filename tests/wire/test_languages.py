@@ -1,0 +1,74 @@
+"""Each asker reads our own sentences in the language that they have set on their platform."""
+
+from pathlib import Path
+
+from core.i18n import text, use_locale
+from tests.books import COVERED, COVERED_FACT, UNCOVERED
+from tests.wire.discord import Interaction
+from tests.wire.discord_bot import a_trial as a_discord_trial
+from tests.wire.discord_bot import labels
+from tests.wire.slack_bot import a_trial as a_slack_trial
+from tests.wire.slack_bot import elements
+
+with use_locale("de"):
+    NOT_COVERED = text("answer-not-covered")
+    HELPFUL, EVIDENCE, WHY = (
+        text("button-helpful"),
+        text("button-evidence"),
+        text("vote-why"),
+    )
+
+
+async def test_discord_says_it_in_the_language_of_the_asker(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with a_discord_trial(one_course, tmp_path, start=False) as trial:
+        world, channel, anna, john = trial.world, trial.channel(), trial.user(), trial.user()
+        world.guild.locale = anna.locale = "de"
+        await trial.bot.start()
+        for user, said in ((anna, NOT_COVERED), (john, text("answer-not-covered"))):
+            asked = await world.slash(user, channel, "ask", question=UNCOVERED, private=True)
+            await trial.until(lambda asked=asked, said=said: has(asked, said) or None, said)
+        asked = await world.slash(anna, channel, "ask", question=COVERED, private=True)
+        await trial.until(lambda: (has(asked, COVERED_FACT) and is_voted_on(asked)) or None)
+        assert asked.original is not None
+        assert {HELPFUL, EVIDENCE} <= {*labels(asked.original)}
+        # A message does not say its author's language, only its server does.
+        await world.say(john, channel, f"{trial.mention} {UNCOVERED}")
+        await trial.until(
+            lambda: any(NOT_COVERED in m.content for m in world.messages.values()) or None
+        )
+
+
+def has(asked: Interaction, said: str) -> bool:
+    return asked.original is not None and said in asked.original.content
+
+
+def is_voted_on(asked: Interaction) -> bool:
+    return asked.original is not None and HELPFUL in labels(asked.original)
+
+
+async def test_slack_says_it_in_the_language_of_the_asker(one_course: Path, tmp_path: Path) -> None:
+    async with a_slack_trial(one_course, tmp_path) as trial:
+        world, channel = trial.world, trial.channel()
+        anna, john = trial.user(locale="de-DE"), trial.user(locale="en-GB")
+        for user, said in ((anna, NOT_COVERED), (john, text("answer-not-covered"))):
+            asked = await trial.mentioned(user, channel, UNCOVERED)
+            await trial.until(
+                lambda asked=asked, said=said: (
+                    any(said in m.shown for m in trial.from_bot(asked.channel, asked.author))
+                    or None
+                )
+            )
+        told = await trial.result_of(await world.slash(anna, channel, "/help"))
+        assert "So fragst du" in told.shown
+        told = await trial.result_of(await world.slash(john, channel, "/help"))
+        assert "How to ask" in told.shown
+        answer = await trial.ask(anna, channel, COVERED)
+        assert COVERED_FACT in answer.shown
+        [votes] = [e for e in elements(answer) if e["action_id"] == "gl:vote"]
+        assert votes["positive_button"]["text"]["text"] == HELPFUL
+        click = await world.click(anna, answer, "gl:vote", votes["negative_button"]["value"])
+        await click.ack()
+        [view] = click.opened
+        assert view.body["title"]["text"] == WHY
