@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from adapters.discord.staff_commands import TO_SHOW_IT
+from core.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.discord import Channel, ChannelType, Permission, User
 from tests.wire.discord.entities import Role
 from tests.wire.discord_bot import Trial, a_trial
 from tests.wire.test_discord_staff import answered, bound, used
 
+TO_SHOW_IT = text("discord-staff-to-show-commands")
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_staff_roles"),
