@@ -1,5 +1,7 @@
 """Each asker reads our own sentences in the language that they have set on their platform."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from core.i18n import text, use_locale
@@ -7,8 +9,10 @@ from tests.books import COVERED, COVERED_FACT, UNCOVERED
 from tests.wire.discord import Interaction
 from tests.wire.discord_bot import a_trial as a_discord_trial
 from tests.wire.discord_bot import labels
+from tests.wire.slack import Message
 from tests.wire.slack_bot import a_trial as a_slack_trial
 from tests.wire.slack_bot import elements
+from tests.wire.slack_bot import labels as labels_on_slack
 
 with use_locale("de"):
     NOT_COVERED = text("answer-not-covered")
@@ -28,7 +32,7 @@ async def test_discord_says_it_in_the_language_of_the_asker(
         await trial.bot.start()
         for user, said in ((anna, NOT_COVERED), (john, text("answer-not-covered"))):
             asked = await world.slash(user, channel, "ask", question=UNCOVERED, private=True)
-            await trial.until(lambda asked=asked, said=said: has(asked, said) or None, said)
+            await trial.until(partial(has, asked, said), said)
         asked = await world.slash(anna, channel, "ask", question=COVERED, private=True)
         await trial.until(lambda: (has(asked, COVERED_FACT) and is_voted_on(asked)) or None)
         assert asked.original is not None
@@ -40,8 +44,8 @@ async def test_discord_says_it_in_the_language_of_the_asker(
         )
 
 
-def has(asked: Interaction, said: str) -> bool:
-    return asked.original is not None and said in asked.original.content
+def has(asked: Interaction, said: str) -> bool | None:
+    return (asked.original is not None and said in asked.original.content) or None
 
 
 def is_voted_on(asked: Interaction) -> bool:
@@ -53,18 +57,16 @@ async def test_slack_says_it_in_the_language_of_the_asker(one_course: Path, tmp_
         world, channel = trial.world, trial.channel()
         anna, john = trial.user(locale="de-DE"), trial.user(locale="en-GB")
         for user, said in ((anna, NOT_COVERED), (john, text("answer-not-covered"))):
-            asked = await trial.mentioned(user, channel, UNCOVERED)
-            await trial.until(
-                lambda asked=asked, said=said: (
-                    any(said in m.shown for m in trial.from_bot(asked.channel, asked.author))
-                    or None
-                )
-            )
+            await trial.mentioned(user, channel, UNCOVERED)
+            await trial.until(partial(is_said, lambda: trial.from_bot(channel), said), said)
         told = await trial.result_of(await world.slash(anna, channel, "/help"))
         assert "So fragst du" in told.shown
         told = await trial.result_of(await world.slash(john, channel, "/help"))
         assert "How to ask" in told.shown
-        answer = await trial.ask(anna, channel, COVERED)
+        question = await trial.mentioned(anna, channel, COVERED)
+        answer = await trial.until(
+            lambda: next((m for m in trial.from_bot(channel) if answers(m, question)), None)
+        )
         assert COVERED_FACT in answer.shown
         [votes] = [e for e in elements(answer) if e["action_id"] == "gl:vote"]
         assert votes["positive_button"]["text"]["text"] == HELPFUL
@@ -72,3 +74,11 @@ async def test_slack_says_it_in_the_language_of_the_asker(one_course: Path, tmp_
         await click.ack()
         [view] = click.opened
         assert view.body["title"]["text"] == WHY
+
+
+def is_said(shown: Callable[[], list[Message]], said: str) -> bool | None:
+    return any(said in message.shown for message in shown()) or None
+
+
+def answers(message: Message, question: Message) -> bool:
+    return message.thread_ts == question.ts and "gl:vote" in labels_on_slack(message)

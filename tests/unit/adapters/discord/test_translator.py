@@ -1,12 +1,14 @@
 """Texts of commands in the languages of the catalogues."""
 
+from typing import Any
+
 import discord
 import pytest
 from discord import app_commands
 
 from adapters.discord.translator import CatalogueTranslator, described
 
-WHERE = app_commands.TranslationContext(
+WHERE: app_commands.TranslationContext[Any, Any] = app_commands.TranslationContext(
     app_commands.TranslationContextLocation.other, discord.utils.MISSING
 )
 
