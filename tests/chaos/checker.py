@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 from tests.chaos.book import names_in
 from tests.chaos.history import Asked, History, Post, Turn
 from tests.chaos.sentences import is_meanwhile
-from tests.chaos.settlements import Entry, ledger, limiter_excess, was_accepted
+from tests.chaos.settlements import Entry, ledger, limiter_excess, notices, was_accepted
 from tests.chaos.stays import GONE_WITHIN, orphans, second_answers
 
 
@@ -30,6 +30,7 @@ class Kind(StrEnum):
     CONTRADICTED = "settled otherwise than the inbox says"
     ASTRAY = "seen by others than it is for"
     CALLED = "calls of a limiter beyond what it stopped"
+    NAGGED = "more than one notice to a person in a minute"
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ def check(history: History) -> list[Anomaly]:
         *_unsettled(history, turns, entries),
         *_doubled(entries),
         *_beyond(history, entries),
+        *_nagged(history),
         *_contradicted(entries),
         *_astray(entries),
         *_too_much(posts),
@@ -97,6 +99,12 @@ def _doubled(entries: Sequence[Entry]) -> Iterator[Anomaly]:
 def _beyond(history: History, entries: Sequence[Entry]) -> Iterator[Anomaly]:
     for platform, calls in limiter_excess(history, entries).items():
         yield Anomaly(Kind.CALLED, platform, f"{calls} calls")
+
+
+def _nagged(history: History) -> Iterator[Anomaly]:
+    for keys in notices(history):
+        if len(keys) > 1:
+            yield Anomaly(Kind.NAGGED, keys[-1], f"{len(keys)} notices")
 
 
 def _contradicted(entries: Sequence[Entry]) -> Iterator[Anomaly]:

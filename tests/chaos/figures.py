@@ -24,6 +24,18 @@ _ON_THE_WAY = 0.001
 _SELDOM = ("apologies", "not found in the book")
 _OF_QUESTIONS = 0.001
 """Share of all questions that each of these may be; a bot that has given up says nothing else."""
+_AT_LEAST_ONCE = (
+    Settlement.ANSWERED,
+    Settlement.REFUSED,
+    Settlement.NOTICED,
+    Settlement.POINTED,
+)
+"""How some questions are settled on each platform in every run that is large enough: a run that
+does not meet these shows nothing of them."""
+_LARGE = 250
+"""Questions of a platform."""
+_EXCUSED, _FEW_EXCUSED = 0.02, 3
+"""Share of a platform's questions, and so many in any case, of which a fault may be the excuse."""
 _LONGEST = ("settled after", "longest stay of a second answer", "longest stay of an orphan")
 """Seconds, of which the most of all parts tells more than their sum."""
 _SHOWN = (
@@ -82,7 +94,8 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 
 def is_clean(outcomes: Iterable[Outcome]) -> bool:
-    """Return whether nothing went wrong that must not."""
+    """Return whether nothing went wrong that must not, and all was met that is to be shown."""
+    outcomes = list(outcomes)
     total = Counter[str]()
     for one in outcomes:
         if one.anomalies or any(one.counts.get(name) for name in _NEVER):
@@ -90,7 +103,26 @@ def is_clean(outcomes: Iterable[Outcome]) -> bool:
         total.update(one.counts)
     if any(total[name] > _share(_OF_QUESTIONS, total["questions"]) for name in _SELDOM):
         return False
+    if not outcomes or not all(_is_telling(settled) for settled in _by_platform(outcomes).values()):
+        return False
     return total[_TOO_EARLY] <= _share(_ON_THE_WAY, total["calls"])
+
+
+def _is_telling(settled: Counter[str]) -> bool:
+    """Return whether what is known of a platform's questions shows how such are settled."""
+    asked = settled.total()
+    if settled[Settlement.ONCE] > max(_FEW_EXCUSED, _EXCUSED * asked):
+        return False
+    return asked < _LARGE or all(settled[kind] for kind in _AT_LEAST_ONCE)
+
+
+def _by_platform(outcomes: Iterable[Outcome]) -> dict[str, Counter[str]]:
+    """Return how many questions were settled in which way, by platform."""
+    found = {platform: Counter[str]() for platform in _PLATFORMS}
+    for one in outcomes:
+        for platform, settled in one.settled.items():
+            found[platform].update(settled)
+    return found
 
 
 def _share(part: float, whole: float) -> float:
@@ -116,12 +148,9 @@ def _parts(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 def _settlements(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield how the questions were settled on each platform; each has one settlement."""
-    found = {platform: Counter[str]() for platform in _PLATFORMS}
-    told = Counter[str]()
+    found, told = _by_platform(outcomes), Counter[str]()
     for one in outcomes:
         told.update(one.told_of_limits)
-        for platform, settled in one.settled.items():
-            found[platform].update(settled)
     yield _row("settlement", *_PLATFORMS, "all")
     for name in (*Settlement, UNSETTLED):
         yield _row(name, *_and_sum([found[platform][name] for platform in _PLATFORMS]))

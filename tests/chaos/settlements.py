@@ -133,6 +133,16 @@ def limiter_excess(history: History, entries: Sequence[Entry]) -> Mapping[str, i
     }
 
 
+def notices(history: History) -> list[list[str]]:
+    """Return, for each minute of a person, what they asked that was settled by a notice."""
+    minutes = {one.key: _minute(one) for one in history.asked if one.accepted_in is not None}
+    found = defaultdict[tuple[str, str, datetime | None], list[str]](list)
+    for post in history.posts:
+        if post.key in minutes and not post.unfinished and said(post.text) is Said.NOTICE:
+            found[minutes[post.key]].append(post.key)
+    return [*found.values()]
+
+
 def was_accepted(one: Asked, answered: bool) -> bool:
     """Return whether a question was accepted: it has to be settled by the bot then."""
     return one.acknowledged or one.seen_at is not None or answered

@@ -106,6 +106,31 @@ def test_a_run_is_clean_when_nothing_happened_that_must_not(
     assert is_clean([one, Outcome("another", 2)]) is clean
 
 
+SEEN = {"answered": 270, "refused": 9, "noticed": 15, "pointed elsewhere": 6}
+
+
+@pytest.mark.parametrize(
+    ("settled", "clean"),
+    [
+        (SEEN, True),
+        ({"answered": 200}, True),
+        *(({**SEEN, kind: 0, "failed at once": 10}, False) for kind in SEEN if kind != "answered"),
+        ({**SEEN, "sent at most once, and not seen": 6}, True),
+        ({**SEEN, "sent at most once, and not seen": 7}, False),
+        ({"answered": 20, "sent at most once, and not seen": 4}, False),
+    ],
+)
+def test_a_run_that_shows_nothing_of_a_settlement_is_not_clean(
+    settled: dict[str, int], clean: bool
+) -> None:
+    one = Outcome("a part", 1, settled={"slack": settled})
+    assert is_clean([one]) is clean
+
+
+def test_a_run_without_parts_is_not_clean() -> None:
+    assert not is_clean([])
+
+
 def test_the_longest_stay_of_all_parts_is_told_and_not_their_sum() -> None:
     name = "longest stay of a second answer"
     parts = [

@@ -108,6 +108,17 @@ def test_a_notice_covers_what_its_reader_asked_too_much_in_the_same_minute() -> 
     assert settled(history)[3] is None, "it was somebody else"
 
 
+def test_a_second_notice_in_the_same_minute_is_found() -> None:
+    two = [asked(number, inbox_says="noticed") for number in (1, 2)]
+    history = History(asked=two, posts=[post(NOTICE, 1), post(NOTICE, 2)], user_per_minute=0)
+    assert [(one.kind, one.key) for one in check(history)] == [(Kind.NAGGED, two[1].key)]
+    two[1].accepted_in = MINUTE.replace(minute=1)
+    assert check(history) == [], "another minute"
+    two[1].accepted_in, two[1].spot = MINUTE, Spot("V", "C", "2")
+    history.posts[1] = post(NOTICE, 2, reader="V")
+    assert check(history) == [], "another person"
+
+
 def _answer(number: int) -> Post:
     return post("It burns.", number)
 
