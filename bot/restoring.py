@@ -1,9 +1,10 @@
 """Restores a backup, on whatever database and index the settings name."""
 
 import logging
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from datetime import timedelta
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from bot.starting import nobody_runs
 from bot.wiring import make_data_dir, open_index
 from core.backup import archive, points, rows
 from core.backup.archive import ArchiveReader
-from core.backup.manifest import FORMAT, BackedUpEdition, Manifest
+from core.backup.manifest import BackedUpEdition, Manifest, NewerBackup
 from core.catalogue import Catalogue
 from core.database import create_engine, dispose, reading
 from core.errors import ConfigurationError, StoreError, UnusableBackup, VectorIndexError
@@ -28,11 +29,6 @@ from core.ingestion.footprint import footprint
 from core.models import now
 
 logger = logging.getLogger(__name__)
-
-_NEWER = (
-    "The backup was made by a newer version of Glossator ({program}): install that version, and "
-    "restore with it."
-)
 
 
 class NotEmpty(ConfigurationError):
@@ -69,21 +65,23 @@ async def restore(settings: Settings, path: Path, *, force: bool) -> Manifest:
             for edition in manifest.editions:
                 if edition.has_text:
                     await _fill(settings, index, backup, edition)
-            for name in manifest.keys:
-                _place(key_file(settings, name), backup.data(key_member(name)))
             keeping = _Keeping(manifest, settings.inbox.stale_after)
-            await rebuild(
-                engine,
-                manifest.revision,
-                lambda connection: _fill_tables(connection, backup, keeping),
-            )
+            with ExitStack() as undoing:
+                for name in manifest.keys:
+                    _place(key_file(settings, name), backup.data(key_member(name)), undoing)
+                await rebuild(
+                    engine,
+                    manifest.revision,
+                    lambda connection: _fill_tables(connection, backup, keeping),
+                )
+                undoing.pop_all()
             await _drop_unnamed(index, before, {one.collection for one in manifest.editions})
     return manifest
 
 
 def _check_version(manifest: Manifest) -> None:
-    if manifest.format > FORMAT or not has_revision(manifest.revision):
-        raise ConfigurationError(_NEWER.format(program=manifest.program))
+    if not has_revision(manifest.revision):
+        raise NewerBackup(manifest.program)
 
 
 def _check_keys(settings: Settings, backup: ArchiveReader) -> None:
@@ -169,14 +167,30 @@ async def _fill(
         raise
 
 
-def _place(path: Path, key: bytes) -> None:
+def _place(path: Path, key: bytes, undoing: ExitStack) -> None:
     """Put a key into its file; another one that is there is kept next to it."""
-    if path.exists():
-        before = path.read_bytes()
-        if before == key:
-            return
-        place_key(path.with_name(f"{path.name}.before"), before)
+    if not path.exists():
+        place_key(path, key)
+        undoing.callback(path.unlink, missing_ok=True)
+        return
+    before = path.read_bytes()
+    if before == key:
+        return
+    kept = _free_name(path, before)
+    if not kept.exists():
+        place_key(kept, before)
+        undoing.callback(kept.unlink, missing_ok=True)
     place_key(path, key)
+    undoing.callback(place_key, path, before)  # the last one is undone first
+
+
+def _free_name(path: Path, before: bytes) -> Path:
+    """Return where to keep a key that is replaced: in place of no other one."""
+    for number in count(1):
+        kept = path.with_name(f"{path.name}.before{'' if number == 1 else number}")
+        if not kept.exists() or kept.read_bytes() == before:
+            break
+    return kept
 
 
 class _Keeping:

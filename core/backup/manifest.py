@@ -4,8 +4,20 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Self
 
+from core.errors import ConfigurationError
+
 FORMAT = 1
 """Raise it when an older version could not restore what is written."""
+
+
+class NewerBackup(ConfigurationError):
+    """A backup cannot be restored by this version, as a newer one made it."""
+
+    def __init__(self, program: str) -> None:
+        super().__init__(
+            f"The backup was made by a newer version of Glossator ({program}): install that "
+            "version, and restore with it."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +68,13 @@ class Manifest:
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Self:
-        """Return what `to_json` gave."""
+        """Return what `to_json` gave.
+
+        Raises:
+            NewerBackup: when a newer version gave it, whatever that put into it.
+        """
+        if fields["format"] > FORMAT:
+            raise NewerBackup(fields.get("program", "unknown"))
         return cls(
             **{
                 **fields,

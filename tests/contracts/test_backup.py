@@ -7,6 +7,7 @@ import stat
 import zipfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,9 @@ from bot.settings import DatabaseSettings, Settings
 from bot.starting import alone
 from bot.wiring import Services, open_services
 from core.backup import archive, rows
-from core.backup.manifest import Manifest
+from core.backup.manifest import Manifest, NewerBackup
 from core.database import create_engine
-from core.errors import ConfigurationError, NoRoom, UnusableBackup
+from core.errors import ConfigurationError, NoRoom, StoreError, UnusableBackup
 from core.inbox.rows import InboxRow
 from core.ingestion.sources import open_sources
 from core.installations.store import InstallationStore, Installed
@@ -240,6 +241,39 @@ async def test_another_key_is_not_replaced_unless_it_is_asked_for(
         await restore(elsewhere, tmp_path / FILE, force=False)
 
 
+async def test_every_key_that_was_ever_replaced_is_kept(
+    source: Settings, elsewhere: Settings, tmp_path: Path
+) -> None:
+    await backed_up(source, tmp_path / FILE)
+    elsewhere.data_dir.mkdir()
+    path, earlier = elsewhere.data_dir / "pseudonym.key", [bytes([n]) * 32 for n in (1, 2, 2, 3)]
+    for key in earlier:
+        path.write_bytes(key)
+        await restore(elsewhere, tmp_path / FILE, force=True)
+        assert path.read_bytes() not in earlier
+    kept = [path.with_name(f"{path.name}.before{n}").read_bytes() for n in ("", 2, 3)]
+    assert kept == [earlier[0], earlier[1], earlier[3]]
+
+
+async def test_keys_stay_when_the_tables_cannot_be_restored(
+    source: Settings, elsewhere: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await backed_up(source, tmp_path / FILE)
+    async with opened(elsewhere) as services:
+        before = services.keys
+    (elsewhere.data_dir / "encryption.key").unlink()
+    files = {path.name for path in elsewhere.data_dir.glob("*.key*")}
+
+    def fails(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(rows, "insert", fails)
+    with pytest.raises(StoreError):
+        await restore(elsewhere, tmp_path / FILE, force=True)
+    assert {path.name for path in elsewhere.data_dir.glob("*.key*")} == files
+    assert (elsewhere.data_dir / "pseudonym.key").read_bytes() == before.pseudonym
+
+
 async def test_a_key_that_a_setting_gives_must_be_the_backups(
     source: Settings, elsewhere: Settings, tmp_path: Path
 ) -> None:
@@ -268,7 +302,8 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], None], but: str = "
         for name in sums:
             if name not in (but, "manifest.json"):
                 writer.data(name, old.read(name))
-        writer.finish(Manifest.from_json(manifest))
+        made = Manifest.from_json({**manifest, "format": 1})
+        writer.finish(replace(made, format=manifest["format"]))
     return changed
 
 
@@ -285,6 +320,11 @@ async def test_a_backup_of_a_newer_version_is_refused(
         newer = rewritten(tmp_path / FILE, partial(setting, change))
         with pytest.raises(ConfigurationError, match="newer version"):
             await restore(elsewhere, newer, force=False)
+    with zipfile.ZipFile(tmp_path / FILE) as old:
+        fields = json.loads(old.read("manifest.json"))
+    later = {**fields, "format": 2, "program": "9.9", "tables": {}, "also": []}
+    with pytest.raises(NewerBackup, match=r"newer version of Glossator \(9\.9\)"):
+        Manifest.from_json(later)
     assert not elsewhere.data_dir.exists()
 
 
