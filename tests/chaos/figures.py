@@ -30,10 +30,10 @@ _AT_LEAST_ONCE = (
     Settlement.NOTICED,
     Settlement.POINTED,
 )
-"""How some questions are settled on each platform in every run that is large enough: a run that
-does not meet these shows nothing of them."""
-_LARGE = 250
-"""Questions of a platform."""
+"""How some questions are settled in every run that is large enough, in a larger one on each
+platform: a run that does not meet these shows nothing of them."""
+_LARGE, _LARGE_ON_EACH = 100, 250
+"""Questions of both platforms together, and of one."""
 _EXCUSED, _FEW_EXCUSED = 0.02, 3
 """Share of a platform's questions, and so many in any case, of which a fault may be the excuse."""
 _LONGEST = ("settled after", "longest stay of a second answer", "longest stay of an orphan")
@@ -103,17 +103,21 @@ def is_clean(outcomes: Iterable[Outcome]) -> bool:
         total.update(one.counts)
     if any(total[name] > _share(_OF_QUESTIONS, total["questions"]) for name in _SELDOM):
         return False
-    if not outcomes or not all(_is_telling(settled) for settled in _by_platform(outcomes).values()):
+    if not outcomes or not _is_telling(_by_platform(outcomes)):
         return False
     return total[_TOO_EARLY] <= _share(_ON_THE_WAY, total["calls"])
 
 
-def _is_telling(settled: Counter[str]) -> bool:
-    """Return whether what is known of a platform's questions shows how such are settled."""
-    asked = settled.total()
-    if settled[Settlement.ONCE] > max(_FEW_EXCUSED, _EXCUSED * asked):
-        return False
-    return asked < _LARGE or all(settled[kind] for kind in _AT_LEAST_ONCE)
+def _is_telling(found: Mapping[str, Counter[str]]) -> bool:
+    """Return whether what is known of the questions shows how such are settled."""
+    large = [settled for settled in found.values() if settled.total() >= _LARGE_ON_EACH]
+    together = sum(found.values(), Counter[str]())
+    if together.total() >= _LARGE:
+        large.append(together)
+    few = (max(_FEW_EXCUSED, _EXCUSED * settled.total()) for settled in found.values())
+    excused = (settled[Settlement.ONCE] for settled in found.values())
+    is_met = all(settled[kind] for settled in large for kind in _AT_LEAST_ONCE)
+    return is_met and all(once <= most for once, most in zip(excused, few, strict=True))
 
 
 def _by_platform(outcomes: Iterable[Outcome]) -> dict[str, Counter[str]]:

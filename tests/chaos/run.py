@@ -20,19 +20,25 @@ _REAL = 500
 _LARGEST = 250
 """Questions of one part."""
 assert _LARGEST <= BUOYS
+_SMALLEST = 40
+"""Questions of one part, if there are so many: in a smaller one people only hold conversations."""
 _PLACES = ((1, True), (2, True), (3, True), (1, False))
 """Replicas, and whether the database is PostgreSQL."""
 
 
 def parts(questions: int, seed: int) -> Iterator[Part]:
-    """Yield the parts of a run: all places in turn, real models in every fourth question."""
+    """Yield the parts of a run: all places in turn, real models in every fourth question.
+
+    A small run has fewer places, so that everything happens in each of its parts.
+    """
     real = min(_REAL, questions // 4)
     for stand_ins, left in ((True, questions - real), (False, real)):
-        rounds = -(-left // (_LARGEST * len(_PLACES)))
-        share = -(-left // (len(_PLACES) * max(1, rounds)))
+        places = _PLACES[: max(1, left // _SMALLEST)]
+        rounds = -(-left // (_LARGEST * len(places)))
+        share = -(-left // (len(places) * max(1, rounds)))
         number = 0
         while left > 0:
-            replicas, on_postgres = _PLACES[number % len(_PLACES)]
+            replicas, on_postgres = places[number % len(places)]
             count, number = min(share, left), number + 1
             yield Part(
                 seed=seed * 1_000 + number + (0 if stand_ins else 500),

@@ -24,6 +24,12 @@ def test_the_parts_of_a_run_have_all_its_questions(questions: int) -> None:
     assert len({part.seed for part in found}) == len(found)
 
 
+@pytest.mark.parametrize("questions", [54, 120, 200, 500, 2_000])
+def test_everything_happens_in_every_part_that_has_stand_ins(questions: int) -> None:
+    found = [part for part in parts(questions, seed=5) if part.stand_ins]
+    assert all({talk.way for talk in talks(p.questions, p.seed)} == set(Way) for p in found)
+
+
 def test_a_run_has_every_place_and_500_questions_to_real_models() -> None:
     found = list(parts(20_000, seed=1))
     places = {(part.replicas, part.on_postgres) for part in found}
@@ -113,7 +119,8 @@ SEEN = {"answered": 270, "refused": 9, "noticed": 15, "pointed elsewhere": 6}
     ("settled", "clean"),
     [
         (SEEN, True),
-        ({"answered": 200}, True),
+        ({"answered": 99}, True),
+        ({"answered": 100}, False),
         *(({**SEEN, kind: 0, "failed at once": 10}, False) for kind in SEEN if kind != "answered"),
         ({**SEEN, "sent at most once, and not seen": 6}, True),
         ({**SEEN, "sent at most once, and not seen": 7}, False),
@@ -125,6 +132,13 @@ def test_a_run_that_shows_nothing_of_a_settlement_is_not_clean(
 ) -> None:
     one = Outcome("a part", 1, settled={"slack": settled})
     assert is_clean([one]) is clean
+
+
+def test_a_large_run_shows_each_settlement_on_each_platform() -> None:
+    both = {"slack": SEEN, "discord": {**SEEN, "refused": 0}}
+    assert not is_clean([Outcome("a part", 1, settled=both)])
+    both["discord"] = {"answered": 240}
+    assert is_clean([Outcome("a part", 1, settled=both)]), "it has too few"
 
 
 def test_a_run_without_parts_is_not_clean() -> None:
