@@ -10,37 +10,57 @@ import httpx2
 
 from core.pauses import Pauses
 
-_MARKS = re.compile(rb'\\.?|["{}\[\]]|\n\n?', re.DOTALL)
-"""What tells how JSON nests; in a string a backslash hides the byte after it."""
+_MARKS = re.compile(rb'\\[^\n]?|["{}\[\],]|\n(?=(\n|data: )?)')
+"""What tells how JSON nests, and what each line of a stream begins with; a backslash hides the
+byte after it."""
+_UNCLEAR = re.compile(rb"\\\Z|\n?\r\Z|\n(?:d(?:a(?:t(?:a(?:: ?)?)?)?)?)?\Z")
+"""What means something only with what follows."""
+_EVENT_END = re.compile(rb"\n[\n\r]|\r\n\r\n|\r\r")
+_LONGEST_UNCLEAR = 8
+"""Bytes."""
+_STREAMS = ":streamGenerateContent"
+"""Ends the paths of calls that are answered by a stream."""
 _SLICE = 16_384
 """Bytes that are handed on at once, if no event ends among them: looking at them takes 2 ms."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyLimits:
-    """The most that one reply may hold."""
+    """The most that one reply may hold.
+
+    What is decoded at once, without a pause, is an event of a stream, or else the whole reply.
+    """
 
     length: int
     """Bytes of the whole reply."""
     objects: int | None = None
     """Objects, arrays and line feeds of the whole reply."""
-    event_objects: int | None = None
-    """Objects and arrays between two blank lines, which end an event of a stream: the SDK
-    decodes as much without a pause, in about 0.1 ms each."""
-    event_length: int | None = None
-    """Bytes between two blank lines."""
+    objects_at_once: int | None = None
+    """Objects and arrays that are decoded at once: each takes the SDK about 0.1 ms."""
+    values_at_once: int | None = None
+    """Commas that are decoded at once: a value of a wrong type takes the SDK about 1 us."""
+    length_at_once: int | None = None
+    """Bytes that are decoded at once."""
     depth: int = 64
     """Objects and arrays in one another. Real replies stay below 20; some hundred exhaust the
     stack of who decodes them."""
 
 
-ANSWER = ReplyLimits(4_000_000, objects=50_000, event_objects=500, event_length=500_000)
+ANSWER = ReplyLimits(
+    4_000_000,
+    objects=50_000,
+    objects_at_once=500,
+    values_at_once=10_000,
+    length_at_once=500_000,
+)
 """Of a call that writes: an answer of 2,048 tokens has about 10,000 bytes, and each event of a
 stream some 500 more."""
 _VECTOR = 100_000
 """Bytes that one vector may take: 3,072 numbers of some 20 characters fit."""
-_VECTORS = 1_000_000
-"""Bytes for what stands around the vectors, and for small requests."""
+_NUMBERS = 4_000
+"""Numbers that one vector may have; 3,072 are the most of today's models."""
+_AROUND = ReplyLimits(20_000, objects_at_once=50, values_at_once=500)
+"""What may stand around the vectors, and be the reply to a small request."""
 
 
 class ReplyOutOfBounds(httpx2.DecodingError):
@@ -57,10 +77,19 @@ async def limit_reply(response: httpx2.Response) -> None:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise ReplyOutOfBounds("the reply is compressed", request=response.request)
     asked = response.request
-    is_embedding = "mbedContent" in asked.url.path
-    limits = ReplyLimits(_VECTORS + _VECTOR * _texts(asked)) if is_embedding else ANSWER
+    limits = _of_vectors(_texts(asked)) if "mbedContent" in asked.url.path else ANSWER
+    streams = asked.url.path.endswith(_STREAMS) and response.is_success
     assert isinstance(response.stream, httpx2.AsyncByteStream)
-    response.stream = _Limited(response.stream, limits, asked)
+    response.stream = _Limited(response.stream, ReplyMeter(limits, streams=streams), asked)
+
+
+def _of_vectors(texts: int) -> ReplyLimits:
+    """Return the limits of a reply that holds a vector for each text."""
+    return ReplyLimits(
+        _AROUND.length + _VECTOR * texts,
+        objects_at_once=(_AROUND.objects_at_once or 0) + 8 * texts,
+        values_at_once=(_AROUND.values_at_once or 0) + _NUMBERS * texts,
+    )
 
 
 def _texts(request: httpx2.Request) -> int:
@@ -72,10 +101,10 @@ class _Limited(httpx2.AsyncByteStream):
     """The bytes of a reply, up to its limits."""
 
     def __init__(
-        self, stream: httpx2.AsyncByteStream, limits: ReplyLimits, request: httpx2.Request
+        self, stream: httpx2.AsyncByteStream, meter: "ReplyMeter", request: httpx2.Request
     ) -> None:
         self._stream = stream
-        self._meter = ReplyMeter(limits)
+        self._meter = meter
         self._request = request
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -97,8 +126,8 @@ def _parts(chunk: bytes) -> Iterator[bytes]:
     """Yield a chunk in parts of at most one event each: one is decoded without a pause."""
     start = 0
     while start < len(chunk):
-        ending = chunk.find(b"\n\n", start, start + _SLICE)
-        end = start + _SLICE if ending < 0 else ending + 2
+        ending = _EVENT_END.search(chunk, start, start + _SLICE)
+        end = ending.end() if ending else start + _SLICE
         yield chunk[start:end]
         start = end
 
@@ -106,52 +135,72 @@ def _parts(chunk: bytes) -> Iterator[bytes]:
 class ReplyMeter:
     """Measures a reply while it arrives, in pieces of any size."""
 
-    def __init__(self, limits: ReplyLimits) -> None:
+    def __init__(self, limits: ReplyLimits, *, streams: bool) -> None:
+        """`streams`: the reply is a stream of events, each on lines that begin with `data: `.
+
+        From its first other line on, which is Google's way to send an error, a stream counts as
+        one piece of JSON: the SDK joins such lines, whatever stands between them. A string may
+        then go on in a later line, so that all brackets are counted, inside of strings or not.
+        """
         self._limits = limits
-        self._length = self._event_length = self._depth = 0
-        self._objects = self._event_objects = 0
+        self._is_stream = streams
+        self._has_strings = True
+        self._length = self._length_at_once = self._depth = 0
+        self._objects = self._objects_at_once = self._values_at_once = 0
         self._in_string = False
-        self._held = b""
-        """The end of the last piece, which means something only with what follows."""
+        self._held = b"\n" if streams else b""
+        """The end of the last piece that means something only with what follows."""
 
     def exceeded_by(self, piece: bytes) -> str | None:
         """Return which limit this piece exceeds, in words; None: none so far."""
         self._length += len(piece)
-        self._event_length += len(piece)
+        self._length_at_once += len(piece)
         if self._length > self._limits.length:
             return "in one reply"
-        data, self._held = self._held + piece.replace(b"\r", b""), b""
+        data, self._held = self._held + piece, b""
+        if unclear := _UNCLEAR.search(data, max(0, len(data) - _LONGEST_UNCLEAR)):
+            data, self._held = data[: unclear.start()], unclear.group()
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         for mark in _MARKS.finditer(data):
-            if mark.end() == len(data) and mark.group() in {b"\\", b"\n"}:
-                self._held = mark.group()
-                break
-            if exceeded := self._take(mark.group()):
+            if exceeded := self._take(mark):
                 return exceeded
-        if _exceeds(self._event_length, self._limits.event_length):
-            return "in one event"
+        if _exceeds(self._length_at_once, self._limits.length_at_once):
+            return "at once"
         return "in one reply" if _exceeds(self._objects, self._limits.objects) else None
 
-    def _take(self, mark: bytes) -> str | None:
-        if mark[:1] == b"\n":
-            self._in_string = False  # JSON has no line feed inside of a string
+    def _take(self, mark: re.Match[bytes]) -> str | None:
+        kind = mark.group()[:1]
+        if kind == b"\n":
             self._objects += 1
-            if len(mark) > 1:
-                self._event_length = self._event_objects = self._depth = 0
-        elif mark == b'"':
-            self._in_string = not self._in_string
-        elif self._in_string or mark[:1] == b"\\":
+            if self._is_stream:
+                self._begin_line(mark[1])
+        elif kind == b'"':
+            self._in_string = self._has_strings and not self._in_string
+        elif self._in_string or kind == b"\\":
             return None
-        elif mark in b"{[":
+        elif kind == b",":
+            self._values_at_once += 1
+        elif kind in b"{[":
             self._depth += 1
             self._objects += 1
-            self._event_objects += 1
-            if self._depth > self._limits.depth:
-                return "in one another"
-            if _exceeds(self._event_objects, self._limits.event_objects):
-                return "in one event"
+            self._objects_at_once += 1
         else:
             self._depth = max(self._depth - 1, 0)
-        return None
+        return self._exceeded()
+
+    def _begin_line(self, beginning: bytes | None) -> None:
+        """Take up how the next line begins; JSON has no line feed inside of a string."""
+        self._in_string = False
+        if beginning != b"data: ":
+            self._length_at_once = self._objects_at_once = self._values_at_once = self._depth = 0
+        self._is_stream = self._has_strings = beginning is not None
+
+    def _exceeded(self) -> str | None:
+        if self._depth > self._limits.depth:
+            return "in one another"
+        if _exceeds(self._objects_at_once, self._limits.objects_at_once):
+            return "at once"
+        return "at once" if _exceeds(self._values_at_once, self._limits.values_at_once) else None
 
 
 def _exceeds(number: int, limit: int | None) -> bool:

@@ -87,6 +87,20 @@ FLOODS: dict[str, Callable[[], Iterable[bytes]]] = {
     "a number of 6,000 digits": lambda: [
         b'data: {"usageMetadata":{"promptTokenCount":' + b"9" * 6_000 + b"}}\n\n"
     ],
+    "150,000 values of a wrong type": lambda: [event({"candidates": [1] * 150_000})],
+    "many small events, their lines ended by CR": lambda: [b"data: {}\r\r" * 10_000],
+    "an event of many lines, their CR and LF apart": lambda: itertools.chain(
+        [b'data: {"candidates":[\r\n'], itertools.cycle([b"data: {},\r", b"\n"])
+    ),
+    "an error of many lines with blank ones between": lambda: itertools.chain(
+        [b'{"candidates":[{"content":{"parts":[\n'],
+        itertools.repeat(b'{"text":"a"},\n\n', 12_000),
+        [b'{"text":"a"}]}}]}\n'],
+    ),
+    "an error whose strings hide lists": lambda: [
+        b'{"candidates":"\n","x":[' + b"[]," * 100_000 + b"[]]}\n"
+    ],
+    "an error of lists in lists": lambda: itertools.repeat(b'{"a":[\n\n', 12_000),
     "bytes that are no text": lambda: [b'data: {"candidates":[{"content":"\xff\xfe"}]}\n\n'],
 }
 COLLECTIONS = 3
@@ -152,6 +166,37 @@ async def test_a_flood_ends_in_an_answer(
     assert answer.outcome is not Outcome.ERROR
     # The collector of garbage comes by now and then, whoever's turn it is.
     assert sorted(slices)[-1 - COLLECTIONS] <= LONGEST_SLICE
+    assert [r for r in caplog.records if r.exc_info or r.levelno >= logging.ERROR] == []
+
+
+PARTS = b'{"candidates":[{"content":{"parts":[%s{}]},"finishReason":"STOP"}]}'
+WHOLE_FLOODS = {
+    "12,000 parts, a blank line between each two": PARTS % (b'{"text":"a"},\n\n' * 12_000),
+    "lists 12,000 deep, a blank line between each two": b'{"a":' + b"[\n\n" * 12_000,
+    "150,000 values of a wrong type": b'{"candidates":[' + b"1," * 150_000 + b"1]}",
+}
+
+
+@pytest.mark.parametrize("flood", WHOLE_FLOODS, ids=str)
+async def test_a_flood_that_is_no_stream_ends_in_an_answer(
+    folder: Path,
+    models: Path,
+    raw: RawGemini,
+    flood: str,
+    slices: list[float],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = cast("GeminiServer", raw)
+    async with open_house(folder, models, server, LIGHTHOUSE, stream=False) as house:
+        raw.body = [json.dumps(says(CITED)).encode()]
+        written = await house.agent.answer(asking(COVERED))
+        assert written.model_name != EXTRACTIVE, "an ordinary reply is read"
+        raw.body = [WHOLE_FLOODS[flood]]
+        slices.clear()
+        answer = await answer_of(house)
+    assert answer.outcome is not Outcome.ERROR
+    assert sorted(slices)[-1 - COLLECTIONS] <= LONGEST_SLICE
+    assert "too much" in caplog.text
     assert [r for r in caplog.records if r.exc_info or r.levelno >= logging.ERROR] == []
 
 
@@ -236,6 +281,26 @@ async def test_an_odd_reply_to_an_embedding_ends_in_a_sentence(raw: RawGemini, o
     await client.aclose()
 
 
+@pytest.mark.parametrize("value", [b"{}", b'""', b"1", b"[]"], ids=bytes.decode)
+async def test_odd_vectors_do_not_hold_up_the_loop(
+    raw: RawGemini, value: bytes, slices: list[float]
+) -> None:
+    from core.embeddings.gemini import GeminiEmbedder
+    from core.errors import EmbeddingError
+    from core.gemini.client import GeminiClient
+
+    client = GeminiClient("test-key", base_url=raw.url)
+    embedder = GeminiEmbedder(client, dimensions=3)
+    raw.body = [b'{"embeddings":[{"values":[1,2,3]}]}']
+    await embedder.embed_queries(["What turns the lens?"])
+    raw.body = [b'{"embeddings":[{"values":[' + (value + b",") * 250_000 + b"1]}]}"]
+    slices.clear()
+    with pytest.raises(EmbeddingError, match="too much"):
+        await embedder.embed_queries(["What turns the lens?"])
+    await client.aclose()
+    assert sorted(slices)[-1 - COLLECTIONS] <= LONGEST_SLICE
+
+
 async def test_vectors_without_end_end_in_a_sentence(raw: RawGemini) -> None:
     from core.embeddings.gemini import GeminiEmbedder
     from core.errors import EmbeddingError
@@ -243,6 +308,6 @@ async def test_vectors_without_end_end_in_a_sentence(raw: RawGemini) -> None:
 
     client = GeminiClient("test-key", base_url=raw.url)
     raw.body = itertools.chain([b'{"embeddings":[{"values":['], itertools.repeat(b"0.25," * 9_000))
-    with pytest.raises(EmbeddingError, match="too much in one reply"):
+    with pytest.raises(EmbeddingError, match="too much"):
         await GeminiEmbedder(client, dimensions=3).embed_queries(["What turns the lens?"])
     await client.aclose()
