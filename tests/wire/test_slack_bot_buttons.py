@@ -249,7 +249,7 @@ async def test_without_the_scope_for_files_whoever_exports_is_told_so(trial: Tri
 
 
 async def test_a_command_is_acknowledged_in_time_though_slack_is_slow(trial: Trial) -> None:
-    trial.server.faults.api(Slow(5.0), "users.info")
+    trial.server.faults.api(Slow(5.0), "users.info", times=2)
     admin = trial.user(admin=True)
     channel = trial.channel(admin)
     assert "can do that" in await told(trial, admin, channel, "/course", "show")
