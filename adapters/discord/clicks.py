@@ -249,11 +249,8 @@ class ForgetMe(discord.ui.DynamicItem[discord.ui.Button[Any]], template=re.compi
 
     def __init__(self) -> None:
         style = discord.ButtonStyle.danger
-        super().__init__(
-            discord.ui.Button(
-                label=i18n.text("privacy-delete-all"), style=style, custom_id="gl:forget-me"
-            )
-        )
+        label = i18n.text("privacy-delete-all")
+        super().__init__(discord.ui.Button(label=label, style=style, custom_id="gl:forget-me"))
 
     @classmethod
     async def from_custom_id(
