@@ -11,7 +11,7 @@ from adapters.base import ChatAdapter, PlatformReply
 from adapters.keeping import Holding, noticed
 from adapters.turn import take_turn
 from core.agent import Agent
-from core.errors import BotError, DeliveryError, Stopped, StoreError
+from core.errors import BotError, DeliveryError, RequestError, Stopped, StoreError
 from core.i18n import text
 from core.inbox.audience import Audience, Settlement, settled_by, settled_with
 from core.inbox.base import Job, Kind, Posted
@@ -123,7 +123,11 @@ class Delivery:
             answering.result()
 
     async def _take_turn(self, request: AgentRequest, outgoing: "_Outgoing") -> None:
-        complete = await self._adapter.complete(self._holding.job, request)
+        try:
+            complete = await self._adapter.complete(self._holding.job, request)
+        except RequestError as error:
+            await outgoing.fail(error)
+            return
 
         def placed(asked: AgentRequest) -> AgentRequest:
             return in_its_thread(asked, outgoing.posted)

@@ -11,6 +11,7 @@ from adapters.access.membership import MembershipUnknown
 from adapters.access.standing import Presence, Standing
 from adapters.access.whereabouts import Here, Whereabouts
 from adapters.heard import DIRECT_THREAD, Heard
+from adapters.intake.gist import shortened_question
 from adapters.platform_clock import PlatformClock
 from adapters.stored import stored_request
 from core.access.staff import Role, role_of
@@ -27,11 +28,14 @@ from core.models import (
     ContextMode,
     ConversationTurn,
     QueryType,
+    ThreadMessage,
     UserContext,
     now,
     session_id_for,
 )
 from core.sessions.store import SessionStore
+from core.text.links import without_markers
+from core.text.unread import unread_instead
 
 _ANSWERS = "answers"
 """In an arrival's address: the bot's message that the question replies to."""
@@ -334,7 +338,9 @@ class FrontDesk:
             lane=heard.lane,
             position=heard.position,
             user_id=self.user_id(heard),
-            address=address_with({**heard.address, **_how_asked(heard)}, heard.location),
+            address=address_with(
+                {**heard.address, **_how_asked(heard), **heard.parts.in_address}, heard.location
+            ),
             token=heard.token,
             token_expires_at=heard.token_expires_at,
             sent_at=heard.sent_at,
@@ -347,9 +353,12 @@ class FrontDesk:
         role = await self._role(heard, rules)
         if rules.askers is Askers.STAFF and role != "staff" and not about_me:
             return replace(arrival, refusal=text("asking-staff-only"))
-        if not heard.text.strip() and heard.quote is None:
+        if not heard.text.strip() and heard.quote is None and not heard.parts.files:
+            if heard.parts.unread:
+                return replace(arrival, refusal=unread_instead(heard.parts.unread))
             return replace(arrival, refusal=text("asking-how"), settles=Settlement.POINTED)
         try:
+            heard = await self._without_own_marks(heard)
             return await self._addressed_to_a_course(arrival, heard, rules, role)
         except (RequestError, MembershipUnknown) as error:
             return replace(arrival, refusal=error.user_message)
@@ -386,13 +395,17 @@ class FrontDesk:
     async def _request(
         self, heard: Heard, course_id: str, rules: Rules, role: Role | None
     ) -> AgentRequest:
-        bare_quote = heard.quote is not None and not heard.text.strip()
+        question, material = EXPLAIN_QUOTE, tuple[ThreadMessage, ...]()
+        if heard.text.strip():
+            question, material = shortened_question(heard.text.strip())
         quoted = ContextMode.SELECTED_TEXT if heard.quote else ContextMode.FULL_BOOK
         about_section = QueryType.SECTION_SPECIFIC if heard.section else QueryType.GLOBAL
         return AgentRequest(
             request_id=request_id_for(heard.key),
             course_id=course_id,
-            query_text=EXPLAIN_QUOTE if bare_quote else heard.text,
+            query_text=question,
+            thread_messages=material,
+            unread=heard.parts.unread,
             query_type=about_section,
             section_filter=heard.section,
             context_mode=quoted,
@@ -411,6 +424,18 @@ class FrontDesk:
                 sent_at=heard.sent_at,
             ),
         )
+
+    async def _without_own_marks(self, heard: Heard) -> Heard:
+        """Return what was heard with an answer of the bot's as it was written, without markers."""
+        if heard.explains is None:
+            return heard
+        answered = await self._inbox.by_message(heard.platform, heard.explains)
+        if answered is None or answered.workspace != heard.workspace:
+            return heard
+        turn = await self._sessions.turn_of(answered.request_id)
+        if turn is None:
+            return heard
+        return replace(heard, quote=without_markers(turn.agent_response.response_text) or None)
 
     async def _session(self, heard: Heard, course_id: str) -> UUID | None:
         """Return the conversation's session; None while its thread is not known yet.

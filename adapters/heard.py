@@ -8,6 +8,7 @@ from typing import Any
 
 from adapters.access.location import Location
 from adapters.access.standing import Presence
+from adapters.intake.parts import NO_PARTS, Parts
 from core.access.staff import MemberLookup, no_member
 from core.access.tenants import Tenant
 from core.channels.store import Place
@@ -53,6 +54,10 @@ class Heard:
     thread: str | None = None
     """The thread it was said in."""
     quote: str | None = None
+    parts: Parts = NO_PARTS
+    """What came with it, or with the message that it is about, apart from text."""
+    explains: str | None = None
+    """The id of the bot's own message that its quote was taken from."""
     section: str | None = None
     course: str | None = None
     """The course that is asked where the place has none, or the handbook, asked anywhere."""

@@ -13,6 +13,8 @@ from adapters.desk import FrontDesk
 from adapters.features.staff_settings import StaffSettings, Words
 from adapters.gone import GonePlaces
 from adapters.guide import Guide
+from adapters.intake.pointing import Pointing
+from adapters.intake.question_context import QuestionContext
 from adapters.own_data import OwnData
 from adapters.platform_clock import PlatformClock
 from bot import __version__
@@ -82,6 +84,16 @@ class ChatServices:
             rules=self.rules,
             feedback=Feedback(self.opened.engine),
             budgets=TokenBudgets(self.opened.engine, limits=Limits()),
+        )
+
+    def question_context(self) -> QuestionContext:
+        """Return what completes questions with the things that they point at."""
+        minutes = self.opened.settings.inbox.conversation_minutes
+        return QuestionContext(
+            Pointing(self.opened.local),
+            self.inbox,
+            self.opened.sessions,
+            goes_on_for=timedelta(minutes=minutes),
         )
 
     def own_data(self) -> OwnData:

@@ -66,6 +66,7 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         shards=settings.shards,
         leases=_leases(chats),
         clock=chats.clocks["discord"],
+        context=chats.question_context(),
         sessions=GatewaySessions(chats.opened.engine),
         meter=chats.meter,
     )

@@ -195,6 +195,8 @@ class InboxSettings(_Group):
     """Of everybody."""
     lease: Annotated[float, Field(ge=1.0, le=300.0)] = 15.0
     """Seconds after which the work of a process that died is taken over."""
+    conversation_minutes: Annotated[int, Field(ge=0, le=1_440)] = 10
+    """Minutes in which a command goes on with its asker's last one in the channel; 0: never."""
     stale_after: Annotated[float, Field(ge=60.0)] = 1_800.0
     """Seconds after which a question is not answered any more, but apologised for."""
 

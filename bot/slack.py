@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from adapters.changed import MOST_QUESTIONS
 from adapters.heard_up_to import HeardUpTo
@@ -22,7 +21,6 @@ from core.inbox.places import InboxPlaces, Question
 from core.inbox.store import Inbox
 from core.installations.states import InstallStates
 from core.installations.store import InstallationStore
-from core.sessions.store import SessionStore
 from core.workspaces import WorkspaceData
 
 if TYPE_CHECKING:
@@ -79,11 +77,11 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     from adapters.slack.app import bolt_app
     from adapters.slack.catch_up import CatchUp
     from adapters.slack.client import ClosedMethods, SlackClient
-    from adapters.slack.first_contact import FirstContact
     from adapters.slack.installations import InstalledClients, OneInstallation
     from adapters.slack.lookups import Lookups
     from adapters.slack.people import People
     from adapters.slack.permalinks import Permalinks
+    from adapters.slack.question_surroundings import ThreadReader
     from adapters.slack.roles import Roles
     from adapters.slack.tenants import InstalledTenants
     from adapters.slack.workspaces import Workspaces
@@ -131,13 +129,10 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
         tenants=tenants,
         permalinks=Permalinks(lookups),
         catch_up=catch_up,
-        first_contact=FirstContact(lookups, partial(_is_known, chats.opened.sessions)),
+        threads=ThreadReader(lookups),
+        context=chats.question_context(),
         roles=Roles(chats.roster, people),
     )
-
-
-async def _is_known(sessions: SessionStore, session_id: UUID) -> bool:
-    return await sessions.get(session_id) is not None
 
 
 def check(settings: SlackSettings) -> None:

@@ -27,6 +27,7 @@ from core.models import (
 from core.quoted import is_short, place_in_book, quoted_part
 from core.retrieval.retrieval import Retrieval
 from core.tally import DraftTally
+from core.text.unread import unread_besides, unread_instead
 
 logger = logging.getLogger(__name__)
 
@@ -200,6 +201,8 @@ class Composition:
         outcome = self._outcome(request, configuration, confidence, answerable=answerable)
         if outcome is Outcome.ABSTAINED:
             self._text = self._abstention(within=request.section_filter is not None)
+            if request.unread:
+                self._text = f"{self._text} {unread_instead(request.unread)}"
             self._ledger = CitationLedger(self.evidence)
             confidence = min(confidence, _UNCOVERED_CONFIDENCE)
         elif self._misquote is not None or self.tally.poisoned:
@@ -321,6 +324,8 @@ class Composition:
             yield i18n.text("notice-quote-cut")
         if request.thread_partly_seen:
             yield i18n.text("notice-thread-partly-seen")
+        if request.unread and outcome is not Outcome.ABSTAINED:
+            yield unread_besides(request.unread)
         if self._retrieval.by_words:
             yield i18n.text("notice-searched-by-words")
         if location is not None and location.status is QuoteStatus.NOT_FOUND:

@@ -26,6 +26,7 @@ from adapters.discord.inbound import (
     position_of,
 )
 from adapters.discord.look_back import LookBack
+from adapters.discord.question_surroundings import QuestionSurroundings
 from adapters.discord.questions import Questions
 from adapters.discord.raw_message import RawMessage, moment, needed_id, read_message
 from adapters.discord.reply import DiscordReply, notify, retract, tell, tidy
@@ -38,6 +39,7 @@ from adapters.discord.syncing import sync_changed
 from adapters.gone import GonePlaces
 from adapters.heard import Heard
 from adapters.intake.acceptor import Intake
+from adapters.intake.question_context import QuestionContext
 from adapters.payloads import Json
 from adapters.platform_clock import PlatformClock
 from core.access.tenants import Tenant
@@ -70,6 +72,7 @@ class DiscordAdapter:
         readers: Readers,
         gone: GonePlaces,
         cursors: catch_up.Cursors,
+        context: QuestionContext,
         clicks: Clicks,
         cogs: tuple[Questions, CourseCommands, About],
         wake: Callable[[], None],
@@ -100,6 +103,7 @@ class DiscordAdapter:
         self._readers = readers
         self._gone = gone
         self._cursors = cursors
+        self._context = context
         self._clicks = clicks
         self._cogs = cogs
         self._intake = Intake(wake, meter)
@@ -162,8 +166,9 @@ class DiscordAdapter:
         await notify(self._client, job, sentence)
 
     async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:
-        """Return the request: Discord's events tell all of it."""
-        return request
+        """Return a request with the text of its files, its thread and what it points at."""
+        around = QuestionSurroundings(self._client, self._rest, job)
+        return await self._context.complete(job, request, around)
 
     async def is_member(self, tenant: Tenant, user: str) -> bool:
         """Return whether somebody is a member of a server; raises DeliveryError."""

@@ -1,7 +1,8 @@
 """Discord's messages and interactions, as what was heard; decides nothing and sends nothing."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from adapters.access.standing import Presence
 from adapters.discord.members import lookup_in, lookup_of
 from adapters.discord.raw_message import RawMessage
 from adapters.heard import Heard, apart_from_quotes
+from adapters.intake.parts import NO_PARTS, Parts, Whose
 
 PLATFORM = "discord"
 DIRECT = "@me"
@@ -99,9 +101,11 @@ def heard_message(
     answers = replied if replied is not None and replied.author.id == me.id else None
     mentioned = _mentions(message, me, own_role)
     said, quote = apart_from_quotes(_addressing(message.content, me, own_role))
+    parts = message.parts + message.forwarded_parts
     if answers is None and replied is not None and (mentioned or message.guild_id is None):
         quote = quote or text_of(replied) or None
-    quote = quote or "\n".join(_forwarded(message)) or None
+        parts += parts_about(replied)
+    quote = quote or "\n".join([*_forwarded(message), *_poll_of(message)]) or None
     speaks_to_other = (
         replied is not None and answers is None and replied.author.id != message.author.id
     )
@@ -120,6 +124,7 @@ def heard_message(
         message=str(message.id),
         thread=place.thread,
         quote=quote,
+        parts=parts,
         answers=str(answers.id) if answers is not None else None,
         addressed=mentioned or answers is not None,
         to_others=_mentions_others(message, me, own_role) or (speaks_to_other and not mentioned),
@@ -144,11 +149,17 @@ def heard_command(
     *,
     section: str | None = None,
     quote: str | None = None,
+    parts: Parts = NO_PARTS,
+    explains: str | None = None,
     private: bool = False,
 ) -> Heard:
     """Return what a command asks, with the token that answers it for 15 minutes.
 
     Where the bot is no member of the server, its asker alone sees the answer.
+
+    Args:
+        parts: The files of the message that it is about.
+        explains: The id of that message where the bot wrote it.
     """
     assert interaction.channel_id is not None
     place = where_of(interaction)
@@ -176,6 +187,8 @@ def heard_command(
         },
         thread=place.thread,
         quote=quote or quoted,
+        parts=parts,
+        explains=explains,
         section=section,
         addressed=True,
         direct=interaction.guild_id is None and not is_guest(interaction),
@@ -230,8 +243,14 @@ def guest_in(interaction: discord.Interaction[Any]) -> str | None:
 
 def text_of(message: RawMessage) -> str:
     """Return what a message says, or what it forwards, without Discord's codes."""
-    texts = [message.content, *message.forwarded]
+    texts = [message.content, *message.shown, *message.forwarded]
     return "\n".join(_plain(text) for text in texts if text.strip())
+
+
+def parts_about(message: RawMessage) -> Parts:
+    """Return the files of a message that a question is about."""
+    own = tuple(replace(file, whose=Whose.TARGET) for file in message.parts.files)
+    return Parts(own, message.parts.unread) + message.forwarded_parts
 
 
 def message_key(application_id: int, message_id: int) -> str:
@@ -267,6 +286,12 @@ def _plain(text: str) -> str:
 
 def _forwarded(message: RawMessage) -> list[str]:
     return [plain for text in message.forwarded if (plain := _plain(text))]
+
+
+def _poll_of(message: RawMessage) -> Iterator[str]:
+    """Yield the poll that a person attached; embeds of their message are Discord's previews."""
+    if message.poll:
+        yield _plain(message.poll)
 
 
 def _mentions(message: RawMessage, me: discord.ClientUser, own_role: discord.Role | None) -> bool:

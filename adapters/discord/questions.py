@@ -12,8 +12,9 @@ from discord.ext import commands
 
 from adapters.access.membership import MembershipUnknown
 from adapters.desk import FrontDesk, Received
-from adapters.discord.inbound import PLATFORM, heard_command, text_of
-from adapters.discord.raw_message import read_message
+from adapters.discord.inbound import PLATFORM, heard_command, parts_about, text_of
+from adapters.discord.raw_message import RawMessage, read_message
+from adapters.discord.salvage import AS_SENT
 from adapters.discord.telling import Interaction, respond, tell, tell_instead
 from adapters.guide import Guide
 from adapters.heard import Heard
@@ -24,12 +25,15 @@ from core.errors import RequestError, StoreError
 from core.i18n import text
 from core.inbox.base import Acceptance
 from core.metering import ACCEPTING, NO_METER, Meter
-from core.models import MAX_QUESTION, MIN_QUESTION
+from core.models import MIN_QUESTION
+from core.text.unread import unread_instead
 
 logger = logging.getLogger(__name__)
 
 _ASK = "ask"
 EXPLAIN = "Explain this passage"
+LONGEST_COMMAND = 2_000
+"""Characters of a question that a command takes."""
 _CHOICES = 25
 _LONGEST_CHOICE = 100
 
@@ -57,7 +61,7 @@ class Questions(commands.Cog):
     async def ask(
         self,
         interaction: Interaction,
-        question: app_commands.Range[str, MIN_QUESTION, MAX_QUESTION],
+        question: app_commands.Range[str, MIN_QUESTION, LONGEST_COMMAND],
         section: app_commands.Range[str, 1, _LONGEST_CHOICE] | None = None,
         private: bool | None = None,
     ) -> None:
@@ -83,11 +87,16 @@ class Questions(commands.Cog):
 
     async def _explain(self, interaction: Interaction, message: discord.Message) -> None:
         """Take a message as the quote to explain."""
-        quote = _text_of(interaction, message.id)
-        if not quote:
-            await tell(interaction, text("asking-nothing-to-explain"))
+        target = _target(interaction, message.id)
+        quote, parts = text_of(target) or None, parts_about(target)
+        if quote is None and not parts.files:
+            unread = unread_instead(parts.unread) if parts.unread else None
+            await tell(interaction, unread or text("asking-nothing-to-explain"))
             return
-        await self.take(interaction, heard_command(interaction, "", quote=quote), None)
+        me = interaction.client.user
+        explains = str(target.id) if me is not None and target.author.id == me.id else None
+        heard = heard_command(interaction, "", quote=quote, parts=parts, explains=explains)
+        await self.take(interaction, heard, None)
 
     async def take(self, interaction: Interaction, heard: Heard, private: bool | None) -> None:
         """Put a question into the inbox, then acknowledge the command.
@@ -163,10 +172,10 @@ def is_question(interaction: Json) -> bool:
     return is_command and mapping(interaction.get("data")).get("name") in (_ASK, EXPLAIN)
 
 
-def _text_of(interaction: Interaction, message_id: int) -> str:
-    """Return what a message of a command says, as Discord sent it."""
+def _target(interaction: Interaction, message_id: int) -> RawMessage:
+    """Return the message of a menu's command, as Discord sent it."""
     resolved = mapping(mapping(interaction.data).get("resolved"))
-    return text_of(read_message(mapping(resolved.get("messages")).get(str(message_id))))
+    return read_message(mapping(resolved.get(AS_SENT)).get(str(message_id)))
 
 
 @dataclass(slots=True)

@@ -8,12 +8,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from adapters.intake.parts import (
+    NO_PARTS,
+    Parts,
+    Whose,
+    component_texts,
+    parts_of,
+    poll_text,
+    texts_of_embeds,
+)
 from adapters.payloads import Json, mapping, mappings, text
 from adapters.unreadable import UnreadableEvent
 
 _LARGEST_ID = 1 << 63
 _DIGITS = re.compile(r"[0-9]{1,20}", re.ASCII)
 _TOKEN = re.compile(r"[\w.-]{1,512}", re.ASCII)
+_IS_VOICE_MESSAGE = 1 << 13
+"""The flag of a recording."""
 _FORWARD = 1
 """The type of a reference that is no reply."""
 
@@ -46,6 +57,14 @@ class RawMessage:
     """The message that this one replies to, if it is there and can be read."""
     forwarded: tuple[str, ...]
     """What the forwarded messages say."""
+    shown: tuple[str, ...]
+    """What its components and embeds say, and its poll."""
+    poll: str
+    """What its poll says; empty without one."""
+    parts: Parts
+    """Its files, as of the message itself."""
+    forwarded_parts: Parts
+    """The files of the forwarded messages."""
     edited_at: datetime | None
     member: Json
     """The author as a member of the server; empty where that is not said."""
@@ -73,7 +92,13 @@ def read_message(data: object, guild_id: int | None = None) -> RawMessage:
         mention_roles=frozenset(filter(None, map(snowflake, _listed(said.get("mention_roles"))))),
         mention_everyone=said.get("mention_everyone") is True,
         replied=_replied(said, guild_id),
-        forwarded=tuple(_forwarded(said)),
+        forwarded=tuple(text for text in map(_said_in, _snapshots(said)) if text),
+        shown=tuple(_shown(said)),
+        poll=poll_text(said.get("poll")),
+        parts=_parts(said, Whose.QUESTION),
+        forwarded_parts=sum(
+            (_parts(one, Whose.TARGET) for one in _snapshots(said)), start=NO_PARTS
+        ),
         edited_at=moment(said.get("edited_timestamp")),
         member=mapping(said.get("member")),
     )
@@ -149,9 +174,36 @@ def _replied(said: Json, guild_id: int | None) -> RawMessage | None:
         return None
 
 
-def _forwarded(said: Json) -> Iterator[str]:
-    for snapshot in mappings(said.get("message_snapshots")):
-        yield text(mapping(snapshot.get("message")).get("content"))
+def _snapshots(said: Json) -> list[Json]:
+    return [mapping(one.get("message")) for one in mappings(said.get("message_snapshots"))]
+
+
+def _said_in(message: Json) -> str:
+    """Return all that a forwarded message says."""
+    return "\n".join(filter(None, [text(message.get("content")).strip(), *_shown(message)]))
+
+
+def _shown(message: Json) -> list[str]:
+    """Return what a message says otherwise than by its content."""
+    poll = poll_text(message.get("poll"))
+    return [
+        *component_texts(message.get("components")),
+        *texts_of_embeds(message.get("embeds")),
+        *([poll] if poll else ()),
+    ]
+
+
+def _parts(message: Json, whose: Whose) -> Parts:
+    files = [
+        (
+            text(one.get("url")),
+            text(one.get("filename")),
+            text(one.get("content_type")),
+            _number(one.get("size")),
+        )
+        for one in mappings(message.get("attachments"))
+    ]
+    return parts_of(files, whose, voice=bool(_number(message.get("flags")) & _IS_VOICE_MESSAGE))
 
 
 def _listed(value: object) -> list[object]:

@@ -172,6 +172,14 @@ class Rest:
             raise
         return True
 
+    async def messages_before(self, channel: int, message: int, *, most: int) -> list[Json]:
+        """Return the last messages in front of a message, oldest first; at most 100."""
+        route = Route("GET", _MESSAGES, channel_id=channel)
+        page = await self._request(route, params={"limit": most, "before": message})
+        if not isinstance(page, list):
+            raise DeliveryError("Discord answered without a list of messages")
+        return sorted((dict(mapping(one)) for one in page), key=_place_of)
+
     async def messages_after(
         self, channel: int, message: int, *, most: int = _MOST_LOOKED_AT
     ) -> list[Json]:

@@ -85,6 +85,10 @@ def readable_ready(data: object, shard: tuple[int | None, int | None], me: Any) 
     }
 
 
+AS_SENT = "messages_as_sent"
+"""Where an interaction keeps the messages that discord.py would not read, for us to read."""
+
+
 def readable_interaction(data: object) -> dict[str, Any]:
     """Return an interaction whose messages have their texts and no more than is looked at.
 
@@ -101,7 +105,10 @@ def readable_interaction(data: object) -> dict[str, Any]:
     resolved = mapping(mapping(said.get("data")).get("resolved"))
     if messages := mapping(resolved.get("messages")):
         thin = {number: _readable_message(mapping(one)) for number, one in messages.items()}
-        said["data"] = {**said["data"], "resolved": {**resolved, "messages": thin}}
+        said["data"] = {
+            **said["data"],
+            "resolved": {**resolved, "messages": thin, AS_SENT: messages},
+        }
     return said
 
 

@@ -8,14 +8,15 @@ from typing import Protocol
 from adapters.base import PlatformReply, PostKeeper
 from adapters.in_time import Unhurried
 from adapters.intake.acceptor import Intake
+from adapters.intake.question_context import QuestionContext
 from adapters.slack.address import Address
 from adapters.slack.catch_up import CatchUp
 from adapters.slack.events import Events
-from adapters.slack.first_contact import FirstContact
 from adapters.slack.inbound import PLATFORM
 from adapters.slack.installations import OneInstallation
 from adapters.slack.patience import patiently
 from adapters.slack.permalinks import Permalinks
+from adapters.slack.question_surroundings import QuestionSurroundings, ThreadReader
 from adapters.slack.reply import SlackReply, notify, retract, tell, tidy
 from adapters.slack.roles import Roles
 from adapters.slack.tenants import InstalledTenants
@@ -67,7 +68,8 @@ class SlackAdapter:
         tenants: InstalledTenants,
         catch_up: CatchUp,
         permalinks: Permalinks,
-        first_contact: FirstContact,
+        threads: ThreadReader,
+        context: QuestionContext,
         roles: Roles,
     ) -> None:
         """Put the parts together; nothing is connected yet.
@@ -84,7 +86,8 @@ class SlackAdapter:
         self._tenants = tenants
         self._catch_up = catch_up
         self._permalinks = permalinks
-        self._first_contact = first_contact
+        self._threads = threads
+        self._context = context
         self._roles = roles
 
     async def run(self) -> None:
@@ -142,14 +145,12 @@ class SlackAdapter:
         await notify(self._workspaces, job, sentence)
 
     async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:
-        """Return a request with its asker's role, the message that it links to, and its thread.
-
-        The thread is read where it is new.
-        """
+        """Return a request with its asker's role, the message it links to and what it points at."""
         address = Address.of(job)
         known = await self._roles.complete(address, request)
         quoted = await self._permalinks.complete(address, known)
-        return await self._first_contact.complete(address, quoted)
+        around = QuestionSurroundings(self._workspaces, self._threads, address)
+        return await self._context.complete(job, quoted, around)
 
     async def retract(self, job: Job) -> None:
         """Remove what was posted for a job."""

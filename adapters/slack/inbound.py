@@ -8,7 +8,9 @@ from typing import Any
 
 from adapters.access.location import Location
 from adapters.heard import Heard
+from adapters.intake.parts import NO_PARTS, Parts, Whose
 from adapters.slack.address import Response
+from adapters.slack.files_in_messages import files_of, files_shared
 from adapters.slack.plain import Json, mentioned, said_in
 
 PLATFORM = "slack"
@@ -111,6 +113,7 @@ def heard_message(event: Json, origin: Origin, *, beside: str | None = None) -> 
         message=ts,
         thread=None if direct and event.get("parent_user_id") == author else thread,
         quote=said.quote,
+        parts=files_of(event, Whose.QUESTION) + files_shared(event),
         addressed=origin.me in everybody,
         to_others=bool(everybody - {origin.me, author}),
         direct=direct,
@@ -132,6 +135,8 @@ def heard_command(
     text: str,
     *,
     quote: str | None = None,
+    parts: Parts = NO_PARTS,
+    explains: str | None = None,
     private: bool = False,
     response: Response | None = None,
 ) -> Heard:
@@ -141,6 +146,8 @@ def heard_command(
 
     Args:
         text: The question as plain text.
+        parts: The files of the message that it is about.
+        explains: The id of that message, as of what the bot posted.
         response: The way to answer; its end is of this machine's clock.
     """
     posts_question = not private and spot.thread is None and not spot.direct
@@ -156,6 +163,8 @@ def heard_command(
         address=spot.address(ephemeral=private, post_question=posts_question),
         thread=None if private else spot.thread,
         quote=quote,
+        parts=parts,
+        explains=explains,
         addressed=True,
         direct=spot.direct,
         private=private,

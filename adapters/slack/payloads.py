@@ -94,17 +94,38 @@ def _element(value: object) -> Any:
     return _an_object({**_MARKED_UP, "elements": _list_of(_ITEM) if is_list else _PARTS})(value)
 
 
+def _shown_text(value: object) -> Any:
+    """Return a text object, or the plain text of a block of Markdown."""
+    return value if isinstance(value, str) else _an_object({"text": _text})(value)
+
+
 def _block(value: object) -> Any:
     is_rich = mapping(value).get("type") == "rich_text"
-    shown_text = _an_object({"text": _text})
-    shape = {"type": _text, "block_id": _text, "text": shown_text}
+    shape = {"type": _text, "block_id": _text, "text": _shown_text}
     return _an_object({**shape, "elements": _list_of(_element)} if is_rich else shape)(value)
 
 
 _BLOCKS = _list_of(_block)
 _UNFURLED = _an_object({"message": _an_object({"blocks": _BLOCKS})})
+_FILE = _an_object(
+    {
+        **_TEXTS,
+        "mimetype": _text,
+        "filetype": _text,
+        "url_private": _text,
+        "url_private_download": _text,
+    }
+)
 _ATTACHMENT = _an_object(
-    {**_TEXTS, "is_msg_unfurl": _flag, "is_share": _flag, "message_blocks": _list_of(_UNFURLED)}
+    {
+        **_TEXTS,
+        "title": _text,
+        "blocks": _BLOCKS,
+        "is_msg_unfurl": _flag,
+        "is_share": _flag,
+        "message_blocks": _list_of(_UNFURLED),
+        "files": _list_of(_FILE),
+    }
 )
 _EDIT = _an_object({"ts": _ts, "user": _text})
 _MESSAGE_SHAPE = {
@@ -115,6 +136,7 @@ _MESSAGE_SHAPE = {
     "edited": _EDIT,
     "blocks": _BLOCKS,
     "attachments": _list_of(_ATTACHMENT),
+    "files": _list_of(_FILE),
 }
 _MESSAGE = _an_object(_MESSAGE_SHAPE)
 _THREAD = _an_object(

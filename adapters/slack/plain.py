@@ -61,8 +61,11 @@ def from_mrkdwn(text: str, me: str | None = None) -> Said:
 def all_of(message: Json) -> str:
     """Return everything that a message says, what it quotes included."""
     own = said_in({**message, "attachments": ()})
+    said = [own.quote, own.text]
+    if not any(said):
+        said = [_shown(block) for block in message.get("blocks") or ()]
     shared = map(_shared, _messages_in(message))
-    return "\n".join(filter(None, [own.quote, own.text, *shared]))
+    return "\n".join(filter(None, [*said, *shared, *map(_attached, _embeds_in(message))]))
 
 
 def mentioned(text: str) -> set[str]:
@@ -178,6 +181,28 @@ def _messages_in(message: Json) -> list[Json]:
     """Return the attachments that are messages themselves, shared or linked to."""
     attachments = message.get("attachments") or ()
     return [a for a in attachments if a.get("is_msg_unfurl") or a.get("is_share")]
+
+
+def _embeds_in(message: Json) -> list[Json]:
+    """Return the attachments that are an app's own, which may be all that it says."""
+    attachments = message.get("attachments") or ()
+    return [a for a in attachments if not (a.get("is_msg_unfurl") or a.get("is_share"))]
+
+
+def _attached(attachment: Json) -> str:
+    """Return what an app's attachment says."""
+    shown = [attachment.get("title"), attachment.get("text")]
+    blocks = [_shown(block) for block in attachment.get("blocks") or ()]
+    said = [str(one) for one in (*shown, *blocks) if one] or [str(attachment.get("fallback") or "")]
+    return from_mrkdwn("\n".join(said)).text
+
+
+def _shown(block: Json) -> str:
+    """Return the text of a block that an app wrote: a header, a section or Markdown."""
+    text = block.get("text")
+    if isinstance(text, Mapping):
+        text = text.get("text")
+    return str(text or "")
 
 
 def _shared(attachment: Json) -> str:

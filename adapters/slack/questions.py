@@ -15,7 +15,9 @@ from adapters.desk import FrontDesk, Received
 from adapters.heard import Heard
 from adapters.in_time import done_in_time
 from adapters.intake.acceptor import Intake
+from adapters.intake.parts import Parts, TextFile, Whose
 from adapters.slack.address import Response
+from adapters.slack.files_in_messages import files_of
 from adapters.slack.inbound import (
     Spot,
     heard_command,
@@ -26,6 +28,7 @@ from adapters.slack.inbound import (
 )
 from adapters.slack.people import People
 from adapters.slack.plain import all_of, from_mrkdwn
+from adapters.slack.posting import message_id
 from adapters.slack.told import (
     PRIVATE,
     PUBLIC,
@@ -41,11 +44,14 @@ from adapters.slack.told import (
 )
 from core import i18n
 from core.models import now
+from core.text.unread import unread_instead
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
+_LONGEST_METADATA = 3_000
+"""Characters that a view remembers."""
 _IN_SECTION = re.compile(
     r"in\s+[\"“”„«](?P<name>[^\"“”„«»\n]{1,200})[\"“”»](?=\s|$)", re.IGNORECASE
 )
@@ -120,29 +126,33 @@ class Questions:
 
     async def explain(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
         """Show what is to be explained, and ask what about it."""
-        quote = all_of(body["message"])
-        if quote:
-            view = explain_modal(quote, _metadata(body, await self._people.spot_of(body)))
+        quote, parts = all_of(body["message"]), files_of(body["message"], Whose.TARGET)
+        if quote or parts.files:
+            view = explain_modal(quote, _metadata(body, await self._people.spot_of(body), parts))
         else:
-            text = {"type": "section", "text": plain(i18n.text("asking-nothing-to-explain"))}
-            view = shown_modal(i18n.text("slack-explain-title"), [text])
+            unread = unread_instead(parts.unread) if parts.unread else None
+            told_instead = unread or i18n.text("asking-nothing-to-explain")
+            section = {"type": "section", "text": plain(told_instead)}
+            view = shown_modal(i18n.text("slack-explain-title"), [section])
         await open_modal(client, body["trigger_id"], view)
         await ack()
 
     async def explain_submitted(self, body: Json, ack: AsyncAck) -> None:
         """Take a passage with a question, or without one."""
         view = body["view"]
-        spot, response = _from_metadata(view["private_metadata"])
+        passage = _Passage.of(view["private_metadata"])
         key = trigger_key(view["id"])
 
         async def heard() -> Heard:
             return heard_command(
-                spot,
+                passage.spot,
                 key,
                 typed(view, QUESTION).strip(),
-                quote=quote_in(view),
-                private=await self._is_private(spot, typed(view, WHO_SEES) == PRIVATE),
-                response=response,
+                quote=quote_in(view) or None,
+                parts=passage.parts,
+                explains=passage.message,
+                private=await self._is_private(passage.spot, typed(view, WHO_SEES) == PRIVATE),
+                response=passage.response,
             )
 
         if await self._is_slow(key, heard, None):
@@ -190,7 +200,28 @@ class Questions:
         return wished or (not spot.direct and self._desk.keeps_private(spot.location))
 
 
-def _metadata(body: Json, spot: Spot) -> str:
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """What the modal that asks about a message remembers of it."""
+
+    spot: Spot
+    response: Response | None
+    parts: Parts
+    message: str | None
+    """Its id, where an app wrote it."""
+
+    @classmethod
+    def of(cls, metadata: str) -> "_Passage":
+        """Return what `_metadata` wrote."""
+        kept = json.loads(metadata)
+        url, until = kept.pop("url", None), kept.pop("until", None)
+        files, message = kept.pop("files", ()), kept.pop("message", None)
+        response = Response(url, datetime.fromisoformat(until)) if url else None
+        parts = Parts(tuple(TextFile(one, Whose.TARGET) for one in files))
+        return cls(Spot(**kept), response, parts, message)
+
+
+def _metadata(body: Json, spot: Spot, parts: Parts) -> str:
     """Return where a passage stands, for the modal that asks about it to remember."""
     message = body["message"]
     asked_at = moment_of(body["action_ts"])
@@ -199,11 +230,10 @@ def _metadata(body: Json, spot: Spot) -> str:
     kept = asdict(replace(spot, thread=thread))
     if response is not None:
         kept |= {"url": response.url, "until": response.expires_at.isoformat()}
-    return json.dumps(kept)
-
-
-def _from_metadata(text: str) -> tuple[Spot, Response | None]:
-    kept = json.loads(text)
-    url, until = kept.pop("url", None), kept.pop("until", None)
-    response = Response(url, datetime.fromisoformat(until)) if url else None
-    return Spot(**kept), response
+    if message.get("bot_id"):
+        kept["message"] = message_id(spot.channel, str(body["message_ts"]))
+    files = list[str]()
+    for file in parts.files:
+        if len(json.dumps({**kept, "files": [*files, file.url]})) <= _LONGEST_METADATA:
+            files.append(file.url)
+    return json.dumps({**kept, "files": files})

@@ -41,6 +41,17 @@ class AnswerLength(StrEnum):
     LONG = "long"
 
 
+class UnreadPart(StrEnum):
+    """A kind of content that came with a question and cannot be read."""
+
+    IMAGE = "image"
+    PDF = "pdf"
+    VOICE = "voice"
+    VIDEO = "video"
+    FILE = "file"
+    """A file that is no text, is too large, or could not be fetched."""
+
+
 class ThreadMessage(Model):
     """What somebody wrote in a thread before the bot was asked there; nobody's name is in it."""
 
@@ -98,6 +109,8 @@ class AgentRequest(Model):
     tells what the question is about, never an instruction."""
     thread_partly_seen: bool = False
     """Whether more was said there than could be read, so that the reader is told."""
+    unread: tuple[UnreadPart, ...] = ()
+    """What came with the question and could not be read, so that the reader is told."""
     created_at: PastTime = Field(default_factory=now)
     user_context: UserContext = UserContext()
 

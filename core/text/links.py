@@ -4,6 +4,7 @@ import re
 
 from core.markdown.code import outside_code
 from core.markdown.writing import lasting
+from core.models import CITATION_MARKER
 
 _URL = re.compile(
     r"(?i)(?<![a-z])[a-z][a-z0-9+.-]{1,20}://"
@@ -16,6 +17,7 @@ _TARGET = re.compile(
     r"!?\[(?P<text>[^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])|<[/!]?[a-zA-Z][^<>]*>"
 )
 """A link or an image of Markdown with its label, or a tag of HTML."""
+_MARKER = re.compile(r"\s?" + CITATION_MARKER.pattern)
 _SCHEME = re.compile(r"(?i)^[a-z][a-z0-9+.-]*://")
 _TRAILING = ".,;:!?"
 
@@ -41,6 +43,11 @@ def prose_without_links(markdown: str) -> str:
 def shown_prose(text: str) -> str:
     """Return a sentence as a reader is to see it: its code as it is, its prose without targets."""
     return outside_code(lasting(text), without_targets)
+
+
+def without_markers(answer: str) -> str:
+    """Return an answer's Markdown without the numbers of its citations; code stays as it is."""
+    return outside_code(answer, lambda prose: _MARKER.sub("", prose)).strip()
 
 
 def without_targets(text: str) -> str:

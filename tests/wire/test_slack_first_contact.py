@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 from uuid import UUID, uuid4
 
 import pytest
+from adapters.slack.first_contact import FirstContact
 
 from adapters.slack.address import Address
 from adapters.slack.client import ClosedMethods, SlackClient
-from adapters.slack.first_contact import FirstContact
 from adapters.slack.installations import InstalledClients, OneInstallation
 from adapters.slack.lookups import Lookups
 from adapters.slack.workspaces import Workspaces

@@ -67,6 +67,7 @@ def adapter(notes: Notes) -> DiscordAdapter:
         readers=unused,
         gone=unused,
         cursors=notes,
+        context=unused,
         clicks=unused,
         cogs=unused,
         wake=lambda: None,

@@ -1,0 +1,112 @@
+"""What Discord can read around a question: its files, and the messages right before it."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+import aiohttp
+import discord
+from discord.http import Route
+
+from adapters.discord.address import Address
+from adapters.discord.inbound import is_no_persons, parts_about, text_of
+from adapters.discord.raw_message import RawMessage, read_message
+from adapters.discord.rest import Rest
+from adapters.intake.file_text import fetched_text
+from adapters.intake.parts import TextFile
+from adapters.intake.question_context import MOST_MESSAGES, Earlier, Window
+from adapters.payloads import Json
+from adapters.unreadable import UnreadableEvent
+from core.errors import DeliveryError
+from core.inbox.base import Job
+
+logger = logging.getLogger(__name__)
+
+_HOSTS = frozenset({"cdn.discordapp.com", "media.discordapp.net"})
+"""Where Discord keeps what people attach."""
+
+
+class QuestionSurroundings:
+    """Reads around one question; what cannot be had is left out."""
+
+    def __init__(self, client: discord.Client, rest: Rest, job: Job) -> None:
+        self._client = client
+        self._rest = rest
+        self._address = Address.of(job)
+        thread = job.arrival.request.user_context.thread if job.arrival.request else None
+        self._thread = int(thread) if thread and thread.isdecimal() else None
+        self._position = job.arrival.position
+
+    @property
+    def in_thread(self) -> bool:
+        """Whether it was asked in a thread."""
+        return self._thread is not None and self._address.channel == self._thread
+
+    async def read(self, file: TextFile) -> str | None:
+        """Return the text of a file; None when it is none, or cannot be had."""
+        if not self._is_discords(file.url):
+            return None
+        async with aiohttp.ClientSession() as session:
+            return await fetched_text(session, file.url)
+
+    async def window(self) -> Window | None:
+        """Return what stands before the question; None when it cannot be read."""
+        try:
+            found = await self._rest.messages_before(
+                self._address.channel, self._position, most=MOST_MESSAGES
+            )
+            begins = await self._first(found) if self.in_thread else None
+        except DeliveryError as error:
+            logger.info("what stands before a question cannot be read: %s", error)
+            return None
+        messages = tuple(self._earlier(one) for one in _readable(found))
+        return Window(messages, begins, is_partial=len(found) >= MOST_MESSAGES)
+
+    async def _first(self, found: Sequence[Json]) -> Earlier | None:
+        """Return a thread's title with the message that it hangs on, unless that is among these."""
+        assert self._thread is not None
+        thread = self._client.get_channel(self._thread)
+        if not isinstance(thread, discord.Thread):
+            return None
+        in_forum = isinstance(thread.parent, discord.ForumChannel)
+        title = thread.name if in_forum else ""
+        if any(str(one.get("id")) == str(self._thread) for one in found):
+            return Earlier(title) if title else None
+        root = await self._root(thread, in_forum=in_forum)
+        said = "\n".join(filter(None, [title, root.text if root else ""]))
+        return Earlier(said, root.by_asker if root else False) if said else None
+
+    async def _root(self, thread: discord.Thread, *, in_forum: bool) -> Earlier | None:
+        """Return the message that a thread hangs on; None where there is none to be read."""
+        if self._position == thread.id:
+            return None  # it is the question itself
+        channel = thread.id if in_forum else thread.parent_id
+        try:
+            message = read_message(await self._rest.message(channel, thread.id))
+        except (DeliveryError, UnreadableEvent):
+            return None  # a thread that was opened without a message
+        return self._earlier(message) if not is_no_persons(message) else None
+
+    def _earlier(self, message: RawMessage) -> Earlier:
+        return Earlier(
+            text_of(message),
+            by_asker=message.author.id == self._address.asker,
+            ours=str(message.author.id) == self._rest.me,
+            to_bot=any(str(person.id) == self._rest.me for person in message.mentions),
+            parts=parts_about(message),
+        )
+
+    def _is_discords(self, url: str) -> bool:
+        """Return whether a file lies where Discord keeps files, so that nothing else is called."""
+        wanted, own = urlsplit(url), urlsplit(Route.BASE)
+        if wanted.scheme == "https" and wanted.hostname in _HOSTS:
+            return True
+        is_discord = own.hostname is not None and own.hostname.endswith("discord.com")
+        return not is_discord and wanted.netloc == own.netloc
+
+
+def _readable(found: Iterable[Json]) -> Iterator[RawMessage]:
+    for message in found:
+        with suppress(UnreadableEvent):
+            yield read_message(message)

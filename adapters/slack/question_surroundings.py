@@ -1,0 +1,191 @@
+"""What Slack can read around a question: its files, and the messages right before it."""
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from adapters.intake.file_text import fetched_text
+from adapters.intake.parts import TextFile, Whose
+from adapters.intake.question_context import MOST_MESSAGES, Earlier, Window
+from adapters.payloads import mapping
+from adapters.slack.address import Address
+from adapters.slack.files_in_messages import files_of
+from adapters.slack.inbound import is_spoken, position_of
+from adapters.slack.lookups import Json, Lookups, Place
+from adapters.slack.payloads import readable_message
+from adapters.slack.plain import all_of, mentioned
+from adapters.slack.workspaces import Workspaces
+from adapters.unreadable import UnreadableEvent
+from core.errors import DeliveryError
+
+logger = logging.getLogger(__name__)
+
+_REPLIES, _HISTORY = "conversations.replies", "conversations.history"
+_PAGE = 200
+"""Messages of one call; Slack gives fifteen to apps that others install."""
+_SMALL_PAGE = 15
+_MOST_PAGES = 5
+_WINDOW = 3_600
+"""Seconds before a question in which its thread's end is looked for first."""
+_EVERY = 60.0
+
+
+class ThreadReader:
+    """Reads threads and channels before a question.
+
+    Slack lets apps that others install read one thread a minute in a workspace, and this keeps
+    to it everywhere; the answer does not wait for the next minute.
+    """
+
+    def __init__(self, lookups: Lookups, *, every: float = _EVERY) -> None:
+        """Prepare to read.
+
+        Args:
+            every: Seconds between two threads of a workspace.
+        """
+        self._lookups = lookups
+        self._every = every
+        self._read_at: dict[Place, float] = {}
+        self._me: dict[Place, str] = {}
+
+    async def thread(self, address: Address, root: str, asked: str) -> tuple[list[Json], bool]:
+        """Return a thread's root and its end before a question, and whether that is all of it.
+
+        The end is looked for in the hour before the question. A thread in which nothing was said
+        then is read from its beginning on. Slack pages from the oldest message on, so a page
+        that is followed by others is not the end. Nothing is returned where it cannot be read.
+        """
+        place, moment = (address.team, address.enterprise), time.monotonic()
+        if moment - self._read_at.get(place, -self._every) < self._every:
+            return [], False
+        self._read_at[place] = moment
+        asked_for: dict[str, Any] = {"channel": address.channel, "ts": root, "latest": asked}
+        since = f"{max(float(asked) - _WINDOW, 0):.6f}"
+        found, whole = await self._pages(place, {**asked_for, "oldest": since})
+        if [one for one in found if one.get("ts") not in (root, asked)]:
+            return found, whole and float(root) >= float(since)
+        earlier, whole = await self._pages(place, asked_for)
+        return (earlier, whole) if earlier else (found, False)
+
+    async def _pages(self, place: Place, asked_for: dict[str, Any]) -> tuple[list[Json], bool]:
+        found, cursor = list[Json](), ""
+        for _ in range(_MOST_PAGES):
+            more = {"cursor": cursor} if cursor else {}
+            page = await self._lookups.call(place, _REPLIES, limit=_PAGE, **asked_for, **more)
+            if page is None:
+                return found, False
+            found += _readable(page.get("messages"))
+            cursor = str(mapping(page.get("response_metadata")).get("next_cursor") or "")
+            if not cursor:
+                return found, not page.get("has_more")
+            if len(found) <= _SMALL_PAGE:
+                return found, False  # an app that may not read on within this minute
+        return found, False
+
+    async def me(self, address: Address) -> str | None:
+        """Return the bot's user id in a workspace; None where it cannot be looked up now."""
+        place = (address.team, address.enterprise)
+        if place not in self._me:
+            said = await self._lookups.call(place, "auth.test")
+            if said is None:
+                return None
+            self._me[place] = str(said["user_id"])
+        return self._me[place]
+
+    async def channel(self, address: Address, before: str | None) -> list[Json] | None:
+        """Return the last messages of a channel before a question, oldest first."""
+        place = (address.team, address.enterprise)
+        latest = {"latest": before} if before else {}
+        page = await self._lookups.call(
+            place, _HISTORY, channel=address.channel, limit=MOST_MESSAGES, **latest
+        )
+        return None if page is None else list(_readable(page.get("messages")))[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSurroundings:
+    """Reads around one question; what cannot be had is left out."""
+
+    workspaces: Workspaces
+    reader: ThreadReader
+    address: Address
+
+    @property
+    def in_thread(self) -> bool:
+        """Whether it was asked in a thread of a channel; a direct message has one session."""
+        address = self.address
+        below = address.root is not None and address.root != address.question
+        asked = address.question is not None
+        return below and asked and not address.channel.startswith("D")
+
+    async def read(self, file: TextFile) -> str | None:
+        """Return the text of a file; None when it is none, or cannot be had."""
+        try:
+            client = await self.workspaces.clients.of(self.address.team, self.address.enterprise)
+        except DeliveryError as error:
+            logger.info("a file cannot be had: %s", error)
+            return None
+        if not is_slacks(file.url, client.base_url):
+            return None
+        headers = {"Authorization": f"Bearer {client.token}"}
+        async with aiohttp.ClientSession() as session:
+            return await fetched_text(session, file.url, headers)
+
+    async def window(self) -> Window | None:
+        """Return what stands before the question; None when it cannot be read."""
+        address = self.address
+        root, asked = address.root, address.question
+        me = await self.reader.me(address)
+        if root is None or asked is None or root == asked:
+            found = await self.reader.channel(address, asked)
+            return None if found is None else Window(tuple(self._said(found, asked, me)))
+        found, whole = await self.reader.thread(address, root, asked)
+        if not found:
+            return None
+        said = list(self._said(found, asked, me))
+        begins = self._earlier(found[0], me) if str(found[0]["ts"]) == root else None
+        latest = said[1:] if begins is not None and said else said
+        if begins is not None and begins.ours:
+            begins = None
+        is_partial = not whole or len(latest) > MOST_MESSAGES
+        return Window(tuple(latest[-MOST_MESSAGES:]), begins, is_partial)
+
+    def _said(
+        self, messages: Sequence[Json], asked: str | None, me: str | None
+    ) -> Iterator[Earlier]:
+        """Yield what was written before a question; what Slack itself says is left out."""
+        for message in messages:
+            is_earlier = asked is None or position_of(str(message["ts"])) < position_of(asked)
+            if is_earlier and (is_spoken(message) or message.get("bot_id")):
+                yield self._earlier(message, me)
+
+    def _earlier(self, message: Json, me: str | None) -> Earlier:
+        author = message.get("user")
+        return Earlier(
+            all_of(message).strip(),
+            by_asker=author == self.address.asker,
+            ours=author is not None and author == me,
+            to_bot=me in mentioned(str(message.get("text") or "")),
+            parts=files_of(message, Whose.TARGET),
+        )
+
+
+def is_slacks(url: str, base_url: str) -> bool:
+    """Return whether a file lies on Slack's own servers, which alone may see the bot's token."""
+    wanted, own = urlsplit(url), urlsplit(base_url)
+    if wanted.netloc == own.netloc and wanted.scheme == own.scheme:
+        return True
+    host, slack = wanted.hostname or "", own.hostname or ""
+    return wanted.scheme == own.scheme == "https" and host.endswith(f".{slack}")
+
+
+def _readable(messages: object) -> Iterator[Json]:
+    for message in messages if isinstance(messages, list) else ():
+        with suppress(UnreadableEvent):
+            yield readable_message(message)

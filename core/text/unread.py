@@ -1,0 +1,24 @@
+"""What is said of content that cannot be read: images, PDFs, recordings, large files."""
+
+from collections.abc import Sequence
+
+from core.i18n import current_language, text
+from core.models import UnreadPart
+
+
+def unread_instead(kinds: Sequence[UnreadPart]) -> str:
+    """Return which kinds cannot be read, and what to do instead."""
+    return text("unread-only", kinds=_named(kinds))
+
+
+def unread_besides(kinds: Sequence[UnreadPart]) -> str:
+    """Return that an answer leaves these kinds out of account."""
+    return text("unread-too", kinds=_named(kinds))
+
+
+def _named(kinds: Sequence[UnreadPart]) -> str:
+    from babel.lists import format_list
+
+    order = list(UnreadPart)
+    named = [text(f"unread-kind-{kind.value}") for kind in sorted(kinds, key=order.index)]
+    return format_list(named, style="or", locale=current_language())
