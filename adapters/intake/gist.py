@@ -55,7 +55,7 @@ def shortened_question(text: str) -> tuple[str, tuple[ThreadMessage, ...]]:
     return gist(text), as_material(text, by_asker=True)
 
 
-_FEWEST_WORDS = 5
+_FEWEST_WORDS = 4
 """Words of a question that is understood by itself."""
 _MARKS = ("?", "？", "؟")
 _CLOSING = "\"'”’»)]* \n"

@@ -141,14 +141,18 @@ class Channel:
 
 @dataclass(eq=False)
 class Upload:
-    """A file that an app announced; `content` is None until it was uploaded."""
+    """A file; of one that an app announced `content` is None until it was uploaded."""
 
     id: str
     name: str
     length: int
-    installation: Installation
+    installation: Installation | None = None
+    """The app that announced it; None for a person's."""
     content: bytes | None = None
     title: str = ""
+    mimetype: str = "text/plain"
+    base: str = "https://files.slack.com"
+    """Where its bytes are served."""
 
 
 @dataclass

@@ -1,6 +1,14 @@
 """People, places and messages as the wire shows them."""
 
-from tests.wire.slack.entities import Channel, ChannelKind, Installation, Message, User, View
+from tests.wire.slack.entities import (
+    Channel,
+    ChannelKind,
+    Installation,
+    Message,
+    Upload,
+    User,
+    View,
+)
 from tests.wire.slack.errors import Json
 from tests.wire.slack.rich_text import rich_text
 from tests.wire.slack.state import State
@@ -81,10 +89,7 @@ def message_payload(message: Message, *, metadata: bool = False) -> Json:
     if message.attachments:
         payload["attachments"] = numbered(message.attachments)
     if message.files:
-        payload["files"] = [
-            {"id": file.id, "name": file.name, "title": file.title, "size": file.length}
-            for file in message.files
-        ]
+        payload["files"] = [file_payload(file) for file in message.files]
     if message.thread_ts:
         payload["thread_ts"] = message.thread_ts
     if message.is_reply:
@@ -102,6 +107,21 @@ def message_payload(message: Message, *, metadata: bool = False) -> Json:
     if metadata and message.metadata:
         payload["metadata"] = message.metadata
     return payload
+
+
+def file_payload(file: Upload) -> Json:
+    """Return a file as messages show it; its bytes are given to who has a token."""
+    address = f"{file.base}/files-pri/{file.id}"
+    return {
+        "id": file.id,
+        "name": file.name,
+        "title": file.title,
+        "mimetype": file.mimetype,
+        "size": file.length,
+        "mode": "hosted",
+        "url_private": f"{address}/{file.name}",
+        "url_private_download": f"{address}/download/{file.name}",
+    }
 
 
 def with_replies(state: State, message: Message, *, metadata: bool = False) -> Json:

@@ -31,4 +31,6 @@ def shared(message: Message, permalink: str, *, by_link: bool) -> Json:
         "mrkdwn_in": ["text"],
         "footer": "Slack Conversation",
     }
+    if files := payload.get("files"):
+        attachment["files"] = files
     return attachment if by_link else attachment | {"is_share": True}

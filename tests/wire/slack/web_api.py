@@ -47,6 +47,7 @@ class WebApi:
         app.router.add_route("*", "/api/{method}", self.serve)
         app.router.add_post("/commands/{team}/{secret}", self.respond)
         app.router.add_post("/upload/v1/{file}", self.upload)
+        app.router.add_get("/files-pri/{file}/{name:.+}", self.download)
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Answer one call of a method."""
@@ -87,6 +88,17 @@ class WebApi:
         call = self._recorded("upload")
         taken = file_methods.take(self.world, request.match_info["file"], await request.read())
         return self._answered(call, {"ok": taken}, 200 if taken else 400)
+
+    async def download(self, request: web.Request) -> web.StreamResponse:
+        """Give the bytes of a file to a token that may read files; send others to the login."""
+        self._recorded("files-pri")
+        upload = self.world.uploads.get(request.match_info["file"])
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        known = [one for one in self.world.installations if one.token == token]
+        may_read = any("files:read" in one.scopes for one in known)
+        if upload is None or upload.content is None or not may_read:
+            return web.Response(status=302, headers={"Location": f"{self.world.base_url}/login"})
+        return web.Response(body=upload.content, content_type=upload.mimetype.partition(";")[0])
 
     def _respond(self, interaction: Any, body: Json) -> Json:
         self.world.response_urls.use(interaction, body)

@@ -1,7 +1,7 @@
 """A small Slack to act in: people, places, and what people do there."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from tests.wire.slack.entities import (
@@ -10,6 +10,7 @@ from tests.wire.slack.entities import (
     Channel,
     Installation,
     Message,
+    Upload,
     User,
     View,
     Workspace,
@@ -79,12 +80,13 @@ class World(Setup):
         share_of: Message | None = None,
         link_to: Message | None = None,
         webhook: str | None = None,
+        files: Mapping[str, tuple[bytes, str]] | None = None,
     ) -> Message:
         """Post a message as a person, or as another bot, would.
 
         The text is as on the wire: a mention is `<@U…>`, `&` is `&amp;`. `share_of` forwards a
         message, `link_to` unfurls its permalink; `webhook` names an old-style integration, whose
-        messages have no user.
+        messages have no user; `files` are contents and media types by name.
 
         Raises:
             ValueError: The user is not in the channel, or may not see what they share, or there
@@ -102,6 +104,11 @@ class World(Setup):
         if quoted is not None:
             link = self.permalink(quoted, user.workspace)
             draft.attachments = [shared(quoted, link, by_link=link_to is not None)]
+        for name, (content, mimetype) in (files or {}).items():
+            about = (None, content, name, mimetype, self.base_url)
+            upload = Upload(self.new_id("F"), name, len(content), *about)
+            self.uploads[upload.id] = upload
+            draft.files.append(upload)
         return self.posting.create(user, channel, draft)
 
     async def edit(self, message: Message, text: str) -> Message:

@@ -1,0 +1,100 @@
+"""What "this" and "that" mean on Slack: files, forwards, app messages, and what stands above."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.books import COVERED, COVERED_FACT, VERBATIM
+from tests.wire.slack import Message
+from tests.wire.slack_bot import Trial, a_trial
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("slack_context"),
+]
+
+CANNOT_READ_IMAGES = "I can't read images; please paste the text."
+BELL = "How much does the fog bell of Arden weigh?"
+BELL_FACT = "half a ton"
+FILLER = "I have read the whole chapter twice and made notes of all that seemed to matter. " * 40
+PICTURE = {"graph.png": (b"\x89PNG\r\n\x1a\n", "image/png")}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(
+    one_course: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Trial]:
+    async with a_trial(one_course, tmp_path_factory.mktemp("context")) as trial:
+        yield trial
+
+
+@pytest.fixture
+def trial(running: Trial) -> Iterator[Trial]:
+    yield running
+    running.check_manners()
+
+
+async def asked(trial: Trial, text: str, **more: object) -> Message:
+    """Ask by a direct message of somebody new, and return the answer."""
+    ann = trial.user()
+    return await trial.answer_to(await trial.world.say(ann, trial.world.dm(ann), text, **more))  # type: ignore[arg-type]
+
+
+async def test_a_pasted_text_is_read_from_its_file(trial: Trial) -> None:
+    files = {"message.txt": (f"{FILLER}\n\n{BELL}\n".encode(), "text/plain")}
+    assert BELL_FACT in (await asked(trial, "", files=files)).shown
+
+
+async def test_a_question_about_a_file_is_about_its_text(trial: Trial) -> None:
+    files = {"notes.md": (VERBATIM.encode(), "text/markdown")}
+    assert "This passage stands" in (await asked(trial, "Where is this from?", files=files)).shown
+
+
+async def test_an_image_is_named_and_never_passed_over(trial: Trial) -> None:
+    assert CANNOT_READ_IMAGES in (await asked(trial, "", files=PICTURE)).shown
+    both = (await asked(trial, COVERED, files=PICTURE)).shown
+    assert COVERED_FACT in both
+    assert "I can't read images, so this answers your words alone." in both
+
+
+async def test_a_mention_that_points_takes_the_question_above_it(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    channel = trial.channel(ann, ben)
+    await trial.world.say(ann, channel, BELL)
+    await trial.world.say(ben, channel, "no idea")
+    assert BELL_FACT in (await trial.ask(ben, channel, "can you answer that?")).shown
+
+
+async def test_a_thread_is_read_at_its_end(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    root = await trial.world.say(ann, channel, "Shall we meet on Monday or on Tuesday?")
+    for number in range(30):
+        text = f"Message {number}: we could also meet in the library."
+        await trial.world.say(ann, channel, text, thread=root)
+    await trial.world.say(ann, channel, BELL, thread=root)
+    text = f"{trial.mention} can you answer that?"
+    question = await trial.world.say(ann, channel, text, thread=root)
+    assert BELL_FACT in (await trial.answer_to(question)).shown
+
+
+async def test_a_forwarded_message_of_an_app_is_read(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": VERBATIM}}]
+    posted = await trial.world.say(ann, channel, "", blocks=blocks)
+    forwarded = await trial.world.say(ann, trial.world.dm(ann), "", share_of=posted)
+    assert "This passage stands" in (await trial.answer_to(forwarded)).shown
+
+
+async def test_a_long_question_is_taken_whole(trial: Trial) -> None:
+    question = f"{FILLER}{BELL}"
+    assert 3_000 < len(question) < 4_000
+    assert BELL_FACT in (await asked(trial, question)).shown
+
+
+async def test_a_question_beyond_all_bounds_is_refused_in_words(trial: Trial) -> None:
+    refused = await asked(trial, FILLER * 2 + BELL)
+    assert "4,000" in refused.shown
