@@ -1,17 +1,15 @@
-"""What a thread that the bot is called into says, read in one call."""
+"""What a thread that the bot is called into says, read to its end."""
 
 from collections.abc import AsyncIterator
-from uuid import UUID, uuid4
 
 import pytest
-from adapters.slack.first_contact import FirstContact
 
 from adapters.slack.address import Address
 from adapters.slack.client import ClosedMethods, SlackClient
 from adapters.slack.installations import InstalledClients, OneInstallation
 from adapters.slack.lookups import Lookups
+from adapters.slack.question_surroundings import ThreadReader
 from adapters.slack.workspaces import Workspaces
-from core.models import AgentRequest
 from tests.wire.slack import Limits, Message, SlackServer
 
 TEXTS = [f"Message {number} of the thread." for number in range(30)]
@@ -21,10 +19,6 @@ TEXTS = [f"Message {number} of the thread." for number in range(30)]
 async def server() -> AsyncIterator[SlackServer]:
     async with SlackServer(Limits.relaxed()) as server:
         yield server
-
-
-async def _is_new(session_id: UUID) -> bool:
-    return False
 
 
 async def _thread(server: SlackServer, texts: list[str]) -> Message:
@@ -37,56 +31,52 @@ async def _thread(server: SlackServer, texts: list[str]) -> Message:
     return await world.say(ann, world.channel, "Can you answer that?", thread=root)
 
 
-async def _completed(server: SlackServer, question: Message) -> AgentRequest:
-    """Return the question with what the bot takes along of its thread."""
+async def _read(server: SlackServer, question: Message) -> tuple[list[str], bool]:
+    """Return what is read of a question's thread, and whether that is all of it."""
     world = server.world
     one = OneInstallation(SlackClient(server.api_url, world.installation.token))
     clients = InstalledClients(one, server.api_url, ClosedMethods())
-    lookups = Lookups(Workspaces(clients), patience=20.0)
+    reader = ThreadReader(Lookups(Workspaces(clients), patience=20.0))
+    root = question.thread_ts
+    assert root is not None
     address = Address(
         team=world.workspace.id,
         enterprise=None,
         channel=question.channel.id,
-        root=question.thread_ts,
-        thread=question.thread_ts,
+        root=root,
+        thread=root,
         question=question.ts,
         asker=question.author.id,
         ephemeral=False,
         posts_question=False,
         response=None,
     )
-    request = AgentRequest(
-        request_id=uuid4(),
-        course_id="arden",
-        query_text=question.text,
-        session_id=uuid4(),
-        user_id="ann",
-    )
     try:
-        return await FirstContact(lookups, _is_new).complete(address, request)
+        found, whole = await reader.thread(address, root, question.ts)
     finally:
         await clients.close()
+    return [str(one["text"]) for one in found if one["ts"] != question.ts], whole
 
 
-async def test_of_a_long_thread_the_first_message_and_the_latest_are_taken_along(
-    server: SlackServer,
-) -> None:
-    request = await _completed(server, await _thread(server, TEXTS))
-    assert [m.text for m in request.thread_messages] == [TEXTS[0], *TEXTS[-14:]]
-    assert request.thread_partly_seen
+async def test_a_thread_is_read_to_its_end(server: SlackServer) -> None:
+    texts, whole = await _read(server, await _thread(server, TEXTS))
+    assert texts == TEXTS
+    assert whole
     assert len(server.world.history.of("conversations.replies")) == 1
 
 
-async def test_a_thread_that_fits_is_taken_along_whole(server: SlackServer) -> None:
-    request = await _completed(server, await _thread(server, TEXTS[:15]))
-    assert [m.text for m in request.thread_messages] == TEXTS[:15]
-    assert not request.thread_partly_seen
+async def test_a_long_thread_is_read_page_by_page(server: SlackServer) -> None:
+    many = [f"Message {number} of the thread." for number in range(450)]
+    texts, whole = await _read(server, await _thread(server, many))
+    assert texts[-1] == many[-1]
+    assert whole
+    assert len(server.world.history.of("conversations.replies")) == 3
 
 
-async def test_of_what_slack_gives_to_apps_that_others_install_all_is_taken_along(
+async def test_an_app_that_others_install_reads_one_page_and_knows_that_it_is_not_all(
     server: SlackServer,
 ) -> None:
     server.world.app.distributed = True
-    request = await _completed(server, await _thread(server, TEXTS))
-    assert [m.text for m in request.thread_messages] == TEXTS[:15]
-    assert request.thread_partly_seen
+    texts, whole = await _read(server, await _thread(server, TEXTS))
+    assert texts == TEXTS[:15]
+    assert not whole
