@@ -19,6 +19,12 @@ def unread_besides(kinds: Sequence[UnreadPart]) -> str:
 def _named(kinds: Sequence[UnreadPart]) -> str:
     from babel.lists import format_list
 
-    order = list(UnreadPart)
-    named = [text(f"unread-kind-{kind.value}") for kind in sorted(kinds, key=order.index)]
+    names = {
+        UnreadPart.IMAGE: text("unread-kind-image"),
+        UnreadPart.PDF: text("unread-kind-pdf"),
+        UnreadPart.VOICE: text("unread-kind-voice"),
+        UnreadPart.VIDEO: text("unread-kind-video"),
+        UnreadPart.FILE: text("unread-kind-file"),
+    }
+    named = [name for kind, name in names.items() if kind in kinds]
     return format_list(named, style="or", locale=current_language())
