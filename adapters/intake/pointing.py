@@ -45,10 +45,12 @@ class Pointing:
     async def only_points(self, question: str) -> bool:
         """Return whether a question cannot be searched for without what it points at.
 
+        A question with a link points at what the link leads to.
+
         Raises:
             EmbeddingError: when the model cannot be run.
         """
-        if len(question) > _MOST_CHARACTERS:
+        if len(question) > _MOST_CHARACTERS or "://" in question:
             return False
         [vector] = await self._embedder.embed_queries([question])
         return _head().probability(vector) >= _MARK
