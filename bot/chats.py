@@ -10,6 +10,7 @@ from adapters.access.readers import Readers
 from adapters.answer_actions import AnswerActions
 from adapters.channel_settings import ChannelSettings
 from adapters.desk import FrontDesk
+from adapters.features.greeting import Greeting
 from adapters.features.staff_settings import StaffSettings, Words
 from adapters.gone import GonePlaces
 from adapters.guide import Guide
@@ -118,6 +119,10 @@ class ChatServices:
             writer=_writer(self.opened),
             escape=escape,
         )
+
+    def greeting(self, escape: Callable[[str], str]) -> Greeting:
+        """Return what greets new places; `escape` is the platform's."""
+        return Greeting(self.desk, self.guide, escape)
 
     def staff_settings(self, settings: ChannelSettings, words: Words) -> StaffSettings:
         """Return who may use `/course`, and whom it names; `words` are the platform's own."""

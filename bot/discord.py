@@ -31,6 +31,8 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     from adapters.discord.about import About
     from adapters.discord.adapter import DiscordAdapter
     from adapters.discord.clicks import Clicks
+    from adapters.discord.greeter import Greeter
+    from adapters.discord.my_data import MyData
     from adapters.discord.questions import Questions
     from adapters.discord.staff import CourseCommands
     from adapters.discord.staff_commands import shown
@@ -40,14 +42,16 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     settings = chats.opened.settings.discord
     if settings.token is None:
         raise ConfigurationError("Discord needs a token: set GLOSSATOR_DISCORD__TOKEN.")
-    desk, personal = chats.desk, chats.personal()
-    questions = Questions(desk, chats.guide, chats.wake, chats.meter)
+    desk = chats.desk
+    my_data = MyData(desk, chats.personal(), chats.own_data())
+    names = chats.opened.settings.commands
+    questions = Questions(desk, chats.guide, chats.wake, chats.meter, names=names)
     about = About(
         desk=desk,
         facts=chats.facts(as_written),
-        personal=personal,
-        own_data=chats.own_data(),
+        my_data=my_data,
         questions=questions,
+        names=names,
     )
     channels = chats.channel_settings({"auto_answer": Message("settings-name-auto-answer-forum")})
     staff = chats.staff_settings(channels, Words(Message("tenant-server"), shown))
@@ -56,11 +60,12 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         api_url=settings.api_url,
         message_content=settings.message_content,
         desk=desk,
-        readers=chats.readers,
         gone=chats.gone_places(),
         cursors=HeardUpTo(chats.inbox, chats.places()),
-        clicks=Clicks(desk, chats.actions(), personal),
-        cogs=(questions, CourseCommands(channels, staff), about),
+        clicks=Clicks(desk, chats.actions()),
+        my_data=my_data,
+        greeter=Greeter(chats.readers, chats.greeting(as_written)),
+        cogs=(questions, CourseCommands(channels, staff, names=names), about),
         wake=chats.wake,
         closed=ClosedWindows(chats.opened.engine),
         shards=settings.shards,

@@ -19,6 +19,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
+from adapters.command_names import CommandNames
 from core.errors import ConfigurationError
 from core.hosts import check_authority, check_host, check_url
 from core.models import NonBlank, WebUrl
@@ -263,6 +264,7 @@ class Settings(BaseSettings):
     ingest: IngestSettings = IngestSettings()
     discord: DiscordSettings = DiscordSettings()
     slack: SlackSettings = SlackSettings()
+    commands: CommandNames = CommandNames()
     inbox: InboxSettings = InboxSettings()
     retention: RetentionSettings = RetentionSettings()
     monitoring: MonitoringSettings = MonitoringSettings()

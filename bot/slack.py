@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from adapters.slack.adapter import SlackAdapter, Transport
     from adapters.slack.app import Listeners
     from adapters.slack.client import ClosedMethods
+    from adapters.slack.greeter import Greeter
     from adapters.slack.installations import Installations, ManyInstallations
     from adapters.slack.people import People
     from adapters.slack.staff import Staff
@@ -72,11 +73,13 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
         ConfigurationError: when a setting is missing.
     """
     from adapters.intake.acceptor import Intake
+    from adapters.markdown.slack import as_written
     from adapters.slack.acknowledging import EVENTS, Dispatcher
     from adapters.slack.adapter import SlackAdapter, Transport
     from adapters.slack.app import bolt_app
     from adapters.slack.catch_up import CatchUp
     from adapters.slack.client import ClosedMethods, SlackClient
+    from adapters.slack.greeter import Greeter
     from adapters.slack.installations import InstalledClients, OneInstallation
     from adapters.slack.lookups import Lookups
     from adapters.slack.people import People
@@ -118,7 +121,8 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     tenants = InstalledTenants(chats.readers, of_operator=one is not None)
     app = bolt_app(listeners, installations, clients, tenants)
     dispatcher = Dispatcher(app, unreadable, people.locale_of)
-    transports += _transports(chats, dispatcher, many, tenants, closed, catch_up.begin)
+    greeter = Greeter(chats.greeting(as_written), clients)
+    transports += _transports(chats, dispatcher, many, tenants, closed, greeter, catch_up.begin)
     return SlackAdapter(
         workspaces=workspaces,
         events=listeners.events,
@@ -183,12 +187,14 @@ def _listeners(
     from adapters.slack.departures import Departures
     from adapters.slack.events import Events
     from adapters.slack.home import Home
+    from adapters.slack.my_data import MyData
     from adapters.slack.questions import Questions
 
     desk, personal, facts = chats.desk, chats.personal(), chats.facts(as_written)
     questions = Questions(desk, intake, people)
     unhurried = Unhurried()
     clicks = Clicks(desk, chats.actions(), personal, people, installations, unhurried)
+    my_data = MyData(personal, chats.own_data(), clicks, people, unhurried)
     home = Home(
         desk=desk,
         guide=chats.guide,
@@ -217,12 +223,12 @@ def _listeners(
         commands=Commands(
             desk=desk,
             facts=facts,
-            personal=personal,
-            own_data=chats.own_data(),
+            my_data=my_data,
             questions=questions,
-            clicks=clicks,
             unhurried=unhurried,
         ),
+        names=chats.opened.settings.commands,
+        my_data=my_data,
         staff=_staff(chats, people, unhurried),
         clicks=clicks,
         home=home,
@@ -259,6 +265,7 @@ def _transports(
     many: "ManyInstallations | None",
     tenants: "InstalledTenants",
     closed: "ClosedMethods",
+    greeter: "Greeter",
     begun: Callable[[], None],
 ) -> "list[Transport]":
     """Return the ways by which Slack, and people who install the app, come to us."""
@@ -276,6 +283,7 @@ def _transports(
             InstallStates(chats.opened.keys.sealing, STATE_LIFE),
             tenants,
             SlackClient(settings.api_url, closed=closed),
+            greeter,
             client_id=settings.client_id,
             client_secret=_word(settings.client_secret),
         )

@@ -65,10 +65,13 @@ class Readers:
         allowed = self._admitted.get(tenant.platform)
         return allowed is None or tenant.workspace in allowed
 
-    async def meet(self, tenant: Tenant, organisation: Tenant | None = None) -> None:
-        """Keep that a tenant was met; the log says once what the operator can do for it."""
+    async def meet(self, tenant: Tenant, organisation: Tenant | None = None) -> bool:
+        """Keep that a tenant was met, and return whether it never was before.
+
+        The log says once what the operator can do for it.
+        """
         if not self.admits(tenant):
-            return
+            return False
         met: MetTenant | None = await self._access.meet(tenant, organisation)
         if met is not None and met.is_home:
             logger.info(NEW_HOME, tenant)
@@ -76,6 +79,7 @@ class Readers:
             logger.info(NEW_BOUND, tenant)
         elif met is not None:
             logger.warning(NEW_TENANT, tenant, tenant)
+        return met is not None
 
     def depart(self, tenant: Tenant) -> None:
         """Remember nothing of a tenant that took the bot out."""

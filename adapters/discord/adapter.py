@@ -8,15 +8,15 @@ from functools import partial
 
 import discord
 
-from adapters.access.readers import Readers
 from adapters.base import PlatformReply, PostKeeper
 from adapters.desk import FrontDesk, Received
 from adapters.discord import catch_up, surroundings, threads
 from adapters.discord.about import About
 from adapters.discord.changed import Change, Deleted, Edited, GoneChannel, Shard
-from adapters.discord.clicks import AnswerButton, Clicks, CourseMenu, ForgetMe
+from adapters.discord.clicks import AnswerButton, Clicks, CourseMenu
 from adapters.discord.client import Client, connect, point_at
 from adapters.discord.first_calls import patiently
+from adapters.discord.greeter import Greeter
 from adapters.discord.hearing import Hearing
 from adapters.discord.inbound import (
     PLATFORM,
@@ -26,6 +26,7 @@ from adapters.discord.inbound import (
     position_of,
 )
 from adapters.discord.look_back import LookBack
+from adapters.discord.my_data import ExportMyData, ForgetMe, MyData
 from adapters.discord.question_surroundings import QuestionSurroundings
 from adapters.discord.questions import Questions
 from adapters.discord.raw_message import RawMessage, moment, needed_id, read_message
@@ -36,6 +37,7 @@ from adapters.discord.sessions import Sessions
 from adapters.discord.sharing import shared_limits
 from adapters.discord.staff import CourseCommands
 from adapters.discord.syncing import sync_changed
+from adapters.discord.translator import CatalogueTranslator
 from adapters.gone import GonePlaces
 from adapters.heard import Heard
 from adapters.intake.acceptor import Intake
@@ -69,11 +71,12 @@ class DiscordAdapter:
         api_url: str | None,
         message_content: bool,
         desk: FrontDesk,
-        readers: Readers,
         gone: GonePlaces,
         cursors: catch_up.Cursors,
         context: QuestionContext,
         clicks: Clicks,
+        my_data: MyData,
+        greeter: Greeter,
         cogs: tuple[Questions, CourseCommands, About],
         wake: Callable[[], None],
         closed: ClosedWindows,
@@ -100,11 +103,12 @@ class DiscordAdapter:
         self._clock = clock or PlatformClock(PLATFORM)
         self._token = token
         self._desk = desk
-        self._readers = readers
         self._gone = gone
         self._cursors = cursors
         self._context = context
         self._clicks = clicks
+        self._my_data = my_data
+        self._greeter = greeter
         self._cogs = cogs
         self._intake = Intake(wake, meter)
         self._client = Client(
@@ -133,6 +137,7 @@ class DiscordAdapter:
 
     async def close(self) -> None:
         """Disconnect; what is being taken in is finished before."""
+        self._greeter.close()
         await self._intake.close()
         if self._client.http.token is not None:  # else it has not begun to connect
             await self._client.close()
@@ -188,12 +193,12 @@ class DiscordAdapter:
     # --- what the connection tells ---------------------------------------------------
 
     async def joined(self, *guilds: discord.Guild) -> None:
-        """Keep that these servers were met, in the order in which the bot joined them."""
-        for guild in sorted(guilds, key=_joined_at):
-            try:
-                await self._readers.meet(Tenant(PLATFORM, str(guild.id)))
-            except StoreError as error:
-                logger.warning("the server %d could not be noted: %s", guild.id, error)
+        """Keep that these servers were met, and greet the new ones."""
+        await self._greeter.meet(*guilds)
+
+    async def let_in(self, guild: discord.Guild) -> None:
+        """Do as `joined`; a server that the operator does not admit is told so."""
+        await self._greeter.let_in(guild)
 
     async def hidden(self, guild: discord.Guild) -> None:
         """Look for what was said on a server while an outage hid it, once that is over."""
@@ -273,11 +278,14 @@ class DiscordAdapter:
         return self._client.user
 
     async def _prepare(self, client: Client) -> None:
-        client.clicks = self._clicks
-        client.add_dynamic_items(AnswerButton, CourseMenu, ForgetMe)
+        client.clicks, client.my_data = self._clicks, self._my_data
+        client.add_dynamic_items(AnswerButton, CourseMenu, ExportMyData, ForgetMe)
         for cog in self._cogs:
             await client.add_cog(cog)
-        client.tree.add_command(self._cogs[0].menu)
+        questions = self._cogs[0]
+        client.tree.add_command(questions.menu)
+        client.asking = questions.ask.name
+        await client.tree.set_translator(CatalogueTranslator())
         try:
             await patiently(lambda: sync_changed(client.tree))
         except discord.DiscordException as error:
@@ -340,9 +348,3 @@ class DiscordAdapter:
                 await self.gone(channel)
             case Edited(guild, data):
                 await self._edited(data, guild)
-
-
-def _joined_at(guild: discord.Guild) -> tuple[float, int]:
-    me = guild.me  # unknown as long as Discord has not told of the server
-    joined = me.joined_at if me is not None else None
-    return (joined.timestamp() if joined is not None else float("inf"), guild.id)

@@ -14,7 +14,6 @@ from adapters.answer_actions import AnswerActions, Clicker, Declined
 from adapters.buttons import ANY, Button, custom_id, parsed
 from adapters.desk import FrontDesk
 from adapters.discord.inbound import (
-    DIRECT,
     PLATFORM,
     heard_command,
     is_guest,
@@ -29,7 +28,6 @@ from adapters.unreadable import Unreadable
 from core import i18n
 from core.errors import BotError
 from core.feedback.store import LONGEST_REASON
-from core.personal import PersonalData
 
 logger = logging.getLogger(__name__)
 
@@ -49,10 +47,9 @@ class Clickable(Protocol):
 class Clicks:
     """Does what a button under an answer says; each click is answered to its clicker alone."""
 
-    def __init__(self, desk: FrontDesk, actions: AnswerActions, personal: PersonalData) -> None:
+    def __init__(self, desk: FrontDesk, actions: AnswerActions) -> None:
         self._desk = desk
         self._actions = actions
-        self._personal = personal
         self._doing: dict[Button, Callable[[Interaction, UUID], Awaitable[None]]] = {
             Button.HELPFUL: self._helpful,
             Button.NOT_HELPFUL: self._not_helpful,
@@ -102,26 +99,6 @@ class Clicks:
             await _tell_failure(interaction, error)
         else:
             await tell(interaction, i18n.text("vote-reason-kept"))
-
-    async def forget(self, interaction: Interaction) -> None:
-        """Delete what is stored about the clicker, in all servers that we share."""
-
-        async def forgotten() -> None:
-            await self._personal.forget(await pseudonyms(self._desk, self._personal, interaction))
-
-        try:
-            await in_time(interaction, forgotten())
-        except BotError as error:
-            await tell(interaction, error.user_message)
-            return
-        if interaction.response.is_done():
-            await tell(interaction, i18n.text("privacy-deleted"))
-        else:
-            await respond(
-                lambda: interaction.response.edit_message(
-                    content=i18n.text("privacy-deleted"), view=None
-                )
-            )
 
     async def _helpful(self, interaction: Interaction, request_id: UUID) -> None:
         await self._vote(interaction, request_id, helpful=True)
@@ -209,7 +186,7 @@ async def _tell_failure(interaction: Interaction, error: BotError) -> None:
     await tell(interaction, error.user_message)
 
 
-async def _contained(interaction: Interaction, doing: Callable[[], Awaitable[None]]) -> None:
+async def contained(interaction: Interaction, doing: Callable[[], Awaitable[None]]) -> None:
     """Do what a click asks for; one that cannot be read is noted, and its clicker told."""
     with i18n.use_locale(str(interaction.locale)):
         try:
@@ -239,30 +216,9 @@ class AnswerButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=ANY)
     async def callback(self, interaction: Interaction) -> None:
         """Do what the button says."""
         clicks = cast("Clickable", interaction.client).clicks
-        await _contained(
+        await contained(
             interaction, lambda: clicks.clicked(interaction, self._button, self._request_id)
         )
-
-
-class ForgetMe(discord.ui.DynamicItem[discord.ui.Button[Any]], template=re.compile("gl:forget-me")):
-    """Deletes what is stored about whoever clicks it."""
-
-    def __init__(self) -> None:
-        style = discord.ButtonStyle.danger
-        label = i18n.text("privacy-delete-all")
-        super().__init__(discord.ui.Button(label=label, style=style, custom_id="gl:forget-me"))
-
-    @classmethod
-    async def from_custom_id(
-        cls, _: Interaction, __: discord.ui.Item[Any], ___: re.Match[str], /
-    ) -> Self:
-        """Return the button; there is nothing to read from its custom id."""
-        return cls()
-
-    async def callback(self, interaction: Interaction) -> None:
-        """Delete what is stored."""
-        clicks = cast("Clickable", interaction.client).clicks
-        await _contained(interaction, lambda: clicks.forget(interaction))
 
 
 class CourseMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=NAME):
@@ -287,7 +243,7 @@ class CourseMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=NAME):
             course_id = cast("Mapping[str, Any]", interaction.data or {})["values"][0]
             await clicks.chosen(interaction, self._request_id, str(course_id))
 
-        await _contained(interaction, choose)
+        await contained(interaction, choose)
 
 
 class Reason(discord.ui.Modal):
@@ -328,20 +284,6 @@ def _values(components: Iterable[Mapping[str, Any]]) -> Iterator[str]:
             yield str(component["value"])
         inner = component.get("component")
         yield from _values([*component.get("components", ()), *([inner] if inner else [])])
-
-
-async def pseudonyms(
-    desk: FrontDesk, personal: PersonalData, interaction: Interaction
-) -> list[str]:
-    """Return the pseudonyms a person may have: one a server, and one for direct messages.
-
-    Servers that the bot has left, or that other processes connect, are among them as long as
-    an event of theirs is kept; raises StoreError when the database fails.
-    """
-    known = await personal.workspaces(PLATFORM)
-    workspaces = {DIRECT, *known, *(str(guild.id) for guild in interaction.client.guilds)}
-    user = str(interaction.user.id)
-    return [desk.pseudonym(PLATFORM, workspace, user) for workspace in sorted(workspaces)]
 
 
 def _is_ephemeral(interaction: Interaction) -> bool:

@@ -18,6 +18,7 @@ from adapters.discord.dispatch import EVENTS, contain_events
 from adapters.discord.first_calls import entrance, patiently
 from adapters.discord.gateway import Gateway, Shards
 from adapters.discord.inbound import PLATFORM
+from adapters.discord.my_data import MyData
 from adapters.discord.permissions import lacking
 from adapters.discord.raw_message import needed_id, snowflake
 from adapters.discord.shards import AllShards, SharedShards
@@ -56,6 +57,10 @@ class Listener(Protocol):
 
     async def joined(self, *guilds: discord.Guild) -> None:
         """The bot is a member of these servers."""
+        ...
+
+    async def let_in(self, guild: discord.Guild) -> None:
+        """A server has just let the bot in."""
         ...
 
     async def hidden(self, guild: discord.Guild) -> None:
@@ -100,6 +105,10 @@ class Client(commands.AutoShardedBot):
 
     clicks: Clicks
     """What buttons do; given by `prepare`."""
+    my_data: MyData
+    """Gives and deletes what is stored about people; given by `prepare`."""
+    asking: str
+    """What `/ask` is called; given by `prepare`."""
 
     def __init__(
         self,
@@ -212,7 +221,7 @@ class Client(commands.AutoShardedBot):
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
         """Hand on that the bot was let into a server."""
-        await self._listener.joined(guild)
+        await self._listener.let_in(guild)
 
     async def on_guild_unavailable(self, guild: discord.Guild) -> None:
         """Tell that an outage of Discord's hides a server."""

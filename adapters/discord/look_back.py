@@ -146,7 +146,7 @@ class LookBack:
                 await self._intake.missed_message(read_message(said, guild), listening_since)
         elif name != INTERACTION:
             await getattr(self._client, f"on_{READ_RAW[name]}")(said)
-        elif is_question(said):
+        elif is_question(said, self._client.asking):
             hand_on(self._client, name, data)
 
     def _absent(self, shard: Shard) -> set[int]:

@@ -1,4 +1,4 @@
-"""What people ask by command: `/ask`, and the menu entry on a message."""
+"""What people ask by command: `/ask`, whatever it is called, and the menu on a message."""
 
 import asyncio
 import logging
@@ -11,11 +11,13 @@ from discord import app_commands
 from discord.ext import commands
 
 from adapters.access.membership import MembershipUnknown
+from adapters.command_names import CommandNames
 from adapters.desk import FrontDesk, Received
 from adapters.discord.inbound import PLATFORM, heard_command, parts_about, text_of
 from adapters.discord.raw_message import RawMessage, read_message
 from adapters.discord.salvage import AS_SENT
 from adapters.discord.telling import Interaction, respond, tell, tell_instead
+from adapters.discord.translator import described
 from adapters.guide import Guide
 from adapters.heard import Heard
 from adapters.intake.acceptor import PATIENCE
@@ -30,7 +32,6 @@ from core.text.unread import unread_instead
 
 logger = logging.getLogger(__name__)
 
-_ASK = "ask"
 EXPLAIN = "Explain this passage"
 LONGEST_COMMAND = 2_000
 """Characters of a question that a command takes."""
@@ -44,19 +45,28 @@ class Questions(commands.Cog):
     """Takes questions from commands and puts them into the inbox before it responds."""
 
     def __init__(
-        self, desk: FrontDesk, guide: Guide, wake: Callable[[], None], meter: Meter = NO_METER
+        self,
+        desk: FrontDesk,
+        guide: Guide,
+        wake: Callable[[], None],
+        meter: Meter = NO_METER,
+        *,
+        names: CommandNames,
     ) -> None:
         self._desk = desk
         self._meter = meter
         self._guide = guide
         self._wake = wake
-        self.menu = app_commands.ContextMenu(name=EXPLAIN, callback=self._explain)
+        self.menu = app_commands.ContextMenu(
+            name=described("describe-explain"), callback=self._explain
+        )
+        self.ask.name = names.ask
 
-    @app_commands.command(name=_ASK, description="Ask a question about the course's book")
+    @app_commands.command(description=described("describe-ask"))
     @app_commands.describe(
-        question="What you want to know",
-        section="Search only this section of the book",
-        private="Show the answer to you alone",
+        question=described("describe-ask-question"),
+        section=described("describe-ask-section"),
+        private=described("describe-ask-private"),
     )
     async def ask(
         self,
@@ -166,10 +176,14 @@ async def acknowledge(interaction: Interaction, received: Received) -> None:
         await respond(interaction.delete_original_response)
 
 
-def is_question(interaction: Json) -> bool:
-    """Return whether an interaction, as Discord sent it, is a command that asks something."""
+def is_question(interaction: Json, ask: str) -> bool:
+    """Return whether an interaction, as Discord sent it, is a command that asks something.
+
+    Args:
+        ask: What `/ask` is called.
+    """
     is_command = interaction.get("type") == discord.InteractionType.application_command.value
-    return is_command and mapping(interaction.get("data")).get("name") in (_ASK, EXPLAIN)
+    return is_command and mapping(interaction.get("data")).get("name") in (ask, EXPLAIN)
 
 
 def _target(interaction: Interaction, message_id: int) -> RawMessage:

@@ -11,9 +11,11 @@ from discord import app_commands
 from discord.ext import commands
 
 from adapters.channel_settings import ChannelSettings
+from adapters.command_names import CommandNames
 from adapters.discord.inbound import PLATFORM, category_of, is_guest, location_of, presence_of
 from adapters.discord.staff_commands import StaffCommands
 from adapters.discord.telling import Interaction, in_time, tell
+from adapters.discord.translator import described
 from adapters.features.staff_settings import StaffSettings
 from adapters.markdown.visible import visible
 from core.channels.rules import Askers, FollowUps, Rules
@@ -40,18 +42,23 @@ def _choices(kind: type[StrEnum]) -> list[app_commands.Choice[str]]:
 
 @app_commands.guild_only()
 @app_commands.default_permissions(manage_guild=True)
-class CourseCommands(commands.GroupCog, group_name="course", group_description="Set me up here"):
+class CourseCommands(
+    commands.GroupCog, group_name="course", group_description=described("describe-course")
+):
     """Sets rules for the place that the command is given in.
 
     The permission only tells Discord's client to whom the command is shown at first: who may use
     it is checked with each use.
     """
 
-    def __init__(self, settings: ChannelSettings, staff: StaffSettings) -> None:
+    def __init__(
+        self, settings: ChannelSettings, staff: StaffSettings, *, names: CommandNames
+    ) -> None:
         self._settings = settings
         self._staff = staff
         group = self.app_command
         assert group is not None, "a group has one"
+        group.name = names.course
         group.add_command(StaffCommands(staff, self._suggested))
 
     async def interaction_check(self, interaction: Interaction, /) -> bool:
@@ -61,13 +68,15 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
             return False
         return True
 
-    @app_commands.command(description="Show what holds in this channel")
+    @app_commands.command(description=described("describe-show"))
     async def show(self, interaction: Interaction) -> None:
         """Tell what holds here."""
         await self._do(interaction, "this channel", lambda: self._lines(interaction))
 
-    @app_commands.command(description="Answer from this course here")
-    @app_commands.describe(course="The course's id", extent="Where it holds")
+    @app_commands.command(description=described("describe-bind"))
+    @app_commands.describe(
+        course=described("describe-bind-course"), extent=described("describe-where")
+    )
     @app_commands.rename(extent="where")
     async def bind(
         self, interaction: Interaction, course: str, extent: Extent = "this channel"
@@ -104,15 +113,17 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
             for course_id, title in fitting[:_MOST_CHOICES]
         ]
 
-    @app_commands.command(description="Forget which course was chosen here")
-    @app_commands.describe(extent="Where it was chosen")
+    @app_commands.command(description=described("describe-unbind"))
+    @app_commands.describe(extent=described("describe-unbind-where"))
     @app_commands.rename(extent="where")
     async def unbind(self, interaction: Interaction, extent: Extent = "this channel") -> None:
         """Take the choice of a course back."""
         await self._change(interaction, extent, {"course_id": None})
 
-    @app_commands.command(description="Switch me off or on here")
-    @app_commands.describe(state="Whether I answer", extent="Where it holds")
+    @app_commands.command(description=described("describe-switch"))
+    @app_commands.describe(
+        state=described("describe-switch-state"), extent=described("describe-where")
+    )
     @app_commands.rename(extent="where")
     async def switch(
         self,
@@ -123,14 +134,14 @@ class CourseCommands(commands.GroupCog, group_name="course", group_description="
         """Say nothing here, or answer again."""
         await self._change(interaction, extent, {"excluded": state == "off"})
 
-    @app_commands.command(name="set", description="Set how I behave here")
+    @app_commands.command(name="set", description=described("describe-set"))
     @app_commands.describe(
-        follow_ups="When threads are answered without a mention",
-        askers="Who is answered",
-        length="How long answers are",
-        private="Whether /ask shows its answer to the asker alone",
-        auto_answer="Whether new posts of this forum are answered without a mention",
-        extent="Where it holds",
+        follow_ups=described("describe-set-follow-ups"),
+        askers=described("describe-set-askers"),
+        length=described("describe-set-length"),
+        private=described("describe-set-private"),
+        auto_answer=described("describe-set-auto-answer"),
+        extent=described("describe-where"),
     )
     @app_commands.choices(
         follow_ups=_choices(FollowUps), askers=_choices(Askers), length=_choices(AnswerLength)

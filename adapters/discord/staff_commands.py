@@ -10,6 +10,7 @@ from adapters.access.standing import Presence
 from adapters.discord.inbound import presence_of
 from adapters.discord.members import member_of
 from adapters.discord.telling import Interaction, in_time, tell
+from adapters.discord.translator import described
 from adapters.features.staff_settings import StaffSettings
 from core import i18n
 from core.access.staff import NamedStaff, StaffKind
@@ -26,15 +27,15 @@ class StaffCommands(app_commands.Group):
         self, staff: StaffSettings, courses: Callable[[Interaction, str], Awaitable[Choices]]
     ) -> None:
         """Prepare the commands; `courses` suggests some for what was typed."""
-        super().__init__(name="staff", description="Who may set me up, besides the admins")
+        super().__init__(name="staff", description=described("describe-staff"))
         self._staff = staff
         self._courses = courses
 
-    @app_commands.command(description="Name a role or a person as staff")
+    @app_commands.command(description=described("describe-staff-add"))
     @app_commands.describe(
-        role="All who hold this role",
-        person="This person",
-        course="For this course only; all courses without it",
+        role=described("describe-staff-add-role"),
+        person=described("describe-staff-add-person"),
+        course=described("describe-staff-add-course"),
     )
     async def add(
         self,
@@ -54,12 +55,12 @@ class StaffCommands(app_commands.Group):
 
         await _answer(interaction, added())
 
-    @app_commands.command(description="Take a role or a person out of the staff")
+    @app_commands.command(description=described("describe-staff-remove"))
     @app_commands.describe(
-        role="This role",
-        person="This person",
-        course="For this course only; however they were named without it",
-        gone="The id of a role or person who is gone, as the list shows it",
+        role=described("describe-staff-remove-role"),
+        person=described("describe-staff-remove-person"),
+        course=described("describe-staff-remove-course"),
+        gone=described("describe-staff-remove-gone"),
     )
     async def remove(
         self,
@@ -81,7 +82,7 @@ class StaffCommands(app_commands.Group):
 
         await _answer(interaction, removed())
 
-    @app_commands.command(name="list", description="Show who is staff")
+    @app_commands.command(name="list", description=described("describe-staff-list"))
     async def show(self, interaction: Interaction) -> None:
         """Tell who is staff."""
 

@@ -1,21 +1,20 @@
-"""Discord's names and descriptions of commands, in the languages of the message catalogues."""
+"""Descriptions of commands in the language of each person's Discord, from the catalogues."""
 
 import discord
 from discord import app_commands
 
 from core.i18n import FALLBACK, Message, language_of
 
-_ID = "message_id"
+_CHOICES = app_commands.TranslationContextLocation.choice_name
 
 
 def described(message_id: str) -> app_commands.locale_str:
-    """Return a catalogue's message for a command's definition, which Discord shows by locale."""
-    english = Message(message_id).in_language(FALLBACK)
-    return app_commands.locale_str(english, **{_ID: message_id})
+    """Return a message as discord.py takes it: in English, with what finds its translation."""
+    return app_commands.locale_str(Message(message_id).in_language(FALLBACK), id=message_id)
 
 
 class CatalogueTranslator(app_commands.Translator):
-    """Translates what `described` returns; other texts stay as they are."""
+    """Finds what `described` made, and choices by their own words, in the catalogues."""
 
     async def translate(
         self,
@@ -23,8 +22,11 @@ class CatalogueTranslator(app_commands.Translator):
         locale: discord.Locale,
         context: app_commands.TranslationContextTypes,
     ) -> str | None:
-        """Return a text in a locale; None: Discord shows the English one."""
-        message_id, language = string.extras.get(_ID), language_of(str(locale))
+        """Return a text for a locale; None: it is shown in English, or is a name."""
+        language = language_of(locale.value)
+        message_id = string.extras.get("id")
+        if message_id is None and context.location is _CHOICES:
+            message_id = f"choice-{string.message.replace(' ', '-')}"
         if message_id is None or language == FALLBACK:
             return None
         return Message(str(message_id)).in_language(language)

@@ -22,6 +22,7 @@ SCOPES = frozenset(
         "groups:read",
         "im:history",
         "im:read",
+        "im:write",
         "mpim:history",
         "mpim:read",
         GROUPS_SCOPE,

@@ -14,22 +14,23 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.command_names import CommandNames
 from adapters.in_time import Unhurried
 from adapters.slack.clicks import Clicks
 from adapters.slack.commands import Commands
 from adapters.slack.events import Events
+from adapters.slack.former_commands import former_commands
 from adapters.slack.home import Home
 from adapters.slack.inbound import spot_of_interaction
 from adapters.slack.installations import Installations, InstalledClients
+from adapters.slack.my_data import MyData
 from adapters.slack.questions import Questions
 from adapters.slack.staff import Staff
 from adapters.slack.tenants import InstalledTenants
-from adapters.slack.told import EXPLAIN, FORGET_ME, REASON
+from adapters.slack.told import EXPLAIN, EXPORT, FORGET_ME, REASON
 from core.i18n import text
 
 logger = logging.getLogger(__name__)
-
-COMMANDS = ("/ask", "/help", "/sources", "/about", "/forget-me", "/export-my-data", "/course")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,9 @@ class Listeners:
 
     events: Events
     questions: Questions
+    names: CommandNames
     commands: Commands
+    my_data: MyData
     staff: Staff
     clicks: Clicks
     home: Home
@@ -107,14 +110,12 @@ def bolt_app(
 
 
 def _hear_commands(app: AsyncApp, listeners: Listeners) -> None:
-    about = listeners.commands
-    heard_by = (
-        *(listeners.questions.ask, about.help, about.sources, about.about, about.forget_me),
-        about.export_my_data,
-        listeners.staff.course,
-    )
-    for command, listener in zip(COMMANDS, heard_by, strict=True):
-        app.command(command)(listener)
+    names, questions, staff = listeners.names, listeners.questions, listeners.staff
+    app.command(f"/{names.ask}")(questions.ask)
+    app.command(f"/{names.glossator}")(listeners.commands.glossator)
+    app.command(f"/{names.course}")(staff.course)
+    for former, listener in former_commands(names, questions, listeners.commands, staff):
+        app.command(former)(listener)
     app.message_shortcut(EXPLAIN)(listeners.questions.explain)
     app.view(EXPLAIN)(listeners.questions.explain_submitted)
     app.view(REASON)(listeners.clicks.reason_given)
@@ -133,6 +134,7 @@ def _hear_clicks(app: AsyncApp, listeners: Listeners) -> None:
         await ack()
 
     app.action(FORGET_ME)(forget)
+    app.action(EXPORT)(listeners.my_data.export_pressed)
     app.action(re.compile("gl:.*"))(listeners.clicks.clicked)
     for hear in (app.action, app.options, app.shortcut, app.view_submission, app.view_closed):
         hear(re.compile(".*"))(_passed_over)

@@ -13,6 +13,7 @@ from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.account import SCOPES
+from adapters.slack.greeter import Greeter
 from adapters.slack.installations import ManyInstallations, moment_of
 from adapters.slack.pages import callbacks, page
 from adapters.slack.tenants import InstalledTenants
@@ -33,6 +34,7 @@ def oauth_flow(
     states: InstallStates,
     tenants: InstalledTenants,
     client: AsyncWebClient,
+    greeter: Greeter,
     *,
     client_id: str,
     client_secret: str,
@@ -47,7 +49,7 @@ def oauth_flow(
             user_scopes=[],
             install_path=INSTALL,
             redirect_uri_path=REDIRECT,
-            installation_store=_Saving(installations, tenants),
+            installation_store=_Saving(installations, tenants, greeter),
             state_store=_States(states),
             state_expiration_seconds=int(STATE_LIFE.total_seconds()),
             authorization_url=urljoin(client.base_url, "/oauth/v2/authorize"),
@@ -85,16 +87,19 @@ class _States(AsyncOAuthStateStore):
 class _Saving(AsyncInstallationStore):
     """Our installations, as the flow hands them over."""
 
-    def __init__(self, installations: ManyInstallations, tenants: InstalledTenants) -> None:
+    def __init__(
+        self, installations: ManyInstallations, tenants: InstalledTenants, greeter: Greeter
+    ) -> None:
         self._installations = installations
         self._tenants = tenants
+        self._greeter = greeter
 
     @property
     def logger(self) -> logging.Logger:
         return logger
 
     async def async_save(self, installation: Installation) -> None:
-        """Keep an installation, where the operator lets it in.
+        """Keep an installation, where the operator lets it in, and greet who made a new one.
 
         Raises:
             NotAdmitted: for any other workspace, whose token is revoked.
@@ -105,8 +110,10 @@ class _Saving(AsyncInstallationStore):
             logger.warning("the workspace %s may not install the app", installed.place)
             raise NotAdmitted
         await self._installations.save(installed)
-        await self._tenants.note(installed)
+        is_new = await self._tenants.note(installed)
         logger.info("the app was installed in %s", installed.place)
+        if is_new:
+            await self._greeter.greet(installed.token, installed.place, installation.user_id)
 
 
 def _installed(installation: Installation) -> Installed:

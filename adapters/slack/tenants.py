@@ -23,8 +23,10 @@ class InstalledTenants:
         self._readers = readers
         self._of_operator = of_operator
 
-    async def note(self, installed: Installed, team: str | None = None) -> None:
+    async def note(self, installed: Installed, team: str | None = None) -> bool:
         """Keep that an installation, and a workspace that it covers, were met.
+
+        Return whether the installation never was before.
 
         A failing database is in nobody's way: who reads there is looked up again, and kept then.
         """
@@ -33,9 +35,12 @@ class InstalledTenants:
         try:
             if self._of_operator:
                 await self._readers.make_home(tenant, organisation)
-                return
-            await self._readers.meet(tenant, None if tenant == organisation else organisation)
+                return False
+            around = None if tenant == organisation else organisation
+            is_new = await self._readers.meet(tenant, around)
             if tenant == organisation and team and team != installed.place:
                 await self._readers.meet(Tenant(PLATFORM, team), organisation)
         except StoreError as error:
             logger.warning("the workspace %s could not be noted: %s", installed.place, error)
+            return False
+        return is_new

@@ -18,6 +18,7 @@ from adapters.slack.blocks import fallback, markdown_blocks
 from adapters.slack.outbound import Post
 from core import i18n
 from core.feedback.store import LONGEST_REASON
+from core.i18n import text
 from core.models import MAX_QUESTION, MAX_SELECTED_TEXT
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,8 @@ EXPLAIN = "explain"
 """The callback id of the message shortcut, and of its modal."""
 REASON = "gl:reason"
 """The callback id of the modal that asks why an answer was not helpful."""
+EXPORT = "gl:export-my-data"
+"""The action id of the button that sends what is stored about its user as a file."""
 FORGET_ME = "gl:forget-me"
 """The action id of the button that deletes what is stored about whoever presses it."""
 QUESTION, WHO_SEES, WHY = "question", "who-sees", "why"
@@ -45,9 +48,19 @@ def told(markdown: str, *more: Json) -> Json:
     return {"response_type": "ephemeral", "text": fallback(Post(markdown)), "blocks": shown}
 
 
+def data_buttons(*, may_delete: bool) -> Json:
+    """Return the buttons that give what is stored as a file, and delete it."""
+    export: Json = {"type": "button", "text": plain(text("privacy-export")), "action_id": EXPORT}
+    return {"type": "actions", "elements": [export, *([_forget_button()] if may_delete else [])]}
+
+
 def forget_button() -> Json:
-    """Return the button that deletes everything, which asks once more."""
-    button: Json = {
+    """Return the button that deletes everything, alone."""
+    return {"type": "actions", "elements": [_forget_button()]}
+
+
+def _forget_button() -> Json:
+    return {
         "type": "button",
         "text": plain(i18n.text("privacy-delete-all")),
         "action_id": FORGET_ME,
@@ -59,7 +72,6 @@ def forget_button() -> Json:
             "deny": plain(i18n.text("button-cancel")),
         },
     }
-    return {"type": "actions", "elements": [button]}
 
 
 async def answer_command(
@@ -172,9 +184,9 @@ def typed(view: Json, name: str) -> str:
     return ""
 
 
-def plain(text: str) -> Json:
+def plain(shown: str) -> Json:
     """Return a text that is shown letter by letter."""
-    return {"type": "plain_text", "text": text, "emoji": False}
+    return {"type": "plain_text", "text": shown, "emoji": False}
 
 
 def _quote_blocks(quote: str) -> Iterator[Json]:

@@ -328,6 +328,14 @@ def run() -> int:
     return _run(work())
 
 
+@app.command(name="slack-manifest")
+def print_slack_manifest() -> int:
+    """Print the manifest of the Slack app, with the names that the commands are set to have."""
+    from bot.cli.slack_manifest import slack_manifest as work
+
+    return work()
+
+
 @app.command()
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to; replaced if there.")],

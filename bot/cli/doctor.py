@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+from adapters.command_names import CommandNames
 from bot.cli.counted import counted
 from bot.cli.doctor_access import check_access
 from bot.cli.doctor_accounts import check_account
@@ -38,6 +39,10 @@ _UNKNOWN = (
     "that is as new as the index, or ingest them again"
 )
 
+_NAMED = (
+    "they are called {}; on Slack, the app's manifest has to say so: "
+    "'glossator slack-manifest' prints it"
+)
 _OLD = (
     "{name}, its tables are those of an earlier version: make a backup, run "
     "'glossator db upgrade', then 'glossator doctor' again for what is to be done after that"
@@ -83,6 +88,8 @@ async def _findings() -> AsyncIterator[Finding]:
         yield finding
     async for finding in check_slack(settings.slack):
         yield finding
+    if settings.commands != CommandNames():
+        yield Finding("commands", _NAMED.format(", ".join(settings.commands.terms().values())))
     if keys is not None:
         async for finding in check_installations(settings, keys.sealing):
             yield finding

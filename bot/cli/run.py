@@ -3,6 +3,7 @@
 from bot.cli.exits import Exit
 from bot.log import configure_logging, tell
 from bot.settings import load_settings
+from core.i18n import use_terms
 
 
 async def run() -> int:
@@ -13,5 +14,6 @@ async def run() -> int:
     said = "log_level" in settings.model_fields_set
     level = settings.log_level if said else "INFO"
     configure_logging(level, settings.log_format, with_tracebacks=True)
-    await run_bot(settings, tell)
+    with use_terms(settings.commands.terms()):
+        await run_bot(settings, tell)
     return Exit.OK

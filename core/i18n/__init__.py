@@ -3,6 +3,7 @@
 from core.i18n.catalogues import FALLBACK, LANGUAGES, Catalogue, catalogue
 from core.i18n.locale import current_language, language_of, use_locale
 from core.i18n.message import Message, in_language, text
+from core.i18n.terms import current_terms, use_terms
 
 __all__ = [
     "FALLBACK",
@@ -11,8 +12,10 @@ __all__ = [
     "Message",
     "catalogue",
     "current_language",
+    "current_terms",
     "in_language",
     "language_of",
     "text",
     "use_locale",
+    "use_terms",
 ]

@@ -6,13 +6,14 @@ from typing import overload
 
 from core.i18n.catalogues import FALLBACK, LANGUAGES, catalogue
 from core.i18n.locale import current_language
+from core.i18n.terms import current_terms
 
 
 def text(message_id: str, /, **values: object) -> str:
     """Return the message `message_id` in the current language, with its `{names}` filled in.
 
-    A value named `count` chooses the plural form. A language that lacks the message gives
-    the English one.
+    The names of commands, such as `{ask_command}`, are filled in by themselves. A value named
+    `count` chooses the plural form. A language that lacks the message gives the English one.
 
     Raises:
         LookupError: no catalogue has `message_id`.
@@ -26,7 +27,8 @@ def _text_in(language: str, message_id: str, values: Mapping[str, object]) -> st
     for wanted in (language, FALLBACK):
         pattern = catalogue(wanted).pattern(message_id, number)
         if pattern is not None:
-            return pattern.format(**{n: in_language(v, language) for n, v in values.items()})
+            shown = {name: in_language(value, language) for name, value in values.items()}
+            return pattern.format(**{**current_terms(), **shown})
     raise LookupError(f"no catalogue has the message {message_id!r}")
 
 

@@ -37,6 +37,12 @@ async def sdk(gemini: GeminiServer) -> AsyncIterator[genai.Client]:
 
 
 @pytest.fixture(scope="session")
+def no_course(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder to copy: the handbook alone."""
+    return _template(models, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
 def one_course(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder to copy: the handbook and the course `arden`."""
     return _template(models, tmp_path_factory, "arden")

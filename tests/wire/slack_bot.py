@@ -25,9 +25,8 @@ T = TypeVar("T")
 Transport = Literal["socket", "http"]
 
 BY_SOCKET, BY_HTTP = "connected to Slack by a socket", "listening for Slack on port"
-COMMANDS = frozenset(
-    {"/ask", "/help", "/sources", "/about", "/forget-me", "/export-my-data", "/course"}
-)
+COMMANDS = frozenset({"/ask", "/glossator", "/course"})
+"""Of the manifest."""
 ESCAPED = frozenset({"/course"})
 _PORT = re.compile(rf"{BY_HTTP} (\d+)")
 

@@ -50,7 +50,7 @@ def pseudonyms(trial: Trial, user: User) -> list[str]:
 
 async def forget_me(trial: Trial, user: User, channel: Channel) -> str:
     """Have everything deleted that is stored about somebody, and return what that was."""
-    shown = await trial.world.slash(user, channel, "forget-me")
+    shown = await trial.world.slash(user, channel, "glossator data")
     await shown.response(PATIENCE)
     assert shown.original is not None
     told = shown.original.content
@@ -80,7 +80,9 @@ async def test_nothing_is_left_of_somebody_who_wants_to_be_forgotten(trial: Tria
     for where, private in ((channel, True), (direct, False), (direct, True)):
         asked = await world.slash(ann, where, "ask", question=text, private=private)
         await trial.result_of(asked)
-    helped = await world.slash(ann, direct, "help", question=f"What is Glossator? {WORDS}")
+    helped = await world.slash(
+        ann, direct, "glossator help", question=f"What is Glossator? {WORDS}"
+    )
     await trial.result_of(helped)
     vote = await world.click(ann, answer, button(answer, "Not helpful"))
     await vote.response(PATIENCE)

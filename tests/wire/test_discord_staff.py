@@ -175,43 +175,45 @@ async def test_staff_set_who_may_ask_follow_ups_length_and_privacy(trial: Trial)
 
 async def test_help_tells_how_to_ask_and_answers_from_the_handbook(trial: Trial) -> None:
     ann, channel = trial.user(), trial.channel()
-    assert "`/ask` a question" in await used(trial, ann, channel, "help")
+    assert "`/ask` a question" in await used(trial, ann, channel, "glossator help")
     asked = await trial.world.slash(
-        ann, channel, "help", question="Does Glossator need an internet connection?"
+        ann, channel, "glossator help", question="Does Glossator need an internet connection?"
     )
     answer = await trial.result_of(asked)
     assert asked.ephemeral
     assert "no internet connection" in answer.content
     assert "Glossator" in answer.content
-    asked = await trial.world.slash(ann, channel, "help", question="How do I ask a question?")
+    asked = await trial.world.slash(
+        ann, channel, "glossator help", question="How do I ask a question?"
+    )
     assert "To ask a question on Discord" in (await trial.result_of(asked)).content
 
 
 async def test_sources_and_about_tell_what_answers_here(trial: Trial) -> None:
     ann = trial.user()
     channel = await bound(trial)
-    sources = await used(trial, ann, channel, "sources")
+    sources = await used(trial, ann, channel, "glossator sources")
     assert sources.startswith("**Arden**, as of ")
     assert "- The lamp" in sources
     assert "vault" not in sources.lower()
-    about = await used(trial, ann, channel, "about")
+    about = await used(trial, ann, channel, "glossator about")
     assert "Glossator " in about
     assert "the book's own words, without a model" in about
     assert "Course: Arden, edition of " in about
     unbound = trial.channel()
-    assert "No course is set" in await used(trial, ann, unbound, "sources")
-    assert "Course:" not in await used(trial, ann, unbound, "about")
+    assert "No course is set" in await used(trial, ann, unbound, "glossator sources")
+    assert "Course:" not in await used(trial, ann, unbound, "glossator about")
 
 
-async def test_forget_me_shows_and_deletes_what_is_stored(trial: Trial) -> None:
+async def test_data_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     world, ann, bob = trial.world, trial.user(), trial.user()
     channel = await bound(trial)
-    assert await used(trial, ann, channel, "forget-me") == "Nothing is stored about you."
+    assert await used(trial, ann, channel, "glossator data") == "Nothing is stored about you."
     answer = await trial.ask(ann, channel, COVERED)
     others = await trial.ask(bob, channel, COVERED)
     vote = await world.click(ann, answer, button(answer, "Helpful"))
     await vote.response(PATIENCE)
-    shown = await world.slash(ann, channel, "forget-me")
+    shown = await world.slash(ann, channel, "glossator data")
     await shown.response(PATIENCE)
     assert shown.original is not None
     told = shown.original.content
@@ -220,7 +222,7 @@ async def test_forget_me_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     await deleted.response(PATIENCE)
     assert shown.original.content == "All of it is deleted."
     assert not labels(shown.original)
-    assert await used(trial, ann, channel, "forget-me") == "Nothing is stored about you."
+    assert await used(trial, ann, channel, "glossator data") == "Nothing is stored about you."
     click = await world.click(bob, answer, button(answer, "Evidence"))
     await click.response(PATIENCE)
     assert click.original is not None
@@ -231,12 +233,15 @@ async def test_forget_me_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     assert COVERED_FACT in click.original.content
 
 
-async def test_export_my_data_gives_its_user_alone_what_is_stored(trial: Trial) -> None:
+async def test_the_file_of_ones_data_gives_its_user_alone_what_is_stored(trial: Trial) -> None:
     world, ann, bob = trial.world, trial.user(), trial.user()
     channel = await bound(trial)
     await trial.ask(bob, channel, COVERED)
     await trial.ask(ann, channel, COVERED)
-    exported = await world.slash(ann, channel, "export-my-data")
+    shown = await world.slash(ann, channel, "glossator data")
+    await shown.response(PATIENCE)
+    assert shown.original is not None
+    exported = await world.click(ann, shown.original, button(shown.original, "Get it as a file"))
     await exported.response(PATIENCE)
     assert exported.ephemeral
     given = await trial.until(lambda: (exported.original and exported.original.attachments) or None)

@@ -79,8 +79,8 @@ async def test_a_later_server_is_told_of_no_course_and_the_operator_once(
     assert trial.bot.log.count(command) == 1
     said = [
         (await trial.ask(stranger.owner, stranger.channel, COVERED)).content,
-        (await stranger.told("sources")).content,
-        (await stranger.told("about")).content,
+        (await stranger.told("glossator sources")).content,
+        (await stranger.told("glossator about")).content,
         (await stranger.told("course show")).content,
         (await stranger.told("course bind", course="arden")).content,
     ]
@@ -222,16 +222,16 @@ async def test_a_server_that_is_not_on_the_list_gets_one_sentence(
         assert (await trial.ask(other.owner, other.channel, COVERED)).content == i18n.text(
             "asking-not-admitted"
         )
-        for command in ("sources", "about", "course show"):
+        for command in ("glossator sources", "glossator about", "course show"):
             assert (await other.told(command)).content == i18n.text("asking-not-admitted")
-        helped = await other.told("help", question="How do I ask?")
+        helped = await other.told("glossator help", question="How do I ask?")
         assert helped.content == i18n.text("asking-not-admitted")
         guest = Stranger(trial, with_bot=False)
         trial.world.join(ann := trial.user(), guest.guild)
         asked: dict[str, dict[str, Any]] = {
             "ask": {"question": COVERED},
-            "sources": {},
-            "about": {},
+            "glossator sources": {},
+            "glossator about": {},
         }
         for command, options in asked.items():
             given = await trial.world.slash(ann, guest.channel, command, **options)

@@ -165,7 +165,10 @@ async def test_it_is_healthy_answers_and_ends_in_peace(container: Container) -> 
     answer = await trial.ask(trial.user(), trial.channel(), COVERED)
     assert COVERED_FACT in answer.content
     helped = await trial.world.slash(
-        trial.user(), trial.channel(), "help", question="Does Glossator need a connection?"
+        trial.user(),
+        trial.channel(),
+        "glossator help",
+        question="Does Glossator need a connection?",
     )
     assert "Glossator" in (await trial.result_of(helped)).content
     told = time.monotonic()

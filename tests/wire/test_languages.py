@@ -59,9 +59,9 @@ async def test_slack_says_it_in_the_language_of_the_asker(one_course: Path, tmp_
         for user, said in ((anna, NOT_COVERED), (john, text("answer-not-covered"))):
             await trial.mentioned(user, channel, UNCOVERED)
             await trial.until(partial(is_said, lambda: trial.from_bot(channel), said), said)
-        told = await trial.result_of(await world.slash(anna, channel, "/help"))
+        told = await trial.result_of(await world.slash(anna, channel, "/glossator", "help"))
         assert "So fragst du" in told.shown
-        told = await trial.result_of(await world.slash(john, channel, "/help"))
+        told = await trial.result_of(await world.slash(john, channel, "/glossator", "help"))
         assert "How to ask" in told.shown
         question = await trial.mentioned(anna, channel, COVERED)
         answer = await trial.until(

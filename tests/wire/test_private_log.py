@@ -54,7 +54,7 @@ async def talk_on_discord(trial: OnDiscord) -> None:
     await trial.answer_to(asked)
     await world.edit(asked, f"{QUESTION} {WORDS}?")
     await world.delete(asked)
-    for name in ("ask", "help"):
+    for name in ("ask", "glossator help"):
         await trial.result_of(await world.slash(ann, channel, name, question=QUESTION))
     await trial.ask(ann, channel, f"{QUESTION} {CUT_EMOJI}")
     refused = await world.slash(ann, channel, "ask", question=QUESTION, section=WORDS)
@@ -62,7 +62,11 @@ async def talk_on_discord(trial: OnDiscord) -> None:
     vote = await world.click(ann, answer, button(answer, "Not helpful"))
     await vote.response(PATIENCE)
     await (await world.submit_modal(vote, reason=f"{WORDS} {CUT_EMOJI}\0")).response(PATIENCE)
-    await (await world.slash(ann, channel, "export-my-data")).response(PATIENCE)
+    shown = await world.slash(ann, channel, "glossator data")
+    await shown.response(PATIENCE)
+    assert shown.original is not None
+    export = button(shown.original, "Get it as a file")
+    await (await world.click(ann, shown.original, export)).response(PATIENCE)
     await trial.quiet(channel, ann)
 
 
@@ -96,9 +100,10 @@ async def talk_on_slack(trial: OnSlack) -> None:
     for command, text in (
         ("/ask", f"private {QUESTION}"),
         ("/ask", f'in "{WORDS}" what?'),
-        ("/help", QUESTION),
+        ("/glossator", f"help {QUESTION}"),
     ):
         await trial.result_of(await world.slash(ben, channel, command, text))
     await trial.result_of(await world.slash(ann, channel, "/course", f"bind {WORDS}"))
-    await trial.result_of(await world.slash(ann, channel, "/export-my-data"))
+    shown = await trial.result_of(await world.slash(ann, channel, "/glossator", "data"))
+    await trial.result_of(await world.click(ann, shown, "gl:export-my-data"))
     await trial.quiet()

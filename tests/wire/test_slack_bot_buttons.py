@@ -193,36 +193,41 @@ async def test_an_answer_is_not_shared_where_the_bot_may_not_write(trial: Trial)
 async def test_help_sources_and_about_tell_their_user_alone(trial: Trial) -> None:
     ann = trial.user()
     channel = trial.channel(ann)
-    assert "How to ask" in await told(trial, ann, channel, "/help")
-    assert "Arden" in await told(trial, ann, channel, "/sources")
-    assert "Glossator" in await told(trial, ann, channel, "/about")
+    assert "How to ask" in await told(trial, ann, channel, "/glossator", "help")
+    assert "Arden" in await told(trial, ann, channel, "/glossator", "sources")
+    assert "Glossator" in await told(trial, ann, channel, "/glossator", "about")
 
 
 async def test_help_answers_questions_from_the_handbook(trial: Trial) -> None:
     ann = trial.user()
     question = "What happens when somebody edits a question?"
-    assert "edit" in await told(trial, ann, trial.channel(ann), "/help", question)
+    assert "edit" in await told(trial, ann, trial.channel(ann), "/glossator", f"help {question}")
 
 
-async def test_forget_me_shows_and_deletes_what_is_stored(trial: Trial) -> None:
+async def test_data_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     ann = trial.user()
     channel = trial.channel(ann)
     await trial.ask(ann, channel, COVERED)
-    stored = await trial.result_of(await trial.world.slash(ann, channel, "/forget-me"))
+    stored = await trial.result_of(await trial.world.slash(ann, channel, "/glossator", "data"))
     assert "1 question with its answer" in stored.shown
     await (await trial.world.click(ann, stored, "gl:forget-me")).ack()
     await trial.until(lambda: "All of it is deleted" in stored.shown or None)
-    assert "Nothing is stored about you" in await told(trial, ann, channel, "/forget-me")
+    assert "Nothing is stored about you" in await told(trial, ann, channel, "/glossator", "data")
 
 
-async def test_export_my_data_comes_by_direct_message(trial: Trial) -> None:
+async def exported(trial: Trial, user: User, channel: Channel) -> str:
+    """Have all that is stored sent, and return what its user is told in the channel."""
+    shown = await trial.result_of(await trial.world.slash(user, channel, "/glossator", "data"))
+    pressed = await trial.world.click(user, shown, "gl:export-my-data")
+    return (await trial.result_of(pressed)).shown
+
+
+async def test_the_file_of_ones_data_comes_by_direct_message(trial: Trial) -> None:
     ann, ben = trial.user(), trial.user()
     channel = trial.channel(ann, ben)
     await trial.ask(ann, channel, COVERED)
     await trial.ask(ben, channel, COVERED)
-    assert i18n.text("slack-export-in-direct-messages") in await told(
-        trial, ann, channel, "/export-my-data"
-    )
+    assert i18n.text("slack-export-in-direct-messages") in await exported(trial, ann, channel)
     direct = trial.world.direct_channel(ann, trial.world.bot)
     _, sent = trial.from_bot(direct, ann)
     (file,) = sent.files
@@ -238,14 +243,12 @@ async def test_without_the_scope_for_files_whoever_exports_is_told_so(trial: Tri
     channel, scopes = trial.channel(ann), installation.scopes
     installation.scopes = scopes - {"files:write"}
     try:
-        assert i18n.text("slack-export-no-files") in await told(
-            trial, ann, channel, "/export-my-data"
-        )
+        assert i18n.text("slack-export-no-files") in await exported(trial, ann, channel)
     finally:
         installation.scopes = scopes
     assert not trial.from_bot(trial.world.direct_channel(ann, trial.world.bot), ann)
     trial.server.faults.api(ServerError(500), "files.completeUploadExternal")
-    assert "Please try again" in await told(trial, ann, channel, "/export-my-data")
+    assert "Please try again" in await exported(trial, ann, channel)
 
 
 async def test_a_command_is_acknowledged_in_time_though_slack_is_slow(trial: Trial) -> None:

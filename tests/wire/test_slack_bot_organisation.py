@@ -49,22 +49,26 @@ async def test_the_organisation_let_the_app_in_and_not_its_workspaces(trial: Tri
     assert places == [(ORGANISATION,)]
 
 
-async def test_forget_me_shows_and_deletes_what_was_asked_in_another_workspace(
+async def test_data_shows_and_deletes_what_was_asked_in_another_workspace(
     trial: Trial,
 ) -> None:
     ann, elsewhere = await moved(trial)
-    stored = await trial.result_of(await trial.world.slash(ann, elsewhere, "/forget-me"))
+    stored = await trial.result_of(await trial.world.slash(ann, elsewhere, "/glossator", "data"))
     assert IN_STORE in stored.shown
     await (await trial.world.click(ann, stored, "gl:forget-me")).ack()
     await trial.until(lambda: "All of it is deleted" in stored.shown or None)
-    again = await trial.result_of(await trial.world.slash(ann, elsewhere, "/forget-me"))
+    again = await trial.result_of(await trial.world.slash(ann, elsewhere, "/glossator", "data"))
     assert "Nothing is stored about you" in again.shown
     assert not rows_of(trial.bot.folder / "data", "SELECT content FROM turns WHERE content <> ''")
 
 
-async def test_export_my_data_holds_what_was_asked_in_another_workspace(trial: Trial) -> None:
+async def test_the_file_of_ones_data_holds_what_was_asked_in_another_workspace(
+    trial: Trial,
+) -> None:
     ann, elsewhere = await moved(trial)
-    exported = await trial.result_of(await trial.world.slash(ann, elsewhere, "/export-my-data"))
+    stored = await trial.result_of(await trial.world.slash(ann, elsewhere, "/glossator", "data"))
+    pressed = await trial.world.click(ann, stored, "gl:export-my-data")
+    exported = await trial.result_of(pressed)
     assert text("slack-export-in-direct-messages") in exported.shown
     (file,) = [
         file for m in trial.world.messages for file in m.files if ann.id in m.channel.members

@@ -62,7 +62,7 @@ async def test_clicks_and_commands_are_acknowledged_and_answered_when_it_is_free
     world, ann, ben, eve = trial.world, trial.user(), trial.user(), trial.user()
     answer = await trial.ask(ann, trial.channel(ann, ben), COVERED)
     await trial.ask(eve, trial.channel(eve), COVERED)
-    stored = await trial.result_of(await world.slash(eve, trial.channel(eve), "/forget-me"))
+    stored = await trial.result_of(await world.slash(eve, trial.channel(eve), "/glossator", "data"))
     [votes] = [e for e in elements(answer) if e["action_id"] == "gl:vote"]
     good, bad = (str(votes[f"{side}_button"]["value"]) for side in ("positive", "negative"))
     with locked(trial):

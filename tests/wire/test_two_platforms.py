@@ -70,7 +70,7 @@ async def test_who_asks_on_both_is_two_people_and_forgotten_where_they_say_so(
         kept = rows_with(tables(tmp_path), on_discord, str(same.id))
         assert kept
 
-        shown = await slack.result_of(await slack.world.slash(ann, channel, "/forget-me"))
+        shown = await slack.result_of(await slack.world.slash(ann, channel, "/glossator", "data"))
         assert "1 question" in shown.shown
         await (await slack.world.click(ann, shown, "gl:forget-me")).ack()
         await slack.until(lambda: "All of it is deleted" in shown.shown or None)
@@ -88,7 +88,7 @@ async def test_who_asks_on_both_is_two_people_and_forgotten_where_they_say_so(
 
 
 async def _forget_on_discord(trial: discord_bot.Trial, user: User, channel: Channel) -> None:
-    shown = await trial.world.slash(user, channel, "forget-me")
+    shown = await trial.world.slash(user, channel, "glossator data")
     await shown.response(PATIENCE)
     original = shown.original
     assert original is not None

@@ -68,7 +68,7 @@ class Poison:
         thread = await world.open_thread(ann, said, "odd")
         self.places.add(str(thread.id))
         await world.edit(said, f"{_WORDS}!")
-        told = await world.slash(ann, channel, "about")
+        told = await world.slash(ann, channel, "glossator about")
         await told.response(_PATIENCE)
         await world.delete(said)
         sent = world.history.dispatches[before:]
@@ -88,7 +88,7 @@ class Poison:
         self.places |= {channel.id, world.dm(ann).id}
         said = await world.say(ann, channel, _WORDS)
         await world.edit(said, f"{_WORDS}!")
-        told = await world.slash(ann, channel, "/about")
+        told = await world.slash(ann, channel, "/glossator", "about")
         await told.ack(_PATIENCE)
         await world.open_home(ann)
         await world.join(world.add_user("odd too", world.workspace), channel)

@@ -101,14 +101,13 @@ _ASKING = (
         silent=_SILENT,
     ),
     Surface("explain privately", "explain", "private", platforms=frozenset({SLACK})),
-    _command("help question", "help", "question", discord=("help question",)),
+    _command("help question", "help", "question", discord=("glossator help question",)),
 )
 _ABOUT = (
-    _command("help", discord=("help",), slack=("/help",)),
-    _command("sources", shows="title", discord=("sources",), slack=("/sources",)),
-    _command("about", shows="title", discord=("about",), slack=("/about",)),
-    _command("forget-me", discord=("forget-me",), slack=("/forget-me",)),
-    _command("export-my-data", discord=("export-my-data",), slack=("/export-my-data",)),
+    _command("help", discord=("glossator help",), slack=("/glossator",)),
+    _command("sources", shows="title", discord=("glossator sources",)),
+    _command("about", shows="title", discord=("glossator about",)),
+    _command("data", discord=("glossator data",)),
     Surface(
         "home",
         "home",
@@ -239,6 +238,12 @@ _PRESSING = (
     Surface(
         "button forget-me", "forget", discord=("button forget-me",), slack=("button forget-me",)
     ),
+    Surface(
+        "button export-my-data",
+        "export",
+        discord=("button export-my-data",),
+        slack=("button export-my-data",),
+    ),
 )
 SURFACES = (*_ASKING, *_ABOUT, *_SETTING, *_STAFF, *_PRESSING)
 
@@ -332,7 +337,7 @@ def _applies(cell: Cell, platform: str) -> bool:
 
 
 _COMMANDS = frozenset(
-    {"ask", "ask_section", "help", "sources", "about", "forget_me", "export_my_data", "show"}
+    {"ask", "ask_section", "help", "sources", "about", "data", "show"}
     | {"bind", "bind_unseen", "unbind", "switch", "set_rule", "forget", "wide", "staff"}
 )
 """What Slack has no way to do in a thread."""

@@ -9,7 +9,7 @@ from tests.command_line import CommandLine
 HELP = {
     (): (
         *("ingest", "ask", "chat", "search", "eval", "sessions", "courses", "usage", "doctor"),
-        *("db", "run", "backup", "restore"),
+        *("db", "run", "backup", "restore", "slack-manifest"),
     ),
     ("ingest",): ("SOURCE", "--course", "--json", "glossator.toml"),
     ("ask",): (
@@ -40,6 +40,7 @@ HELP = {
     ("backup",): ("FILE", "--without-index", "secrets"),
     ("restore",): ("FILE", "--force", "PostgreSQL"),
     ("run",): ("chat platforms",),
+    ("slack-manifest",): ("manifest", "names"),
 }
 
 

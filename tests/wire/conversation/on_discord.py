@@ -53,7 +53,7 @@ class Discord:
 
     async def forget(self) -> None:
         """Have everything deleted that is stored about the asker."""
-        told = await self._world.slash(self._ann, self._channel, "forget-me")
+        told = await self._world.slash(self._ann, self._channel, "glossator data")
         await told.response(PATIENCE)
         assert told.original is not None
         await self._pressed(told.original, "Delete all of it")

@@ -62,7 +62,7 @@ class Slack:
 
     async def forget(self) -> None:
         """Have everything deleted that is stored about the asker."""
-        command = await self._world.slash(self._ann, self._channel, "/forget-me")
+        command = await self._world.slash(self._ann, self._channel, "/glossator", "data")
         told = await self._trial.result_of(command)
         await (await self._world.click(self._ann, told, "gl:forget-me")).ack()
         await self._trial.until(lambda: "All of it is deleted" in told.shown or None)

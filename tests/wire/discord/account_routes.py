@@ -1,5 +1,7 @@
 """REST: the gateway's address, the bot itself, its guilds, members, commands."""
 
+from typing import Any
+
 from tests.wire.discord.entities import Application
 from tests.wire.discord.errors import ApiError, Json, refusal
 from tests.wire.discord.payloads import (
@@ -98,9 +100,18 @@ def guild_members(request: Request) -> Answer:
 
 
 def list_commands(request: Request) -> Answer:
-    """List the commands of a place."""
+    """List the commands of a place; translations are left out unless they are asked for."""
     listed = request.world.commands.listed(_own(request), _place(request))
+    if request.query.get("with_localizations") != "true":
+        listed = [_untranslated(command) for command in listed]
     return Answer(200, listed)
+
+
+def _untranslated(value: Any) -> Any:
+    if isinstance(value, dict):
+        kept = {k: v for k, v in value.items() if not k.endswith("_localizations")}
+        return {name: _untranslated(inner) for name, inner in kept.items()}
+    return [_untranslated(inner) for inner in value] if isinstance(value, list) else value
 
 
 def replace_commands(request: Request) -> Answer:

@@ -112,6 +112,8 @@ class Guild:
     created_at: datetime
     roles: dict[int, Role] = field(default_factory=dict)
     members: dict[int, Member] = field(default_factory=dict)
+    system_channel: int | None = None
+    """The id of the channel for system messages, if there is one."""
     commands_shown_to: dict[str, set[int]] = field(default_factory=dict)
     """Roles and people to whom the admins show a command, in Server Settings, Integrations."""
     locale: str = "en-US"

@@ -54,7 +54,7 @@ class Setup(State):
         role.bot_id = application.id
         self.join(application.user, guild, role)
         only_to = frozenset({application.id})
-        self.emit(Event("GUILD_CREATE", {}, guild, only_to=only_to))
+        self.emit(Event("GUILD_CREATE", {"joined": True}, guild, only_to=only_to))
 
     def uninstall(self, application: Application, guild: Guild) -> None:
         """Throw a bot out of a guild."""

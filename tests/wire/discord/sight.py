@@ -70,7 +70,10 @@ class Sight:
         if event.name == "GUILD_CREATE" and event.guild:
             channels = list(state.channels_of(event.guild))
             known = bool(self.intents & Intent.GUILD_MEMBERS)
-            return guild_create_payload(event.guild, channels, self.user, not known)
+            payload = guild_create_payload(event.guild, channels, self.user, not known)
+            if event.data.get("joined"):  # then Discord leaves the field out
+                del payload["unavailable"]
+            return payload
         return event.data
 
     def _concerned(self, event: Event, state: State) -> bool:

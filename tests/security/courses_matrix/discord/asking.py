@@ -40,7 +40,7 @@ class Asking(Using):
 
     async def _help(self, lane: Lane, what: str, **_: Any) -> None:
         question = {"question": "How do I ask a question?"} if what else {}
-        await self._told(lane, "help", question)
+        await self._told(lane, "glossator help", question)
 
     async def _mention(self, lane: Lane, what: str, *, quiet: bool, mark: int) -> None:
         quote = f"> {first_fact(lane.bond.course)}\n" if what else ""
@@ -92,13 +92,10 @@ class Asking(Using):
         await self._replied(menu)
 
     async def _sources(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "sources", {})
+        await self._told(lane, "glossator sources", {})
 
     async def _about(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "about", {})
+        await self._told(lane, "glossator about", {})
 
-    async def _forget_me(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "forget-me", {})
-
-    async def _export_my_data(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "export-my-data", {})
+    async def _data(self, lane: Lane, _: str, **__: Any) -> None:
+        await self._told(lane, "glossator data", {})

@@ -116,7 +116,7 @@ class DiscordHouse:
     async def ask_at(self, tenant: str) -> None:
         """Use a command in a guild, and wait until it is answered."""
         person, room = self.person(tenant), self.room(tenant)
-        asked = await self.world.slash(person, room, "about")
+        asked = await self.world.slash(person, room, "glossator about")
         await self.until(lambda: asked.original is not None and is_finished(asked.original))
 
     async def until(self, condition: Callable[[], T | None], seconds: float = PATIENCE) -> T:

@@ -62,3 +62,6 @@ class Pressing(Using):
 
     async def _forget(self, lane: Lane, _: str, **__: Any) -> None:
         await self._clicked(lane, "gl:forget-me")
+
+    async def _export(self, lane: Lane, _: str, **__: Any) -> None:
+        await self._clicked(lane, "gl:export-my-data")

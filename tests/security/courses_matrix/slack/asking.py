@@ -35,7 +35,8 @@ class Asking(Using):
         return await self._told(lane, "/ask", lane.typing(f'private in "{section}" {FIRST}'))
 
     async def _help(self, lane: Lane, what: str, **_: Any) -> None:
-        await self._told(lane, "/help", "How do I ask a question?" if what else "")
+        question = " How do I ask a question?" if what else ""
+        await self._told(lane, "/glossator", f"help{question}")
 
     async def _mention(self, lane: Lane, what: str, *, quiet: bool, mark: int) -> None:
         quote = f"\n&gt; {first_fact(lane.bond.course)}" if what else ""
@@ -75,16 +76,13 @@ class Asking(Using):
         await self.house.heard(lane, mark, quiet=quiet)
 
     async def _sources(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "/sources")
+        await self._told(lane, "/glossator", "sources")
 
     async def _about(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "/about")
+        await self._told(lane, "/glossator", "about")
 
-    async def _forget_me(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "/forget-me")
-
-    async def _export_my_data(self, lane: Lane, _: str, **__: Any) -> None:
-        await self._told(lane, "/export-my-data")
+    async def _data(self, lane: Lane, _: str, **__: Any) -> None:
+        await self._told(lane, "/glossator", "data")
 
     async def _home(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         await self.world.open_home(lane.user)

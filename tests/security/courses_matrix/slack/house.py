@@ -110,7 +110,7 @@ class SlackHouse:
             await install(Trial(self.server, self.bot), self.workspaces[tenant])
             person = self.person(tenant)
             room = self.room(tenant, person)
-            asked = await self.world.slash(person, room, "/about")
+            asked = await self.world.slash(person, room, "/glossator", "about")
             await asked.ack(PATIENCE)
 
     async def until(self, condition: Callable[[], T | None], seconds: float = PATIENCE) -> T:

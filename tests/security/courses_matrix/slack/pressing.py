@@ -87,3 +87,6 @@ class Pressing(Using):
 
     async def _forget(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         await self._clicked(lane, "gl:forget-me", "x")
+
+    async def _export(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
+        await self._clicked(lane, "gl:export-my-data", "x")

@@ -9,6 +9,7 @@ import discord
 import pytest
 
 from adapters.access.location import Location
+from adapters.command_names import CommandNames
 from adapters.desk import Received
 from adapters.discord import questions as module
 from adapters.discord.address import Address
@@ -82,7 +83,7 @@ async def test_an_answer_is_as_public_as_it_was_asked_however_slow_the_database(
     desk = SlowDesk(DEFAULTS.model_copy(update={"private": by_rule}))
     response = Response(desk.opened)
     interaction: Any = SimpleNamespace(response=response)
-    taking = Questions(cast("Any", desk), cast("Any", None), lambda: None)
+    taking = Questions(cast("Any", desk), cast("Any", None), lambda: None, names=CommandNames())
     await taking.take(interaction, heard(), asked)
     assert response.ephemeral is (asked is not False), "a notice is for the asker alone"
     address = Address.of(Job(desk.arrival, 1, now(), now()))

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 import yaml
 
+from adapters.command_names import CommandNames
 from adapters.slack.account import EVENTS, SCOPES
-from adapters.slack.app import COMMANDS
 from adapters.slack.http import EVENTS as PATH
 from adapters.slack.oauth import REDIRECT
 from adapters.slack.told import EXPLAIN
 
+COMMANDS = [f"/{name}" for _, name in CommandNames()]
 FILE = Path(__file__).parents[4] / "docs" / "slack-manifest.yaml"
 
 
@@ -32,7 +33,7 @@ def test_it_subscribes_to_the_events_that_are_heard(manifest: Any) -> None:
 
 def test_it_has_every_command_and_the_shortcut(manifest: Any) -> None:
     features = manifest["features"]
-    assert tuple(c["command"] for c in features["slash_commands"]) == COMMANDS
+    assert [c["command"] for c in features["slash_commands"]] == COMMANDS
     assert [s["callback_id"] for s in features["shortcuts"]] == [EXPLAIN]
     assert features["app_home"]["home_tab_enabled"]
     assert "assistant_view" in features
