@@ -5,7 +5,22 @@ from discord import app_commands
 
 from core.i18n import FALLBACK, Message, language_of
 
-_CHOICES = app_commands.TranslationContextLocation.choice_name
+_CHOICE = app_commands.TranslationContextLocation.choice_name
+_CHOICES = {
+    "this channel": Message("choice-this-channel"),
+    "this category": Message("choice-this-category"),
+    "this server": Message("choice-this-server"),
+    "off": Message("choice-off"),
+    "on": Message("choice-on"),
+    "until people talk": Message("choice-until-people-talk"),
+    "mention": Message("choice-mention"),
+    "everyone": Message("choice-everyone"),
+    "staff": Message("choice-staff"),
+    "short": Message("choice-short"),
+    "normal": Message("choice-normal"),
+    "long": Message("choice-long"),
+}
+"""The messages of choices by what they say; any other choice stays as it is."""
 
 
 def described(message_id: str) -> app_commands.locale_str:
@@ -24,9 +39,9 @@ class CatalogueTranslator(app_commands.Translator):
     ) -> str | None:
         """Return a text for a locale; None: it is shown in English, or is a name."""
         language = language_of(locale.value)
-        message_id = string.extras.get("id")
-        if message_id is None and context.location is _CHOICES:
-            message_id = f"choice-{string.message.replace(' ', '-')}"
-        if message_id is None or language == FALLBACK:
+        if language == FALLBACK:
             return None
-        return Message(str(message_id)).in_language(language)
+        if context.location is _CHOICE and string.message in _CHOICES:
+            return _CHOICES[string.message].in_language(language)
+        message_id = string.extras.get("id")
+        return None if message_id is None else Message(str(message_id)).in_language(language)

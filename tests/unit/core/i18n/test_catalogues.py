@@ -79,3 +79,15 @@ def test_an_unknown_message_is_an_error_of_the_program() -> None:
 
 def test_catalogues_lie_next_to_the_code() -> None:
     assert Path(LOCALES).is_dir()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_messages_mention_commands_by_placeholders_alone(language: str) -> None:
+    """An operator may have named them otherwise, and those of before are gone."""
+    literal = re.compile(r"(?<![\w/])/(?:ask|glossator|course|forget-me|export-my-data|sources)\b")
+    named = {
+        name: found
+        for name, patterns in messages(language).items()
+        if (found := [word for pattern in patterns for word in literal.findall(pattern)])
+    }
+    assert not named
