@@ -3,24 +3,10 @@
 import discord
 from discord import app_commands
 
+from adapters.discord.choices import CHOICES
 from core.i18n import FALLBACK, Message, language_of
 
 _CHOICE = app_commands.TranslationContextLocation.choice_name
-_CHOICES = {
-    "this channel": Message("choice-this-channel"),
-    "this category": Message("choice-this-category"),
-    "this server": Message("choice-this-server"),
-    "off": Message("choice-off"),
-    "on": Message("choice-on"),
-    "until people talk": Message("choice-until-people-talk"),
-    "mention": Message("choice-mention"),
-    "everyone": Message("choice-everyone"),
-    "staff": Message("choice-staff"),
-    "short": Message("choice-short"),
-    "normal": Message("choice-normal"),
-    "long": Message("choice-long"),
-}
-"""The messages of choices by what they say; any other choice stays as it is."""
 
 
 def described(message_id: str) -> app_commands.locale_str:
@@ -41,7 +27,7 @@ class CatalogueTranslator(app_commands.Translator):
         language = language_of(locale.value)
         if language == FALLBACK:
             return None
-        if context.location is _CHOICE and string.message in _CHOICES:
-            return _CHOICES[string.message].in_language(language)
+        if context.location is _CHOICE and string.message in CHOICES:
+            return CHOICES[string.message].in_language(language)
         message_id = string.extras.get("id")
         return None if message_id is None else Message(str(message_id)).in_language(language)
