@@ -19,7 +19,7 @@ from adapters.slack.outbound import Post
 from core import i18n
 from core.feedback.store import LONGEST_REASON
 from core.i18n import text
-from core.models import MAX_QUESTION, MAX_SELECTED_TEXT
+from core.models import MAX_SELECTED_TEXT
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +37,8 @@ QUESTION, WHO_SEES, WHY = "question", "who-sees", "why"
 """The action ids of inputs."""
 PRIVATE, PUBLIC = "private", "public"
 _LONGEST_SECTION = 3_000
+_LONGEST_INPUT = 3_000
+"""Characters that Slack takes in an input, which is less than a message may have."""
 _QUOTED = "quote-"
 _PATIENCE = 2.0
 """Seconds for a modal to open; the click it answers is to be acknowledged within three."""
@@ -200,7 +202,7 @@ def _question_input() -> Json:
         "type": "plain_text_input",
         "action_id": QUESTION,
         "multiline": True,
-        "max_length": MAX_QUESTION,
+        "max_length": _LONGEST_INPUT,
         "placeholder": plain(i18n.text("slack-explain-placeholder")),
     }
     return {
