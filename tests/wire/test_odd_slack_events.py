@@ -68,6 +68,7 @@ async def everything_happens(trial: Trial) -> list[Dispatch]:
     await (await world.submit_view(ann, question=COVERED, **_TO_ALL)).ack(PATIENCE)
     await world.delete(said)
     await world.open_home(ann)
+    world.app.view = "assistant"
     thread = await world.open_assistant(ann, channel)
     await world.change_context(thread, channel)
     await world.join(trial.user(), channel)

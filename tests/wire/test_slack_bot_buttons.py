@@ -282,6 +282,7 @@ async def test_an_edited_question_keeps_the_course_that_its_panel_stands_beside(
     ann, owner = trial.user(), trial.world.owner
     channel = trial.channel(ann)
     assert "Done" in await told(trial, owner, channel, "/course", "bind vault")
+    trial.world.app.view = "assistant"
     thread = await trial.world.open_assistant(ann, channel)
     await trial.until(lambda: thread.prompts or None)
     question = await trial.world.assistant_say(thread, COVERED)
@@ -294,6 +295,7 @@ async def test_an_edited_question_keeps_the_course_that_its_panel_stands_beside(
 async def test_a_panel_is_greeted_once_however_often_it_is_told_of(trial: Trial) -> None:
     ann = trial.user()
     trial.server.faults.delivery(Echo(5), "assistant_thread_started")
+    trial.world.app.view = "assistant"
     thread = await trial.world.open_assistant(ann, trial.channel(ann))
     await trial.until(lambda: thread.prompts or None)
     await trial.quiet()

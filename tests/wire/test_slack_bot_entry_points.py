@@ -143,6 +143,7 @@ async def test_the_shortcut_explains_privately_on_request(trial: Trial) -> None:
 
 async def test_the_assistant_greets_suggests_and_answers(trial: Trial) -> None:
     ann = trial.user()
+    trial.world.app.view = "assistant"
     thread = await trial.world.open_assistant(ann, trial.channel(ann))
     prompts = await trial.until(lambda: thread.prompts or None)
     assert 1 <= len(prompts) <= 4

@@ -16,6 +16,7 @@ async def test_a_panel_does_not_wait_for_an_answer_that_never_comes(
     settings = {"INBOX__USER_PER_MINUTE": "1"}
     async with a_trial(one_course, tmp_path, settings=settings) as trial:
         world, ann = trial.world, trial.user()
+        world.app.view = "assistant"
         thread = await world.open_assistant(ann, trial.channel(ann))
         await trial.until(lambda: thread.prompts or None)
         for _ in range(2):  # the answer, and that it was one too many
@@ -34,6 +35,7 @@ async def test_what_only_decorates_a_panel_stops_when_slack_takes_no_more_of_it(
 ) -> None:
     async with a_trial(one_course, tmp_path) as trial:
         world, ann = trial.world, trial.user()
+        world.app.view = "assistant"
         thread = await world.open_assistant(ann, trial.channel(ann))
         await trial.until(lambda: thread.prompts or None)
         for method in DECORATIONS:
@@ -45,5 +47,6 @@ async def test_what_only_decorates_a_panel_stops_when_slack_takes_no_more_of_it(
             await trial.quiet()
         for method in DECORATIONS:
             assert [call.status for call in world.history.of(method)] == [429]
+        world.app.view = "assistant"
         second = await world.open_assistant(ann, trial.channel(ann))
         await trial.until(lambda: second.prompts or None, "what is open is called all the same")

@@ -53,6 +53,7 @@ class Class:
         assert "Done" in (await trial.result_of(setting)).shown
         naming = await world.slash(owner, self.channel, "/course", f"staff add @{self.other.name}")
         assert "is now staff" in (await trial.result_of(naming)).shown
+        world.app.view = "assistant"
         await world.open_assistant(self.user, self.channel)
         await trial.until(lambda: self._panels() or None)
 

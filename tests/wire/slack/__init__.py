@@ -16,7 +16,9 @@ A test acts in the world, the bot answers over the wire, and the test looks at t
         await world.click(ann, answer, "feedback", "good")
         await world.shortcut(ann, "explain", question)
         await world.submit_view(ann, question="why?")
-        thread = await world.open_assistant(ann)
+        await world.open_home(ann, "messages", beside=world.channel)  # an agent's conversation
+        await world.agents.look_at(ann, world.channel)  # app_context_changed
+        thread = await world.open_assistant(ann)  # of an app whose `view` is "assistant"
         answer = await world.until(lambda: world.transcript(world.channel, ann)[1:])
 
         server.faults.api(ServerError(502, applied=True), "chat.postMessage")
@@ -34,6 +36,7 @@ front end. `python -m tests.wire.slack --port 0` serves a world by itself and pr
 
 from tests.wire.clock import Clock
 from tests.wire.slack.entities import (
+    AgentSession,
     App,
     AssistantThread,
     Channel,
@@ -65,6 +68,7 @@ from tests.wire.slack.state import Change
 from tests.wire.slack.world import World
 
 __all__ = [
+    "AgentSession",
     "App",
     "AssistantThread",
     "Behind",

@@ -190,19 +190,44 @@ def _check_rich(found: Complaints, at: str, element: Any, allowed: frozenset[str
 
 
 def _check_table(found: Complaints, at: str, block: Json) -> None:
+    found.count(f"{at}/column_settings", block.get("column_settings", []), 20, 0)
     for number, row in enumerate(found.count(f"{at}/rows", block.get("rows"), 100)):
         here = f"{at}/rows/{number}"
         for column, cell in enumerate(found.count(here, row, 20)):
-            if not isinstance(cell, dict) or cell.get("type") not in ("raw_text", "rich_text"):
-                found.add(f"{here}/{column}/type", "must be one of raw_text, rich_text")
+            _check_cell(found, f"{here}/{column}", cell)
     if sum(len(text) for text in written(block.get("rows"))) > 10_000:
         found.add(at, "must be less than 10001 characters")
+
+
+def _check_cell(found: Complaints, at: str, cell: Any) -> None:
+    kind = cell.get("type") if isinstance(cell, dict) else None
+    if kind == "raw_text":
+        found.fields(at, cell, frozenset({"type", "text"}))
+        found.text(f"{at}/text", cell.get("text"), 10_000)
+    elif kind == "rich_text":
+        _check_rich_text(found, at, cell)
+    else:
+        found.add(f"{at}/type", "must be one of raw_text, rich_text")
+
+
+def check_sources(found: Complaints, at: str, sources: Any) -> None:
+    """Check the URLs that a task was done with."""
+    for number, source in enumerate(found.count(at, sources, 100, 0)):
+        here = f"{at}/{number}"
+        if not isinstance(source, dict) or source.get("type") != "url":
+            found.add(f"{here}/type", "must be url")
+            continue
+        found.fields(here, source, frozenset({"type", "url", "text"}))
+        found.text(f"{here}/text", source.get("text"), 3000)
+        if not str(source.get("url", "")).startswith(("https://", "http://")):
+            found.add(f"{here}/url", "must be a valid URL")
 
 
 def _check_task(found: Complaints, at: str, block: Json) -> None:
     found.required(at, block, "task_id", "title")
     if block.get("status") not in (None, "pending", "in_progress", "complete", "error"):
         found.add(f"{at}/status", "must be one of pending, in_progress, complete, error")
+    check_sources(found, f"{at}/sources", block.get("sources", []))
 
 
 def _check_plan(found: Complaints, at: str, block: Json) -> None:

@@ -1,5 +1,6 @@
 """chat.*: posting, changing, streaming."""
 
+from tests.wire.slack import session_methods
 from tests.wire.slack.block_checks import check_message_blocks
 from tests.wire.slack.entities import Channel, ChannelKind, Message
 from tests.wire.slack.errors import Json, SlackError
@@ -107,13 +108,16 @@ def stop_stream(request: Request) -> Json:
     limits = request.world.limits
     sent = request.structure("blocks", "invalid_blocks_format")
     blocks = check_message_blocks(sent, limits) if sent else []
-    if len(message.blocks) + len(blocks) > limits.message_blocks:
-        most = f"no more than {limits.message_blocks} items allowed [json-pointer:/blocks]"
-        raise SlackError("invalid_blocks", most)
+    status = request.text("session_status", "active")
+    if status not in session_methods.STATES:
+        raise SlackError("invalid_arguments", "must be a valid enum value [json-pointer:]")
     metadata = check_metadata(request.structure("metadata", "invalid_metadata_format"), limits)
     request.world.streams.write(message, markdown, chunks)
     message.metadata = metadata or message.metadata
     request.world.streams.stop(message, blocks)
+    session = request.world.sessions.get((message.channel.id, message.thread_ts or ""))
+    if session is not None:
+        session_methods.change_status(request, session, status)
     return _posted(message)
 
 
@@ -190,7 +194,7 @@ def _apply(request: Request, message: Message, draft: Draft) -> None:
     if given & {"text", "markdown_text"}:
         message.text = draft.text
     if given & {"blocks", "markdown_text"}:
-        message.blocks, message.streamed = draft.blocks, False
+        message.blocks, message.streamed, message.task_cards = draft.blocks, False, []
     if "attachments" in given:
         message.attachments = draft.attachments
     if "metadata" in given:
@@ -201,6 +205,8 @@ def _streamed(request: Request) -> tuple[str, list[Json]]:
     limits = request.world.limits
     markdown = request.text("markdown_text")
     chunks = check_chunks(request.structure("chunks", "invalid_chunks") or [], limits)
+    if markdown and chunks:
+        raise SlackError("cannot_provide_both_markdown_text_and_chunks")
     if len(markdown) > limits.markdown:
         raise SlackError("msg_too_long")
     return markdown, chunks

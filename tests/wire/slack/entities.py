@@ -89,6 +89,8 @@ class App:
     org_wide: bool = False
     """Whether who installs it in a workspace of an organisation does so in all of them."""
     home_tab: bool = True
+    view: str = "agent"
+    """`agent` or, of apps from before July 2026, `assistant`."""
     request_url: str | None = None
     """Where HTTP deliveries go; None: Socket Mode."""
     socket_mode: bool = True
@@ -231,6 +233,31 @@ class AssistantThread:
     title: str | None = None
     prompts: list[Json] = field(default_factory=list)
     prompts_title: str | None = None
+
+
+@dataclass(eq=False)
+class AgentSession:
+    """What an agent does in a thread, as `agents.sessions.*` tell it."""
+
+    installation: Installation
+    channel: Channel
+    thread_ts: str
+    title: str | None = None
+    statuses: list[str] = field(default_factory=list)
+    """Every status it ever had, the first one first."""
+
+    @property
+    def status(self) -> str:
+        """Return what its agent does now."""
+        return self.statuses[-1] if self.statuses else "active"
+
+
+@dataclass(eq=False)
+class Prompts:
+    """What the Messages tab of an agent suggests to ask."""
+
+    title: str | None
+    prompts: list[Json]
 
 
 @dataclass(eq=False)

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterator
 
 from tests.wire.slack.entities import (
+    AgentSession,
     AssistantThread,
     Channel,
     ChannelKind,
@@ -81,7 +82,7 @@ class Events:
     def home_opened(
         self, installation: Installation, user: User, channel: Channel, tab: str, view: View | None
     ) -> None:
-        """Tell that somebody looks at the app's home or messages tab."""
+        """Tell that somebody looks at the app's home or messages tab, and at what besides."""
         event: Json = {
             "type": "app_home_opened",
             "user": user.id,
@@ -90,7 +91,31 @@ class Events:
         }
         if view is not None and tab == "home":
             event["view"] = view_payload(view)
+        if installation.app.view == "agent":
+            event["context"] = self._context(user)
         self.send(installation, event, "app_home_opened", _UNSCOPED)
+
+    def context_changed(self, installation: Installation, user: User, channel: Channel) -> None:
+        """Tell an agent that somebody looks at something else while it is open."""
+        event: Json = {
+            "type": "app_context_changed",
+            "user": user.id,
+            "channel": channel.id,
+            "context": self._context(user),
+        }
+        if installation.app.view == "agent":
+            self.send(installation, event, "app_context_changed", _UNSCOPED)
+
+    def session_stopped(self, session: AgentSession, user: User, streams: list[str]) -> None:
+        """Tell that somebody pressed the stop button of a session."""
+        event: Json = {
+            "type": "agent_session_stopped",
+            "user": user.id,
+            "channel": session.channel.id,
+            "thread_ts": session.thread_ts,
+            "streaming_message_ts": streams,
+        }
+        self.send(session.installation, event, "agent_session_stopped", "chat:write")
 
     def assistant(self, thread: AssistantThread, kind: str) -> None:
         """Tell that an assistant thread began (`started`) or looks elsewhere."""
@@ -136,7 +161,20 @@ class Events:
         event |= {"channel": channel.id, "channel_type": channel.kind.value}
         family = channel.kind.family
         for installation in self._audience(channel):
-            self.send(installation, event, f"message.{family}", f"{family}:history", channel)
+            seen = self._seen_by_agents(installation, message)
+            told = {**event, **seen}
+            self.send(installation, told, f"message.{family}", f"{family}:history", channel)
+
+    def _seen_by_agents(self, installation: Installation, message: Message) -> Json:
+        """Return what a direct message tells an agent besides: what its author looks at."""
+        is_direct = message.channel.kind is ChannelKind.IM and not message.author.bot
+        if not is_direct or installation.app.view != "agent":
+            return {}
+        return {"app_context": self._context(message.author)}
+
+    def _context(self, user: User) -> Json:
+        entities = self._state.looking.get(user.id)
+        return {"entities": entities} if entities else {}
 
     def _sub_event(self, message: Message, event: Json) -> None:
         event = {"type": "message", "hidden": True, "ts": self._state.timestamps.next(), **event}

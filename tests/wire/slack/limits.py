@@ -13,6 +13,8 @@ _WIDE: Window = (1_000_000, 1.0)
 
 def _by_method() -> dict[str, Window]:
     return {
+        "agents.sessions.rename": TIER_3,
+        "agents.sessions.setStatus": TIER_3,
         "apps.connections.open": (20, 60.0),
         "assistant.threads.setStatus": (600, 60.0),
         "assistant.threads.setSuggestedPrompts": (600, 60.0),

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from tests.wire.slack.block_checks import check_message_blocks
-from tests.wire.slack.errors import Json, SlackError
+from tests.wire.slack.block_checks import check_message_blocks, check_sources
+from tests.wire.slack.errors import Complaints, Json, SlackError
 from tests.wire.slack.limits import Limits
 
 _CHUNKS = {
@@ -66,5 +66,20 @@ def _check_chunk(chunk: Json, at: str, limits: Limits) -> None:
             raise SlackError("invalid_chunks", missing)
     if kind == "task_update" and chunk["status"] not in _TASK_STATES:
         raise SlackError("invalid_chunks", f"unknown status [json-pointer:{at}/status]")
+    if kind == "task_update":
+        _check_task(chunk, at)
     if kind == "blocks":
         check_message_blocks(chunk["blocks"], limits)
+
+
+def _check_task(task: Json, at: str) -> None:
+    """Refuse a step that is no task_update: its texts are plain, its sources are URLs."""
+    found = Complaints()
+    known = {"type", "id", "title", "status", "details", "output", "sources"}
+    found.fields(at, task, frozenset(known))
+    for name in ("title", "details", "output"):
+        if name in task:
+            found.text(f"{at}/{name}", task[name], 256)
+    check_sources(found, f"{at}/sources", task.get("sources", []))
+    if found.found:
+        raise SlackError("invalid_chunks", *found.found)

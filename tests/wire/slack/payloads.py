@@ -173,7 +173,14 @@ def numbered(attachments: list[Json]) -> list[Json]:
 
 def _blocks(message: Message) -> list[Json]:
     made = [] if message.blocks and not message.streamed else [message.text]
-    return [b for text in made for b in rich_text(text, f"b{message.ts[-4:]}")] + message.blocks
+    shown = [b for text in made for b in rich_text(text, f"b{message.ts[-4:]}")]
+    return [*map(_task_card, message.task_cards), *shown, *message.blocks]
+
+
+def _task_card(task: Json) -> Json:
+    """Return a step of a stream as the block that it becomes."""
+    more = {name: task[name] for name in ("title", "status", "sources") if name in task}
+    return {"type": "task_card", "task_id": task["id"], **more}
 
 
 def _author(message: Message) -> Json:

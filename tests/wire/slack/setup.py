@@ -14,6 +14,7 @@ from tests.wire.slack.entities import (
 )
 from tests.wire.slack.events import Events
 from tests.wire.slack.limits import Limits
+from tests.wire.slack.manifest import check_manifest
 from tests.wire.slack.state import State
 
 SCOPES = frozenset(
@@ -25,6 +26,7 @@ SCOPES = frozenset(
         "channels:read",
         "chat:write",
         "commands",
+        "files:read",
         "files:write",
         "groups:history",
         "groups:read",
@@ -43,6 +45,8 @@ SCOPES = frozenset(
 )
 EVENTS = frozenset(
     {
+        "agent_session_stopped",
+        "app_context_changed",
         "app_home_opened",
         "app_mention",
         "app_uninstalled",
@@ -146,6 +150,29 @@ class Setup(State):
         )
         self.apps[app.id] = app
         return app
+
+    def add_app_of(self, manifest: Any, *, new_app: bool = True, **settings: Any) -> App:
+        """Make an app of a manifest, as the page *Create New App* does.
+
+        Args:
+            new_app: False: an app from before July 2026, which takes over the manifest.
+
+        Raises:
+            SlackError: `invalid_manifest`, with all that is wrong.
+        """
+        checked = check_manifest(manifest, new_app=new_app)
+        features, hears = checked["features"], checked["settings"]["event_subscriptions"]
+        commands = features.get("slash_commands") or []
+        return self.add_app(
+            checked["display_information"]["name"],
+            view="agent" if "agent_view" in features else "assistant",
+            scopes=frozenset(checked["oauth_config"]["scopes"]["bot"]),
+            events=frozenset(hears["bot_events"]),
+            commands=frozenset(one["command"] for one in commands),
+            escaped=frozenset(one["command"] for one in commands if one.get("should_escape")),
+            shortcuts={s["callback_id"]: f"{s['type']}_action" for s in features["shortcuts"]},
+            **settings,
+        )
 
     def install(
         self,

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from tests.wire.clock import Clock
 from tests.wire.slack.clock import Timestamps
 from tests.wire.slack.entities import (
+    AgentSession,
     App,
     AssistantThread,
     Channel,
     ChannelKind,
     Installation,
     Message,
+    Prompts,
     Upload,
     User,
     View,
@@ -45,8 +47,8 @@ class Change:
     """Something that a person looking on would see; for a second front end."""
 
     name: str
-    """posted, edited, deleted, reacted, home, modal, status, title or prompts."""
-    subject: Message | View | AssistantThread | None = None
+    """posted, edited, deleted, reacted, home, modal, status, title, session or prompts."""
+    subject: Message | View | AssistantThread | AgentSession | None = None
     text: str = ""
 
 
@@ -96,6 +98,14 @@ class State:
     """Assistant threads by channel and timestamp."""
     statuses: dict[tuple[str, str], Json] = field(default_factory=dict)
     """What apps say they are doing, by channel and thread."""
+    agent_sessions: bool = True
+    """Whether the workspace has `agents.sessions.*` by now."""
+    sessions: dict[tuple[str, str], AgentSession] = field(default_factory=dict)
+    """Of agents, by channel and thread."""
+    prompts: dict[str, Prompts] = field(default_factory=dict)
+    """What Messages tabs suggest, by direct conversation."""
+    looking: dict[str, list[Json]] = field(default_factory=dict)
+    """What people look at, by their ids: the entities that agents are told."""
     uploads: dict[str, Upload] = field(default_factory=dict)
     notified: list[Notification] = field(default_factory=list)
     previews: list[Preview] = field(default_factory=list)
@@ -126,7 +136,10 @@ class State:
             listener(dispatch)
 
     def changed(
-        self, name: str, subject: Message | View | AssistantThread | None = None, text: str = ""
+        self,
+        name: str,
+        subject: Message | View | AssistantThread | AgentSession | None = None,
+        text: str = "",
     ) -> None:
         """Tell those who follow `feed`."""
         for watcher in list(self._watchers):

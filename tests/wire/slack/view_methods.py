@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.wire.slack.entities import AssistantThread, Channel, View
+from tests.wire.slack.entities import AssistantThread, Channel, Prompts, View
 from tests.wire.slack.errors import Json, SlackError
 from tests.wire.slack.payloads import view_payload
 from tests.wire.slack.requests import Method, Request, Table
@@ -75,8 +75,27 @@ def set_title(request: Request) -> Json:
 
 
 def set_prompts(request: Request) -> Json:
-    """assistant.threads.setSuggestedPrompts."""
+    """assistant.threads.setSuggestedPrompts: of an assistant's thread, or of an agent's tab.
+
+    Slack lets a call for an agent that names a thread fail silently (read 2026-11-25).
+    """
+    prompts = _prompts(request)
+    title = request.text("title") or None
+    if request.installation.app.view == "agent":
+        if request.text("thread_ts"):
+            request.world.mistakes.append("prompts of an agent have no thread_ts")
+            return {"ok": True}
+        channel = request.joined_channel("channel_id")
+        request.world.prompts[channel.id] = Prompts(title, prompts)
+        request.world.changed("prompts", None, channel.id)
+        return {"ok": True}
     thread = _assistant_thread(request)
+    thread.prompts, thread.prompts_title = prompts, title
+    request.world.changed("prompts", thread)
+    return {"ok": True}
+
+
+def _prompts(request: Request) -> list[Json]:
     prompts = request.structure("prompts", "invalid_arguments")
     if not isinstance(prompts, list) or not 1 <= len(prompts) <= 4:
         raise SlackError("invalid_arguments", "must have 1 to 4 items [json-pointer:/prompts]")
@@ -84,9 +103,7 @@ def set_prompts(request: Request) -> Json:
         if not _is_prompt(prompt):
             at = f"[json-pointer:/prompts/{number}]"
             raise SlackError("invalid_arguments", f"must have title and message {at}")
-    thread.prompts, thread.prompts_title = prompts, request.text("title") or None
-    request.world.changed("prompts", thread)
-    return {"ok": True}
+    return prompts
 
 
 def _is_prompt(prompt: Any) -> bool:

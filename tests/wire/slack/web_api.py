@@ -12,6 +12,7 @@ from tests.wire.slack import (
     chat_methods,
     conversation_methods,
     file_methods,
+    session_methods,
     subteam_methods,
     view_methods,
 )
@@ -29,6 +30,7 @@ _METHODS: Table = {
     **chat_methods.METHODS,
     **conversation_methods.METHODS,
     **file_methods.METHODS,
+    **session_methods.METHODS,
     **subteam_methods.METHODS,
     **view_methods.METHODS,
 }
@@ -54,8 +56,10 @@ class WebApi:
         name = request.match_info["method"]
         call = self._recorded(name)
         method = _METHODS.get(name)
-        if method is None:
-            self.world.mistakes.append(f"unknown method: {name}")
+        is_late = name in session_methods.METHODS and not self.world.agent_sessions
+        if method is None or is_late:
+            if method is None:
+                self.world.mistakes.append(f"unknown method: {name}")
             return self._answered(call, {"ok": False, "error": "unknown_method"})
         try:
             call.arguments = await _arguments(request, method)

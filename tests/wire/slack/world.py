@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from tests.wire.slack.agents import Agents
 from tests.wire.slack.entities import (
     App,
     AssistantThread,
@@ -48,6 +49,7 @@ class World(Setup):
         self.streams = Streams(self, self.posting)
         self.interactions = Interactions(self)
         self.modals = Modals(self)
+        self.agents = Agents(self)
         self.response_urls = ResponseUrls(self)
         self.oauth = OAuth(self)
         self.socket_url: Callable[[App], str] = lambda app: ""
@@ -218,17 +220,31 @@ class World(Setup):
             return None
         return self._view_event(InteractionType.VIEW_CLOSED, view)
 
-    async def open_home(self, user: User, tab: str = "home", app: App | None = None) -> None:
-        """Look at an app's Home (or `messages`); what it shows is in `homes`."""
+    async def open_home(
+        self,
+        user: User,
+        tab: str = "home",
+        app: App | None = None,
+        *,
+        beside: Channel | None = None,
+    ) -> None:
+        """Look at an app's Home (or `messages`, beside a channel); it shows what is in `homes`."""
         installation = self.installation_for(app or self.app, user)
+        self.agents.look(user, beside)
         view = self.homes.get((installation.app.id, user.id))
         self.events.home_opened(installation, user, self.dm(user, app), tab, view)
 
     async def open_assistant(
         self, user: User, channel: Channel | None = None, app: App | None = None
     ) -> AssistantThread:
-        """Open the assistant's panel, beside a channel or beside nothing."""
+        """Open the assistant's panel, beside a channel or beside nothing.
+
+        Raises:
+            LookupError: The app is an agent, which has no such panel.
+        """
         installation = self.installation_for(app or self.app, user)
+        if installation.app.view != "assistant":
+            raise LookupError(f"{installation.app.name} has no assistant's panel")
         place = self.dm(user, app)
         root = Message(
             self.timestamps.next(),

@@ -90,6 +90,7 @@ class Asking(Using):
 
     async def _panel(self, lane: Lane, what: str, *, quiet: bool, mark: int) -> None:
         context = None if lane.place is Place.DIRECT else lane.channel
+        self.world.app.view = "assistant"
         thread = await self.world.open_assistant(lane.user, None if what == "move" else context)
         await self._something(lane, mark)
         if what == "move":

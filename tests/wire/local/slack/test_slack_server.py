@@ -225,6 +225,7 @@ async def test_the_assistant_greets_and_streams_an_answer(
         await stream.stop(blocks=[FEEDBACK])
 
     app.bolt.assistant(assistant)
+    world.app.view = "assistant"
     thread = await world.open_assistant(ann, world.channel)
     await world.until(lambda: thread.prompts)
     await world.assistant_say(thread, thread.prompts[0]["message"])
@@ -265,6 +266,7 @@ async def test_the_assistant_hears_where_it_is_opened(
     app.keep("assistant_thread_started", "assistant_thread_context_changed")
     other = world.add_channel(world.workspace, "other", members=(ann,))
     async with by_socket(app, server):
+        world.app.view = "assistant"
         thread = await world.open_assistant(ann, world.channel)
         await world.until(lambda: app.heard)
         await world.change_context(thread, other)

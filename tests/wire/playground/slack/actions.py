@@ -106,6 +106,7 @@ class Actions:
     async def _open_assistant(self, asked: requests.OpenAssistant) -> Json:
         person = self._stage.person(asked.user)
         channel = self._channel(asked.channel, person)
+        self._world.app.view = "assistant"
         thread = await self._world.open_assistant(person, channel)
         return {"channel": thread.channel.id, "ts": thread.ts}
 
