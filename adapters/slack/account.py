@@ -8,7 +8,7 @@ from adapters.slack.installations import who_are_we
 from adapters.slack.people import GROUPS_SCOPE
 from core.errors import ConfigurationError, DeliveryError
 
-SCOPES = frozenset(
+NEEDED = frozenset(
     {
         "app_mentions:read",
         "assistant:write",
@@ -25,26 +25,42 @@ SCOPES = frozenset(
         "im:write",
         "mpim:history",
         "mpim:read",
-        GROUPS_SCOPE,
         "users:read",
     }
 )
-"""What the bot asks a workspace for."""
-EVENTS = frozenset(
-    {
-        "app_home_opened",
-        "app_mention",
-        "app_uninstalled",
-        "assistant_thread_context_changed",
-        "assistant_thread_started",
-        "message.channels",
-        "message.groups",
-        "message.im",
-        "message.mpim",
-        "tokens_revoked",
-    }
+"""Scopes that the bot cannot work without."""
+WITHOUT = {
+    "files:read": "attached text files are not read",
+    "im:write": "nobody gets a direct message that they did not ask for",
+    "reactions:read": "no reaction asks for an answer",
+    "reactions:write": "no answer is offered by a reaction",
+    GROUPS_SCOPE: "user groups make nobody staff",
+}
+"""Scopes that the bot asks for besides, and what is missing without each."""
+SCOPES = NEEDED | WITHOUT.keys()
+"""What the bot asks a workspace for: all at once, for it has to consent again to every new one."""
+AGENT_EVENTS = frozenset({"agent_session_stopped", "app_context_changed"})
+"""Events of an app with `agent_view`, as all have that are new since July 2026."""
+ASSISTANT_EVENTS = frozenset({"assistant_thread_context_changed", "assistant_thread_started"})
+"""Events of an older app that still has `assistant_view`, which ends in February 2027."""
+EVENTS = (
+    frozenset(
+        {
+            "app_home_opened",
+            "app_mention",
+            "app_uninstalled",
+            "message.channels",
+            "message.groups",
+            "message.im",
+            "message.mpim",
+            "reaction_added",
+            "tokens_revoked",
+        }
+    )
+    | AGENT_EVENTS
+    | ASSISTANT_EVENTS
 )
-"""What the bot subscribes to."""
+"""What the bot hears; of the two views, an app has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +71,8 @@ class Account:
     name: str
     missing_scopes: tuple[str, ...]
     """Without which the bot cannot work."""
-    may_read_groups: bool
-    """Whether user groups can make somebody staff."""
+    missing_besides: tuple[str, ...]
+    """Others that were not granted; see `WITHOUT`."""
     clock_warning: str | None = None
     """What is wrong with this machine's clock."""
 
@@ -78,11 +94,10 @@ async def account(token: str, api_url: str | None) -> Account:
             raise ConfigurationError("Slack refuses GLOSSATOR_SLACK__BOT_TOKEN.") from error
         raise
     granted = set(installed.scopes.split(","))
-    missing = tuple(sorted(SCOPES - granted - {GROUPS_SCOPE}))
     return Account(
         workspace=str(said.get("team", installed.place)),
         name=str(said.get("user", "")),
-        missing_scopes=missing,
-        may_read_groups=GROUPS_SCOPE in granted,
+        missing_scopes=tuple(sorted(NEEDED - granted)),
+        missing_besides=tuple(sorted(WITHOUT.keys() - granted)),
         clock_warning=clock.warning,
     )

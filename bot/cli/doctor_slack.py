@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from core.installations.store import InstallationStore
 
 _UNREACHABLE = "Slack cannot be reached; try again later."
-_NO_GROUPS = "The bot token lacks the scope usergroups:read, so user groups make nobody staff"
 _ADD_THEM = (
     "add what is missing on the app's page, OAuth & Permissions, or take over "
-    "docs/slack-manifest.yaml, then install the app again."
+    "docs/slack-manifest.yaml (docs/slack-manifest-assistant.yaml for an app that still has "
+    "assistant_view), then install the app again."
 )
 
 
@@ -96,12 +96,20 @@ async def _account(settings: SlackSettings, token: str) -> AsyncIterator[Finding
     if found.missing_scopes:
         missing = ", ".join(found.missing_scopes)
         yield misconfigured("slack", f"The bot token lacks the scopes {missing}: {_ADD_THEM}")
-    elif found.may_read_groups:
+    elif not found.missing_besides:
         yield Finding("slack", f"{found.name} has all its scopes in {found.workspace}")
     if found.clock_warning is not None:
         yield warning("slack", found.clock_warning)
-    if not found.may_read_groups:
-        yield warning("slack", f"{_NO_GROUPS}: {_ADD_THEM}")
+    if found.missing_besides:
+        yield warning("slack", f"{_lacking(found.missing_besides)}. To have all of it, {_ADD_THEM}")
+
+
+def _lacking(scopes: Sequence[str]) -> str:
+    """Return which scopes were not granted, each with what is missing for it."""
+    from adapters.slack.account import WITHOUT
+
+    each = [f"without {scope} {WITHOUT[scope]}" for scope in scopes]
+    return f"The bot token lacks scopes that the app asks for: {'; '.join(each)}"
 
 
 async def _socket(settings: SlackSettings, app_token: str) -> Finding:

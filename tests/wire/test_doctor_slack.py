@@ -43,12 +43,14 @@ async def test_missing_scopes_are_named(glossator: CommandLine, server: SlackSer
     assert done.code == 78
 
 
-async def test_without_the_scope_for_groups_it_is_said_that_they_do_not_count(
+async def test_of_the_other_scopes_it_is_said_what_is_missing_without_them(
     glossator: CommandLine, server: SlackServer
 ) -> None:
-    server.world.installation.scopes -= {"usergroups:read"}
+    server.world.installation.scopes -= {"usergroups:read", "reactions:read"}
     done = await doctor(glossator, server)
-    assert "WARN  slack     The bot token lacks the scope usergroups:read, so user gr" in done.out
+    assert "WARN  slack     The bot token lacks scopes that the app asks for: " in done.out
+    assert "without reactions:read no reaction asks for an answer; " in done.out
+    assert "without usergroups:read user groups make nobody staff. " in done.out
     assert done.code == 0
 
 
