@@ -167,6 +167,13 @@ class ChatAdapter(Protocol):
         """
         ...
 
+    async def ended(self, job: Job) -> None:
+        """Show that nothing is being done for a job any more, where the platform shows it.
+
+        Called after every try to deliver it, whatever came of it; raises nothing.
+        """
+        ...
+
     async def retract(self, job: Job) -> None:
         """Remove from the platform what was posted for a job; what is gone is no error.
 

@@ -228,6 +228,7 @@ class Worker:
             logger.warning("%s", error)
             self._meter.count(LEASE_LOST, holding.job.arrival.platform)
             await self._lost(holding.job)
+            await self._adapters[holding.job.arrival.platform].ended(holding.job)
         except StoreError as error:
             logger.warning("%s is left to its lease: %s", holding.job.arrival.key, error)
         except asyncio.CancelledError:
@@ -260,6 +261,7 @@ class Worker:
         if abandoned > _ABANDONED_TRIES + _LAST_TRIES:
             logger.error("%s was begun %d times and never ended", key, job.fence)
             await settling.give_up(self._inbox, holding)
+            await self._adapters[arrival.platform].ended(job)
             return
         delivery = Delivery(
             agent=self._agent,
@@ -284,6 +286,7 @@ class Worker:
             await settling.finish(holding)
         finally:
             self._deliveries.discard(delivery)
+        await self._adapters[arrival.platform].ended(holding.job)
 
     async def _in_time(self, holding: Holding, delivery: Delivery, stale_after: timedelta) -> None:
         with use_locale(holding.job.arrival.locale):

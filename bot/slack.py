@@ -136,6 +136,7 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
         threads=ThreadReader(lookups),
         context=chats.question_context(),
         roles=Roles(chats.roster, people),
+        people=people,
     )
 
 

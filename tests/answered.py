@@ -215,6 +215,8 @@ def code_on_slack(shown: Sequence[Json]) -> list[str]:
             found += [code.content for code in code_in(block["text"])]
         elif block["type"] == "rich_text":
             found += _rich_code(block)
+        elif block["type"] == "table":
+            found += [code for row in block["rows"] for cell in row for code in _rich_code(cell)]
     return found
 
 
@@ -226,6 +228,9 @@ def prose_on_slack(shown: Sequence[Json]) -> list[str]:
             found.append(without_code(block["text"]))
         elif block["type"] == "rich_text":
             found += (html.escape(text, quote=False) for text in _rich_prose(block))
+        elif block["type"] == "table":
+            texts = (text for row in block["rows"] for cell in row for text in _rich_prose(cell))
+            found += (html.escape(text, quote=False) for text in texts)
         else:
             found += written(block)
     return found

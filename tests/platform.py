@@ -148,6 +148,9 @@ class PlatformAdapter:
         """Return the request: there is nothing to add."""
         return request
 
+    async def ended(self, job: Job) -> None:
+        """Show nothing."""
+
     async def retract(self, job: Job) -> None:
         for id in job.posted.messages:
             await self._delete(id)

@@ -181,6 +181,9 @@ class DiscordAdapter:
             raise DeliveryError("we are not logged in to Discord yet")
         return await Rest(self._client, lambda: None).is_member(tenant.workspace, user)
 
+    async def ended(self, job: Job) -> None:
+        """Show nothing: the placeholder of an answer says that it is being written."""
+
     async def retract(self, job: Job) -> None:
         """Remove what was posted for a job, and its question from its thread's name."""
         await retract(self._client, job)

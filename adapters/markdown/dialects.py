@@ -73,6 +73,13 @@ def as_written(text: str, dialect: Dialect) -> str:
     return shown + dialect.escape(text[position:])
 
 
+def cells(table: SyntaxTreeNode, dialect: Dialect) -> list[list[str]]:
+    """Return the rows of a table, the header first, each cell as a line in a dialect."""
+    place = _Place(dialect)
+    rows = [row.children for part in table.children for row in part.children]
+    return [[_blocks_of_line(cell, place) for cell in row] for row in rows]
+
+
 def plain_text(
     markdown: str, words: Callable[[str], str] = str, code: Callable[[str], str] = str
 ) -> str:

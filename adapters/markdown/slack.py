@@ -20,7 +20,7 @@ def to_slack(markdown: str) -> str:
     The characters `&`, `<` and `>` are still to be escaped, by `controls_escaped`: that is done
     last, so that no cut tears an escape.
     """
-    return rendered(markdown, _MARKDOWN)
+    return rendered(markdown, MARKDOWN)
 
 
 def to_mrkdwn(markdown: str) -> str:
@@ -30,7 +30,7 @@ def to_mrkdwn(markdown: str) -> str:
 
 def as_written(text: str) -> str:
     """Return words of a book or a reader as they are, but for their code, as `to_slack` does."""
-    return dialects.as_written(text, _MARKDOWN)
+    return dialects.as_written(text, MARKDOWN)
 
 
 def footnote_lines(notes: Sequence[Footnote], *, quotes: bool = True) -> list[str]:
@@ -71,7 +71,7 @@ def _fence(code: str, info: str) -> str:
     return fenced(code if code.strip() else " ", info)
 
 
-_MARKDOWN = Dialect(
+MARKDOWN = Dialect(
     marks={"em": "*", "strong": "**", "s": "~~"},
     deepest_heading=3,
     bullet="- ",

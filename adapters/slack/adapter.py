@@ -10,11 +10,13 @@ from adapters.in_time import Unhurried
 from adapters.intake.acceptor import Intake
 from adapters.intake.question_context import QuestionContext
 from adapters.slack.address import Address
+from adapters.slack.agent_sessions import Sessions
 from adapters.slack.catch_up import CatchUp
 from adapters.slack.events import Events
 from adapters.slack.inbound import PLATFORM
 from adapters.slack.installations import OneInstallation
 from adapters.slack.patience import patiently
+from adapters.slack.people import People
 from adapters.slack.permalinks import Permalinks
 from adapters.slack.question_surroundings import QuestionSurroundings, ThreadReader
 from adapters.slack.reply import SlackReply, notify, retract, tell, tidy
@@ -71,6 +73,7 @@ class SlackAdapter:
         threads: ThreadReader,
         context: QuestionContext,
         roles: Roles,
+        people: People,
     ) -> None:
         """Put the parts together; nothing is connected yet.
 
@@ -89,6 +92,8 @@ class SlackAdapter:
         self._threads = threads
         self._context = context
         self._roles = roles
+        self._people = people
+        self._sessions = Sessions(workspaces)
 
     async def run(self) -> None:
         """Stay connected until `close`.
@@ -134,7 +139,9 @@ class SlackAdapter:
 
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""
-        return await SlackReply.open(self._workspaces, job, keeper)
+        session = self._sessions.of(job)
+        asker = await self._asker(job)
+        return await SlackReply.open(self._workspaces, job, keeper, session, asker=asker)
 
     async def tell(self, job: Job, keeper: PostKeeper, sentence: str) -> None:
         """Tell the asker a sentence, alone but where Slack shows nothing to one reader."""
@@ -147,10 +154,15 @@ class SlackAdapter:
     async def complete(self, job: Job, request: AgentRequest) -> AgentRequest:
         """Return a request with its asker's role, the message it links to and what it points at."""
         address = Address.of(job)
+        self._sessions.of(job).begin(address.root)
         known = await self._roles.complete(address, request)
         quoted = await self._permalinks.complete(address, known)
         around = QuestionSurroundings(self._workspaces, self._threads, address)
         return await self._context.complete(job, quoted, around)
+
+    async def ended(self, job: Job) -> None:
+        """Show that nothing is being done for a job any more, whatever came of it."""
+        await self._sessions.end(job)
 
     async def retract(self, job: Job) -> None:
         """Remove what was posted for a job."""
@@ -159,6 +171,14 @@ class SlackAdapter:
     async def tidy(self, job: Job) -> None:
         """Remove messages of ours that answer a job's question and that nobody knows of."""
         await tidy(self._workspaces, job)
+
+    async def _asker(self, job: Job) -> str | None:
+        """Return the name of who asked by a command, for the question that the bot posts."""
+        address = Address.of(job)
+        if not address.posts_question or address.root is not None:
+            return None
+        member = await self._people.member(address.team, address.enterprise, address.asker)
+        return member.name if member is not None else None
 
 
 async def _until_known(one: OneInstallation) -> Installed:

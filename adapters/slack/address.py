@@ -40,6 +40,8 @@ class Address:
     posts_question: bool
     """Whether the bot posts the question first, and answers below it."""
     response: Response | None
+    assistant: bool = False
+    """Whether it was asked in a thread of the older assistant's panel."""
 
     @property
     def is_private(self) -> bool:
@@ -66,4 +68,5 @@ class Address:
             ephemeral=address.get("ephemeral", False),
             posts_question=posts_question,
             response=response,
+            assistant=address.get("assistant", False),
         )

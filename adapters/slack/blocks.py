@@ -30,11 +30,23 @@ _LONGEST_OPTION = 75
 
 def blocks(post: Post, *, escape_code: bool = False) -> list[Block]:
     """Return what a message shows; `escape_code` as the setting of that name."""
-    shown = markdown_blocks(divided(post.markdown), escape_code=escape_code)
+    markdown, below = ending(post, escape_code=escape_code)
+    shown: list[Block] = [{"type": "markdown", "text": markdown}] if markdown.strip() else []
+    return [*shown, *below]
+
+
+def ending(post: Post, *, escape_code: bool = False) -> tuple[str, list[Block]]:
+    """Return what a post begins with, as Markdown, and the blocks of all below it."""
+    parts = divided(post.markdown)
+    below = markdown_blocks(parts._replace(before=""), escape_code=escape_code)
+    if post.table:
+        below.append({"type": "table", "rows": [list(row) for row in post.table]})
+        below += markdown_blocks(divided(post.after), escape_code=escape_code)
     if post.notes:
         text = {"type": "mrkdwn", "text": post.notes, "verbatim": True}
-        shown.append({"type": "context", "elements": [text]})
-    return [*shown, *buttons(post), *([_menu(post.choice)] if post.choice is not None else [])]
+        below.append({"type": "context", "elements": [text]})
+    below += [*buttons(post), *([_menu(post.choice)] if post.choice is not None else [])]
+    return markdown_escaped(parts.before, escape_code=escape_code), below
 
 
 def markdown_blocks(parts: Parts, *, escape_code: bool = False) -> list[Block]:
@@ -53,7 +65,7 @@ def markdown_blocks(parts: Parts, *, escape_code: bool = False) -> list[Block]:
 
 def fallback(post: Post) -> str:
     """Return what notifications tell, and what is read out, in place of the blocks."""
-    beginning = split(post.markdown, LONGEST_FALLBACK * 2 // 3)
+    beginning = split(post.markdown or post.after, LONGEST_FALLBACK * 2 // 3)
     text = to_mrkdwn(beginning[0]) if beginning else ""
     short = split(text, LONGEST_FALLBACK, count=escaped_length)
     return controls_escaped(short[0]) if short else "…"

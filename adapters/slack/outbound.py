@@ -1,5 +1,6 @@
 """An answer as the messages that show it on Slack; pure, sends nothing."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -10,19 +11,18 @@ from adapters.markdown.footnotes import footnotes, place_in_book, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.slack import as_written, footnote_lines, to_slack
 from adapters.markdown.slack_rich import divided
-from adapters.markdown.slack_text import (
-    escaped_length,
-    unlinked,
-    words,
-)
+from adapters.markdown.slack_tables import Row, around_table
+from adapters.markdown.slack_text import escaped_length, unlinked, words
 from adapters.markdown.splitting import shortened, split, utf16_length
-from core import i18n
+
 from core.grounding import wording
+from core.i18n import text
 from core.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
 from core.markdown.code import outside_code
 from core.markdown.writing import one_line
-from core.models import AgentResponse, Citation
+from core.models import AgentResponse, Citation, Outcome
 from core.text.sentences import sentence_spans
+from core.writing import EXTRACTIVE, NOBODY
 
 LONGEST_MARKDOWN = 8_500
 """Of a message that may have 12,000 with its notes: room for escapes nobody foresaw."""
@@ -34,6 +34,8 @@ _LONGEST_ANSWER = 6
 """Messages; a model that never ends does not fill a thread."""
 _LONGEST_QUOTE = 2_900
 _MOST_PASSAGES = 90
+_WRITTEN = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
+_HTTP = re.compile(r"https?://")
 _GOES_ON = " …"
 _NOTHING = "…"
 """Stands where a text is of characters that nobody can see."""
@@ -51,6 +53,12 @@ class Post:
     request_id: UUID | None = None
     """What the buttons belong to."""
     choice: Choice | None = None
+    table: tuple[Row, ...] = ()
+    """Rows of a table below the text."""
+    after: str = ""
+    """What stands below the table, as `markdown`."""
+    sources: tuple[tuple[str, str], ...] = ()
+    """Title and address of the pages that it cites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +86,15 @@ class Passage:
 
 def placeholder(request_id: UUID, headings: Sequence[str] = ()) -> Post:
     """Return what is shown until there is text: what is read, or that it is looked for."""
-    status = as_written(wording.reading(headings)) if headings else i18n.text("notice-searching")
+    status = as_written(wording.reading(headings)) if headings else text("notice-searching")
     return Post(status, buttons=(Button.STOP,), request_id=request_id)
 
 
 def growing(
-    text: str, request_id: UUID, *, asked: str | None = None, headings: Sequence[str] = ()
+    written: str, request_id: UUID, *, asked: str | None = None, headings: Sequence[str] = ()
 ) -> Post:
     """Return the beginning of an answer that is being written; the placeholder without text."""
-    written = _body(text[:LONGEST_GROWING])
+    written = _body(written[:LONGEST_GROWING])
     if not written.strip():
         return placeholder(request_id, headings)
     room = LONGEST_MARKDOWN - len(_GOES_ON)
@@ -99,34 +107,44 @@ def task(title: str) -> str:
     return words(one_line(title))
 
 
-def settled(text: str, *, asked: str | None = None) -> str:
+def settled(written: str, *, asked: str | None = None) -> str:
     """Return of an unfinished answer what will not change any more.
 
     The text of a stream can only grow: sentences are shown when they are whole, code and
-    tables when something follows them. What only rich text shows ends it.
+    tables when something follows them. What only rich text or a table shows ends it.
     """
-    text = text[:LONGEST_GROWING]
-    lines = lines_of(text)
+    around = around_table(written[:LONGEST_GROWING])
+    if around.table:
+        return _settled(asked, around.before)
+    written = around.before
+    lines = lines_of(written)
     found = list(blocks(lines))
     if not found:
         return ""
     last = found[-1]
     start = offsets_of(lines)[last.first]
     if last.kind in {BlockKind.PROSE, BlockKind.HEADING}:
-        start += _whole_sentences(text[start:])
-    body = _body(text[:start]).strip()
+        start += _whole_sentences(written[start:])
+    return _settled(asked, written[:start])
+
+
+def _settled(asked: str | None, written: str) -> str:
+    body = _body(written).strip()
     return divided(_below_question(asked, body)).before.rstrip() if body else ""
 
 
-def question(asked: str) -> Post:
-    """Return a question as the message below which it is answered."""
-    return Post(_below_question(asked, "").rstrip())
+def question(asked: str, asker: str | None = None) -> Post:
+    """Return a question as the message below which it is answered; its asker is not pinged."""
+    shown = _below_question(asked, "").rstrip()
+    if not asker:
+        return Post(shown)
+    return Post(shown, notes=text("slack-asked-by", name=words(one_line(asker))))
 
 
-def sentence(text: str, choice: Choice | None = None) -> Post:
+def sentence(told: str, choice: Choice | None = None) -> Post:
     """Return one of our own sentences, which may name what a reader wrote, above its menu."""
-    text = as_written(text).strip() or _NOTHING
-    return Post(split(text, LONGEST_MARKDOWN, count=escaped_length)[0], choice=choice)
+    told = as_written(told).strip() or _NOTHING
+    return Post(split(told, LONGEST_MARKDOWN, count=escaped_length)[0], choice=choice)
 
 
 def answer(
@@ -146,12 +164,16 @@ def answer(
         one_message: Put all of it into one message; what does not fit then is left out, and
             the reader told so.
     """
-    text = _below_question(asked, _body(response.response_text).strip() or _NOTHING)
+    posts = _with_table(response.response_text, asked)
     most = 1 if one_message else _LONGEST_ANSWER
-    parts = split(text, LONGEST_MARKDOWN, count=escaped_length)
-    left_out = [i18n.text("answer-rest-left-out")] if len(parts) > most else []
-    notes = _notes(response, [*remarks(response), *left_out])
-    posts = [Post(part) for part in parts[:most]]
+    if posts is None:
+        shown = _below_question(asked, _body(response.response_text).strip() or _NOTHING)
+        parts = split(shown, LONGEST_MARKDOWN, count=escaped_length)
+        posts = [Post(part) for part in parts]
+    left_out = [text("answer-rest-left-out")] if len(posts) > most else []
+    notes = _notes(response, [*remarks(response), *_about_writer(response), *left_out])
+    posts = posts[:most]
+    posts[0] = replace(posts[0], sources=_sources(response))
     posts[-1] = replace(posts[-1], notes=notes[0])
     posts += [] if one_message else [Post("", notes=more) for more in notes[1:]]
     buttons = tuple(buttons_under(response, quoted=quoted, private=private))
@@ -165,17 +187,41 @@ def evidence(response: AgentResponse) -> list[Passage]:
     return [*_passages(response)][:_MOST_PASSAGES]
 
 
+def _with_table(markdown: str, asked: str | None) -> list[Post] | None:
+    """Return an answer in one message with a table in it; None: it is shown without."""
+    before, table, after, length = around_table(with_readable_formulas(markdown).text)
+    shown = _below_question(asked, to_slack(before)).strip()
+    below = to_slack(after).strip()
+    room = LONGEST_MARKDOWN - length
+    if not table or escaped_length(shown) + escaped_length(below) > room:
+        return None
+    return [Post(shown, table=table, after=below)]
+
+
+def _about_writer(response: AgentResponse) -> Iterator[str]:
+    """Yield that a model wrote an answer, where one did."""
+    if response.outcome in _WRITTEN and response.model_name not in (EXTRACTIVE, NOBODY):
+        yield text("slack-written-by-ai")
+
+
+def _sources(response: AgentResponse) -> tuple[tuple[str, str], ...]:
+    """Return title and address of the pages that an answer cites, each once."""
+    places = (place for place in footnotes(response) if place.url)
+    found = {str(place.url): task(place.title) for place in places}
+    return tuple((title, url) for url, title in found.items() if _HTTP.match(url))
+
+
 def _body(markdown: str) -> str:
     return to_slack(with_readable_formulas(markdown).text)
 
 
-def _below_question(asked: str | None, text: str) -> str:
-    return text if asked is None else f"> {as_written(one_line(asked))}\n\n{text}"
+def _below_question(asked: str | None, shown: str) -> str:
+    return shown if asked is None else f"> {as_written(one_line(asked))}\n\n{shown}"
 
 
-def _whole_sentences(text: str) -> int:
+def _whole_sentences(prose: str) -> int:
     """Return where the last sentence ends that something follows."""
-    spans = sentence_spans(text)
+    spans = sentence_spans(prose)
     return spans[-1].start if len(spans) > 1 else 0
 
 
@@ -213,5 +259,5 @@ def _passages(response: AgentResponse) -> Iterator[Passage]:
 
 
 def _quoted(citation: Citation) -> str:
-    text = outside_code(citation.quote, unlinked).strip("\n").rstrip()
-    return shortened(text, _LONGEST_QUOTE, count=utf16_length) if text else _NOTHING
+    quote = outside_code(citation.quote, unlinked).strip("\n").rstrip()
+    return shortened(quote, _LONGEST_QUOTE, count=utf16_length) if quote else _NOTHING

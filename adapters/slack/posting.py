@@ -30,12 +30,17 @@ def timestamp(message_id: str) -> str:
     return message_id.rpartition(":")[2]
 
 
+def step_id(request: UUID, name: str) -> str:
+    """Return the id of a step of an answer, which Slack shows as a block of that id."""
+    return f"{request}:{name}"
+
+
 def parts_of(
     messages: Iterable[Json], me: str, key: str, request_id: UUID | None
 ) -> dict[int, str]:
     """Return the timestamps of an answer's parts that are there already, oldest first.
 
-    A stream that has not ended has no metadata yet: it is known by its button.
+    A stream that has not ended has no metadata yet: it is known by its steps, or its button.
     """
     requests = set() if request_id is None else {request_id}
     found = dict[int, str]()
@@ -66,9 +71,26 @@ def _part_of(message: Json, key: str, requests: Collection[UUID]) -> int | None:
 
 
 def _requests(message: Json) -> set[UUID]:
-    """Return the requests that a message's buttons belong to."""
-    actions = (element for block in message.get("blocks") or () for element in _elements(block))
-    return {button[1] for action in actions if (button := pressed(action))}
+    """Return the requests that a message's buttons and steps belong to."""
+    blocks = message.get("blocks") or ()
+    actions = (element for block in blocks for element in _elements(block))
+    steps = (step for block in blocks for step in _steps(block))
+    of_buttons = {button[1] for action in actions if (button := pressed(action))}
+    return of_buttons | {request for step in steps if (request := _request_of(step))}
+
+
+def _steps(block: Json) -> Iterable[Json]:
+    """Return the steps in a block: Slack shows each by itself, or all in a plan."""
+    if block.get("type") == "plan":
+        return block.get("tasks") or ()
+    return (block,) if block.get("type") == "task_card" else ()
+
+
+def _request_of(step: Json) -> UUID | None:
+    try:
+        return UUID(str(step.get("task_id")).partition(":")[0])
+    except ValueError:
+        return None
 
 
 def _elements(block: Json) -> Iterable[Json]:

@@ -9,6 +9,7 @@ from adapters.base import PostKeeper
 from adapters.growing import GrowingReply, Unfinished
 from adapters.slack import outbound, removing, whispered
 from adapters.slack.address import Address
+from adapters.slack.agent_sessions import Session
 from adapters.slack.outbound import Growing, Post
 from adapters.slack.posting import NOTICE_PART
 from adapters.slack.refusals import CHANNEL_IS_CLOSED, Refused
@@ -37,12 +38,21 @@ class SlackReply(GrowingReply[Post]):
 
     @classmethod
     async def open(
-        cls, workspaces: Workspaces, job: Job, keeper: PostKeeper, *, interval: float = INTERVAL
+        cls,
+        workspaces: Workspaces,
+        job: Job,
+        keeper: PostKeeper,
+        session: Session | None = None,
+        *,
+        asker: str | None = None,
+        interval: float = INTERVAL,
     ) -> Self:
         """Return the way to the reader, as `ChatAdapter.open` does.
 
         Args:
             workspaces: What all answers share; one for the whole process.
+            session: What Slack shows of the question meanwhile.
+            asker: The name of who asked, for a question that the bot posts.
             interval: Seconds between two changes while the answer grows.
         """
         address = Address.of(job)
@@ -51,7 +61,7 @@ class SlackReply(GrowingReply[Post]):
         assert request is not None, "only what is asked is answered"
         post = outbound.placeholder(request.request_id)
         if not address.ephemeral:
-            messages = Shown(rest, job, keeper)
+            messages = Shown(rest, job, keeper, session, asker=asker)
             try:
                 await messages.open(post, renew=job.arrival.kind is Kind.REDO)
             except BotError as error:

@@ -187,12 +187,23 @@ class Rest:
         return True
 
     async def end_stream(
-        self, channel: str, ts: str, metadata: Json, chunks: Sequence[Block] = ()
+        self,
+        channel: str,
+        ts: str,
+        metadata: Json,
+        chunks: Sequence[Block] = (),
+        below: Sequence[Block] = (),
     ) -> None:
-        """Let a message grow no more."""
+        """Let a message grow no more, with blocks below what it shows."""
         body: Json = {"channel": channel, "ts": ts, "metadata": metadata}
+        body |= {"blocks": list(below)} if below else {}
         body |= {"chunks": list(chunks)} if chunks else {}
         await self._repeated(budget.STOP, body)
+
+    async def permalink(self, channel: str, ts: str) -> str:
+        """Return a message's address."""
+        found = await self._once("chat.getPermalink", {"channel": channel, "message_ts": ts})
+        return str(found["permalink"])
 
     # --- looking ------------------------------------------------------------------------
 
@@ -262,7 +273,7 @@ class Rest:
             raise
 
     def _called(self, method: str, body: Json) -> Awaitable[Any]:
-        if method.startswith("conversations."):  # these read no JSON
+        if method.startswith(("conversations.", "chat.get")):  # these read no JSON
             return self._client.api_call(method, params=body)
         return self._client.api_call(method, json=body)
 

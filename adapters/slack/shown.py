@@ -7,6 +7,7 @@ from collections import Counter
 from adapters.base import PostKeeper
 from adapters.slack import outbound
 from adapters.slack.address import Address
+from adapters.slack.agent_sessions import Session
 from adapters.slack.outbound import Growing, Post
 from adapters.slack.posting import QUESTION_PART, message_id, metadata, parts_of, timestamp
 from adapters.slack.refusals import (
@@ -20,8 +21,9 @@ from adapters.slack.refusals import (
 from adapters.slack.removing import delete, messages_for
 from adapters.slack.rest import Rest
 from adapters.slack.streaming import Stream, beginning
+from adapters.slack.whispered import link_to_thread
 from core.errors import Unclear
-from core.inbox.base import Job, Posted
+from core.inbox.base import Job, Posted, request_id_for
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +43,23 @@ class Shown:
 
     is_one_message = False
 
-    def __init__(self, rest: Rest, job: Job, keeper: PostKeeper) -> None:
+    def __init__(
+        self,
+        rest: Rest,
+        job: Job,
+        keeper: PostKeeper,
+        session: Session | None = None,
+        *,
+        asker: str | None = None,
+    ) -> None:
+        """Prepare to show.
+
+        Args:
+            session: What Slack shows of the question meanwhile.
+            asker: The name that stands below a question which the bot posts.
+        """
+        self._session = session
+        self._asker = asker
         self._rest = rest
         self._job = job
         self._keeper = keeper
@@ -72,6 +90,8 @@ class Shown:
         budget.expect_update(self._rest)
         if self._address.posts_question and self._root is None:
             await self._open_thread()
+        if self._session is not None:
+            self._session.begin(self._root)
         if 0 not in self._ids and self._job.taken_over:
             await self._adopt(0)
         if 0 in self._ids:
@@ -101,6 +121,8 @@ class Shown:
         Raises:
             DeliveryError: when no detour is left, or Slack does not answer.
         """
+        if part == 0 and await self._has_finished_stream(post):
+            return
         if part == 0:
             await self._end_stream()
         if self._content.get(part) == post:
@@ -213,8 +235,12 @@ class Shown:
         found = await self._earlier() if self._job.taken_over else {}
         root = found.get(QUESTION_PART)
         if root is None:
-            asked = outbound.question(request.query_text if request else "…")
+            asked = outbound.question(request.query_text if request else "…", self._asker)
             root = await self._post(QUESTION_PART, asked)
+            self._root = root
+            await self._keeper.keep(self.posted)
+            await link_to_thread(self._rest, self._job, root)
+            return
         self._root = root
         await self._keeper.keep(self.posted)
 
@@ -223,8 +249,10 @@ class Shown:
         if self._root is None or not self._rest.may_begin_stream():
             return False
         reader = (self._address.asker, self._address.team)
+        is_stoppable = self._session is not None and await self._session.has_stop_button()
+        chunks = beginning(post, with_button=not is_stoppable)
         try:
-            ts = await self._rest.begin_stream(self._channel, self._root, reader, beginning(post))
+            ts = await self._rest.begin_stream(self._channel, self._root, reader, chunks)
         except Refused as refusal:
             self._note(refusal)
             return False
@@ -236,9 +264,16 @@ class Shown:
             if 0 in found:
                 await self._know(0, found[0])
             return 0 in found
-        self._stream = Stream(self._rest, self._channel, ts)
+        self._stream = self._stream_at(ts, may_stay=is_stoppable)
         await self._know(0, ts)
         return True
+
+    def _stream_at(self, ts: str, *, may_stay: bool = False) -> Stream:
+        request = self._job.arrival.request
+        request_id = (
+            request_id_for(self._job.arrival.key) if request is None else request.request_id
+        )
+        return Stream(self._rest, self._channel, ts, request_id, may_stay=may_stay)
 
     async def _is_streamed(self, stream: Stream, growing: Growing) -> bool:
         """Let the stream grow; return whether it may go on growing."""
@@ -257,6 +292,23 @@ class Shown:
             logger.warning("answers are edited from now on, not streamed: %s", refusal)
             self._rest.workspace.may_stream = False
 
+    async def _has_finished_stream(self, post: Post) -> bool:
+        """End a stream as the post that it becomes; return whether that is shown now."""
+        stream = self._stream
+        if stream is None or not stream.becomes(post):
+            return False
+        try:
+            await stream.finish(post, metadata(self._job.arrival.key, 0))
+        except Refused as refusal:
+            if not refusal.permanent:
+                raise
+            logger.debug("a stream is replaced by a message: %s", refusal)
+            return False
+        self._stream, self._content[0] = None, post
+        if self._session is not None:
+            self._session.ended()
+        return True
+
     async def _end_stream(self) -> None:
         stream, self._stream = self._stream, None
         if stream is None:
@@ -273,7 +325,7 @@ class Shown:
 
     async def _end_unknown_stream(self) -> None:
         """End the stream that an earlier holder, or nobody for sure, has begun."""
-        self._stream = Stream(self._rest, self._channel, self._ids[0])
+        self._stream = self._stream_at(self._ids[0])
         await self._end_stream()
 
     async def _give_up_stream(self) -> None:

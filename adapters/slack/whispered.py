@@ -3,11 +3,14 @@
 import logging
 
 from adapters.base import PostKeeper
+from adapters.markdown.slack_text import link as link_in_mrkdwn
 from adapters.slack.address import Address
 from adapters.slack.outbound import Growing, Post
 from adapters.slack.posting import metadata
 from adapters.slack.refusals import Refused
 from adapters.slack.rest import Rest
+from core.errors import DeliveryError
+from core.i18n import text
 from core.inbox.base import Job
 
 logger = logging.getLogger(__name__)
@@ -66,6 +69,18 @@ async def tell(rest: Rest, job: Job, post: Post, part: int = 0) -> None:
             raise
         ours = metadata(job.arrival.key, part)
         await rest.post(address.channel, address.root, post, ours)
+
+
+async def link_to_thread(rest: Rest, job: Job, root: str) -> None:
+    """Show who asked by a command where the answer will stand; what fails is left out."""
+    address = Address.of(job)
+    try:
+        link = await rest.permalink(address.channel, root)
+        shown = link_in_mrkdwn(text("slack-answer-link"), link)
+        post = Post(text("slack-answered-in-thread"), notes=shown)
+        await _alone(rest, job, post)
+    except DeliveryError as error:
+        logger.info("the asker got no link to the thread: %s", error)
 
 
 async def _alone(rest: Rest, job: Job, post: Post) -> None:

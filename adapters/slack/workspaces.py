@@ -30,6 +30,10 @@ class Workspace:
     budget: Budget
     may_stream: bool = True
     """False from the moment on that Slack refuses to stream there."""
+    has_sessions: bool = True
+    """False from the moment on that Slack says that there are no `agents.sessions.*`."""
+    is_warned: bool = False
+    """Whether the log says already that Slack shows no stop button there."""
     me: str | None = None
     """The bot's user id, once it was asked for."""
     escape_code: bool = False

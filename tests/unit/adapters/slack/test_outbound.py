@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from adapters.buttons import Button
 from adapters.slack.blocks import blocks, evidence, fallback, pressed
-from adapters.slack.outbound import Post, answer, growing, placeholder, sentence, settled
+from adapters.slack.outbound import (
+    Post,
+    answer,
+    growing,
+    placeholder,
+    question,
+    sentence,
+    settled,
+)
 from adapters.slack.outbound import evidence as passages
 from core import i18n
 from core.models import AgentResponse, Outcome, ResponseState
@@ -171,14 +179,56 @@ def test_a_stream_shows_what_will_not_change(text: str, whole: str) -> None:
 def test_a_growing_text_only_ever_goes_on() -> None:
     text = (
         "# Heaps\n\nA *heap* is a tree [1]. Its root is < all.\n\n- one thing. Another.\n- two\n\n"
-        "```py\nx = 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> Quoted. More.\n\nThe end. Yes."
+        "```py\nx = 1\n```\n\n> Quoted. More.\n\nThe end. Yes.\n\n| a |\n|---|\n| 1 |\n\nMore."
     )
     shown = ""
     for end in range(len(text) + 1):
         longer = settled(text[:end])
         assert longer.startswith(shown)
         shown = longer
-    assert shown.endswith("The end.")
+    assert shown.endswith("The end. Yes.")
+
+
+TABLE = (
+    "A tree [1].\n\n| part | cost |\n|---|---|\n| `<!here>` | **O(n)** [1] |\n|  | 2 |\n\n"
+    "That is all."
+)
+
+
+def test_a_table_is_a_table_between_the_text_around_it() -> None:
+    (post,) = answer(of_text(TABLE), quoted=False)
+    shown = check_message_blocks(blocks(post), Limits())
+    kinds = [one["type"] for one in shown]
+    assert kinds[:3] == ["markdown", "table", "markdown"]
+    header, first, second = ([written(cell) for cell in row] for row in shown[1]["rows"])
+    assert header == [["part"], ["cost"]]
+    assert first == [["<!here>"], ["O(n)", " [1]"]]
+    assert second == [["\u00a0"], ["2"]]
+    styles = [one["style"] for one in shown[1]["rows"][1][0]["elements"][0]["elements"]]
+    assert styles == [{"code": True}]
+
+
+def test_a_table_that_is_too_large_is_drawn() -> None:
+    row = f"| {'a' * 30} | b |\n"
+    (post, *_) = answer(of_text("| a | b |\n|---|---|\n" + row * 101), quoted=False)
+    assert not post.table
+    assert "│" in post.markdown
+
+
+def test_what_a_model_wrote_says_so_and_what_the_book_says_does_not() -> None:
+    said = "Written by an AI"
+    assert said in notes(answer(response(model_name="gemini-3"), quoted=False))
+    assert said not in notes(answer(response(model_name="extractive"), quoted=False))
+    nothing = without_answer(Outcome.ABSTAINED, "Not covered.", model_name="gemini-3")
+    assert said not in notes(answer(nothing, quoted=False))
+
+
+def test_the_asker_of_a_command_is_named_and_nobody_is_called() -> None:
+    (asked, by) = blocks(question("What is a heap?", "ann <!here> @channel"))
+    assert asked["text"] == "> What is a heap?"
+    name = by["elements"][0]["text"]
+    assert name.startswith("Asked by ann &lt;!here&gt; @")
+    assert "@channel" not in name
 
 
 def test_evidence_is_the_very_words_with_their_place() -> None:
