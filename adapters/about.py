@@ -72,10 +72,11 @@ class Facts:
         return "\n".join(lines)
 
     async def courses(self, reader: Reader) -> list[str]:
-        """Return a line for each course that the reader can ask."""
+        """Return a line for each course that the reader may read; without any, the handbook's."""
+        courses = await self._guide.own(reader) or await self._guide.courses(reader)
         return [
             f"{self._escape(mark.course.title)} (`{course_id}`)"
-            for course_id, mark in sorted((await self._guide.courses(reader)).items())
+            for course_id, mark in sorted(courses.items())
         ]
 
     async def _mark(self, here: Here) -> Shelfmark | None:

@@ -18,6 +18,7 @@ from adapters.intake.pointing import Pointing
 from adapters.intake.question_context import QuestionContext
 from adapters.own_data import OwnData
 from adapters.platform_clock import PlatformClock
+from adapters.suggestions import Suggestions
 from bot import __version__
 from bot.handbook import COURSE
 from bot.wiring import Services, chosen_generator
@@ -32,6 +33,7 @@ from core.i18n import Message
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.metering import Meter
+from core.models import AgentRequest, AgentResponse
 from core.personal import PersonalData
 from core.retention import Retention
 
@@ -100,6 +102,16 @@ class ChatServices:
     def own_data(self) -> OwnData:
         """Return what shows people all that is stored about them."""
         return OwnData(Disclosure(self.opened.engine), self.guide, self.readers)
+
+    def suggestions(self) -> Suggestions:
+        """Return what suggests questions, each tried beforehand as any other is answered."""
+        agent = self.opened.agent()
+
+        async def rehearse(request: AgentRequest) -> AgentResponse:
+            _, response = await agent.rehearse(request)
+            return response
+
+        return Suggestions(self.guide, rehearse)
 
     def places(self) -> InboxPlaces:
         """Return what the inbox knows of places."""

@@ -194,7 +194,8 @@ def _listeners(
     desk, personal, facts = chats.desk, chats.personal(), chats.facts(as_written)
     questions = Questions(desk, intake, people)
     unhurried = Unhurried()
-    clicks = Clicks(desk, chats.actions(), personal, people, installations, unhurried)
+    places = chats.places()
+    clicks = Clicks(desk, chats.actions(), personal, people, installations, unhurried, places)
     my_data = MyData(personal, chats.own_data(), clicks, people, unhurried)
     home = Home(
         desk=desk,
@@ -210,13 +211,14 @@ def _listeners(
         intake=intake,
         unreadable=unreadable,
         questions=questions,
-        assistant=Assistant(desk, chats.guide, Panels(chats.opened.engine)),
+        assistant=Assistant(desk, chats.guide, Panels(chats.opened.engine), chats.suggestions()),
         home=home,
         departures=Departures(
             installations,
             WorkspaceData(chats.opened.engine),
             lambda team, enterprise: _forget(chats, workspaces, team, enterprise),
         ),
+        stop=clicks.session_stopped,
     )
     return Listeners(
         events=events,

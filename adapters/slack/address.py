@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from core.inbox.base import Job
 from core.models import now
 
+LOOKED_AT = "looked_at"
+"""In an arrival's address: the title of the course that was chosen by what its asker looked at."""
 _MARGIN = timedelta(minutes=1)
 
 
@@ -40,6 +42,8 @@ class Address:
     posts_question: bool
     """Whether the bot posts the question first, and answers below it."""
     response: Response | None
+    looked_at: str | None = None
+    """The title of the course, where it was chosen by what the asker looked at."""
     assistant: bool = False
     """Whether it was asked in a thread of the older assistant's panel."""
 
@@ -68,5 +72,6 @@ class Address:
             ephemeral=address.get("ephemeral", False),
             posts_question=posts_question,
             response=response,
+            looked_at=address.get(LOOKED_AT),
             assistant=address.get("assistant", False),
         )

@@ -139,7 +139,7 @@ class Session:
 
     async def _show_text(self, shown: str) -> None:
         """Show a status in words, as it was before there were sessions; an empty one ends it."""
-        loading = [text("slack-status-search"), text("slack-status-check")] if shown else []
+        loading = [text("slack-loading-reading"), text("slack-loading-checking")] if shown else []
         root = self._root or ""
 
         async def set_status(client: SlackClient) -> Any:

@@ -1,7 +1,12 @@
-"""The assistant's panel: its greeting, its prompts, its title, and what it stands beside."""
+"""How a conversation with the bot begins: its greeting, its prompts, and whose course it is.
+
+An agent's conversations lie in the Messages tab, each below a message of its user; an older app
+has the assistant's panel, in which Slack begins the threads.
+"""
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
@@ -10,115 +15,142 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.access.location import Location
 from adapters.desk import FrontDesk
-from adapters.guide import Guide
+from adapters.guide import Guide, Shelfmark
 from adapters.markdown.visible import visible
+from adapters.slack.app_context import channel_looked_at
 from adapters.slack.inbound import PLATFORM
 from adapters.slack.plain import escaped
+from adapters.suggestions import Suggestion, Suggestions
 from core.channels.beside import Panels
 from core.channels.store import Place
 from core.errors import BotError
-from core.i18n import Message, text
+from core.i18n import text
 
 logger = logging.getLogger(__name__)
 
-LOADING = (
-    Message("notice-searching"),
-    Message("slack-loading-reading"),
-    Message("slack-loading-checking"),
-)
-_MOST_PROMPTS = 4
-_LONGEST_TITLE = 60
-_LONGEST_SECTION = 75
+_BROKEN = (SlackClientError, aiohttp.ClientError, OSError)
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A conversation of somebody with the bot."""
+
+    team: str
+    channel: str
+    user: str
+    thread: str | None = None
+    """Of the assistant's panel; None: the Messages tab of an agent."""
+
+    @property
+    def place(self) -> Place:
+        """Where it is kept what it stands beside."""
+        place = f"{self.channel}:{self.thread}" if self.thread else self.channel
+        return Place(PLATFORM, self.team, place)
 
 
 class Assistant:
-    """Makes the panel's threads ready for their users.
+    """Makes conversations ready for their users.
 
-    Which channel a thread stands beside is kept by us: Slack's libraries would read the whole
-    thread for it, at one call a minute.
+    Which channel one stands beside is kept by us: Slack's libraries would read the whole thread
+    for it, at one call a minute.
     """
 
-    def __init__(self, desk: FrontDesk, guide: Guide, panels: Panels) -> None:
+    def __init__(
+        self, desk: FrontDesk, guide: Guide, panels: Panels, suggestions: Suggestions
+    ) -> None:
         self._desk = desk
         self._guide = guide
         self._panels = panels
+        self._suggestions = suggestions
 
-    async def note(self, team: str, thread: Mapping[str, Any]) -> None:
-        """Keep which channel a thread stands beside; raises StoreError."""
-        place = _place(team, str(thread["channel_id"]), str(thread["thread_ts"]))
-        await self._panels.note(place, (thread.get("context") or {}).get("channel_id"))
+    async def note(self, spoken: Spoken, beside: str | None) -> bool:
+        """Keep which channel a conversation stands beside; return whether it is a new one.
 
-    async def beside(self, team: str, channel: str, thread: str) -> str | None:
-        """Return the channel that a thread stands beside; raises StoreError."""
-        return await self._panels.beside(_place(team, channel, thread))
+        Raises:
+            StoreError: when the database fails.
+        """
+        is_new = not await self._panels.knows(spoken.place)
+        await self._panels.note(spoken.place, beside)
+        return is_new
 
-    async def greet(self, client: AsyncWebClient, team: str, thread: Mapping[str, Any]) -> None:
-        """Say hello, and suggest what could be asked; what Slack refuses is left out."""
-        channel, ts = str(thread["channel_id"]), str(thread["thread_ts"])
-        beside = (thread.get("context") or {}).get("channel_id")
-        try:
-            places = tuple(str(place) for place in (beside, channel, team) if place)
-            user = str(thread.get("user_id") or "")
-            prompts = await self._prompts(Location(PLATFORM, team, places, user))
-        except BotError as error:
-            logger.warning("no prompts could be suggested: %s", error)
-            prompts = []
+    async def beside(self, event: Mapping[str, Any], team: str) -> str | None:
+        """Return the channel that a direct message stands beside; raises StoreError."""
+        if "app_context" in event:
+            return channel_looked_at(event["app_context"], team)
+        spoken = Spoken(team, str(event["channel"]), "", event.get("thread_ts"))
+        kept = await self._panels.beside(spoken.place) if spoken.thread else None
+        return kept or await self._panels.beside(Spoken(team, spoken.channel, "").place)
+
+    async def course_looked_at(self, spoken: Spoken, beside: str | None) -> str | None:
+        """Return the title of the course that `beside` chooses; None: it changes nothing.
+
+        Raises:
+            BotError: when it cannot be told.
+        """
+        if beside is None:
+            return None
+        chosen = await self._mark(spoken, beside)
+        otherwise = await self._mark(spoken, None)
+        return chosen.course.title if chosen is not None and chosen != otherwise else None
+
+    async def greet(self, client: AsyncWebClient, spoken: Spoken, beside: str | None) -> None:
+        """Say hello; what Slack refuses is left out."""
+        greeting = text("slack-greeting")
+        if (title := await self._title(spoken, beside)) is not None:
+            greeting += f" {text('slack-greeting-course', course=title)}"
         try:
             await client.chat_postMessage(
-                channel=channel, thread_ts=ts, text=escaped(text("slack-greeting"))
+                channel=spoken.channel,
+                thread_ts=spoken.thread,
+                text=escaped(greeting),
+                unfurl_links=False,
+                unfurl_media=False,
             )
-            if prompts:
-                await client.assistant_threads_setSuggestedPrompts(
-                    channel_id=channel, thread_ts=ts, title=text("slack-prompts"), prompts=prompts
-                )
-        except (SlackClientError, aiohttp.ClientError, OSError) as error:
-            logger.warning("an assistant's thread was not greeted: %s", error)
+        except _BROKEN as error:
+            logger.warning("a conversation was not greeted: %s", error)
 
-    async def busy(self, client: AsyncWebClient, channel: str, ts: str) -> None:
-        """Show that an answer is being looked for, until there is one."""
-        await self._show_status(
-            client, channel, ts, text("slack-status"), [str(one) for one in LOADING]
-        )
-
-    async def idle(self, client: AsyncWebClient, channel: str, ts: str) -> None:
-        """Show that nothing is being looked for."""
-        await self._show_status(client, channel, ts, "", ())
-
-    async def _show_status(
-        self, client: AsyncWebClient, channel: str, ts: str, status: str, loading: Sequence[str]
-    ) -> None:
+    async def suggest(self, client: AsyncWebClient, spoken: Spoken, beside: str | None) -> None:
+        """Suggest what could be asked: only what the course has answered already."""
         try:
-            await client.assistant_threads_setStatus(
-                channel_id=channel, thread_ts=ts, status=status, loading_messages=[*loading]
+            mark = await self._mark(spoken, beside)
+            prompts = await self._prompts(spoken, beside, mark)
+        except BotError as error:
+            logger.warning("no prompts could be suggested: %s", error)
+            return
+        if mark is None or not prompts:
+            return
+        try:
+            await client.assistant_threads_setSuggestedPrompts(
+                channel_id=spoken.channel,
+                thread_ts=spoken.thread,  # an agent has none: Slack would show nothing
+                title=text("slack-prompts-course", course=mark.course.title),
+                prompts=[{"title": visible(p.topic), "message": p.question} for p in prompts],
             )
-        except (SlackClientError, aiohttp.ClientError, OSError) as error:
-            logger.info("an assistant's thread has no status: %s", error)
+        except _BROKEN as error:
+            logger.warning("no prompts could be suggested: %s", error)
 
-    async def entitle(self, client: AsyncWebClient, channel: str, ts: str, question: str) -> None:
-        """Name a thread by the question that is asked in it."""
-        title = " ".join(visible(question).split())
-        if len(title) > _LONGEST_TITLE:
-            title = f"{title[:_LONGEST_TITLE].rstrip()}…"
+    async def _title(self, spoken: Spoken, beside: str | None) -> str | None:
         try:
-            await client.assistant_threads_setTitle(channel_id=channel, thread_ts=ts, title=title)
-        except (SlackClientError, aiohttp.ClientError, OSError) as error:
-            logger.info("an assistant's thread has no title: %s", error)
+            mark = await self._mark(spoken, beside)
+        except BotError as error:
+            logger.warning("a greeting names no course: %s", error)
+            return None
+        return mark.course.title if mark is not None else None
 
-    async def _prompts(self, location: Location) -> list[dict[str, str]]:
-        """Return questions about the largest sections of the course."""
-        here = await self._desk.here(location)
-        course_id = await self._desk.course_of(here)
-        if course_id is None:
-            return []
-        sections = await self._guide.sections_like(
-            here.reader, course_id, "", limit=_MOST_PROMPTS, longest=_LONGEST_SECTION
-        )
-        names = [section.rpartition(" › ")[2] for section in sections]
-        return [
-            {"title": visible(name), "message": text("slack-prompt-about", name=name)}
-            for name in names
-        ]
+    async def _prompts(
+        self, spoken: Spoken, beside: str | None, mark: Shelfmark | None
+    ) -> Sequence[Suggestion]:
+        if mark is None:
+            return ()
+        here = await self._desk.here(_location(spoken, beside))
+        return await self._suggestions.about(here.reader, mark.course.course_id)
+
+    async def _mark(self, spoken: Spoken, beside: str | None) -> Shelfmark | None:
+        """Return the course that a conversation is answered from; None: nobody can tell."""
+        here = await self._desk.here(_location(spoken, beside))
+        return await self._guide.mark(here.reader, await self._desk.course_of(here))
 
 
-def _place(team: str, channel: str, thread: str) -> Place:
-    return Place(PLATFORM, team, f"{channel}:{thread}")
+def _location(spoken: Spoken, beside: str | None) -> Location:
+    places = tuple(place for place in (beside, spoken.channel, spoken.team) if place)
+    return Location(PLATFORM, spoken.team, places, spoken.user)

@@ -42,6 +42,7 @@ from adapters.slack.told import (
 )
 from core import i18n
 from core.errors import BotError
+from core.inbox.places import Channel, InboxPlaces
 from core.models import AgentRequest
 from core.personal import PersonalData
 
@@ -79,7 +80,9 @@ class Clicks:
         people: People,
         installations: Installations,
         unhurried: Unhurried,
+        places: InboxPlaces,
     ) -> None:
+        self._places = places
         self._desk = desk
         self._actions = actions
         self._personal = personal
@@ -124,6 +127,16 @@ class Clicks:
         await ack(
             response_action="update", view=_thanks(sentence or i18n.text("slack-keeping-reason"))
         )
+
+    async def session_stopped(self, spot: Spot, thread: str) -> None:
+        """Stop the answers below a message: who asked, or staff, pressed Slack's own button."""
+        channel = Channel(PLATFORM, spot.team, spot.channel)
+        try:
+            for request_id in await self._places.under_way(channel, thread):
+                is_staff = partial(self._is_staff, spot)
+                await self._actions.stop(request_id, self._clicker(spot), is_staff)
+        except BotError as error:
+            logger.info("an answer was not stopped: %s", error.user_message)
 
     async def forget(self, body: Json, respond: AsyncRespond) -> None:
         """Delete what is stored about the clicker, and say so in place of the button."""

@@ -9,23 +9,23 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from slack_bolt.async_app import AsyncApp, AsyncAssistant
+from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.response import BoltResponse
-from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.desk import FrontDesk, Received
 from adapters.heard import Heard
 from adapters.intake.acceptor import Intake
 from adapters.slack.acknowledging import HISTORY, NOT_YET, is_for_now
-from adapters.slack.assistant import Assistant
+from adapters.slack.address import LOOKED_AT
+from adapters.slack.agent_events import AgentEvents, Stop
+from adapters.slack.assistant import Assistant, Spoken
 from adapters.slack.departures import Departures
 from adapters.slack.home import Home
 from adapters.slack.inbound import (
     PLATFORM,
     Origin,
-    Spot,
     heard_message,
     message_key,
     moment_of,
@@ -62,7 +62,9 @@ class Events:
         assistant: Assistant,
         home: Home,
         departures: Departures,
+        stop: Stop,
     ) -> None:
+        """Put the parts together; `stop` does what Slack's own stop button says."""
         self._desk = desk
         self._intake = intake
         self._unreadable = unreadable
@@ -70,6 +72,7 @@ class Events:
         self._assistant = assistant
         self._home = home
         self._departures = departures
+        self._stop = stop
         self._side = set[asyncio.Task[None]]()
         self._under_way = dict[Hashable, Accepting]()
         self._taken_in = dict[Hashable, None]()
@@ -77,15 +80,17 @@ class Events:
 
     def register(self, app: AsyncApp) -> None:
         """Have bolt call the right method for each event."""
-        app.middleware(self._changed)  # before the assistant, which would swallow some
-        panel = AsyncAssistant()
-        panel.thread_started(self._panel_opened)
-        panel.thread_context_changed(self._panel_moved)
-        panel.user_message(self._panel_message)
-        app.assistant(panel)
+        app.middleware(self._changed)
         app.event("message")(self._message)
         app.event("app_mention")(self._message)
-        app.event("app_home_opened")(self._home_opened)
+        AgentEvents(
+            assistant=self._assistant,
+            home=self._home,
+            stop=self._stop,
+            origin_of=_origin,
+            once=self._once,
+            aside=self._aside,
+        ).register(app)
         app.event("app_uninstalled")(self._uninstalled)
         app.event("tokens_revoked")(self._revoked)
         app.event(re.compile(".*"))(_passed_over)
@@ -101,33 +106,6 @@ class Events:
         """Take a question in; others are passed over."""
         event, origin = body["event"], _origin(body, context)
         return await self._take_in(origin, event, lambda: self._receive(event, origin))
-
-    async def _panel_message(
-        self, body: Json, context: AsyncBoltContext, client: AsyncWebClient
-    ) -> BoltResponse | None:
-        """Take in a question from the panel, and name its thread."""
-        event, origin = body["event"], _origin(body, context)
-        channel, thread = str(event["channel"]), str(event["thread_ts"])
-        heard = heard_message(event, origin)
-
-        async def accept() -> Received | None:
-            if heard is None:
-                return None
-            # First: once there is an answer, Slack would keep the status.
-            busy = self._aside(self._assistant.busy(client, channel, thread))
-            received = await self._receive(event, origin)
-            if received is None or received.accepted.acceptance is not Acceptance.NEW:
-                self._aside(idle_after(busy))
-            return received
-
-        async def idle_after(busy: asyncio.Task[None]) -> None:
-            await busy
-            await self._assistant.idle(client, channel, thread)
-
-        response = await self._take_in(origin, event, accept)
-        if response is None and heard is not None and heard.text:
-            self._aside(self._assistant.entitle(client, channel, thread, heard.text))
-        return response
 
     async def _changed(
         self, body: Json, context: AsyncBoltContext, next: Callable[[], Awaitable[Any]]
@@ -146,11 +124,16 @@ class Events:
         return None if heard is None else await self._questions.receive(heard)
 
     async def _heard(self, event: Json, origin: Origin) -> Heard | None:
-        """Return what a message says; in a panel, beside the channel that it stands beside."""
-        channel, thread, beside = str(event["channel"]), event.get("thread_ts"), None
-        if channel.startswith("D") and thread is not None:
-            beside = await self._assistant.beside(origin.team, channel, str(thread))
-        return heard_message(event, origin, beside=beside)
+        """Return what a message says; a direct one beside the channel that its user looks at."""
+        if not str(event["channel"]).startswith("D"):
+            return heard_message(event, origin)
+        beside = await self._assistant.beside(event, origin.team)
+        heard = heard_message(event, origin, beside=beside)
+        if heard is None or beside is None:
+            return heard
+        spoken = Spoken(origin.team, heard.channel, heard.user)
+        title = await self._assistant.course_looked_at(spoken, beside)
+        return replace(heard, address={**heard.address, LOOKED_AT: title}) if title else heard
 
     async def _change(self, event: Json, origin: Origin) -> Received | None:
         channel = str(event["channel"])
@@ -255,34 +238,6 @@ class Events:
         return True
 
     # --- the app itself ----------------------------------------------------------------------
-
-    async def _panel_opened(
-        self, body: Json, context: AsyncBoltContext, client: AsyncWebClient
-    ) -> BoltResponse | None:
-        """Note what the panel stands beside, and greet, once."""
-        thread, team = body["event"]["assistant_thread"], _origin(body, context).team
-
-        async def open_panel() -> None:
-            await self._assistant.note(team, thread)
-            self._aside(self._assistant.greet(client, team, thread))
-
-        place = (team, thread["channel_id"])
-        return await self._once((*place, thread["thread_ts"], "panel"), place, open_panel)
-
-    async def _panel_moved(self, body: Json, context: AsyncBoltContext) -> None:
-        """Note what the panel stands beside now."""
-        team = _origin(body, context).team
-        await self._assistant.note(team, body["event"]["assistant_thread"])
-
-    async def _home_opened(
-        self, body: Json, context: AsyncBoltContext, client: AsyncWebClient
-    ) -> None:
-        """Show somebody their page."""
-        event, origin = body["event"], _origin(body, context)
-        if event.get("tab") == "home":
-            channel, user = str(event.get("channel", "")), str(event["user"])
-            spot = Spot(origin.team, origin.enterprise, channel, user)
-            self._aside(self._home.show(spot, client))
 
     async def _revoked(self, body: Json) -> BoltResponse | None:
         """Forget a workspace whose bot token is dead; tokens of people are none of ours."""

@@ -1,7 +1,7 @@
 """The App Home: the courses, how to ask, one's own threads, and what is stored about one."""
 
 import logging
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -13,28 +13,32 @@ from adapters.about import Facts, in_words
 from adapters.desk import FrontDesk
 from adapters.guide import Guide
 from adapters.markdown.slack import to_mrkdwn
-from adapters.markdown.slack_text import controls_escaped, escaped_length, link, words
-from adapters.markdown.splitting import shortened, split
+from adapters.markdown.slack_text import controls_escaped, link, words
+from adapters.markdown.splitting import shortened
 from adapters.slack.clicks import Clicks
 from adapters.slack.inbound import Spot
 from adapters.slack.plain import escaped
 from adapters.slack.told import forget_button, plain
-from core import i18n
 from core.access.reading import Reader
 from core.errors import BotError
+from core.i18n import text
 from core.inbox.base import Answered
 from core.inbox.store import Inbox
 from core.markdown.writing import one_line
 from core.personal import PersonalData
+from core.sessions.rows import FORGOTTEN_TEXT
 from core.sessions.store import SessionStore
 
 logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
+MOST_BLOCKS = 100
+"""Blocks that Slack takes in a view."""
 _THREADS = 5
 _LATEST = 50
 _LONGEST = 2_900
+_LONGEST_LINE = 500
 _LONGEST_QUESTION = 150
 
 
@@ -75,26 +79,28 @@ class Home:
         pseudonyms = await self._clicks.pseudonyms(spot)
         stored = await self._personal.stored(pseudonyms)
         reader = (await self._desk.here(spot.location)).reader
-        courses = await self._facts.courses(reader)
-        lines = [f"- {line}" for line in courses] or [i18n.text("course-none-yet")]
+        titles = await self._facts.courses(reader)
+        courses = [_mrkdwn(f"- {shortened(title, _LONGEST_LINE)}") for title in titles]
         threads = await self._threads(spot, reader, pseudonyms, client)
-        return [
-            _header(i18n.text("slack-home-courses")),
-            _section(_mrkdwn("\n".join(lines))),
-            _section(_mrkdwn(i18n.text("slack-how-to-ask"))),
-            _header(i18n.text("slack-home-threads")),
-            _section("\n".join(_fitting(threads)) or i18n.text("slack-home-no-threads")),
-            _header(i18n.text("slack-home-stored")),
+        below = [
+            _section(_mrkdwn(text("slack-how-to-ask"))),
+            _header(text("slack-home-threads")),
+            *_sections(threads or [text("slack-home-no-threads")]),
+            _header(text("slack-home-stored")),
             _section(escaped(in_words(stored, "Slack"))),
             *([forget_button()] if stored.anything else []),
         ]
+        above = _sections(courses or [text("course-none-yet")])
+        room = MOST_BLOCKS - len(below) - 1
+        return [_header(text("slack-home-courses")), *_fitting(above, room), *below]
 
     async def _threads(
         self, spot: Spot, reader: Reader, pseudonyms: list[str], client: AsyncWebClient
     ) -> list[str]:
         """Return a line for each of the latest conversations, linking to it where that works.
 
-        Those of other workspaces, and about courses that may not be read here, are left out.
+        Those of other workspaces, about courses that may not be read here, and those whose first
+        question is deleted, are left out.
         """
         lines = dict[UUID, str]()
         for asked in await self._inbox.latest_of(pseudonyms, _LATEST):
@@ -104,7 +110,7 @@ class Home:
             if not is_here or await self._guide.mark(reader, asked.course_id) is None:
                 continue
             question = await self._sessions.first_question(asked.session_id)
-            if question:
+            if question not in ("", FORGOTTEN_TEXT):
                 lines[asked.session_id] = await _line(question, asked, client)
             if len(lines) == _THREADS:
                 break
@@ -123,14 +129,32 @@ async def _line(question: str, asked: Answered, client: AsyncWebClient) -> str:
     return f"• {link(short, str(found['permalink']))}"
 
 
-def _fitting(lines: list[str]) -> list[str]:
-    """Return the first lines, as many as a section has room for."""
-    lengths = accumulate(len(line) + 1 for line in lines)
-    return [line for line, length in zip(lines, lengths, strict=True) if length <= _LONGEST]
+def _sections(lines: Sequence[str]) -> list[Json]:
+    """Return lines as sections, each with as many as it has room for."""
+    return [_section(packed) for packed in _packed(lines)]
 
 
-def _header(text: str) -> Json:
-    return {"type": "header", "text": plain(text)}
+def _packed(lines: Sequence[str]) -> Iterator[str]:
+    packed = ""
+    for line in lines:
+        if packed and len(packed) + len(line) + 1 > _LONGEST:
+            yield packed
+            packed = ""
+        packed = f"{packed}\n{line}" if packed else line
+    if packed:
+        yield packed
+
+
+def _fitting(sections: list[Json], room: int) -> list[Json]:
+    """Return as many sections as there is room for, and how many lines are left out."""
+    if len(sections) <= room:
+        return sections
+    left_out = sum(one["text"]["text"].count("\n") + 1 for one in sections[room - 1 :])
+    return [*sections[: room - 1], _section(text("slack-home-more", count=left_out))]
+
+
+def _header(title: str) -> Json:
+    return {"type": "header", "text": plain(title)}
 
 
 def _section(mrkdwn: str) -> Json:
@@ -138,5 +162,4 @@ def _section(mrkdwn: str) -> Json:
 
 
 def _mrkdwn(markdown: str) -> str:
-    shown = split(to_mrkdwn(markdown), _LONGEST, count=escaped_length)
-    return controls_escaped(shown[0]) if shown else "…"
+    return controls_escaped(to_mrkdwn(markdown))

@@ -154,6 +154,7 @@ def answer(
     asked: str | None = None,
     private: bool = False,
     one_message: bool = False,
+    looked_at: str | None = None,
 ) -> list[Post]:
     """Return a finished answer as messages, with its footnotes and buttons.
 
@@ -163,6 +164,7 @@ def answer(
         private: Whether the asker alone sees it.
         one_message: Put all of it into one message; what does not fit then is left out, and
             the reader told so.
+        looked_at: The title of the course, where it was chosen by what the asker looks at.
     """
     posts = _with_table(response.response_text, asked)
     most = 1 if one_message else _LONGEST_ANSWER
@@ -171,7 +173,9 @@ def answer(
         parts = split(shown, LONGEST_MARKDOWN, count=escaped_length)
         posts = [Post(part) for part in parts]
     left_out = [text("answer-rest-left-out")] if len(posts) > most else []
-    notes = _notes(response, [*remarks(response), *_about_writer(response), *left_out])
+    chosen = [text("slack-from-looked-at", course=looked_at)] if looked_at else []
+    told = [*chosen, *remarks(response), *_about_writer(response), *left_out]
+    notes = _notes(response, told)
     posts = posts[:most]
     posts[0] = replace(posts[0], sources=_sources(response))
     posts[-1] = replace(posts[-1], notes=notes[0])

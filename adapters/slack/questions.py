@@ -112,17 +112,19 @@ class Questions:
         spot = spot_of_command(body)
         key, response = trigger_key(body["trigger_id"]), response_of(body, now())
 
-        text = from_mrkdwn(asked.question)
+        said = from_mrkdwn(asked.question)
+        private = bool(asked.private)
 
         async def heard() -> Heard:
+            nonlocal private
             private = await self._is_private(spot, asked.private)
             heard = heard_command(
-                spot, key, text.text, quote=text.quote, private=private, response=response
+                spot, key, said.text, quote=said.quote, private=private, response=response
             )
             return replace(heard, course=course, section=asked.section)
 
         if not await self._is_slow(key, heard, ack):
-            await ack()
+            await (ack(told(i18n.text("slack-private-working"))) if private else ack())
 
     async def explain(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
         """Show what is to be explained, and ask what about it."""

@@ -91,6 +91,7 @@ class SlackReply(GrowingReply[Post]):
             asked=self._asked,
             private=self._is_private,
             one_message=self._shown.is_one_message,
+            looked_at=self._address.looked_at,
         )
 
     async def _grow(self, unfinished: Unfinished) -> None:

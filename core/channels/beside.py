@@ -53,6 +53,12 @@ class Panels:
             row = await db.get(PanelRow, key)
         return row.beside or None if row is not None else None
 
+    async def knows(self, panel: Place) -> bool:
+        """Return whether it is kept of a conversation what it stands beside, if only nothing."""
+        async with reading(self._engine) as db:
+            key = (panel.platform, panel.workspace, panel.place)
+            return await db.get(PanelRow, key) is not None
+
     async def forget_in(self, direct: Place) -> None:
         """Delete what is kept of the conversations in direct messages."""
         row, place = PanelRow, direct.place

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from sqlalchemy import Connection, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.database import reading, write
-from core.inbox.base import Kind
+from core.inbox.base import Kind, State
 from core.inbox.limits import CountRow, channel_subject
 from core.inbox.rows import FORGOTTEN_USER, CursorRow, InboxRow
 
@@ -71,6 +72,23 @@ class InboxPlaces:
         query = select(row.workspace, row.key).where(row.platform == platform, here, *asked)
         async with reading(self._engine) as db:
             return [*(await db.execute(query.order_by(row.accepted_at))).tuples()]
+
+    async def under_way(self, channel: Channel, thread: str) -> list[UUID]:
+        """Return the requests below a message that are not answered yet."""
+        row = InboxRow
+        query = select(row.request_id, row.address, row.thread).where(
+            row.platform == channel.platform,
+            row.workspace == channel.workspace,
+            row.channel == channel.channel,
+            row.state == State.WAITING.value,
+            row.kind != Kind.FORGET.value,
+        )
+        async with reading(self._engine) as db:
+            return [
+                request_id
+                for request_id, address, below in await db.execute(query)
+                if thread in (below, address.get("thread") or address.get("message"))
+            ]
 
     async def asked_since(self, platform: str, moment: datetime, limit: int) -> list[Question]:
         """Return the latest questions in messages that came since a moment, oldest first.

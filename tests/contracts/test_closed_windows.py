@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
-from typing import Any, cast
 
 import aiohttp
 import discord
@@ -13,7 +12,7 @@ from sqlalchemy import event, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.discord.sharing import shared_limits
-from adapters.slack.assistant import Assistant
+from adapters.slack.agent_sessions import Sessions
 from adapters.slack.client import ClosedMethods, SlackClient
 from adapters.slack.history import History
 from adapters.slack.lookups import Lookups
@@ -28,7 +27,7 @@ from core.database import create_engine, reading
 from core.metering import NO_METER
 from tests.wire.discord import DiscordServer
 from tests.wire.discord import RateLimited as DiscordRateLimited
-from tests.wire.replies.slack.jobs import Tokens
+from tests.wire.replies.slack.jobs import Tokens, about_message
 from tests.wire.slack import Limits, RateLimited, SlackServer
 
 
@@ -217,19 +216,21 @@ async def test_what_only_decorates_slack_is_left_out_while_another_process_has_t
     windows: Both,
 ) -> None:
     async with SlackServer(Limits.relaxed()) as server:
-        world, nobody = server.world, cast("Any", None)
-        assistant = Assistant(nobody, nobody, nobody)
+        world = server.world
+        job = about_message(await world.say(world.owner, world.channel, "What is a heap?"))
+        sessions = [Sessions(Workspaces(Tokens(server, ClosedMethods(one)))) for one in windows]
         one, other = (
             SlackClient(server.api_url, world.installation.token, closed=ClosedMethods(closed))
             for closed in windows
         )
-        server.faults.api(RateLimited(30), "assistant.threads.setStatus")
+        server.faults.api(RateLimited(30), "agents.sessions.setStatus")
         server.faults.api(RateLimited(30), "views.open")
-        for client in (one, other, one, other):
-            await assistant.busy(client, world.channel.id, "1.0")
+        for client, shown in (*zip((one, other), sessions, strict=True), (one, sessions[0])):
+            shown.of(job).begin(job.arrival.address["message"])
+            await shown.end(job)
             assert not await open_modal(client, "trigger", {})
         called = [call.method for call in world.history.calls]
-        assert called == ["assistant.threads.setStatus", "views.open"]
+        assert called == ["agents.sessions.setStatus", "views.open"]
 
 
 @is_shared

@@ -24,6 +24,7 @@ def listener() -> Events:
         assistant=NOTHING,
         home=NOTHING,
         departures=NOTHING,
+        stop=NOTHING,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from adapters.slack.account import EVENTS, SCOPES
+from core.i18n import text
 from tests.wire import bot_process
 from tests.wire.bot_process import PATIENCE, copied
 from tests.wire.slack import (
@@ -27,6 +28,8 @@ Transport = Literal["socket", "http"]
 BY_SOCKET, BY_HTTP = "connected to Slack by a socket", "listening for Slack on port"
 COMMANDS = frozenset({"/ask", "/glossator", "/course"})
 """Of the manifest."""
+SIGNS = (text("slack-private-working"), text("slack-answered-in-thread"))
+"""What tells who asked that an answer is on its way."""
 ESCAPED = frozenset({"/course"})
 _PORT = re.compile(rf"{BY_HTTP} (\d+)")
 
@@ -129,10 +132,14 @@ class Trial:
         return await self.until(refused, f"a refusal of {question.text!r}")
 
     async def result_of(self, interaction: Interaction, *, after: int = 0) -> Message:
-        """Wait for what its user alone is told in answer to a deed, and return it."""
+        """Wait for what its user alone is told in answer to a deed, and return it.
+
+        That it is being looked up is no answer, nor is where the answer will stand.
+        """
 
         def told() -> Message | None:
-            return interaction.messages[after] if len(interaction.messages) > after else None
+            found = [m for m in interaction.messages if not m.shown.startswith(SIGNS)]
+            return found[after] if len(found) > after else None
 
         return await self.until(told, f"an answer to {interaction.kind}")
 

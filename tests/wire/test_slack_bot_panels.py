@@ -1,4 +1,4 @@
-"""The assistant's panel shows that an answer is looked for only as long as that is true."""
+"""The older assistant's panel shows that an answer is looked for only as long as that is true."""
 
 from pathlib import Path
 
@@ -21,12 +21,12 @@ async def test_a_panel_does_not_wait_for_an_answer_that_never_comes(
         await trial.until(lambda: thread.prompts or None)
         for _ in range(2):  # the answer, and that it was one too many
             await trial.answer_to(await world.assistant_say(thread, COVERED))
-        before = len(world.history.of(SET_STATUS))
+        await trial.until(lambda: not world.statuses or None, "an end of the status")
         answers = trial.from_bot(thread.channel)
         await world.assistant_say(thread, COVERED)
-        await trial.until(lambda: len(world.history.of(SET_STATUS)) > before or None)
-        await trial.until(lambda: not world.statuses or None, "an end of the status")
+        await trial.quiet()
         assert trial.from_bot(thread.channel) == answers
+        assert not world.statuses
         assert world.history.of(SET_STATUS)[-1].arguments["status"] == ""
 
 

@@ -1,0 +1,141 @@
+"""The bot as an agent on Slack: its tab, what its user looks at, its sessions and its Home."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.books import COVERED, COVERED_FACT
+from tests.wire.slack import AgentSession, Message
+from tests.wire.slack_bot import Trial, a_trial, labels
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("slack_agents"),
+]
+TITLE = "How often does the keeper trim the wick of the lamp?"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(
+    one_course: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Trial]:
+    async with a_trial(one_course, tmp_path_factory.mktemp("agents")) as trial:
+        yield trial
+
+
+@pytest.fixture
+def trial(running: Trial) -> Iterator[Trial]:
+    yield running
+    running.check_manners()
+
+
+def session_of(trial: Trial, root: Message) -> AgentSession | None:
+    return trial.world.sessions.get((root.channel.id, root.ts))
+
+
+async def test_opening_the_tab_greets_once_and_suggests_what_the_course_answers(
+    trial: Trial,
+) -> None:
+    world, ann = trial.world, trial.user()
+    place = world.dm(ann)
+    await world.open_home(ann, "messages")
+    shown = await trial.until(lambda: world.prompts.get(place.id), "prompts")
+    assert shown.title == "About Arden"
+    assert 1 <= len(shown.prompts) <= 4
+    (greeting,) = trial.from_bot(place)
+    assert "I answer from Arden here." in greeting.shown
+    assert greeting.thread_ts is None
+    calls = len(world.history.of("assistant.threads.setSuggestedPrompts"))
+    await world.open_home(ann, "messages")
+    await trial.until(
+        lambda: len(world.history.of("assistant.threads.setSuggestedPrompts")) > calls or None
+    )
+    assert trial.from_bot(place) == [greeting]
+    for prompt in shown.prompts:
+        answer = await trial.answer_to(await world.say(ann, place, prompt["message"]))
+        assert "[1]" in answer.shown
+        assert "not cover" not in answer.shown
+
+
+async def test_the_answer_to_a_prompt_stands_in_a_session_below_it(trial: Trial) -> None:
+    world, ann = trial.world, trial.user()
+    root = await world.say(ann, world.dm(ann), COVERED)
+    answer = await trial.answer_to(root)
+    assert COVERED_FACT in answer.shown
+    assert (answer.thread_ts, answer.edited_ts, answer.streamed) == (root.ts, None, True)
+    assert "gl:vote" in labels(answer)
+    assert {card["status"] for card in answer.task_cards} == {"complete"}
+    session = await trial.until(lambda: session_of(trial, root))
+    await trial.until(lambda: session.status == "active" or None, "the end of the session")
+    assert session.title == TITLE
+    assert session.statuses[0] == "processing"
+    follow_up = await world.say(ann, root.channel, "Why is that done?", thread=root)
+    await trial.answer_to(follow_up)
+    assert session.title == TITLE
+
+
+async def test_a_question_in_a_channel_has_a_session_too(trial: Trial) -> None:
+    ann = trial.user()
+    root = await trial.mentioned(ann, trial.channel(ann), COVERED)
+    await trial.answer_to(root)
+    session = await trial.until(lambda: session_of(trial, root))
+    await trial.until(lambda: session.status == "active" or None)
+
+
+async def test_a_refusal_leaves_no_status(trial: Trial) -> None:
+    ann = trial.user()
+    root = await trial.mentioned(ann, trial.channel(ann), "ab")
+    await trial.refusal_of(root)
+    await trial.quiet()
+    session = session_of(trial, root)
+    assert session is None or session.status == "active"
+
+
+async def test_a_private_command_shows_a_sign_of_life_at_once(trial: Trial) -> None:
+    ann = trial.user()
+    command = await trial.world.slash(ann, trial.channel(ann), "/ask", f"private {COVERED}")
+    acknowledged = await command.ack()
+    assert acknowledged is not None
+    assert acknowledged["text"].startswith("Looking it up")
+    assert command.messages[0].visible_to == ann.id
+    assert COVERED_FACT in (await trial.result_of(command)).shown
+
+
+async def test_who_asks_by_a_command_is_named_and_led_to_the_answer(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    command = await trial.world.slash(ann, channel, "/ask", COVERED)
+    assert await command.ack() is None
+    question = await trial.until(lambda: next(iter(trial.from_bot(channel)), None))
+    await trial.answer_to(question)
+    assert f"Asked by {ann.name}" in question.shown
+    link = await trial.until(lambda: next(iter(command.messages), None))
+    assert link.visible_to == ann.id
+    assert trial.world.permalink(question, trial.world.workspace) in link.shown
+
+
+async def test_home_shows_no_deleted_thread(trial: Trial) -> None:
+    world, ann = trial.world, trial.user()
+    place, home = world.dm(ann), (world.app.id, ann.id)
+    gone = await world.say(ann, place, COVERED)
+    answer = await trial.answer_to(gone)
+    await world.delete(gone)
+    await trial.until(lambda: answer.deleted or None)
+    await trial.answer_to(await trial.mentioned(ann, trial.channel(ann), "What is the lamp?"))
+    await world.open_home(ann)
+    view = await trial.until(lambda: world.homes.get(home))
+    shown = str(view.body["blocks"])
+    assert "What is the lamp?" in shown
+    assert "[deleted]" not in shown
+    assert "trim the wick" not in shown.partition("recent threads")[2]
+
+
+async def test_what_its_user_looks_at_is_kept_for_the_next_question(trial: Trial) -> None:
+    world, ann = trial.world, trial.user()
+    place = world.dm(ann)
+    await world.agents.look_at(ann, trial.channel(ann))
+    shown = await trial.until(lambda: world.prompts.get(place.id), "prompts")
+    assert shown.title == "About Arden"
+    assert COVERED_FACT in (await trial.answer_to(await world.say(ann, place, COVERED))).shown
