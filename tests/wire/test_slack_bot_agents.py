@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.discord_bot import FOREIGN_FACT
 from tests.wire.slack import AgentSession, Message
 from tests.wire.slack_bot import Trial, a_trial, labels
 
@@ -139,3 +140,24 @@ async def test_what_its_user_looks_at_is_kept_for_the_next_question(trial: Trial
     shown = await trial.until(lambda: world.prompts.get(place.id), "prompts")
     assert shown.title == "About Arden"
     assert COVERED_FACT in (await trial.answer_to(await world.say(ann, place, COVERED))).shown
+
+
+async def test_what_its_user_looks_at_chooses_the_course_and_says_which(
+    two_courses: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    async with a_trial(two_courses, tmp_path_factory.mktemp("looking")) as trial:
+        world, ann = trial.world, trial.user()
+        place, channel = world.dm(ann), trial.channel(ann)
+        bound = await world.slash(world.owner, channel, "/course", "bind vault")
+        assert "Done" in (await trial.result_of(bound)).shown
+        await world.open_home(ann, "messages", beside=channel)
+        shown = await trial.until(lambda: world.prompts.get(place.id), "prompts")
+        assert shown.title == "About The vault"
+        question = "With which words does the vault of Bellhaven open?"
+        answer = await trial.answer_to(await world.say(ann, place, question))
+        assert FOREIGN_FACT in answer.shown
+        assert "the course of what you look at" in answer.shown
+        await world.agents.look_at(ann, None)
+        menu = await trial.answer_to(await world.say(ann, place, question))
+        assert FOREIGN_FACT not in menu.shown
+        assert labels(menu) == ["gl:course"]

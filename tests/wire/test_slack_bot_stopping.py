@@ -1,4 +1,7 @@
-"""An answer that grows in Slack, streamed or edited, and is stopped by who may."""
+"""An answer that grows in Slack, streamed or edited, and is stopped by who may.
+
+The button is the answer's own; of Slack's button see test_slack_bot_native_stop.
+"""
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -44,6 +47,7 @@ async def desk(
         gemini.answer_with(pen)
         folder = tmp_path_factory.mktemp("stopping")
         async with a_trial(one_course, folder, settings=settings_for(gemini)) as trial:
+            trial.world.app.events -= {"agent_session_stopped"}
             if not request.param:
                 trial.server.faults.api(Refused("feature_not_enabled"), START, times=None)
             yield Desk(trial, pen, request.param)
