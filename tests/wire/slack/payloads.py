@@ -179,7 +179,7 @@ def _blocks(message: Message) -> list[Json]:
 
 def _task_card(task: Json) -> Json:
     """Return a step of a stream as the block that it becomes."""
-    more = {name: task[name] for name in ("title", "status", "sources") if name in task}
+    more: Json = {name: task[name] for name in ("title", "status", "sources") if name in task}
     return {"type": "task_card", "task_id": task["id"], **more}
 
 

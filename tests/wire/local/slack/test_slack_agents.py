@@ -9,8 +9,8 @@ import yaml
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.wire.slack import SlackError, SlackServer, User, World
-from tests.wire.slack.delivery import Dispatch
 from tests.wire.slack.manifest import check_manifest
+from tests.wire.slack.state import Dispatch
 from tests.wire.slack.trial import raw, refusal
 
 DOCS = Path(__file__).parents[4] / "docs"

@@ -1,0 +1,105 @@
+"""Suggested questions: each was answered from the section that it is about."""
+
+import asyncio
+from typing import Any, cast
+from uuid import UUID, uuid4
+
+import pytest
+
+from adapters.guide import Guide
+from adapters.suggestions import MOST, Suggestions
+from core.errors import ServiceError
+from core.i18n import use_locale
+from core.models import AgentRequest, AgentResponse, Outcome
+from tests.samples import chunk, response
+
+READER: Any = None
+SECTIONS = ["Basics › Heaps", "Basics › Trees", "Heaps", *(f"Part {n}" for n in range(9))]
+
+
+class _Edition:
+    generation = UUID(int=1)
+
+
+class _Mark:
+    edition = _Edition()
+
+
+class Shelf:
+    """A guide to one course, of which it tells the sections."""
+
+    def __init__(self) -> None:
+        self.mine = True
+
+    async def mark(self, reader: Any, course_id: str) -> _Mark | None:
+        return _Mark() if self.mine else None
+
+    async def sections_like(self, *about: Any, **limits: Any) -> list[str]:
+        return SECTIONS
+
+
+class Book:
+    """Answers what it is asked, from the section that the question names or from another one."""
+
+    def __init__(self, *silent: str, beside: str = "") -> None:
+        self.silent = silent
+        self.beside = beside
+        self.asked = list[str]()
+        self.fails = False
+
+    async def rehearse(self, asked: AgentRequest) -> AgentResponse:
+        await asyncio.sleep(0)
+        if self.fails:
+            raise ServiceError("down")
+        self.asked.append(asked.query_text)
+        topic = asked.query_text.partition("“")[2].partition("”")[0]
+        section = "Another section" if topic == self.beside else topic
+        outcome = Outcome.PARTIAL if topic in self.silent else Outcome.ANSWERED
+        cited = chunk(page_title="Book", section_heading=section, headings=(section,))
+        return response(outcome=outcome, cited=cited)
+
+
+def suggestions(book: Book, shelf: Shelf | None = None) -> Suggestions:
+    return Suggestions(cast("Guide", shelf or Shelf()), book.rehearse)
+
+
+async def test_each_is_answered_from_its_section_and_there_are_four() -> None:
+    book = Book("Heaps", beside="Part 0")
+    found = await suggestions(book).about(READER, "biology")
+    assert [one.topic for one in found] == ["Trees", "Part 1", "Part 2", "Part 3"]
+    assert len(found) == MOST
+    assert found[0].question == "What does the book say about “Trees”?"
+    heaps = [question for question in book.asked if "Heaps" in question]
+    assert len(heaps) >= 3  # every way to ask was tried
+
+
+async def test_they_are_tried_once_for_an_edition_however_many_ask() -> None:
+    book, shelf = Book(), Shelf()
+    tried = suggestions(book, shelf)
+    one, other = await asyncio.gather(*(tried.about(READER, "biology") for _ in range(2)))
+    assert one == other
+    assert len(book.asked) == len(one)
+    _Edition.generation = uuid4()
+    await tried.about(READER, "biology")
+    assert len(book.asked) == 2 * len(one)
+    with use_locale("de"):
+        german = await tried.about(READER, "biology")
+    assert german[0].question == "Was sagt das Buch über “Heaps”?"
+
+
+async def test_who_may_not_read_a_course_gets_none() -> None:
+    book, shelf = Book(), Shelf()
+    tried = suggestions(book, shelf)
+    await tried.about(READER, "biology")
+    shelf.mine = False
+    assert await tried.about(READER, "biology") == ()
+
+
+async def test_after_a_failure_they_are_tried_again() -> None:
+    book = Book()
+    tried = suggestions(book)
+    book.fails = True
+    with pytest.raises(ServiceError):
+        await tried.about(READER, "biology")
+    book.fails = False
+    assert await tried.about(READER, "biology")
