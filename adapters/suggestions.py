@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -22,8 +22,6 @@ _ASKER = "suggestions"
 _TOPICS = 12
 """Sections that are tried until there are enough questions."""
 _LONGEST_TOPIC = 75
-_FORMS = ("suggestion-says", "suggestion-explain", "suggestion-what")
-"""How a topic is asked about; the first that is answered from its section is suggested."""
 
 Rehearse = Callable[[AgentRequest], Awaitable[AgentResponse]]
 
@@ -86,12 +84,18 @@ class Suggestions:
         return [*found.values()]
 
     async def _about(self, course_id: str, topic: str) -> Suggestion | None:
-        for form in _FORMS:
-            question = text(form, topic=f"“{topic}”")
+        """Return the first way to ask about a topic that is answered from its section."""
+        for question in _asked_about(f"“{topic}”"):
             asked = AgentRequest(course_id=course_id, query_text=question, user_id=_ASKER)
             if _answers(await self._rehearse(asked), topic):
                 return Suggestion(topic, question)
         return None
+
+
+def _asked_about(topic: str) -> Iterator[str]:
+    yield text("suggestion-says", topic=topic)
+    yield text("suggestion-explain", topic=topic)
+    yield text("suggestion-what", topic=topic)
 
 
 def _answers(response: AgentResponse, topic: str) -> bool:

@@ -14,7 +14,6 @@ from adapters.markdown.slack_rich import divided
 from adapters.markdown.slack_tables import Row, around_table
 from adapters.markdown.slack_text import escaped_length, unlinked, words
 from adapters.markdown.splitting import shortened, split, utf16_length
-
 from core.grounding import wording
 from core.i18n import text
 from core.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
