@@ -68,6 +68,11 @@ async def everything_happens(trial: Trial) -> list[Dispatch]:
     await (await world.submit_view(ann, question=COVERED, **_TO_ALL)).ack(PATIENCE)
     await world.delete(said)
     await world.open_home(ann)
+    await world.open_home(ann, "messages", beside=channel)
+    await world.agents.look_at(ann, channel)
+    for session in list(world.sessions.values()):
+        session.statuses.append("processing")
+        await world.agents.stop(ann, session)
     world.app.view = "assistant"
     thread = await world.open_assistant(ann, channel)
     await world.change_context(thread, channel)

@@ -75,7 +75,7 @@ async def test_ask_can_look_in_one_section_only(trial: Trial) -> None:
     asked = 'in "Trimming the wick" How much does the fog bell of Arden weigh?'
     await (await trial.world.slash(ann, channel, "/ask", asked)).ack()
     question = await trial.until(lambda: next(iter(trial.from_bot(channel)), None))
-    assert question.shown == "> How much does the fog bell of Arden weigh?"
+    assert question.shown.startswith("> How much does the fog bell of Arden weigh?")
     assert "half a ton" not in (await trial.answer_to(question)).shown
 
 
