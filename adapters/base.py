@@ -6,6 +6,7 @@ from typing import Protocol
 from core.access.tenants import Tenant
 from core.errors import BotError
 from core.inbox.base import Job, Posted
+from core.inbox.crowds import Twin
 from core.models import AgentRequest, AgentResponse
 
 
@@ -130,7 +131,9 @@ class ChatAdapter(Protocol):
         """
         ...
 
-    async def tell(self, job: Job, keeper: PostKeeper, sentence: str) -> None:
+    async def tell(
+        self, job: Job, keeper: PostKeeper, sentence: str, link: str | None = None
+    ) -> None:
         """Tell the asker a sentence instead of an answer, alone where the platform can.
 
         Else it is a reply to their message; no thread is opened for it. What was shown of an
@@ -138,6 +141,7 @@ class ChatAdapter(Protocol):
         platform cannot find again goes through `PostKeeper.send_once`.
 
         Args:
+            link: An address of the platform's or the book's, which is shown after the sentence.
             job: With what was posted by now; `arrival.refusal` is its sentence when the asker's
                 command was acknowledged as one that is not answered.
 
@@ -179,6 +183,31 @@ class ChatAdapter(Protocol):
 
         Raises:
             DeliveryError: as `open` does.
+        """
+        ...
+
+    async def react(self, job: Job) -> None:
+        """Show a reaction on a job's message: an offer to answer it, or that thanks were read.
+
+        Done again, it changes nothing.
+
+        Raises:
+            DeliveryError: as `open` does.
+        """
+        ...
+
+    async def unreact(self, job: Job) -> None:
+        """Remove the reaction of an offer; one that is gone, or whose message is, is no error.
+
+        Raises:
+            DeliveryError: as `open` does.
+        """
+        ...
+
+    async def link(self, job: Job, twin: Twin) -> str | None:
+        """Return a link to the answer of a question that was asked where a job's was.
+
+        None when the platform gives none.
         """
         ...
 

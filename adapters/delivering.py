@@ -8,13 +8,18 @@ from datetime import timedelta
 from functools import partial
 
 from adapters.base import ChatAdapter, PlatformReply
+from adapters.intake.crowd import answered_twin
+from adapters.intake.marking import OFFERED, meta_of
+from adapters.intake.meta_answers import PointedBack, about_last
 from adapters.keeping import Holding, noticed
 from adapters.turn import take_turn
 from core.agent import Agent
 from core.errors import BotError, DeliveryError, RequestError, Stopped, StoreError
-from core.i18n import text
+from core.i18n import text, use_locale
+from core.inbox import offers
 from core.inbox.audience import Audience, Settlement, settled_by, settled_with
 from core.inbox.base import Job, Kind, Posted
+from core.inbox.store import Inbox
 from core.models import AgentRequest, AgentResponse, now, session_id_for
 from core.sessions.rows import FORGOTTEN_USER
 from core.sessions.store import SessionStore
@@ -33,6 +38,7 @@ class Delivery:
         agent: Agent,
         adapter: ChatAdapter,
         sessions: SessionStore,
+        inbox: Inbox,
         holding: Holding,
         checked: Checked,
     ) -> None:
@@ -44,6 +50,7 @@ class Delivery:
         self._agent = agent
         self._adapter = adapter
         self._sessions = sessions
+        self._inbox = inbox
         self._holding = holding
         self._checked = checked
         self._answering: asyncio.Task[None] | None = None
@@ -72,6 +79,9 @@ class Delivery:
         if job.arrival.user_id == FORGOTTEN_USER:
             for request_id in job.earlier_requests:
                 await holding.persist(partial(self._sessions.forget_place, request_id))
+        if job.arrival.kind.is_reaction:
+            await self._react()
+            return
         if job.arrival.kind is Kind.FORGET:
             holding.settlement = Settlement.REMOVED
             await self._adapter.retract(job)
@@ -87,6 +97,17 @@ class Delivery:
             await self._answer(job, outgoing)
         finally:
             await outgoing.close()
+
+    async def _react(self) -> None:
+        """Show the reaction that a message gets, unless it is too late for an offer."""
+        job, holding = self._holding.job, self._holding
+        is_offer = job.arrival.kind is Kind.OFFER
+        if is_offer and now() - (job.arrival.sent_at or job.accepted_at) > offers.LASTS:
+            holding.settlement = Settlement.PASSED_OVER
+            return
+        await self._adapter.react(job)
+        holding.settlement = Settlement.OFFERED if is_offer else Settlement.THANKED
+        await holding.reach("reacted")
 
     def stop(self) -> None:
         """Tell the asker that the answer was stopped, unless it is decided what is shown."""
@@ -104,6 +125,13 @@ class Delivery:
             await outgoing.tell(job.arrival.settles, refusal)
             return
         request = in_its_thread(job.arrival.request, job.posted)
+        if job.arrival.address.get(OFFERED):
+            with suppress(DeliveryError):  # it has served; the answer counts
+                await self._adapter.unreact(job)
+        with use_locale(request.user_context.locale):
+            if (back := await self._answered_already(job, request)) is not None:
+                await outgoing.tell(Settlement.POINTED_BACK, back.sentence, back.link)
+                return
         if self._is_stopped and not await self._is_stored(request):
             await outgoing.fail(Stopped())
             return
@@ -121,6 +149,19 @@ class Delivery:
             await outgoing.fail(Stopped())
         else:
             answering.result()
+
+    async def _answered_already(self, job: Job, request: AgentRequest) -> PointedBack | None:
+        """Return what is told in place of an answer; None: the question is to be answered.
+
+        That is what is asked about the last answer, and where the same question was answered.
+        """
+        intent = meta_of(job.arrival)
+        if intent is not None and request.session_id is not None:
+            last = await self._holding.persist(partial(self._sessions.latest, request.session_id))
+            return about_last(intent, last) if last is not None else None
+        twin = await answered_twin(self._inbox, job)
+        link = await self._adapter.link(job, twin) if twin is not None else None
+        return PointedBack(text("speaking-crowd"), link) if link is not None else None
 
     async def _take_turn(self, request: AgentRequest, outgoing: "_Outgoing") -> None:
         try:
@@ -215,7 +256,7 @@ class _Outgoing:
             raise DeliveryError("the database failed during the turn") from error
         await self.tell(settled_by(error), error.user_message)
 
-    async def tell(self, settlement: Settlement, sentence: str) -> None:
+    async def tell(self, settlement: Settlement, sentence: str, link: str | None = None) -> None:
         """Tell the asker a sentence that settles the question, in place of what was shown.
 
         From now on it cannot be stopped: that would be told as well.
@@ -228,7 +269,7 @@ class _Outgoing:
         refusal = self._holding.job.arrival.refusal
         arrival = replace(self._job.arrival, refusal=refusal)
         job = replace(self._job, arrival=arrival, posted=self.posted)
-        await self._adapter.tell(job, self._holding, sentence)
+        await self._adapter.tell(job, self._holding, sentence, link)
         await self._holding.reach("refusal shown")
 
     async def close(self) -> None:

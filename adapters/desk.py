@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, Protocol, TypeGuard
 from uuid import UUID
 
@@ -11,16 +12,20 @@ from adapters.access.membership import MembershipUnknown
 from adapters.access.standing import Presence, Standing
 from adapters.access.whereabouts import Here, Whereabouts
 from adapters.heard import DIRECT_THREAD, Heard
+from adapters.intake.attention import Attention
+from adapters.intake.deciding import ASKED, Decision
 from adapters.intake.gist import shortened_question
+from adapters.intake.intents import Band, Intent
+from adapters.intake.marking import decided_on
 from adapters.platform_clock import PlatformClock
 from adapters.stored import stored_request
 from core.access.staff import Role, role_of
-from core.channels.rules import Askers, FollowUps, Rules
-from core.channels.store import ChannelRules, Conversation, Conversations, Place
+from core.channels.rules import Askers, Rules
+from core.channels.store import ChannelRules, Conversations, Place
 from core.errors import RequestError
 from core.i18n import text, use_locale
 from core.inbox.audience import Settlement
-from core.inbox.base import Accepted, Arrival, Kind, Unheard, request_id_for
+from core.inbox.base import Acceptance, Accepted, Arrival, Kind, Unheard, request_id_for
 from core.inbox.store import Inbox
 from core.models import (
     EXPLAIN_QUOTE,
@@ -43,8 +48,6 @@ _BY_ITSELF = "by_itself"
 """In an arrival's address: that the bot answers though it was not addressed."""
 _MAY_STILL_COME = timedelta(hours=1)
 """How old a message is whose event no platform delivers any more."""
-_PEOPLE_TALK_FOR = timedelta(minutes=15)
-"""How long the bot is silent in a thread after somebody wrote to somebody else there."""
 
 
 class Pseudonymous(Protocol):
@@ -79,6 +82,7 @@ class FrontDesk:
         pseudonyms: Pseudonymous,
         whereabouts: Whereabouts,
         standing: Standing,
+        attention: Attention,
         handbook: str,
         clocks: Mapping[str, PlatformClock] | None = None,
     ) -> None:
@@ -96,6 +100,7 @@ class FrontDesk:
         self._pseudonyms = pseudonyms
         self._whereabouts = whereabouts
         self._standing = standing
+        self._attention = attention
         self._handbook = handbook
         self._clocks = clocks or {}
 
@@ -112,14 +117,35 @@ class FrontDesk:
         if heard.outsider and not rules.outsiders:
             return None
         heard = await self._in_its_conversation(heard)
-        if not await self._is_for_us(heard, rules):
+        decision = await self._decide(heard, rules)
+        if decision.band is Band.SILENT:
             return None
         heard = await heard.localised()
         with use_locale(heard.locale):
-            arrival = await self._arrival(heard, rules)
+            arrival = await self._arrival(heard, rules, decision)
         if arrival.refusal is not None and not heard.addressed and not heard.direct:
             return None
         return Received(arrival, await self._inbox.accept(arrival))
+
+    async def take_up(self, key: str, user: str, who: Presence) -> Received | None:
+        """Have a question answered that the bot offered to answer, as its author or staff wish.
+
+        None when it is no such question, the offer has vanished, or it is not theirs to take up.
+
+        Args:
+            key: The key of the question's message.
+            user: Who wishes it, by the platform's id.
+            who: The same where the message is.
+        """
+        offered = await self._inbox.of_key(key)
+        if offered is None or offered.kind is not Kind.OFFER:
+            return None
+        is_author = self.pseudonym(offered.platform, offered.workspace, user) == offered.user_id
+        if not is_author and not await self._standing.is_staff(who):
+            return None
+        if not await self._inbox.take_up(key):
+            return None
+        return Received(replace(offered, kind=Kind.ASK), Accepted(Acceptance.NEW))
 
     async def redo(self, heard: Heard, original: str) -> Received | None:
         """Have an edited question answered anew; None when it never was one.
@@ -129,16 +155,18 @@ class FrontDesk:
         replies to, though a platform tells nothing of a message that is deleted.
         """
         known = await self._inbox.of_key(original)
+        if known is not None and known.kind is Kind.OFFER:
+            return await self._redo_offer(heard, known)
         if not _is_answered(known):
             return None
         heard = _replying_as_before(self._by_our_clock(heard), known)
         heard = await self._in_its_conversation(heard)
         rules = await self.rules(heard)
-        if _is_taken_back(heard, rules, known):
+        if await self._is_taken_back(heard, rules, known):
             return await self.forget(original, heard.key, heard.position)
         heard = await heard.localised()
         with use_locale(heard.locale):
-            arrival = await self._arrival(heard, rules)
+            arrival = await self._arrival(heard, rules, ASKED)
         # It is as old as its acceptance, whenever the message was sent.
         arrival = replace(arrival, sent_at=None)
         choices = arrival.address.get("choices", ())
@@ -167,6 +195,8 @@ class FrontDesk:
     async def forget(self, original: str, key: str, position: int) -> Received | None:
         """Have a question's turn and answer removed; None when it never was one."""
         known = await self._inbox.of_key(original)
+        if known is not None and known.kind is Kind.OFFER:
+            await self._inbox.withdraw(original)
         if not _is_answered(known):
             return None
         arrival = replace(
@@ -233,6 +263,14 @@ class FrontDesk:
         """Return the course that is asked in a place; None: none is set that may be read."""
         return await self._whereabouts.course_of(here)
 
+    async def pause(self, place: Place) -> None:
+        """Answer nothing in a thread or a channel that does not address the bot, until `resume`."""
+        await self._attention.pause(place)
+
+    async def resume(self, place: Place) -> None:
+        """Answer in a thread or a channel again what is meant for the bot."""
+        await self._attention.resume(place)
+
     async def is_staff(self, who: Presence) -> bool:
         """Return whether somebody is staff at a place, as `Standing.is_staff` does."""
         return await self._standing.is_staff(who)
@@ -266,38 +304,6 @@ class FrontDesk:
             return heard
         return replace(heard, thread=answered.thread)
 
-    async def _is_for_us(self, heard: Heard, rules: Rules) -> bool:
-        if rules.excluded and not heard.command:
-            return False
-        if heard.direct or heard.command:
-            return True
-        place = heard.place
-        if heard.addressed:
-            if place is not None:
-                await self._wake(place)
-            return True
-        if heard.begins and rules.auto_answer and not heard.to_others:
-            return True
-        if place is None or not await self._takes_part(heard):
-            return False
-        if heard.to_others:
-            await self._conversations.listen(place, False)
-            return False
-        wanted = rules.follow_ups is FollowUps.UNTIL_PEOPLE_TALK
-        return wanted and not heard.may_be_small_talk and await self._listens(heard, place)
-
-    async def _listens(self, heard: Heard, place: Place) -> bool:
-        """Return whether people talk to the bot in a thread, as far as can be told.
-
-        It is silent from a message to somebody else until none came for a while.
-        """
-        conversation = await self._conversations.get(place)
-        if conversation is None or conversation.listening:
-            return True
-        is_missed = heard.listening_since is not None and heard.sent_at is not None
-        said = heard.sent_at if is_missed and heard.sent_at is not None else now()
-        return said - conversation.changed_at > _PEOPLE_TALK_FOR
-
     async def _was_passed_over(self, heard: Heard) -> bool:
         """Return whether a message from the history was heard when it was said.
 
@@ -313,23 +319,45 @@ class FrontDesk:
             changes.append(await self._conversations.changed_at(place))
         return any(c is not None and heard.sent_at < c < heard.listening_since for c in changes)
 
-    async def _wake(self, place: Place) -> None:
-        conversation: Conversation | None = await self._conversations.get(place)
-        if conversation is not None and not conversation.listening:
-            await self._conversations.listen(place)
+    async def _decide(self, heard: Heard, rules: Rules) -> Decision:
+        """Return what something heard is, and what is done about it."""
+        others = (self.pseudonym(heard.platform, heard.workspace, one) for one in heard.others)
+        return await self._attention.decide(
+            replace(heard, others=frozenset(others)),
+            rules,
+            self.user_id(heard),
+            partial(self._role_now, heard, rules),
+        )
 
-    async def _takes_part(self, heard: Heard) -> bool:
-        """Return whether the bot had answered, or was about to, when this was said in a thread."""
-        assert heard.thread is not None
-        said = None if heard.listening_since is None else heard.sent_at
-        before = None if said is None else heard.position
-        if await self._inbox.has_lane(heard.lane, before=before):
+    async def _redo_offer(self, heard: Heard, offered: Arrival) -> Received | None:
+        """Have an edited message's offer vanish; answer it when it addresses the bot now."""
+        heard = self._by_our_clock(heard)
+        if not heard.addressed:
+            await self._inbox.withdraw(offered.key)
+            return None
+        rules, heard = await self.rules(heard), await heard.localised()
+        with use_locale(heard.locale):
+            arrival = await self._arrival(heard, rules, ASKED)
+        if arrival.request is None or not await self._inbox.take_up(offered.key, arrival.request):
+            return Received(arrival, await self._inbox.accept(arrival))
+        return Received(replace(offered, kind=Kind.ASK), Accepted(Acceptance.NEW))
+
+    async def _is_taken_back(self, heard: Heard, rules: Rules, known: Arrival) -> bool:
+        """Return whether a message that was a question is none for the bot, as it stands now.
+
+        Whether the bot is paused in its thread by now, or answers by itself, is another matter: it
+        did when it was asked.
+        """
+        if heard.direct or heard.command or heard.addressed:
+            return False
+        if heard.begins and (rules.auto_answer or known.address.get(_BY_ITSELF)):
+            return heard.to_others
+        if heard.place is None or heard.to_others:
             return True
-        session_id = session_id_for(heard.platform, heard.workspace, heard.channel, heard.thread)
-        session = await self._sessions.get(session_id)
-        return session is not None and (said is None or session.created_at < said)
+        role = partial(self._role_now, heard, rules)
+        return (await self._attention.read(heard, self.user_id(heard), role)).band is Band.SILENT
 
-    async def _arrival(self, heard: Heard, rules: Rules) -> Arrival:
+    async def _arrival(self, heard: Heard, rules: Rules, decision: Decision) -> Arrival:
         arrival = Arrival(
             key=heard.key,
             platform=heard.platform,
@@ -353,15 +381,22 @@ class FrontDesk:
         role = await self._role(heard, rules)
         if rules.askers is Askers.STAFF and role != "staff" and not about_me:
             return replace(arrival, refusal=text("asking-staff-only"))
+        if decision.intent is Intent.THANKS and heard.message is not None:
+            return replace(arrival, kind=Kind.THANK)
         if not heard.text.strip() and heard.quote is None and not heard.parts.files:
             if heard.parts.unread:
                 return replace(arrival, refusal=unread_instead(heard.parts.unread))
             return replace(arrival, refusal=text("asking-how"), settles=Settlement.POINTED)
         try:
             heard = await self._without_own_marks(heard)
-            return await self._addressed_to_a_course(arrival, heard, rules, role)
+            asked = await self._addressed_to_a_course(arrival, heard, rules, role)
+            return decided_on(asked, heard, decision)
         except (RequestError, MembershipUnknown) as error:
             return replace(arrival, refusal=error.user_message)
+
+    async def _role_now(self, heard: Heard, rules: Rules) -> Role | None:
+        """Return what somebody is who may have said something to the bot."""
+        return role_of(await self._standing.is_staff(heard.presence, rules))
 
     async def _role(self, heard: Heard, rules: Rules) -> Role | None:
         """Return what the asker is; None: it does not matter yet, and takes long."""
@@ -470,19 +505,6 @@ def _replying_as_before(heard: Heard, known: Arrival) -> Heard:
     if heard.answers is not None or answers is None:
         return heard
     return replace(heard, answers=answers, addressed=True)
-
-
-def _is_taken_back(heard: Heard, rules: Rules, known: Arrival) -> bool:
-    """Return whether a message that was a question addresses the bot no more, as it stands now.
-
-    Whether the bot listens in its thread by now, or answers by itself, is another matter: it did
-    when it was asked.
-    """
-    if heard.direct or heard.command or heard.addressed:
-        return False
-    if heard.begins and (rules.auto_answer or known.address.get(_BY_ITSELF)):
-        return heard.to_others
-    return heard.place is None or heard.to_others or heard.may_be_small_talk
 
 
 def _is_answered(known: Arrival | None) -> TypeGuard[Arrival]:

@@ -18,7 +18,6 @@ from core.markdown.code import fences_in
 from core.markdown.locating import Code
 
 _QUOTED = re.compile(r"^ {0,3}>(?:>>)? ?(.*)$")
-_FEWEST_WORDS = 3
 DIRECT_THREAD = "dm"
 """Stands for the thread in a direct message, which has none."""
 LocaleLookup = Callable[[], Awaitable[str | None]]
@@ -67,6 +66,8 @@ class Heard:
     """Whether it mentions the bot, replies to it, or is a command."""
     to_others: bool = False
     """Whether it mentions or replies to somebody else."""
+    others: frozenset[str] = frozenset()
+    """The people among these, by the platform's ids."""
     direct: bool = False
     personal: bool = False
     """As `Location.personal`."""
@@ -140,11 +141,6 @@ class Heard:
         if self.thread is None:
             return None
         return Place(self.platform, self.workspace, self.thread)
-
-    @property
-    def may_be_small_talk(self) -> bool:
-        """Whether it is too little to count as a question where nobody addressed the bot."""
-        return "?" not in self.text and len(self.text.split()) < _FEWEST_WORDS and not self.quote
 
     def as_edit(self, edited_at: str, position: int) -> "Heard":
         """Return an edited message as an event of its own."""

@@ -9,7 +9,7 @@ from adapters.base import ChatAdapter, ready
 from adapters.keeping import Reached, nothing
 from adapters.pulse import Pulse
 from core.errors import DeliveryError, StoreError
-from core.inbox.base import Job
+from core.inbox.base import Job, Kind
 from core.inbox.store import Inbox
 from core.metering import HEALED, NO_METER, Meter
 from core.models import now
@@ -99,7 +99,9 @@ class Janitor:
             return None  # its user is forgotten, and all was removed
         try:
             async with asyncio.timeout(self._lease * _LOOKING):
-                await self._adapters[job.arrival.platform].tidy(job)
+                adapter = self._adapters[job.arrival.platform]
+                is_offer = job.arrival.kind is Kind.OFFER
+                await (adapter.unreact(job) if is_offer else adapter.tidy(job))
         except DeliveryError as error:
             useless, why = error.permanent, str(error)
         except TimeoutError:

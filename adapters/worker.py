@@ -36,6 +36,7 @@ STEPS = (
     "turn stored",
     "answer shown",
     "refusal shown",
+    "reacted",
     "retracted",
     "ending",
     "settled",
@@ -267,6 +268,7 @@ class Worker:
             agent=self._agent,
             adapter=self._adapters[arrival.platform],
             sessions=self._sessions,
+            inbox=self._inbox,
             holding=holding,
             checked=self._checked,
         )

@@ -17,6 +17,8 @@ from adapters.access.whereabouts import Whereabouts
 from adapters.base import ChatPlatform
 from adapters.desk import FrontDesk
 from adapters.guide import Guide
+from adapters.intake.attention import Attention
+from adapters.intake.deciding import Deciding
 from adapters.janitor import Janitor
 from adapters.platform_clock import PlatformClock
 from adapters.unreadable import place_of, without_text
@@ -37,6 +39,7 @@ from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.budgets.store import Limits as TokenLimits
 from core.budgets.store import TokenBudgets
+from core.channels.exchanges import Exchanges
 from core.channels.store import ChannelRules, Conversations
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
@@ -98,14 +101,22 @@ class Bot:
         roster = Roster(staff, opened.course_file.staff)
         whereabouts = Whereabouts(rules, guide, readers, described)
         self._clocks = {name: PlatformClock(name) for name in ("discord", "slack")}
+        conversations = Conversations(opened.engine)
         desk = FrontDesk(
             inbox=self.inbox,
             rules=rules,
-            conversations=Conversations(opened.engine),
+            conversations=conversations,
             sessions=opened.sessions,
             pseudonyms=Pseudonyms(opened.keys.pseudonym),
             whereabouts=whereabouts,
             standing=Standing(whereabouts, roster),
+            attention=Attention(
+                inbox=self.inbox,
+                conversations=conversations,
+                exchanges=Exchanges(opened.engine),
+                sessions=opened.sessions,
+                deciding=Deciding(opened.local),
+            ),
             handbook=COURSE.course_id,
             clocks=self._clocks,
         )

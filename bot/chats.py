@@ -26,6 +26,7 @@ from core.access.roster import Roster
 from core.access.staff_store import StaffStore
 from core.budgets.store import Limits, TokenBudgets
 from core.channels.beside import Panels
+from core.channels.exchanges import Exchanges
 from core.channels.store import ChannelRules, Conversations
 from core.disclosure import Disclosure
 from core.feedback.store import Feedback
@@ -83,6 +84,7 @@ class ChatServices:
             inbox=self.inbox,
             places=self.places(),
             conversations=Conversations(self.opened.engine),
+            exchanges=Exchanges(self.opened.engine),
             panels=Panels(self.opened.engine),
             rules=self.rules,
             feedback=Feedback(self.opened.engine),

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.access.staff_store import StaffRow
 from core.budgets.store import Scope, TokenUsageRow
 from core.channels.beside import PanelRow
+from core.channels.exchanges import ExchangeRow
 from core.channels.store import ChannelRulesRow, ConversationRow
 from core.database import Base, reading
 from core.feedback.store import VoteRow
@@ -59,7 +60,7 @@ def _about(
     user_ids: Sequence[str], direct: Iterable[tuple[str, str, str]]
 ) -> Iterator[tuple[type[Base], ColumnElement[bool]]]:
     """Yield the tables that hold anything of people, each with which rows are a person's."""
-    for row in (SessionRow, TurnRow, VoteRow, InboxRow, StaffRow):
+    for row in (SessionRow, TurnRow, VoteRow, InboxRow, StaffRow, ExchangeRow):
         yield row, row.user_id.in_(user_ids)
     own_events = select(InboxRow.key).where(InboxRow.user_id.in_(user_ids))
     yield PostRow, PostRow.key.in_(own_events)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from core.budgets.store import TokenBudgets
 from core.channels.beside import Panels
+from core.channels.exchanges import Exchanges
 from core.channels.rules import Rules
 from core.channels.store import ChannelRules, Conversations, Place
 from core.feedback.store import Feedback
@@ -50,6 +51,7 @@ class PersonalData:
         inbox: Inbox,
         places: InboxPlaces,
         conversations: Conversations,
+        exchanges: Exchanges,
         panels: Panels,
         rules: ChannelRules,
         feedback: Feedback,
@@ -59,6 +61,7 @@ class PersonalData:
         self._inbox = inbox
         self._places = places
         self._conversations = conversations
+        self._exchanges = exchanges
         self._panels = panels
         self._rules = rules
         self._feedback = feedback
@@ -92,6 +95,7 @@ class PersonalData:
                 await self._feedback.forget_user(user_id),
             )
             await self._budgets.forget_user(user_id)
+            await self._exchanges.forget_user(user_id)
         await self._forget_direct(direct)  # what came meanwhile
         return total
 

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.budgets.store import TokenUsageRow, has_expired
 from core.channels import beside
 from core.channels.beside import PanelRow
+from core.channels.exchanges import ExchangeRow
 from core.channels.store import ConversationRow
 from core.closed_windows import ClosedWindowRow
 from core.database import write
@@ -52,6 +53,7 @@ class Retention:
         """
         moment = moment or now()
         steps = [(_counts, moment - _LIMITS_KEPT), (_windows, moment - _LIMITS_KEPT)]
+        steps += [(_exchanges, moment - _LIMITS_KEPT)]
         steps += [(_buried, moment - _BURIED_FOR), (_tokens, moment)]
         steps.append((_pending, moment - _PENDING_FOR))
         steps.append((_panels, moment - min(beside.KEPT, self._kept_for or beside.KEPT)))
@@ -141,6 +143,11 @@ def _counts(db: Connection, before: datetime) -> int:
     key = tuple_(row.subject, row.minute)
     old = select(row.subject, row.minute).where(row.minute < before).limit(_BATCH)
     return _count(db, delete(row).where(key.in_(old)))
+
+
+def _exchanges(db: Connection, before: datetime) -> int:
+    """Delete which people talked to each other, all at once: they are few."""
+    return _count(db, delete(ExchangeRow).where(ExchangeRow.until < before))
 
 
 def _windows(db: Connection, before: datetime) -> int:

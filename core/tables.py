@@ -5,6 +5,7 @@ import core.access.store
 import core.budgets.store
 import core.catalogue
 import core.channels.beside
+import core.channels.exchanges
 import core.channels.store
 import core.closed_windows
 import core.feedback.store

@@ -10,6 +10,7 @@ from core.access.staff_store import StaffRow
 from core.access.store import CourseGrantRow, TenantRow
 from core.budgets.store import Scope, TokenUsageRow
 from core.channels.beside import PanelRow
+from core.channels.exchanges import ExchangeRow
 from core.channels.store import ChannelRulesRow, ConversationRow
 from core.database import reading, write
 from core.feedback.store import VoteRow
@@ -60,7 +61,8 @@ def _forget(db: Connection, platform: str, workspace: str) -> int:
     for part in _parts(sessions):
         db.execute(delete(TurnRow).where(TurnRow.session_id.in_(part)))
         db.execute(delete(SessionRow).where(SessionRow.session_id.in_(part)))
-    for row in (ChannelRulesRow, ConversationRow, PanelRow, CourseGrantRow, StaffRow):
+    of_places = (ChannelRulesRow, ConversationRow, ExchangeRow, PanelRow)
+    for row in (*of_places, CourseGrantRow, StaffRow):
         db.execute(delete(row).where(row.platform == platform, row.workspace == workspace))
     # The operator's own stays known: no workspace that comes later may take its place.
     met = (TenantRow.platform == platform, TenantRow.workspace == workspace, ~TenantRow.home)

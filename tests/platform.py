@@ -12,6 +12,7 @@ from adapters.base import PostKeeper
 from adapters.pacing import Pacing
 from core.errors import DeliveryError
 from core.inbox.base import Job, Posted
+from core.inbox.crowds import Twin
 from core.models import AgentRequest, AgentResponse
 
 PLACEHOLDER = "Searching the book …"
@@ -129,10 +130,12 @@ class PlatformAdapter:
         await reply.begin()
         return reply
 
-    async def tell(self, job: Job, keeper: PostKeeper, sentence: str) -> None:
+    async def tell(
+        self, job: Job, keeper: PostKeeper, sentence: str, link: str | None = None
+    ) -> None:
         """Reply to the message: here nothing is shown to one reader alone."""
         reply = await self.open(job, keeper)
-        await reply.say(sentence)
+        await reply.say(sentence if link is None else f"{sentence} {link}")
 
     async def notify(self, job: Job, sentence: str) -> None:
         await self.send(
@@ -154,6 +157,16 @@ class PlatformAdapter:
     async def retract(self, job: Job) -> None:
         for id in job.posted.messages:
             await self._delete(id)
+
+    async def react(self, job: Job) -> None:
+        address = job.arrival.address
+        await self.send(None, "react", message=_question(job), channel=address["channel"])
+
+    async def unreact(self, job: Job) -> None:
+        await self.send(None, "unreact", message=_question(job))
+
+    async def link(self, job: Job, twin: Twin) -> str | None:
+        return f"https://chat.example/{twin.messages[0]}"
 
     async def tidy(self, job: Job) -> None:
         for id in await self.send(None, "list", answers=_question(job)):

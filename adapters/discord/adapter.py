@@ -10,7 +10,7 @@ import discord
 
 from adapters.base import PlatformReply, PostKeeper
 from adapters.desk import FrontDesk, Received
-from adapters.discord import catch_up, surroundings, threads
+from adapters.discord import catch_up, reactions, surroundings, threads
 from adapters.discord.about import About
 from adapters.discord.changed import Change, Deleted, Edited, GoneChannel, Shard
 from adapters.discord.clicks import AnswerButton, Clicks, CourseMenu
@@ -48,6 +48,7 @@ from core.access.tenants import Tenant
 from core.closed_windows import ClosedWindows
 from core.errors import DeliveryError, StoreError
 from core.inbox.base import Job, Unheard
+from core.inbox.crowds import Twin
 from core.leases import Leases
 from core.metering import NO_METER, Meter
 from core.models import AgentRequest
@@ -160,11 +161,13 @@ class DiscordAdapter:
         await threads.rename(self._client, Rest(self._client, keeper.check), job)
         return reply
 
-    async def tell(self, job: Job, keeper: PostKeeper, sentence: str) -> None:
+    async def tell(
+        self, job: Job, keeper: PostKeeper, sentence: str, link: str | None = None
+    ) -> None:
         """Tell the asker a sentence: alone after a command, else as a reply to the message."""
         if job.arrival.told_to_wait:
             keeper.doubt()
-        await tell(self._client, job, keeper, sentence)
+        await tell(self._client, job, keeper, sentence, link)
 
     async def notify(self, job: Job, sentence: str) -> None:
         """Tell the asker something while the question waits, as `tell` does."""
@@ -188,6 +191,18 @@ class DiscordAdapter:
         """Remove what was posted for a job, and its question from its thread's name."""
         await retract(self._client, job)
         await threads.close(self._client, self._rest, job)
+
+    async def react(self, job: Job) -> None:
+        """Show a reaction on a job's message."""
+        await reactions.react(self._client, job)
+
+    async def unreact(self, job: Job) -> None:
+        """Remove the reaction of an offer."""
+        await reactions.unreact(self._client, job)
+
+    async def link(self, job: Job, twin: Twin) -> str | None:
+        """Return a link to an answer."""
+        return reactions.link(twin)
 
     async def tidy(self, job: Job) -> None:
         """Remove messages of ours that answer a job's question and that nobody knows of."""
@@ -227,6 +242,15 @@ class DiscordAdapter:
             sent_at=discord.utils.snowflake_time(message_id),
         )
         await self._intake.begin(channel_id, lambda: self._desk.deleted(unheard, moment))
+
+    async def reacted(self, data: Json) -> None:
+        """Have a question answered whose offer somebody takes up."""
+        reaction = reactions.read_reaction(data)
+        if reaction.emoji != reactions.OFFER or reaction.user == self._me.id:
+            return
+        key, who = message_key(self._me.id, reaction.message), str(reaction.user)
+        presence = reactions.presence_at(self._client, reaction)
+        await self._intake.begin(reaction.channel, lambda: self._desk.take_up(key, who, presence))
 
     async def gone(self, channel_id: int) -> None:
         """Have all that was asked in a deleted channel or thread forgotten."""

@@ -79,6 +79,10 @@ class Listener(Protocol):
         """A message is gone."""
         ...
 
+    async def reacted(self, data: Json) -> None:
+        """Somebody added a reaction to a message; `data` is its payload."""
+        ...
+
     async def gone(self, channel_id: int) -> None:
         """A channel or thread is gone."""
         ...
@@ -254,6 +258,11 @@ class Client(commands.AutoShardedBot):
             for message in filter(None, map(snowflake, mapping(data)["ids"])):
                 await self._listener.deleted(channel, message)
 
+    async def on_raw_reaction(self, data: Json) -> None:
+        """Hand a reaction on."""
+        with self.unreadable.contained("MESSAGE_REACTION_ADD", mapping(data).get("message_id")):
+            await self._listener.reacted(mapping(data))
+
     async def on_raw_gone_channel(self, data: Json) -> None:
         """Hand the deletion of a thread or a channel on, which includes that of its threads."""
         with self.unreadable.contained("CHANNEL_DELETE", mapping(data).get("id")):
@@ -383,5 +392,7 @@ def _intents(*, message_content: bool) -> discord.Intents:
     intents.guilds = True
     intents.guild_messages = True
     intents.dm_messages = True
+    intents.guild_reactions = True
+    intents.dm_reactions = True
     intents.message_content = message_content
     return intents

@@ -20,6 +20,7 @@ READ_RAW = {
     "MESSAGE_UPDATE": "raw_edit",
     "MESSAGE_DELETE": "raw_deletion",
     "MESSAGE_DELETE_BULK": "raw_bulk_deletion",
+    "MESSAGE_REACTION_ADD": "raw_reaction",
     "THREAD_DELETE": "raw_gone_channel",
     "CHANNEL_DELETE": "raw_gone_channel",
 }

@@ -128,6 +128,7 @@ def heard_message(
         answers=str(answers.id) if answers is not None else None,
         addressed=mentioned or answers is not None,
         to_others=_mentions_others(message, me, own_role) or (speaks_to_other and not mentioned),
+        others=frozenset(str(one) for one in _people_in(message, me, replied=replied)),
         direct=message.guild_id is None,
         personal=message.guild_id is None,
         begins=place.in_forum and message.id == message.channel_id,
@@ -303,10 +304,17 @@ def _mentions(message: RawMessage, me: discord.ClientUser, own_role: discord.Rol
 def _mentions_others(
     message: RawMessage, me: discord.ClientUser, own_role: discord.Role | None
 ) -> bool:
-    known = {me.id, message.author.id}
-    users = [user for user in message.mentions if user.id not in known and not user.bot]
     roles = message.mention_roles - ({own_role.id} if own_role is not None else set())
-    return bool(users or roles or message.mention_everyone)
+    return bool(_people_in(message, me) or roles or message.mention_everyone)
+
+
+def _people_in(
+    message: RawMessage, me: discord.ClientUser, replied: RawMessage | None = None
+) -> list[int]:
+    """Return the other people that a message mentions, or replies to."""
+    users = [*message.mentions, *([replied.author] if replied is not None else [])]
+    known = {me.id, message.author.id}
+    return [user.id for user in users if user.id not in known and not user.bot]
 
 
 def _message_address(message: RawMessage, *, opens_thread: bool) -> dict[str, Any]:

@@ -76,9 +76,15 @@ def growing(
     return Post(parts[0] + _GOES_ON, (Button.STOP,), request_id)
 
 
-def sentence(text: str, choice: Choice | None = None) -> Post:
-    """Return one of our own sentences, which may name what a reader wrote, above its menu."""
+def sentence(text: str, choice: Choice | None = None, link: str | None = None) -> Post:
+    """Return one of our own sentences, which may name what a reader wrote, above its menu.
+
+    Args:
+        link: An address of the platform's or the book's, which is shown after it.
+    """
     shown = split(as_written(text).strip() or _NOTHING, LONGEST_MESSAGE, count=utf16_length)[0]
+    if link is not None:
+        shown = f"{shown} [{i18n.text('speaking-link')}](<{link}>)"
     return Post(shown, choice=choice)
 
 

@@ -7,6 +7,7 @@ PERMISSIONS = discord.Permissions(
     send_messages=True,
     send_messages_in_threads=True,
     create_public_threads=True,
+    add_reactions=True,
     attach_files=True,
     embed_links=True,
     read_message_history=True,

@@ -93,7 +93,13 @@ class DiscordReply(GrowingReply[Post]):
         await self._shown.show(0, post)
 
 
-async def tell(client: discord.Client, job: Job, keeper: PostKeeper, sentence: str) -> None:
+async def tell(
+    client: discord.Client,
+    job: Job,
+    keeper: PostKeeper,
+    sentence: str,
+    link: str | None = None,
+) -> None:
     """Tell the asker a sentence, as `ChatAdapter.tell` does.
 
     An interaction's response is seen by all or by the asker alone from the moment on in which it
@@ -102,7 +108,7 @@ async def tell(client: discord.Client, job: Job, keeper: PostKeeper, sentence: s
     before that was known: a slow database, or another process that was sent it as well.
     """
     address, rest = Address.of(job), Rest(client, keeper.check)
-    post = outbound.sentence(sentence, choice_of(job.arrival))
+    post = outbound.sentence(sentence, choice_of(job.arrival), link)
     if not address.of_interaction:
         await _show(Shown(rest, job, keeper), post)
         return

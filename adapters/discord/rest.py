@@ -161,6 +161,10 @@ class Rest:
         route = Route("GET", _MESSAGE, channel_id=channel, message_id=message)
         return dict(mapping(await self._request(route)))
 
+    async def call(self, route: Route) -> None:
+        """Make a request that has no body and may be made again."""
+        await self._request(route)
+
     async def is_member(self, guild: str, user: str) -> bool:
         """Return whether somebody is a member of a server that the bot is a member of."""
         route = Route("GET", "/guilds/{guild_id}/members/{user_id}", guild_id=guild, user_id=user)

@@ -9,6 +9,7 @@ from adapters.base import PlatformReply, PostKeeper
 from adapters.in_time import Unhurried
 from adapters.intake.acceptor import Intake
 from adapters.intake.question_context import QuestionContext
+from adapters.slack import reactions
 from adapters.slack.address import Address
 from adapters.slack.agent_sessions import Sessions
 from adapters.slack.catch_up import CatchUp
@@ -26,6 +27,7 @@ from adapters.slack.workspaces import Workspaces
 from core.access.tenants import Tenant
 from core.errors import ConfigurationError, DeliveryError
 from core.inbox.base import Job
+from core.inbox.crowds import Twin
 from core.installations.store import Installed
 from core.models import AgentRequest
 
@@ -143,9 +145,11 @@ class SlackAdapter:
         asker = await self._asker(job)
         return await SlackReply.open(self._workspaces, job, keeper, session, asker=asker)
 
-    async def tell(self, job: Job, keeper: PostKeeper, sentence: str) -> None:
+    async def tell(
+        self, job: Job, keeper: PostKeeper, sentence: str, link: str | None = None
+    ) -> None:
         """Tell the asker a sentence, alone but where Slack shows nothing to one reader."""
-        await tell(self._workspaces, job, keeper, sentence)
+        await tell(self._workspaces, job, keeper, sentence, link)
 
     async def notify(self, job: Job, sentence: str) -> None:
         """Tell the asker something while the question waits, as `tell` does."""
@@ -167,6 +171,18 @@ class SlackAdapter:
     async def retract(self, job: Job) -> None:
         """Remove what was posted for a job."""
         await retract(self._workspaces, job)
+
+    async def react(self, job: Job) -> None:
+        """Show a reaction on a job's message."""
+        await reactions.react(self._workspaces, job)
+
+    async def unreact(self, job: Job) -> None:
+        """Remove the reaction of an offer."""
+        await reactions.unreact(self._workspaces, job)
+
+    async def link(self, job: Job, twin: Twin) -> str | None:
+        """Return a link to an answer."""
+        return await reactions.link(self._workspaces, job, twin)
 
     async def tidy(self, job: Job) -> None:
         """Remove messages of ours that answer a job's question and that nobody knows of."""

@@ -26,12 +26,14 @@ from adapters.slack.home import Home
 from adapters.slack.inbound import (
     PLATFORM,
     Origin,
+    Spot,
     heard_message,
     message_key,
     moment_of,
     position_of,
 )
 from adapters.slack.questions import Questions
+from adapters.slack.reactions import OFFER
 from adapters.unreadable import Unreadable, place_of, without_text
 from core.inbox.base import Acceptance, Unheard
 from core.models import now
@@ -91,6 +93,7 @@ class Events:
             once=self._once,
             aside=self._aside,
         ).register(app)
+        app.event("reaction_added")(self._reacted)
         app.event("app_uninstalled")(self._uninstalled)
         app.event("tokens_revoked")(self._revoked)
         app.event(re.compile(".*"))(_passed_over)
@@ -118,6 +121,20 @@ class Events:
         origin = _origin(body, context)
         response = await self._take_in(origin, event, lambda: self._change(event, origin))
         return response or BoltResponse(status=200)
+
+    async def _reacted(self, body: Json, context: AsyncBoltContext) -> BoltResponse | None:
+        """Have a question answered whose offer somebody takes up."""
+        event, origin = body["event"], _origin(body, context)
+        item: Json = event.get("item") or {}
+        channel, ts = item.get("channel"), item.get("ts")
+        if event.get("reaction") != OFFER or not channel or not ts or event["user"] == origin.me:
+            return None
+        spot = Spot(origin.team, origin.enterprise, str(channel), str(event["user"]))
+        key = message_key(origin.team, spot.channel, str(ts))
+        place = (origin.team, spot.channel)
+        return await self._once(
+            (*place, ts, OFFER, spot.user), place, lambda: self._questions.take_up(key, spot)
+        )
 
     async def _receive(self, event: Json, origin: Origin) -> Received | None:
         heard = await self._heard(event, origin)

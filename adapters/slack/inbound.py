@@ -116,6 +116,7 @@ def heard_message(event: Json, origin: Origin, *, beside: str | None = None) -> 
         parts=files_of(event, Whose.QUESTION) + files_shared(event),
         addressed=origin.me in everybody,
         to_others=bool(everybody - {origin.me, author}),
+        others=frozenset(one for one in everybody - {origin.me, author} if one[:1] in "UW"),
         direct=direct,
         begins=thread is None and not direct and bool(said.text),
         outsider=from_app or _is_guest(event, origin),

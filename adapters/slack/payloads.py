@@ -153,7 +153,9 @@ _EVENT = _an_object(
         "message": _MESSAGE,
         "previous_message": _MESSAGE,
         "assistant_thread": _THREAD,
-        "item": _an_object({"channel": _text}),
+        "item": _an_object({"type": _text, "channel": _text, "ts": _ts}),
+        "reaction": _text,
+        "item_user": _text,
         "tokens": _an_object({"bot": _list_of(_text), "oauth": _list_of(_text)}),
         "inputs": _an_object({}),
     }

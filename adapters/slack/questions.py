@@ -169,6 +169,10 @@ class Questions:
         """Have the desk decide, which finds out who asks."""
         return await self._desk.receive(self._people.introduced(heard))
 
+    async def take_up(self, key: str, spot: Spot) -> Received | None:
+        """Have a question answered that the bot offered to answer, as `FrontDesk.take_up` does."""
+        return await self._desk.take_up(key, spot.user, self._people.presence_of(spot))
+
     async def redo(self, heard: Heard, original: str) -> Received | None:
         """Have the desk decide about an edited question, as about a new one."""
         return await self._desk.redo(self._people.introduced(heard), original)

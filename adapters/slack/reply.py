@@ -101,14 +101,20 @@ class SlackReply(GrowingReply[Post]):
         await self._shown.grow(growing)
 
 
-async def tell(workspaces: Workspaces, job: Job, keeper: PostKeeper, sentence: str) -> None:
+async def tell(
+    workspaces: Workspaces,
+    job: Job,
+    keeper: PostKeeper,
+    sentence: str,
+    link: str | None = None,
+) -> None:
     """Tell the asker a sentence, as `ChatAdapter.tell` does.
 
     In a direct message it is a message like any other, which nobody else reads.
     """
     address = Address.of(job)
     rest = await Rest.of(workspaces, (address.team, address.enterprise), keeper.check)
-    post = outbound.sentence(sentence, choice_of(job.arrival))
+    post = outbound.sentence(sentence, choice_of(job.arrival), link)
     if address.is_private and address.question is not None:
         messages = Shown(rest, job, keeper)
         try:

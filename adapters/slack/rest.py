@@ -143,6 +143,12 @@ class Rest:
         shown = blocks(post, escape_code=self.workspace.escape_code)
         return {"text": fallback(post), "blocks": shown, **_QUIET}
 
+    # --- reactions and links ------------------------------------------------------------
+
+    async def change_reaction(self, method: str, channel: str, ts: str, name: str) -> None:
+        """Add or remove a reaction of the bot's, as often as it takes."""
+        await self._repeated(method, {"channel": channel, "timestamp": ts, "name": name})
+
     # --- streams ------------------------------------------------------------------------
 
     def may_begin_stream(self) -> bool:

@@ -14,7 +14,7 @@ from core.backup.manifest import BackedUpTable
 from core.database import UtcDateTime
 from core.tables import METADATA
 
-MOMENTARY: Final = frozenset({"closed_windows", "gateway_sessions", "leases"})
+MOMENTARY: Final = frozenset({"closed_windows", "exchanges", "gateway_sessions", "leases"})
 """Tables whose rows are over within minutes: they are in no backup."""
 _FORMER: Final = frozenset({"install_states"})
 """Tables that earlier versions had, and that a later migration drops."""

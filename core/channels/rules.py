@@ -11,7 +11,7 @@ class FollowUps(StrEnum):
     """When a thread that the bot opened is answered without a mention."""
 
     UNTIL_PEOPLE_TALK = "until-people-talk"
-    """Always, until people talk to each other; a mention brings the bot back."""
+    """Whenever a message is meant for the bot; what people say to each other is left alone."""
     MENTION = "mention"
     """Never: every question has to mention the bot."""
 

@@ -52,7 +52,10 @@ class Accepting:
         }
         if db.scalar(self._insert, values) is None:  # another process was quicker by a moment
             return Accepted(Acceptance.KNOWN)
-        if arrival.kind is Kind.ASK:
+        if arrival.kind.is_reaction:
+            self.advance(db, arrival.platform, arrival.channel, arrival.position)
+            acceptance = Acceptance.NEW
+        elif arrival.kind is Kind.ASK:
             acceptance = self._question(db, arrival, standing, moment)
         else:
             acceptance = self._change(db, arrival, standing, moment)

@@ -22,6 +22,15 @@ class Kind(StrEnum):
     """The question was edited: its answer is written anew, where it stands."""
     FORGET = "forget"
     """The question was deleted: its turn is forgotten and its answer removed."""
+    OFFER = "offer"
+    """It may be a question: a reaction offers to answer, and becomes ASK when it is taken up."""
+    THANK = "thank"
+    """The bot was thanked, which gets a reaction."""
+
+    @property
+    def is_reaction(self) -> bool:
+        """Whether a reaction is all that is shown."""
+        return self in (Kind.OFFER, Kind.THANK)
 
 
 class State(StrEnum):
@@ -69,6 +78,9 @@ class Arrival:
     """The platform's own time of the event; none: it came just now."""
     told_to_wait: bool = False
     """Whether its asker was told, while it waited, that it does."""
+    gist: str | None = None
+    """The same for the same question where several people may ask it at once; None: it stands in
+    a conversation, or is private."""
 
     @property
     def locale(self) -> str | None:

@@ -21,7 +21,12 @@ _FORGETTING: dict[str, Any] = {
 }
 """What makes an event that is being answered the order to remove its own answer."""
 _TO_BE_FORGOTTEN = (InboxRow.user_id == FORGOTTEN_USER) & InboxRow.about.is_not(None)
-_BLANK: dict[str, Any] = {"user_id": FORGOTTEN_USER, "address": {}, "session_id": None}
+_BLANK: dict[str, Any] = {
+    "user_id": FORGOTTEN_USER,
+    "address": {},
+    "session_id": None,
+    "gist": None,
+}
 _IS_PENDING = and_(InboxRow.request.is_not(None), or_(~is_waiting(), InboxRow.refusal.is_not(None)))
 """A question that was asked for its course; its asker may have been so quick that it is not
 known to be told yet."""

@@ -100,6 +100,7 @@ class InboxRow(Base):
     """Of an event that waits with a refusal: what it is to be settled as."""
     told_to_wait: Mapped[bool] = mapped_column(default=False, server_default=false())
     heal_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
+    gist: Mapped[str | None] = mapped_column(Text)
 
 
 class PostRow(Base):
@@ -165,6 +166,7 @@ def values_of(arrival: Arrival) -> dict[str, Any]:
         "settlement": arrival.settles.value if arrival.refusal is not None else None,
         "token_expires_at": arrival.token_expires_at,
         "sent_at": arrival.sent_at,
+        "gist": arrival.gist,
     }
 
 
@@ -192,6 +194,7 @@ def arrival_from(row: InboxRow | Row[Any], token: str | None = None) -> Arrival:
         token_expires_at=row.token_expires_at,
         sent_at=row.sent_at,
         told_to_wait=row.told_to_wait,
+        gist=row.gist,
     )
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.database import reading, write
-from core.inbox import claiming, forgetting, holding, waiting
+from core.inbox import claiming, crowds, forgetting, holding, offers, waiting
 from core.inbox.accepting import Accepting
 from core.inbox.audience import Settlement
 from core.inbox.base import (
@@ -235,6 +235,7 @@ class Inbox:
             ended = update(InboxRow).where(*own).values(heal_at=heal_at, lease_until=None)
             db.execute(ended)
             if heal_at is None:
+                db.execute(offers.vanish(job))
                 forgotten = (*own, InboxRow.user_id == FORGOTTEN_USER)
                 db.execute(update(InboxRow).where(*forgotten).values(address={}))
 
@@ -277,6 +278,33 @@ class Inbox:
             rows = await db.scalars(asking.order_by(InboxRow.accepted_at, InboxRow.key))
             return [answered_from(row) for row in rows]
 
+    async def take_up(
+        self, key: str, request: AgentRequest | None = None, moment: datetime | None = None
+    ) -> bool:
+        """Have a question answered that was offered to be; False: the offer has vanished.
+
+        Args:
+            request: What is asked now, where the message was edited.
+        """
+        taken = offers.take_up(key, moment or now(), request)
+        return await write(self._engine, lambda db: db.scalar(taken), urgent=True) is not None
+
+    async def withdraw(self, key: str, moment: datetime | None = None) -> None:
+        """Have an offer vanish at once, as its message was edited or deleted."""
+        gone = offers.withdraw(key, moment or now())
+        await write(self._engine, lambda db: db.execute(gone), urgent=True)
+
+    async def first_of_crowd(self, job: Job) -> crowds.Twin | None:
+        """Return the event that asked the same question just before; None: there is none."""
+        if job.arrival.gist is None:
+            return None
+        async with reading(self._engine) as db:
+            row = (await db.execute(crowds.first_of(job))).one_or_none()
+            if row is None:
+                return None
+            posts = await db.scalars(crowds.posts_of(row.key))
+            return crowds.twin_from(row, tuple(posts))
+
     async def pending_request(self, request_id: UUID) -> AgentRequest | None:
         """Return a question that waits for its course; None: it does not wait."""
         async with reading(self._engine) as db:
@@ -310,7 +338,8 @@ class Inbox:
 
     async def has_lane(self, lane: str, *, before: int | None = None) -> bool:
         """Return whether there ever was an event in a lane, at all or before a position."""
-        there = [InboxRow.lane == lane]
+        reactions = [kind.value for kind in Kind if kind.is_reaction]
+        there = [InboxRow.lane == lane, InboxRow.kind.not_in(reactions)]
         if before is not None:
             there.append(InboxRow.position < before)
         async with reading(self._engine) as db:
@@ -390,6 +419,9 @@ class Inbox:
         }
         if job.arrival.pending is not None and state is State.DONE:
             del ended["request"]  # it waits until its course is chosen
+        if settlement is Settlement.OFFERED:
+            del ended["request"]  # it waits until it is taken up, or vanishes
+            ended["heal_at"] = moment + offers.LASTS
 
         def end(db: Connection) -> None:
             if holding.write(db, job, InboxRow.kind, **ended) == Kind.FORGET:

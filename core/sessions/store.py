@@ -152,6 +152,12 @@ class SessionStore:
             _check_course(session.session_id, session.course_id, request.course_id)
             return Recollection(turns=await _latest(db, session.session_id, limit))
 
+    async def latest(self, session_id: UUID) -> ConversationTurn | None:
+        """Return the latest turn of a session that is not forgotten; None: there is none."""
+        async with reading(self._engine) as db:
+            turns = await _latest(db, session_id, 1)
+        return turns[0] if turns else None
+
     async def first_question(self, session_id: UUID) -> str:
         """Return what a session began with; empty where there is no turn."""
         query = _turns(session_id).order_by(TurnRow.turn_number).limit(1)

@@ -13,6 +13,7 @@ from core.access.staff_store import StaffStore
 from core.access.tenants import Tenant
 from core.budgets.store import Limits, TokenBudgets
 from core.channels.beside import Panels
+from core.channels.exchanges import Exchanges
 from core.channels.rules import Rules
 from core.channels.store import ChannelRules, Conversations, Place
 from core.disclosure import Disclosure
@@ -110,6 +111,7 @@ def personal(engine: AsyncEngine) -> PersonalData:
         inbox=inbox,
         places=InboxPlaces(engine),
         conversations=Conversations(engine),
+        exchanges=Exchanges(engine),
         panels=Panels(engine),
         rules=ChannelRules(engine),
         feedback=Feedback(engine),

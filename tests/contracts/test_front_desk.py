@@ -8,7 +8,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.access.membership import Membership
@@ -18,6 +17,10 @@ from adapters.access.whereabouts import Whereabouts
 from adapters.desk import FrontDesk, Received
 from adapters.guide import Guide, Shelfmark
 from adapters.heard import Heard
+from adapters.intake.attention import Attention
+from adapters.intake.chat_line import ChatLine
+from adapters.intake.deciding import ASKED, Decision
+from adapters.intake.intents import Band, Intent
 from adapters.platform_clock import PlatformClock
 from bot.secrets import Pseudonyms
 from core import i18n
@@ -28,8 +31,9 @@ from core.access.staff_store import StaffStore
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.catalogue import Catalogue, Edition
+from core.channels.exchanges import Exchanges
 from core.channels.rules import Askers, FollowUps, OperatorRules, Rules
-from core.channels.store import ChannelRules, ConversationRow, Conversations, Place
+from core.channels.store import ChannelRules, Conversations, Place
 from core.inbox.base import Acceptance, Kind, Posted, Unheard, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
@@ -56,6 +60,18 @@ class Shelf(Guide):
 def _mark(course_id: str) -> Shelfmark:
     edition = Edition(uuid4(), course_id, f"c-{course_id}", "mini", 8, NOON, 10, 2)
     return Shelfmark(Course(course_id=course_id, title=course_id.title()), edition)
+
+
+class ByMarks:
+    """Takes a question mark for a question, dots for half of one, and "thank" for thanks."""
+
+    async def decide(self, line: ChatLine) -> Decision:
+        if "thank" in line.text:
+            return Decision(Intent.THANKS, Band.SPEAK if line.addressed else Band.SILENT)
+        if line.addressed:
+            return ASKED
+        marks = {"?": Band.SPEAK, "…": Band.OFFER}
+        return Decision(Intent.FOLLOW_UP, marks.get(line.text[-1], Band.SILENT))
 
 
 class Reception:
@@ -101,6 +117,13 @@ class Reception:
             pseudonyms=Pseudonyms(b"key"),
             whereabouts=whereabouts,
             standing=Standing(whereabouts, Roster(self.staff, staff or {})),
+            attention=Attention(
+                inbox=self.inbox,
+                conversations=self.conversations,
+                exchanges=Exchanges(engine),
+                sessions=self.sessions,
+                deciding=ByMarks(),
+            ),
             handbook="handbook",
             clocks=clocks,
         )
@@ -405,48 +428,108 @@ class TestThreads:
     async def test_other_threads_do(self, reception: Reception) -> None:
         assert await reception.desk.receive(in_thread(2)) is None
 
-    async def test_it_falls_silent_when_people_talk_to_each_other(
+    async def test_an_exchange_of_two_people_is_left_alone_and_nothing_else(
         self, reception: Reception
     ) -> None:
         await self.begun(reception)
-        to_ben = in_thread(2, "What do you think, is it right?", to_others=True)
+        to_ben = in_thread(2, "What do you think?", to_others=True, others=frozenset({"ben"}))
         assert await reception.desk.receive(to_ben) is None
-        assert await reception.desk.receive(in_thread(3)) is None
+        assert await reception.desk.receive(in_thread(3, "Is it right?", user="ben")) is None
+        assert await reception.desk.receive(in_thread(4, "Do you think so?")) is None
+        assert await reception.desk.receive(in_thread(5, "And a nucleus?", user="cem")) is not None
 
-    async def test_it_is_silent_for_a_while_and_not_for_good(
-        self, reception: Reception, engine: AsyncEngine
-    ) -> None:
-        await self.begun(reception)
-        await reception.desk.receive(in_thread(2, "What do you think?", to_others=True))
-        for minutes, listens in ((14, False), (16, True)):
-            moment = now() - timedelta(minutes=minutes)
-            async with engine.begin() as database:
-                await database.execute(update(ConversationRow).values(last_activity=moment))
-            received = await reception.desk.receive(in_thread(minutes))
-            assert (received is not None) is listens
-
-    async def test_what_was_missed_is_decided_by_when_it_was_said(
+    async def test_an_exchange_is_over_when_both_are_silent_for_a_while(
         self, reception: Reception
     ) -> None:
         await self.begun(reception)
-        await reception.desk.receive(in_thread(2, "What do you think?", to_others=True))
-        silenced = now()
-        listening = silenced + timedelta(hours=2)
-        for number, (minutes, listens) in enumerate(((5, False), (20, True)), 3):
-            said = silenced + timedelta(minutes=minutes)
-            missed = in_thread(number, sent_at=said, listening_since=listening)
-            assert (await reception.desk.receive(missed) is not None) is listens
+        for number, minutes, listens in (
+            (2, 0, False),
+            (3, 4, False),
+            (4, 8, False),
+            (5, 14, True),
+        ):
+            said = NOON + timedelta(minutes=minutes)
+            line = in_thread(number, sent_at=said, to_others=number == 2)
+            assert (await reception.desk.receive(line) is not None) is listens
 
-    async def test_a_mention_brings_it_back(self, reception: Reception) -> None:
+    async def test_who_turns_to_the_bot_has_left_the_exchange(self, reception: Reception) -> None:
         await self.begun(reception)
         await reception.desk.receive(in_thread(2, to_others=True))
         assert await reception.desk.receive(in_thread(3, addressed=True)) is not None
         assert await reception.desk.receive(in_thread(4)) is not None
 
-    async def test_thanks_are_no_question(self, reception: Reception) -> None:
+    async def test_where_staff_paused_it_the_bot_answers_mentions_alone(
+        self, reception: Reception
+    ) -> None:
+        await self.begun(reception)
+        thread = Place("discord", "guild", "thread")
+        await reception.desk.pause(thread)
+        assert await reception.desk.receive(in_thread(2)) is None
+        assert await reception.desk.receive(in_thread(3, addressed=True)) is not None
+        assert await reception.desk.receive(in_thread(4)) is None
+        await reception.desk.resume(thread)
+        assert await reception.desk.receive(in_thread(5)) is not None
+
+    async def test_thanks_are_no_question_and_get_a_reaction_where_they_are_the_bots(
+        self, reception: Reception
+    ) -> None:
         await self.begun(reception)
         assert await reception.desk.receive(in_thread(2, "thank you")) is None
         assert await reception.desk.receive(in_thread(3, "why?")) is not None
+        thanked = await reception.desk.receive(in_thread(4, "thank you", addressed=True))
+        assert thanked is not None
+        assert (thanked.arrival.kind, thanked.arrival.request) == (Kind.THANK, None)
+
+    async def test_an_offer_is_taken_up_by_its_author_and_once(self, reception: Reception) -> None:
+        await self.begun(reception)
+        line = in_thread(2, "or a wall…", sent_at=now())
+        offered = await reception.desk.receive(line)
+        assert offered is not None
+        assert offered.arrival.kind is Kind.OFFER
+        for user, is_taken in (("ben", False), ("ann", True), ("ann", False)):
+            taken = await reception.desk.take_up(line.key, user, replace(line, user=user).presence)
+            assert (taken is not None) is is_taken
+        known = await reception.inbox.of_key(line.key)
+        assert known is not None
+        assert known.kind is Kind.ASK
+        assert known.request is not None
+        assert known.request.query_text == "or a wall…"
+
+    async def test_an_offer_is_gone_when_its_message_is_edited_or_deleted(
+        self, reception: Reception
+    ) -> None:
+        await self.begun(reception)
+        edited, deleted = (in_thread(n, "or a wall…", sent_at=now()) for n in (2, 3))
+        for line in (edited, deleted):
+            assert await reception.desk.receive(line) is not None
+        assert await reception.desk.redo(edited.as_edit("5", 9), edited.key) is None
+        assert await reception.desk.forget(deleted.key, f"{deleted.key}:delete", 9) is None
+        for line in (edited, deleted):
+            assert await reception.desk.take_up(line.key, "ann", line.presence) is None
+
+    async def test_an_edit_that_mentions_the_bot_takes_the_offer_up(
+        self, reception: Reception
+    ) -> None:
+        await self.begun(reception)
+        line = in_thread(2, "or a wall…", sent_at=now())
+        await reception.desk.receive(line)
+        edited = replace(line.as_edit("5", 9), text="What is a wall?", addressed=True)
+        assert await reception.desk.redo(edited, line.key) is not None
+        known = await reception.inbox.of_key(line.key)
+        assert known is not None
+        assert known.request is not None
+        assert known.request.query_text == "What is a wall?"
+
+    async def test_the_same_question_in_a_channel_has_the_same_gist(
+        self, reception: Reception
+    ) -> None:
+        texts = ("What is a cell?", "what is a cell", "What is a wall?")
+        gists = []
+        for number, text in enumerate(texts, 1):
+            received = await reception.desk.receive(heard(number, text))
+            assert received is not None
+            gists.append(received.arrival.gist)
+        assert gists[0] == gists[1] != gists[2]
 
     async def test_follow_ups_can_be_switched_off(self, reception: Reception) -> None:
         await self.begun(reception)

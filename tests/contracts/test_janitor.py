@@ -28,6 +28,10 @@ class Failing:
     def __init__(self) -> None:
         self.error: Exception | None = None
         self.looks = 0
+        self.unreacted = list[str]()
+
+    async def unreact(self, job: Job) -> None:
+        self.unreacted.append(job.arrival.key)
 
     async def tidy(self, job: Job) -> None:
         self.looks += 1

@@ -29,7 +29,9 @@ class Whispering(PlatformAdapter):
         self.tries = 0
         self._failures = [*failures]
 
-    async def tell(self, job: Job, keeper: PostKeeper, sentence: str) -> None:
+    async def tell(
+        self, job: Job, keeper: PostKeeper, sentence: str, link: str | None = None
+    ) -> None:
         async def whisper() -> None:
             self.tries += 1
             if self._failures:
@@ -58,7 +60,9 @@ class Hesitating(PlatformAdapter):
         self.has_told = asyncio.Event()
         self.may_go_on = asyncio.Event()
 
-    async def tell(self, job: Job, keeper: PostKeeper, sentence: str) -> None:
+    async def tell(
+        self, job: Job, keeper: PostKeeper, sentence: str, link: str | None = None
+    ) -> None:
         self.told.append(sentence)
         self.has_told.set()
         await self.may_go_on.wait()

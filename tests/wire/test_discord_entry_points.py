@@ -226,7 +226,7 @@ async def test_a_thread_is_followed_until_people_talk_and_again_on_mention(trial
     back = await trial.answer_to(await world.say(ann, thread, f"{trial.mention} {BELL}"))
     assert BELL_FACT in back.content
     assert not _between(trial, silent[0], back)
-    again = await trial.answer_to(await world.say(bob, thread, COVERED))
+    again = await trial.answer_to(await world.say(ann, thread, COVERED))
     assert COVERED_FACT in again.content
 
 

@@ -1,0 +1,46 @@
+"""Writes into an arrival what was decided about it."""
+
+import hashlib
+import re
+from dataclasses import replace
+
+from adapters.heard import Heard
+from adapters.intake.deciding import Decision
+from adapters.intake.intents import Band, Intent
+from core.inbox.base import Arrival, Kind
+
+META = "meta"
+"""In an arrival's address: what is asked about the last answer, as an `Intent`."""
+OFFERED = "offered"
+"""In an arrival's address: that a reaction offers, or offered, to answer it."""
+_WORDS = re.compile(r"\w+")
+
+
+def decided_on(arrival: Arrival, heard: Heard, decision: Decision) -> Arrival:
+    """Return an arrival as what it was decided to be: a question, a request about one, an offer."""
+    if arrival.request is None:
+        return arrival
+    if decision.intent.is_meta:
+        arrival = replace(arrival, address={**arrival.address, META: decision.intent.value})
+    elif decision.intent is Intent.ASK and decision.band is Band.SPEAK:
+        arrival = replace(arrival, gist=gist_of(heard, arrival))
+    if decision.band is Band.OFFER:
+        arrival = replace(arrival, kind=Kind.OFFER, address={**arrival.address, OFFERED: True})
+    return arrival
+
+
+def meta_of(arrival: Arrival) -> Intent | None:
+    """Return what an arrival asks about the last answer; None: it asks about the book."""
+    found = arrival.address.get(META)
+    return Intent(found) if found in set(Intent) else None
+
+
+def gist_of(heard: Heard, arrival: Arrival) -> str | None:
+    """Return what identical questions have in common; None for one of a conversation."""
+    request = arrival.request
+    alone = heard.thread is not None or heard.private or heard.direct or heard.quote is not None
+    if alone or request is None:
+        return None
+    words = " ".join(_WORDS.findall(heard.text.casefold()))
+    said = "\0".join((request.course_id, heard.section or "", words))
+    return hashlib.sha256(said.encode()).hexdigest() if words else None

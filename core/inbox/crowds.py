@@ -1,0 +1,77 @@
+"""Identical questions that are asked at once in one channel, and the first one of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Row, Select, or_, select, tuple_
+from sqlalchemy.orm import aliased
+
+from core.inbox.audience import Settlement
+from core.inbox.base import Job, Kind, State
+from core.inbox.rows import FORGOTTEN_USER, InboxRow, PostRow
+
+AT_ONCE = timedelta(minutes=1)
+"""How long after a question the same one counts as asked at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """An event that asked the same, and how far its answer has come."""
+
+    waits: bool
+    """Whether its answer is still on its way."""
+    answered: bool
+    workspace: str
+    channel: str
+    thread: str | None
+    messages: tuple[str, ...]
+    """Those that show its answer, by the platform's ids."""
+    address: Mapping[str, Any]
+
+
+def first_of(job: Job) -> Select[Any]:
+    """Return the query for the first event of another person that asked what a job asks."""
+    row, own, gone = InboxRow, aliased(InboxRow), aliased(InboxRow)
+    is_changed = select(gone.key).where(gone.about == row.key).exists()
+    return (
+        select(row)
+        .with_only_columns(
+            row.key, row.state, row.settlement, row.workspace, row.channel, row.thread, row.address
+        )
+        .join(own, own.gist == row.gist)
+        .where(
+            own.key == job.arrival.key,
+            row.key != own.key,
+            row.platform == own.platform,
+            row.workspace == own.workspace,
+            row.channel == own.channel,
+            row.kind == Kind.ASK.value,
+            row.user_id.not_in([FORGOTTEN_USER, job.arrival.user_id]),
+            row.accepted_at >= job.accepted_at - AT_ONCE,
+            tuple_(row.accepted_at, row.key) < tuple_(own.accepted_at, own.key),
+            or_(row.course_id == own.course_id, row.course_id.is_(None)),
+            ~is_changed,
+        )
+        .order_by(row.accepted_at, row.key)
+        .limit(1)
+    )
+
+
+def posts_of(key: str) -> Select[str]:
+    """Return the query for the messages that show an event's answer, in order."""
+    return select(PostRow.message_id).where(PostRow.key == key).order_by(PostRow.part)
+
+
+def twin_from(row: Row[Any], messages: tuple[str, ...]) -> Twin:
+    """Return what a row of `first_of` says."""
+    return Twin(
+        waits=row.state == State.WAITING.value,
+        answered=row.settlement == Settlement.ANSWERED.value,
+        workspace=row.workspace,
+        channel=row.channel,
+        thread=row.thread,
+        messages=messages,
+        address=row.address,
+    )

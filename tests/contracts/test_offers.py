@@ -1,0 +1,143 @@
+"""Offers to answer, thanks, exchanges and crowds, on every database."""
+
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from adapters.base import ChatAdapter
+from adapters.janitor import Janitor
+from core.channels.exchanges import LASTS, Exchanges
+from core.channels.store import Place
+from core.inbox import offers
+from core.inbox.audience import Settlement
+from core.inbox.base import Job, Kind, Posted, lane_for
+from core.inbox.store import Inbox
+from tests.inbox import PLATFORMS, event, inbox_of
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LEASE = timedelta(seconds=15)
+THREAD = Place("test", "w", "t1")
+
+
+class Reactions:
+    """A platform that shows nothing but reactions."""
+
+    is_ready = True
+
+    def __init__(self) -> None:
+        self.removed = list[str]()
+
+    async def unreact(self, job: Job) -> None:
+        self.removed.append(job.arrival.key)
+
+
+async def offered(inbox: Inbox, moment: datetime = NOON) -> Job:
+    """Offer to answer an event, and show the reaction."""
+    await inbox.accept(event(1, kind=Kind.OFFER), moment)
+    job = await inbox.claim(LEASE, PLATFORMS, moment)
+    assert job is not None
+    await inbox.finish(job, Settlement.OFFERED, moment=moment)
+    return job
+
+
+async def test_an_offer_is_a_question_once_it_is_taken_up(engine: AsyncEngine) -> None:
+    inbox: Inbox = inbox_of(engine)
+    await offered(inbox)
+    assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
+    later = NOON + offers.LASTS - timedelta(seconds=1)
+    assert await inbox.take_up("test:1", moment=later)
+    assert not await inbox.take_up("test:1", moment=later)
+    job = await inbox.claim(LEASE, PLATFORMS, later)
+    assert job is not None
+    assert job.arrival.kind is Kind.ASK
+    assert job.arrival.request is not None
+    assert job.arrival.request.query_text == "What is heap number 1?"
+    assert job.accepted_at == later
+
+
+async def test_an_offer_vanishes_with_its_question_after_ten_minutes(engine: AsyncEngine) -> None:
+    inbox: Inbox = inbox_of(engine)
+    await offered(inbox, NOON - timedelta(days=1))
+    platform = Reactions()
+    janitor = Janitor(inbox=inbox, adapters={"test": cast("ChatAdapter", platform)})
+    assert await janitor.heal_one()
+    assert platform.removed == ["test:1"]
+    assert not await janitor.heal_one()
+    known = await inbox.of_key("test:1")
+    assert known is not None
+    assert known.request is None
+    assert not await inbox.take_up("test:1", moment=NOON)
+
+
+async def test_an_offer_that_is_over_is_not_taken_up_though_it_still_shows(
+    engine: AsyncEngine,
+) -> None:
+    inbox: Inbox = inbox_of(engine)
+    await offered(inbox)
+    assert not await inbox.take_up("test:1", moment=NOON + offers.LASTS)
+
+
+async def test_a_withdrawn_offer_is_gone_at_once(engine: AsyncEngine) -> None:
+    inbox: Inbox = inbox_of(engine)
+    await offered(inbox)
+    await inbox.withdraw("test:1", NOON)
+    assert not await inbox.take_up("test:1", moment=NOON)
+    assert await inbox.claim_healing(LEASE, PLATFORMS, NOON) is not None
+
+
+async def test_an_offer_makes_the_bot_take_no_part_in_a_thread(engine: AsyncEngine) -> None:
+    inbox: Inbox = inbox_of(engine)
+    await offered(inbox)
+    lane = lane_for("test", "w", "c1", "t1")
+    assert not await inbox.has_lane(lane)
+    await inbox.take_up("test:1", moment=NOON)
+    assert await inbox.has_lane(lane)
+
+
+async def test_who_is_forgotten_has_no_offer(engine: AsyncEngine) -> None:
+    inbox: Inbox = inbox_of(engine)
+    await offered(inbox)
+    await inbox.forget_user("reader-1")
+    assert not await inbox.take_up("test:1", moment=NOON)
+
+
+async def test_the_first_of_a_crowd_is_found_for_a_minute(engine: AsyncEngine) -> None:
+    inbox: Inbox = inbox_of(engine)
+    for number, seconds in ((1, 0), (2, 30), (3, 90)):
+        asked = event(number, gist="same", user_id=f"reader-{number}")
+        await inbox.accept(asked, NOON + timedelta(seconds=seconds))
+    found = []
+    for _ in range(3):
+        job = await inbox.claim(LEASE, PLATFORMS, NOON + timedelta(seconds=90))
+        assert job is not None
+        found.append(await inbox.first_of_crowd(job))
+        if job.arrival.key == "test:1":
+            await inbox.keep(job, Posted(("m1",), "t1"))
+            await inbox.finish(job)
+    first, second, third = found
+    assert first is None
+    assert second is not None
+    assert (second.messages, second.waits, second.answered) == (("m1",), False, True)
+    assert third is not None, "it is asked within a minute of the second"
+    assert third.messages == ()
+
+
+async def test_an_exchange_holds_for_its_people_and_ends(engine: AsyncEngine) -> None:
+    exchanges = Exchanges(engine)
+    await exchanges.go_on(THREAD, ["ann", "ben"], NOON)
+    assert await exchanges.holds(THREAD, "ben", NOON)
+    assert not await exchanges.holds(THREAD, "cem", NOON)
+    assert not await exchanges.holds(Place("test", "w", "t2"), "ben", NOON)
+    await exchanges.leave(THREAD, "ann")
+    assert not await exchanges.holds(THREAD, "ann", NOON)
+    assert not await exchanges.holds(THREAD, "ben", NOON + LASTS)
+
+
+async def test_an_exchange_goes_on_with_its_latest_message(engine: AsyncEngine) -> None:
+    exchanges = Exchanges(engine)
+    for minutes in (0, 4, 8):
+        await exchanges.go_on(THREAD, ["ann"], NOON + timedelta(minutes=minutes))
+    assert await exchanges.holds(THREAD, "ann", NOON + timedelta(minutes=12))
+    await exchanges.forget_user("ann")
+    assert not await exchanges.holds(THREAD, "ann", NOON)

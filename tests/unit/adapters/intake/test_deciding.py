@@ -1,0 +1,122 @@
+"""What the shipped head decides, and that it is the one that the labelled lines give."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adapters.intake.chat_line import Before, ChatLine
+from adapters.intake.deciding import Deciding
+from adapters.intake.intents import INTENTS, Band, Intent
+from adapters.intake.speaking_head import WEIGHTS, shipped_head
+from bot.embedders import installed_model
+from core.embeddings.local import LocalEmbedder
+from tests.bench.speaking.__main__ import decided_by, fit
+from tests.bench.speaking.labelled import HELD_OUT, TRAIN, identity_of, labelled_in
+from tests.bench.speaking.table import figures, interval
+from tests.embedding import HashingEmbedder
+
+ANSWER = "The keeper trims the wick every four hours, because an untrimmed wick smokes [1]."
+
+
+@pytest.fixture
+async def local(models: Path) -> AsyncIterator[LocalEmbedder]:
+    embedder = LocalEmbedder(installed_model(), models)
+    yield embedder
+    embedder.close()
+
+
+def below(text: str, **changes: object) -> ChatLine:
+    """Return a line right below an answer, by the person who asked."""
+    known = {"before": Before.BOT, "before_text": ANSWER, "answer": ANSWER, "asked_last": True}
+    return ChatLine(text=text, **{**known, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "intent", "band"),
+    [
+        ("and why does it smoke?", Intent.FOLLOW_UP, Band.SPEAK),
+        ("what does colza mean", Intent.FOLLOW_UP, Band.SPEAK),
+        ("thank you so much, that makes sense now!", Intent.THANKS, Band.SILENT),
+        ("where is that?", Intent.WHERE, Band.SPEAK),
+        ("are you sure?", Intent.SURE, Band.SPEAK),
+        ("auf Deutsch?", Intent.LANGUAGE, Band.SPEAK),
+        ("did you bring my book", Intent.PEOPLE, Band.SILENT),
+        ("simpler please", Intent.SIMPLER, Band.OFFER),
+    ],
+)
+async def test_a_line_below_an_answer_is_taken_for_what_it_is(
+    local: LocalEmbedder, text: str, intent: Intent, band: Band
+) -> None:
+    decision = await Deciding(local).decide(below(text))
+    assert (decision.intent, decision.band) == (intent, band)
+
+
+async def test_a_lecturers_statement_is_left_alone(local: LocalEmbedder) -> None:
+    said = below("We will cover this on Monday, read section 5.1 first", asked_last=False)
+    decision = await Deciding(local).decide(
+        ChatLine(said.text, staff=True, before=said.before, before_text=ANSWER, answer=ANSWER)
+    )
+    assert decision.band is Band.SILENT
+
+
+@pytest.mark.parametrize("text", ["thanks!", "did you bring my book", "lol", "why", "shorter"])
+async def test_what_is_addressed_to_the_bot_always_gets_something(
+    local: LocalEmbedder, text: str
+) -> None:
+    assert (await Deciding(local).decide(below(text, addressed=True))).band is Band.SPEAK
+
+
+async def test_vectors_of_another_model_count_for_nothing() -> None:
+    decision = await Deciding(HashingEmbedder()).decide(below("and why does it smoke?"))
+    assert decision.intent in INTENTS
+
+
+def test_the_head_is_small_and_fitted_on_the_lines_as_they_are() -> None:
+    assert shipped_head().fitted_on == identity_of(TRAIN), "python -m tests.bench.speaking --fit"
+    assert WEIGHTS.stat().st_size < 12_000
+
+
+def test_there_are_lines_enough_of_every_kind_and_the_parts_share_none() -> None:
+    train, held_out = labelled_in(TRAIN), labelled_in(HELD_OUT)
+    assert len(train) + len(held_out) >= 1_500
+    assert len(held_out) >= 400
+    assert {x.intent for x in train} == {x.intent for x in held_out} == {*INTENTS}
+    long = [{x.line.text for x in part if len(x.line.text) > 40} for part in (train, held_out)]
+    assert not long[0] & long[1]
+    counted = Counter(x.language for x in train)
+    assert counted["de"] >= 150
+
+
+@pytest.mark.parametrize(("hits", "count"), [(0, 10), (5, 10), (10, 10), (0, 0)])
+def test_an_interval_holds_its_share(hits: int, count: int) -> None:
+    low, high = interval(hits, count)
+    assert 0 <= low <= (hits / count if count else 0.5) <= high <= 1
+
+
+@pytest.mark.slow
+async def test_fitting_again_gives_the_same_decisions(local: LocalEmbedder) -> None:
+    shipped, again = shipped_head(), await fit(local)
+    assert np.isclose(again.speak_at, shipped.speak_at, atol=0.02)
+    assert np.isclose(again.offer_at, shipped.offer_at, atol=0.02)
+    pairs = zip(await decided_by(shipped, local), await decided_by(again, local), strict=True)
+    differ = [
+        line.line.text
+        for (line, one), (_, other) in pairs
+        if (one.intent, one.band) != (other.intent, other.band)
+        and abs(one.for_bot - other.for_bot) > 0.02
+    ]
+    assert not differ
+
+
+@pytest.mark.slow
+async def test_held_out_lines_of_other_people_are_left_alone(local: LocalEmbedder) -> None:
+    reached = figures(await decided_by(shipped_head(), local))
+    shares = [hits / count for hits, count in reached.values()]
+    falsely_answered, at_once, either, falsely_offered = shares
+    assert falsely_answered <= 0.02
+    assert falsely_offered <= 0.20
+    assert at_once >= 0.50
+    assert either >= 0.90

@@ -1,0 +1,181 @@
+"""When the unmodified bot speaks on Discord, when it offers to, and when it is silent."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from adapters.discord.reactions import OFFER, THANKS
+from tests.books import COVERED, COVERED_FACT
+from tests.wire.discord import Channel, Message, Permission, User
+from tests.wire.discord_bot import Trial, a_trial
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("discord_speaking"),
+]
+
+BELL = "How much does the fog bell of Arden weigh?"
+BELL_FACT = "half a ton"
+HALF_A_QUESTION = "the weight of the fog bell"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(
+    one_course: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Trial]:
+    async with a_trial(one_course, tmp_path_factory.mktemp("speaking")) as trial:
+        yield trial
+
+
+@pytest.fixture
+def trial(running: Trial) -> Iterator[Trial]:
+    yield running
+    running.check_manners()
+
+
+async def a_thread(trial: Trial, asker: User) -> Channel:
+    """Return a thread in which the bot has answered somebody."""
+    answer = await trial.ask(asker, trial.channel(), COVERED)
+    assert COVERED_FACT in answer.content
+    return answer.channel
+
+
+def reactions(message: Message, trial: Trial) -> list[str]:
+    """Return the bot's reactions on a message."""
+    own = trial.world.bot.id
+    return [emoji for emoji, users in message.reactions.items() if own in users]
+
+
+async def test_thanks_get_a_reaction_at_most(trial: Trial) -> None:
+    ann = trial.user()
+    thread = await a_thread(trial, ann)
+    before = len(trial.from_bot(thread))
+    plain = await trial.world.say(ann, thread, "thank you so much, that makes sense now!")
+    to_bot = await trial.world.say(ann, thread, f"{trial.mention} thank you!")
+    await trial.until(lambda: reactions(to_bot, trial) or None, "a reaction to thanks")
+    await trial.quiet(thread, trial.user())
+    assert reactions(to_bot, trial) == [THANKS]
+    assert reactions(plain, trial) == []
+    assert len(trial.from_bot(thread)) == before
+
+
+async def test_a_lecturers_statement_is_left_alone(trial: Trial) -> None:
+    role = trial.world.add_role(trial.world.guild, "Staff", Permission.MANAGE_GUILD)
+    prof = trial.user(role)
+    thread = await a_thread(trial, trial.user())
+    before = len(trial.from_bot(thread))
+    said = await trial.world.say(
+        prof, thread, "We will cover this on Monday, read section 5.1 first."
+    )
+    await trial.quiet(thread, trial.user())
+    assert (len(trial.from_bot(thread)), reactions(said, trial)) == (before, [])
+
+
+async def test_an_offer_is_taken_up_by_its_author(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    thread = await a_thread(trial, ben)
+    await trial.world.say(ben, thread, "see you at lunch")
+    before = len(trial.from_bot(thread))
+    line = await trial.world.say(ann, thread, HALF_A_QUESTION)
+    await trial.until(lambda: reactions(line, trial) or None, "an offer")
+    assert reactions(line, trial) == [OFFER]
+    await trial.world.react(ben, line, OFFER)
+    await trial.quiet(thread, trial.user())
+    assert len(trial.from_bot(thread)) == before, "it is not Ben's question"
+    await trial.world.react(ann, line, OFFER)
+    answer = await trial.answer_to(line)
+    assert BELL_FACT in answer.content
+    await trial.until(lambda: True if not reactions(line, trial) else None, "no offer any more")
+
+
+async def test_an_offer_survives_a_restart_and_vanishes_after_its_time(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    thread = await a_thread(trial, ben)
+    await trial.world.say(ben, thread, "see you at lunch")
+    taken, left = [await trial.world.say(ann, thread, text) for text in (HALF_A_QUESTION,) * 2]
+    for line in (taken, left):
+        await trial.until(partial(_shown, line, trial), "an offer")
+    await trial.bot.stop()
+    _age(trial, left)
+    await trial.bot.start()
+    await trial.until(lambda: True if not reactions(left, trial) else None, "the offer is gone")
+    await trial.world.react(ann, left, OFFER)
+    await trial.world.react(ann, taken, OFFER)
+    assert BELL_FACT in (await trial.answer_to(taken)).content
+    await trial.quiet(thread, trial.user())
+    assert not [m for m in trial.from_bot(thread) if m.replied is left]
+
+
+async def test_two_people_who_talk_are_left_alone_and_nobody_else_is(trial: Trial) -> None:
+    ann, ben, cem = trial.user(), trial.user(), trial.user()
+    thread = await a_thread(trial, ann)
+    before = len(trial.from_bot(thread))
+    lines = [
+        await trial.world.say(ann, thread, f"<@{ben.id}> did you get how it smokes?"),
+        await trial.world.say(ben, thread, "How often does the keeper trim the wick?"),
+        await trial.world.say(ann, thread, "Which oil does the lamp burn?"),
+    ]
+    others = await trial.answer_to(await trial.world.say(cem, thread, BELL))
+    assert BELL_FACT in others.content
+    assert len(trial.from_bot(thread)) == before + 1
+    assert not any(reactions(line, trial) for line in lines)
+    back = await trial.answer_to(await trial.world.say(ann, thread, f"{trial.mention} {BELL}"))
+    assert BELL_FACT in back.content
+    assert (
+        COVERED_FACT in (await trial.answer_to(await trial.world.say(ann, thread, COVERED))).content
+    )
+
+
+async def test_a_crowd_gets_one_answer_and_links_to_it(trial: Trial) -> None:
+    people, channel = [trial.user() for _ in range(4)], trial.channel()
+    questions = await asyncio.gather(
+        *(trial.world.say(one, channel, f"{trial.mention} {BELL}") for one in people)
+    )
+    answers = await asyncio.gather(*(trial.answer_to(question) for question in questions))
+    whole = [answer for answer in answers if BELL_FACT in answer.content]
+    links = [answer for answer in answers if answer not in whole]
+    assert len(whole) == 1
+    place = f"https://discord.com/channels/{trial.world.guild.id}/{whole[0].channel.id}"
+    assert all(f"{place}/{whole[0].id}" in link.content for link in links)
+    assert len(links) == len(people) - 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("where is that?", "My last answer is from"),
+        ("are you sure?", "compared each of the"),
+        ("auf Deutsch?", "cannot translate an answer yet"),
+        ("example?", "cannot make up an example yet"),
+    ],
+)
+async def test_what_is_asked_about_the_last_answer_is_told(
+    trial: Trial, asked: str, told: str
+) -> None:
+    ann = trial.user()
+    thread = await a_thread(trial, ann)
+    answer = await trial.answer_to(await trial.world.say(ann, thread, asked))
+    assert told in answer.content
+    assert "Trimming the wick" in answer.content
+
+
+def _shown(line: Message, trial: Trial) -> list[str] | None:
+    return reactions(line, trial) or None
+
+
+def _age(trial: Trial, line: Message) -> None:
+    """Let an offer's time be over."""
+    (path,) = (trial.bot.folder / "data").glob("*.db")
+    over = (datetime.now(UTC) - timedelta(seconds=1)).strftime("%Y-%m-%d %H:%M:%S.%f")
+    with sqlite3.connect(path) as database:
+        changed = database.execute(
+            "UPDATE inbox SET heal_at = ? WHERE kind = 'offer' AND key LIKE ?",
+            (over, f"%{line.id}"),
+        )
+        assert changed.rowcount == 1

@@ -1,0 +1,194 @@
+"""When the unmodified bot speaks on Slack, when it offers to, and when it is silent."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from adapters.slack.reactions import OFFER, THANKS
+from tests.books import COVERED, COVERED_FACT
+from tests.wire.slack import Message, User
+from tests.wire.slack_bot import Trial, a_trial
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("slack_speaking"),
+]
+
+BELL = "How much does the fog bell of Arden weigh?"
+BELL_FACT = "half a ton"
+HALF_A_QUESTION = "the weight of the fog bell"
+REACTIONS = frozenset({"reactions:read", "reactions:write"})
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(
+    one_course: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Trial]:
+    folder = tmp_path_factory.mktemp("speaking")
+    async with a_trial(one_course, folder, start=False) as trial:
+        app = trial.world.app
+        app.scopes, app.events = app.scopes | REACTIONS, app.events | {"reaction_added"}
+        trial.world.installation.scopes |= REACTIONS
+        await trial.bot.start()
+        yield trial
+
+
+@pytest.fixture
+def trial(running: Trial) -> Iterator[Trial]:
+    yield running
+    running.check_manners()
+
+
+class Thread:
+    """A thread in which the bot has answered somebody, and the people in it."""
+
+    def __init__(self, trial: Trial, answer: Message) -> None:
+        self.trial = trial
+        self.answer = answer
+
+    @classmethod
+    async def of(cls, trial: Trial, asker: User) -> "Thread":
+        answer = await trial.ask(asker, trial.channel(asker), COVERED)
+        assert COVERED_FACT in answer.shown
+        return cls(trial, answer)
+
+    async def say(self, user: User, text: str) -> Message:
+        self.answer.channel.members[user.id] = user
+        return await self.trial.world.say(user, self.answer.channel, text, thread=self.answer)
+
+    def from_bot(self) -> int:
+        return len(self.trial.from_bot(self.answer.channel))
+
+
+def reactions(message: Message, trial: Trial) -> list[str]:
+    """Return the bot's reactions on a message."""
+    own = trial.world.bot.id
+    return [name for name, users in message.reactions.items() if own in users]
+
+
+async def test_thanks_get_a_reaction_at_most(trial: Trial) -> None:
+    ann = trial.user()
+    thread = await Thread.of(trial, ann)
+    before = thread.from_bot()
+    plain = await thread.say(ann, "thank you so much, that makes sense now!")
+    to_bot = await thread.say(ann, f"{trial.mention} thank you!")
+    await trial.until(lambda: reactions(to_bot, trial) or None, "a reaction to thanks")
+    await trial.quiet()
+    assert (reactions(to_bot, trial), reactions(plain, trial)) == ([THANKS], [])
+    assert thread.from_bot() == before
+
+
+async def test_a_lecturers_statement_is_left_alone(trial: Trial) -> None:
+    prof = trial.user(admin=True)
+    thread = await Thread.of(trial, trial.user())
+    before = thread.from_bot()
+    said = await thread.say(prof, "We will cover this on Monday, read section 5.1 first.")
+    await trial.quiet()
+    assert (thread.from_bot(), reactions(said, trial)) == (before, [])
+
+
+async def test_an_offer_is_taken_up_by_its_author(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    thread = await Thread.of(trial, ben)
+    await thread.say(ben, "see you at lunch")
+    before = thread.from_bot()
+    line = await thread.say(ann, HALF_A_QUESTION)
+    await trial.until(lambda: reactions(line, trial) or None, "an offer")
+    assert reactions(line, trial) == [OFFER]
+    await trial.world.react(ben, line, OFFER)
+    await trial.quiet()
+    assert thread.from_bot() == before, "it is not Ben's question"
+    await trial.world.react(ann, line, OFFER)
+    assert BELL_FACT in (await trial.answer_to(line)).shown
+    await trial.until(lambda: True if not reactions(line, trial) else None, "no offer any more")
+
+
+async def test_an_offer_survives_a_restart_and_vanishes_after_its_time(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    thread = await Thread.of(trial, ben)
+    await thread.say(ben, "see you at lunch")
+    taken, left = [await thread.say(ann, HALF_A_QUESTION) for _ in range(2)]
+    for line in (taken, left):
+        await trial.until(partial(_shown, line, trial), "an offer")
+    await trial.bot.stop()
+    _age(trial, left)
+    await trial.bot.start()
+    await trial.until(lambda: True if not reactions(left, trial) else None, "the offer is gone")
+    before = thread.from_bot()
+    await trial.world.react(ann, left, OFFER)
+    await trial.world.react(ann, taken, OFFER)
+    assert BELL_FACT in (await trial.answer_to(taken)).shown
+    await trial.quiet()
+    assert thread.from_bot() == before + 1
+
+
+async def test_two_people_who_talk_are_left_alone_and_nobody_else_is(trial: Trial) -> None:
+    ann, ben, cem = trial.user(), trial.user(), trial.user()
+    thread = await Thread.of(trial, ann)
+    before = thread.from_bot()
+    lines = [
+        await thread.say(ann, f"<@{ben.id}> did you get how it smokes?"),
+        await thread.say(ben, "How often does the keeper trim the wick?"),
+        await thread.say(ann, "Which oil does the lamp burn?"),
+    ]
+    assert BELL_FACT in (await trial.answer_to(await thread.say(cem, BELL))).shown
+    assert thread.from_bot() == before + 1
+    assert not any(reactions(line, trial) for line in lines)
+    back = await trial.answer_to(await thread.say(ann, f"{trial.mention} {BELL}"))
+    assert BELL_FACT in back.shown
+    assert COVERED_FACT in (await trial.answer_to(await thread.say(ann, COVERED))).shown
+
+
+async def test_a_crowd_gets_one_answer_and_links_to_it(trial: Trial) -> None:
+    people = [trial.user() for _ in range(4)]
+    channel = trial.channel(*people)
+    questions = await asyncio.gather(*(trial.mentioned(one, channel, BELL) for one in people))
+    links = []
+    for question in questions[1:]:
+        links.append((await trial.refusal_of(question)).shown)
+    whole = await trial.answer_to(questions[0])
+    assert BELL_FACT in whole.shown
+    address = f"/archives/{channel.id}/p{whole.ts.replace('.', '')}"
+    assert all(address in link for link in links)
+    assert len(trial.from_bot(channel)) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("where is that?", "My last answer is from"),
+        ("are you sure?", "compared each of the"),
+        ("auf Deutsch?", "cannot translate an answer yet"),
+        ("example?", "cannot make up an example yet"),
+    ],
+)
+async def test_what_is_asked_about_the_last_answer_is_told(
+    trial: Trial, asked: str, told: str
+) -> None:
+    ann = trial.user()
+    thread = await Thread.of(trial, ann)
+    shown = (await trial.refusal_of(await thread.say(ann, asked))).shown
+    assert told in shown
+    assert "Trimming the wick" in shown
+
+
+def _shown(line: Message, trial: Trial) -> list[str] | None:
+    return reactions(line, trial) or None
+
+
+def _age(trial: Trial, line: Message) -> None:
+    """Let an offer's time be over."""
+    (path,) = (trial.bot.folder / "data").glob("*.db")
+    over = (datetime.now(UTC) - timedelta(seconds=1)).strftime("%Y-%m-%d %H:%M:%S.%f")
+    with sqlite3.connect(path) as database:
+        changed = database.execute(
+            "UPDATE inbox SET heal_at = ? WHERE kind = 'offer' AND key LIKE ?",
+            (over, f"%{line.ts}"),
+        )
+        assert changed.rowcount == 1
