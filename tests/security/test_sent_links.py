@@ -24,7 +24,8 @@ STEPS = [60, pytest.param(1, marks=pytest.mark.slow)]
 LONGEST = 3_000
 ACTIVE = re.compile(r"(?i)\b(?:javascript|vbscript|data|mailto):[^\s:*\\_~|`]|[a-z][a-z0-9+.-]*://")
 DISCORD_CODE = re.compile(r"\\.|(`{3,}).*?\1|(`+)(?!`).*?(?<!`)\2(?!`)", re.DOTALL)
-SLACK_CODE = re.compile(r"\\.|(`{3,}).*?\1|(`+)(?!`).*?(?<!`)\2(?!`)", re.DOTALL)
+SLACK_CODE = re.compile(r"\\.|(`{3,}).*?\1|(`+)(?!`)[^\n]*?(?<!`)\2(?!`)", re.DOTALL)
+"""Slack ends a span of code with its line."""
 DISCORD_LINK = re.compile(r"\]\(<([^>]*)>\)")
 SLACK_LINK = re.compile(r"<([^<>|]*)\|")
 
