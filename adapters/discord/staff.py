@@ -10,11 +10,12 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
+from adapters.access.standing import Presence
 from adapters.channel_settings import ChannelSettings
 from adapters.command_names import CommandNames
 from adapters.discord.inbound import PLATFORM, category_of, is_guest, location_of, presence_of
 from adapters.discord.staff_commands import StaffCommands
-from adapters.discord.telling import Interaction, in_time, tell
+from adapters.discord.telling import Interaction, in_time, tell, tell_all
 from adapters.discord.translator import described
 from adapters.features.staff_settings import StaffSettings
 from adapters.markdown.visible import visible
@@ -133,6 +134,35 @@ class CourseCommands(
     ) -> None:
         """Say nothing here, or answer again."""
         await self._change(interaction, extent, {"excluded": state == "off"})
+
+    @app_commands.command(description=described("describe-pause"))
+    async def pause(self, interaction: Interaction) -> None:
+        """Answer only who addresses the bot in this thread or channel, until `resume`."""
+        await self._attend(interaction, self._staff.pause)
+
+    @app_commands.command(description=described("describe-resume"))
+    async def resume(self, interaction: Interaction) -> None:
+        """Answer in this thread or channel without a mention again."""
+        await self._attend(interaction, self._staff.resume)
+
+    async def _attend(
+        self,
+        interaction: Interaction,
+        change: Callable[[Presence, Place], Awaitable[str]],
+    ) -> None:
+        """Change whom the bot listens to right here, and show it to everybody here."""
+        who = presence_of(interaction)
+        here = Place(PLATFORM, str(interaction.guild_id), str(interaction.channel_id))
+
+        async def changed() -> str:
+            return await change(who, here)
+
+        try:
+            shown = await in_time(interaction, changed())
+        except BotError as error:
+            await tell(interaction, error.user_message)
+            return
+        await tell_all(interaction, shown)
 
     @app_commands.command(name="set", description=described("describe-set"))
     @app_commands.describe(

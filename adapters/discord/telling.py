@@ -102,6 +102,17 @@ async def tell(
     )
 
 
+async def tell_all(interaction: Interaction, text: str) -> None:
+    """Tell everybody in the channel something; nobody is notified."""
+    nobody = discord.AllowedMentions.none()
+    if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
+        # What was deferred for its user alone stays so: it goes, and a message for all comes.
+        await respond(interaction.delete_original_response)
+        await respond(lambda: interaction.followup.send(text, allowed_mentions=nobody))
+        return
+    await respond(lambda: interaction.response.send_message(text, allowed_mentions=nobody))
+
+
 async def tell_unread(http: HTTPClient, data: Json, text: str) -> None:
     """Tell the user of an interaction of which no more can be read than how it is answered."""
     address = interaction_address(data)

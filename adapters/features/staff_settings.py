@@ -10,6 +10,7 @@ from core.access.roster import Roster
 from core.access.staff import NamedStaff, StaffKind
 from core.access.staff_store import StaffStore
 from core.access.tenants import Tenant
+from core.channels.store import Place
 from core.errors import RequestError
 from core.i18n import Message, text
 
@@ -44,6 +45,18 @@ class StaffSettings:
         self._store = store
         self._settings = settings
         self._words = words
+
+    async def pause(self, who: Presence, place: Place) -> str:
+        """Have the bot answer only who addresses it in a place, and return what is shown there."""
+        await self.admit(who)
+        await self._desk.pause(place)
+        return text("speaking-paused")
+
+    async def resume(self, who: Presence, place: Place) -> str:
+        """End a pause in a place, and return what is shown there."""
+        await self.admit(who)
+        await self._desk.resume(place)
+        return text("speaking-resumed")
 
     async def admit(self, who: Presence) -> None:
         """Raise RequestError unless somebody is staff at a place, or an admin."""

@@ -14,7 +14,7 @@ from adapters.in_time import Unhurried
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_command
 from adapters.slack.people import People
 from adapters.slack.staff_commands import STAFF, StaffCommands, unescaped
-from adapters.slack.told import answer_command, told
+from adapters.slack.told import answer_command, told, told_to_all
 from core import i18n
 from core.channels.rules import Askers, FollowUps, Rules
 from core.channels.store import Place
@@ -65,7 +65,14 @@ class Staff:
         await answer_command(self._unhurried, answer, ack, respond)
 
     async def _answer(self, spot: Spot, text: str) -> Json:
+        who = self._people.presence_of(spot)
+        here = Place(PLATFORM, spot.team, spot.channel)
         try:
+            match text.lower().split():
+                case ["pause"]:
+                    return told_to_all(await self._staff.pause(who, here))
+                case ["resume"]:
+                    return told_to_all(await self._staff.resume(who, here))
             return told(await self._done(spot, text))
         except BotError as error:
             return told(error.user_message)

@@ -56,6 +56,11 @@ def data_buttons(*, may_delete: bool) -> Json:
     return {"type": "actions", "elements": [export, *([_forget_button()] if may_delete else [])]}
 
 
+def told_to_all(markdown: str) -> Json:
+    """Return a message that everybody in the channel sees."""
+    return {**told(markdown), "response_type": "in_channel"}
+
+
 def forget_button() -> Json:
     """Return the button that deletes everything, alone."""
     return {"type": "actions", "elements": [_forget_button()]}

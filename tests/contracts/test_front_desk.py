@@ -210,8 +210,19 @@ class TestQuestions:
 
     async def test_a_question_that_cannot_be_asked_is_told_why(self, reception: Reception) -> None:
         assert "question" in (refusal(await reception.desk.receive(heard(text=""))) or "")
-        too_long = await reception.desk.receive(heard(2, text="why " * 500))
-        assert "2,000" in (refusal(too_long) or "") or "1,999" in (refusal(too_long) or "")
+        too_long = await reception.desk.receive(heard(2, text="why " * 1_100))
+        assert "4,000" in (refusal(too_long) or "")
+
+    async def test_of_a_long_question_what_it_asks_is_searched_for(
+        self, reception: Reception
+    ) -> None:
+        text = "We read the chapter twice. " * 60 + "How heavy is the bell of the lighthouse?"
+        received = await reception.desk.receive(heard(text=text))
+        assert received is not None
+        request = received.arrival.request
+        assert request is not None
+        assert request.query_text == "How heavy is the bell of the lighthouse?"
+        assert "".join(one.text for one in request.thread_messages) == text
 
     async def test_a_direct_message_needs_no_mention(self, reception: Reception) -> None:
         direct = heard(

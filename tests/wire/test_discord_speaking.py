@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from adapters.discord.reactions import OFFER, THANKS
+from core.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.discord import Channel, Message, Permission, User
 from tests.wire.discord_bot import Trial, a_trial
@@ -179,3 +180,19 @@ def _age(trial: Trial, line: Message) -> None:
             (over, f"%{line.id}"),
         )
         assert changed.rowcount == 1
+
+
+async def test_staff_pause_the_bot_in_a_thread_for_all_to_see(trial: Trial) -> None:
+    owner, ann = trial.world.owner, trial.user()
+    thread = await a_thread(trial, ann)
+    paused = await trial.world.slash(owner, thread, "course pause")
+    shown = await trial.result_of(paused)
+    assert not shown.ephemeral
+    assert shown.content == text("speaking-paused")
+    await trial.world.say(ann, thread, BELL)
+    await trial.quiet(thread, ann)
+    mentioned = await trial.world.say(ann, thread, f"{trial.mention} {COVERED}")
+    assert COVERED_FACT in (await trial.answer_to(mentioned)).content
+    resumed = await trial.world.slash(owner, thread, "course resume")
+    assert (await trial.result_of(resumed)).content == text("speaking-resumed")
+    assert BELL_FACT in (await trial.answer_to(await trial.world.say(ann, thread, BELL))).content

@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from adapters.slack.reactions import OFFER, THANKS
+from core.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.slack import Message, User
 from tests.wire.slack_bot import Trial, a_trial
@@ -192,3 +193,17 @@ def _age(trial: Trial, line: Message) -> None:
             (over, f"%{line.ts}"),
         )
         assert changed.rowcount == 1
+
+
+async def test_staff_pause_the_bot_in_a_channel_for_all_to_see(trial: Trial) -> None:
+    owner, ann = trial.world.owner, trial.user()
+    channel = trial.channel(ann)
+    paused = await trial.result_of(await trial.world.slash(owner, channel, "/course", "pause"))
+    assert not paused.ephemeral
+    assert text("speaking-paused") in paused.shown
+    refused = await trial.result_of(await trial.world.slash(ann, channel, "/course", "resume"))
+    assert refused.ephemeral
+    answer = await trial.ask(ann, channel, COVERED)
+    assert COVERED_FACT in answer.shown, "who mentions it is answered"
+    resumed = await trial.result_of(await trial.world.slash(owner, channel, "/course", "resume"))
+    assert text("speaking-resumed") in resumed.shown
