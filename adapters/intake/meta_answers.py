@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from adapters.intake.intents import Intent
-from core.i18n import text
+from core.i18n import Message, text
 from core.models import ConversationTurn, Outcome, RetrievedChunk
 
 _MOST_PLACES = 5
@@ -34,15 +34,15 @@ def _sentence(intent: Intent, turn: ConversationTurn) -> str:
     places = _places(turn)
     if intent is Intent.WHERE:
         return text("speaking-where", places=places) if places else text("speaking-no-place")
-    said = _checked(turn) if intent is Intent.SURE else text(_NOT_YET[intent])
+    said = _checked(turn) if intent is Intent.SURE else str(_NOT_YET[intent])
     return f"{said} {text('speaking-see', places=places)}" if places else said
 
 
 _NOT_YET = {
-    Intent.LANGUAGE: "speaking-language",
-    Intent.SIMPLER: "speaking-not-simpler",
-    Intent.SHORTER: "speaking-not-shorter",
-    Intent.EXAMPLE: "speaking-no-example",
+    Intent.LANGUAGE: Message("speaking-language"),
+    Intent.SIMPLER: Message("speaking-not-simpler"),
+    Intent.SHORTER: Message("speaking-not-shorter"),
+    Intent.EXAMPLE: Message("speaking-no-example"),
 }
 
 
