@@ -27,6 +27,10 @@ class PointingHead:
         """Take the weights: (dimensions + 1,), the bias last."""
         self._weights, self._bias = weights[:-1], float(weights[-1])
 
+    def fits(self, embedder: Embedder) -> bool:
+        """Return whether the head can read the vectors of a model."""
+        return embedder.dimensions == len(self._weights)
+
     def probability(self, vector: Vector) -> float:
         """Return the probability that a question only points.
 
@@ -45,15 +49,19 @@ class Pointing:
     async def only_points(self, question: str) -> bool:
         """Return whether a question cannot be searched for without what it points at.
 
-        A question with a link points at what the link leads to.
+        A question with a link points at what the link leads to. Without the model that the head was
+        fitted on, as with the stand-ins of tests, no question is taken to only point.
 
         Raises:
             EmbeddingError: when the model cannot be run.
         """
         if len(question) > _MOST_CHARACTERS or "://" in question:
             return False
+        head = _head()
+        if not head.fits(self._embedder):
+            return False
         [vector] = await self._embedder.embed_queries([question])
-        return _head().probability(vector) >= _MARK
+        return head.probability(vector) >= _MARK
 
 
 def save_weights(weights: Vector) -> None:

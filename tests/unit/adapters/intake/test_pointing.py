@@ -10,6 +10,7 @@ from bot.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
 from tests.bench.pointing.__main__ import embedded, fit
 from tests.bench.pointing.lines import HELD_OUT_NAMES, HELD_OUT_POINTS, NAMES, POINTS, lines
+from tests.embedding import HashingEmbedder
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,10 @@ async def test_held_out_lines_are_told_apart(embedder: LocalEmbedder) -> None:
 
 async def test_a_long_question_names_something(embedder: LocalEmbedder) -> None:
     assert not await Pointing(embedder).only_points("can you answer that? " * 10)
+
+
+async def test_no_question_only_points_for_a_model_of_other_dimensions() -> None:
+    assert not await Pointing(HashingEmbedder(dimensions=256)).only_points("can you answer that?")
 
 
 async def test_the_shipped_weights_are_those_that_the_lines_give(models: Path) -> None:
