@@ -4,12 +4,13 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.chaos import server_outages, toxics
+from tests.chaos.event_streams import EventStreams
 from tests.chaos.fleet import Fleet
 from tests.chaos.ground import LEASE, Ground
 from tests.chaos.happenings.poison import Poison
@@ -90,12 +91,19 @@ class Troublemaker:
         postgres: PostgresServer | None,
         poison: Poison,
         seed: int,
+        kept_sessions: Callable[[], Collection[str]],
     ) -> None:
+        """Prepare to disturb.
+
+        Args:
+            kept_sessions: Returns the ids of the gateway sessions that the database has.
+        """
         self.counts = Counter[str]()
         self._ground = ground
         self._fleet = fleet
         self._postgres = postgres
         self._events = poison
+        self._streams = EventStreams(ground, kept_sessions)
         self._random = random.Random(seed)
         self._left = list[tuple[str, Toxic | str]]()
         self._beside = set[asyncio.Task[None]]()
@@ -123,13 +131,17 @@ class Troublemaker:
                     self._meanwhile(self._hide_a_server())
                 case "cut":
                     with suppress(ConnectionError):  # it was ending already
-                        await self._cut()
+                        self.counts["lost event streams"] += 1
+                        await self._streams.cut(self._random)
                 case "odd":
                     self.counts["events in an odd form"] += _ODD_AT_ONCE * 2
                     self._events.send(_ODD_AT_ONCE)
 
     async def away(self) -> None:
         """End all processes of the bot, as by SIGKILL; they are started again soon after."""
+        await self._streams.leave(self._end_all)
+
+    async def _end_all(self) -> None:
         with self._noted(_KILL):
             await self._fleet.kill_all()
 
@@ -209,19 +221,3 @@ class Troublemaker:
             proxy.poison(toxic, share=self._random.choice((0.3, 0.6, 1.0)))
             await asyncio.sleep(seconds)
             proxy.heal()
-
-    async def _cut(self) -> None:
-        """End the connections by which a platform tells of events."""
-        self.counts["lost event streams"] += 1
-        gateway, sockets = self._ground.discord.gateway, self._ground.slack.sockets
-        match self._random.randrange(5):
-            case 0:
-                await gateway.reconnect()
-            case 1:
-                await gateway.close(4000)
-            case 2:
-                await gateway.invalidate(resumable=False)
-            case 3:
-                await sockets.close()
-            case 4:
-                await sockets.refresh()

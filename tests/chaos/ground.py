@@ -21,6 +21,9 @@ _LATE = 2.0
 _SLACK_TRIES_AGAIN = (0.5, 5.0, 20.0)
 """Seconds; Slack's own are 0, 60 and 300."""
 LEASE = 4.0
+_SESSION_KEPT = 600.0
+"""Seconds for which Discord's sessions may be taken up: more than any start of a busy machine takes,
+so that what is lost is lost by the bot."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,11 @@ class Ground:
 @asynccontextmanager
 async def a_ground(postgres: PostgresServer | None, seed: int) -> AsyncIterator[Ground]:
     """Open two platforms and the ways to them, and to a database server if there is one."""
-    many = slack.Limits.relaxed()
+    wide, many = discord.Limits.relaxed(), slack.Limits.relaxed()
+    wide.resume_window = _SESSION_KEPT
     many.retry_delays = _SLACK_TRIES_AGAIN
     async with (
-        discord.DiscordServer(discord.Limits.relaxed()) as discord_server,
+        discord.DiscordServer(wide) as discord_server,
         slack.SlackServer(many) as slack_server,
         Proxy(_port(discord_server.api_url), seed) as to_discord,
         Proxy(_port(slack_server.api_url), seed) as to_slack,

@@ -120,7 +120,7 @@ async def _run(
     await people.can_read(engine)
     watcher, sightings = Watcher(engine, people.asked), Sightings(ground)
     watching = asyncio.create_task(_watch(watcher))
-    trouble = Troublemaker(ground, fleet, server, poison, part.seed)
+    trouble = Troublemaker(ground, fleet, server, poison, part.seed, lambda: watcher.sessions)
     plan = planned(part.questions, part.seed, crashes=server is not None)
     began = time.monotonic()
     try:

@@ -76,8 +76,10 @@ async def _one_by_one(share: Sequence[Part], state: Path, models: Path) -> None:
         for part in share:
             place = folder / f"part-{part.seed}"
             outcome = await run_part(part, place, templates, server)
-            shutil.rmtree(place)  # some hundred megabytes
             kept = _kept(part, state)
+            if outcome.anomalies:
+                keep_logs(place, kept.with_suffix(""))
+            shutil.rmtree(place)  # some hundred megabytes
             writing = kept.with_suffix(".new")  # whole, or not there
             writing.write_text(json.dumps(outcome.as_json()), encoding="utf-8")
             writing.replace(kept)
@@ -88,6 +90,13 @@ async def _one_by_one(share: Sequence[Part], state: Path, models: Path) -> None:
                 file=sys.stderr,
                 flush=True,
             )
+
+
+def keep_logs(part: Path, folder: Path) -> None:
+    """Copy what the bots of a part have said, to find out what went wrong."""
+    folder.mkdir(exist_ok=True)
+    for log in part.glob("*/*.log"):
+        shutil.copy(log, folder / f"{log.parent.name}.log")
 
 
 def _kept(part: Part, state: Path) -> Path:

@@ -47,9 +47,15 @@ class Gateway:
         for connection in list(self.connections):
             connection.send({"op": Op.RECONNECT, "d": None, "s": None, "t": None})
 
-    async def invalidate(self, *, resumable: bool) -> None:
-        """Tell all connections that their session is invalid (op 9)."""
+    async def invalidate(self, *, resumable: bool, collecting: bool = True) -> None:
+        """Tell all connections that their session is invalid (op 9).
+
+        Args:
+            collecting: Whether those too over which only what was missed is collected.
+        """
         for connection in list(self.connections):
+            if not collecting and connection.session and connection.session.collects:
+                continue
             if connection.session and not resumable:
                 connection.session.ended = True
             frame = {"op": Op.INVALID_SESSION, "d": resumable, "s": None, "t": None}
