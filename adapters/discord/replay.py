@@ -33,7 +33,7 @@ MOST_EVENTS, MOST_BYTES = 20_000, 64 * 1024**2
 """So many events are kept in memory, and so much is read, before the rest is given up."""
 PATIENCE = 20.0
 """Seconds that Discord may take until it has sent what was missed."""
-_TRIES = 3
+_TRIES = 5
 _SILENT = 2.0
 """Heartbeats without any answer, after which a connection is taken for dead."""
 _AGAIN_AFTER = (1.0, 5.0)

@@ -29,6 +29,8 @@ _WATCHED = 6
 """Looks, in which a session that another process has is noted again."""
 _TRIES = 30
 """Looks in all, where the database does not answer each of them."""
+_PAUSES = (1.0, 2.0, 5.0, 10.0, 20.0)
+"""Seconds after each try to resume a session, once a new one stands."""
 _OLDEST = timedelta(hours=1)
 """Discord keeps a session for some minutes; nobody asks it for one that is older than this."""
 
@@ -92,18 +94,21 @@ class Sessions:
             aiohttp.ClientError: the same.
         """
         if (found := await self._found(shard)) is None:
+            if shard not in self._watches:
+                self._watches[shard] = asyncio.create_task(self._found_later(shard))
             return
-        if found:
-            self._left_at[shard] = min(one.noted_at for one in found)
         free = [one for one in found if self._is_free(one)]
-        await self._resume(shard, free)
+        await self._resume(shard, [*free])
         if (doubtful := [one for one in found if one not in free]) and shard not in self._watches:
             self._watches[shard] = asyncio.create_task(self._abandoned(doubtful))
 
-    async def _resume(self, shard: int, sessions: Iterable[GatewaySession]) -> None:
-        for session in sessions:
+    async def _resume(self, shard: int, sessions: list[GatewaySession]) -> None:
+        """Resume sessions one by one; each that is done with is taken out of the list."""
+        while sessions:
+            session = sessions[0]
             if now() - session.noted_at > _OLDEST:
                 await self._forget(session, Fault.EXPIRED)
+                sessions.remove(session)
                 continue
             assert self._connect is not None, "logged in"
             replay = Replay(session, self._connect, self._token, self._unreadable)
@@ -114,6 +119,7 @@ class Sessions:
             except (OSError, aiohttp.ClientError):
                 replays.remove(replay)
                 raise
+            sessions.remove(session)
 
     async def missed(self, shard: int) -> AsyncGenerator[tuple[str, Any], None]:
         """Yield the events that a shard's earlier sessions told, in order, by name and payload.
@@ -165,7 +171,19 @@ class Sessions:
         self._asked.add(shard)
         replayed = {one.session.session_id for one in self._replays.get(shard, [])}
         found = [one for one in known if self._concerns(one, shard)]
-        return [one for one in found if one.session_id not in replayed]
+        found = [one for one in found if one.session_id not in replayed]
+        if found:
+            self._left_at[shard] = min(one.noted_at for one in found)
+        return found
+
+    async def _found_later(self, shard: int) -> list[GatewaySession]:
+        """Return the sessions that other processes left, whenever the database answers again.
+
+        A new session stands by then, which is this process's own.
+        """
+        while (found := await self._found(shard)) is None:
+            pass
+        return await self._abandoned(one for one in found if one.holder != self.notes.holder)
 
     def _concerns(self, session: GatewaySession, shard: int) -> bool:
         """Return whether a session is a shard's; the first has those of other numbers of shards."""
@@ -174,13 +192,24 @@ class Sessions:
         return session.shard == shard
 
     async def _resume_abandoned(self, shard: int) -> None:
-        """Resume the sessions that other processes had, and have no more."""
+        """Resume the sessions that other processes had, and have no more.
+
+        One for which Discord cannot be reached again and again is a gap.
+        """
         if (watch := self._watches.pop(shard, None)) is None:
             return
-        try:
-            await self._resume(shard, await watch)
-        except (OSError, aiohttp.ClientError) as error:
-            logger.warning("a session that was left is not taken up: %s", type(error).__name__)
+        left = await watch
+        for pause in _PAUSES:
+            try:
+                await self._resume(shard, left)
+            except (OSError, aiohttp.ClientError) as error:
+                name = type(error).__name__
+                logger.warning("a session that was left is not taken up yet: %s", name)
+                await asyncio.sleep(pause)
+            else:
+                return
+        for session in left:
+            await self._forget(session, Fault.BROKEN)
 
     async def _abandoned(self, doubtful: Iterable[GatewaySession]) -> list[GatewaySession]:
         """Return the sessions that are not noted again by the process that has them."""

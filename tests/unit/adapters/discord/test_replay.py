@@ -173,13 +173,13 @@ async def test_a_connection_that_breaks_is_gone_on_with_where_it_was(
         (closing(4009, said(11)), Fault.REFUSED),
         (closing(4007, said(11)), Fault.REFUSED),
         (closing(4000, said(11)), Fault.BROKEN),
-        (sending(*map(said, range(11, 15)), RESUMED), Fault.TOO_MUCH),
+        (sending(*map(said, range(11, 17)), RESUMED), Fault.TOO_MUCH),
     ],
 )
 async def test_why_not_all_can_be_had_is_told_and_what_came_is_kept(
     monkeypatch: pytest.MonkeyPatch, served: Serve, fault: Fault
 ) -> None:
-    monkeypatch.setattr(module, "MOST_EVENTS", 3)
+    monkeypatch.setattr(module, "MOST_EVENTS", 5)
     async with replaying(Server(served), monkeypatch) as replay:
         assert told(replay)[0] == 11
         assert replay.fault is fault

@@ -12,6 +12,7 @@ import pytest
 from adapters.discord import session_notes
 from adapters.discord import sessions as module
 from adapters.discord.dispatch import EVENTS
+from adapters.discord.replay import Replay
 from adapters.discord.sessions import Sessions
 from adapters.unreadable import Unreadable
 from core.errors import StoreError
@@ -89,6 +90,7 @@ class Counts:
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
     monkeypatch.setattr(module, "_LOOKS_EVERY", 0.02)
+    monkeypatch.setattr(module, "_PAUSES", (0.01, 0.02))
     monkeypatch.setattr(session_notes, "_TICK", 0.02)
     monkeypatch.setattr(session_notes, "_SETTLED", 0.1)
     monkeypatch.setattr(session_notes, "_TOUCHED", 0.02)
@@ -210,8 +212,62 @@ async def test_a_session_of_another_process_is_asked_for_when_it_is_not_noted_an
     living.cancel()
     await sessions.take_up(0)
     assert await all_missed() == []
-    assert "is not taken up: ClientConnectionError" in caplog.text
-    assert "other" in kept.rows
+    assert "is not taken up yet: ClientConnectionError" in caplog.text
+
+
+async def test_a_left_session_is_tried_again_and_is_a_gap_when_all_tries_fail(
+    kept: Kept, inbox: Inbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    counts = Counts()
+    kept.rows["other"] = OTHER
+    sessions = sessions_of(kept, inbox, counts, alone=False)
+    await sessions.take_up(0)
+    assert [event async for event in sessions.missed(0)] == []
+    assert caplog.text.count("is not taken up yet") == 2
+    assert (counts.gaps, kept.rows) == (["broken"], {})
+
+
+async def test_a_left_session_is_resumed_when_discord_is_reached_again(
+    kept: Kept, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries, counts = 0, Counts()
+
+    async def begin(replay: Replay) -> None:
+        nonlocal tries
+        tries += 1
+        if tries < 2:
+            raise aiohttp.ClientConnectionError
+        replay._events.append(("MESSAGE_CREATE", {}))
+
+    async def settled(replay: Replay) -> None:
+        return
+
+    monkeypatch.setattr(Replay, "begin", begin)
+    monkeypatch.setattr(Replay, "settled", settled)
+    kept.rows["other"] = OTHER
+    sessions = sessions_of(kept, inbox, counts, alone=False)
+    await sessions.take_up(0)
+    found = [event async for event in sessions.missed(0)]
+    assert found == [("MESSAGE_CREATE", {})]
+    assert (tries, counts.gaps, kept.rows) == (2, [], {})
+
+
+async def test_a_database_that_is_away_for_long_keeps_no_session_from_being_found(
+    kept: Kept, inbox: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_TRIES", 2)
+    counts = Counts()
+    kept.rows["other"], kept.is_away = replace(OTHER, holder=LEFT), True
+    sessions = sessions_of(kept, inbox, counts)
+    await sessions.take_up(0)
+    sessions.notes.heard(0, "mine", "ws://x/", 1)
+    await asyncio.sleep(0.2)
+    kept.is_away = False
+    await sessions.notes.note()
+    async with asyncio.timeout(10.0):
+        assert [event async for event in sessions.missed(0)] == []
+    assert counts.gaps == ["broken"], "it was asked for"
+    assert [*kept.rows] == ["mine"], "the own one is left alone"
 
 
 async def test_sessions_of_another_number_of_shards_are_the_first_shards(
@@ -245,4 +301,4 @@ async def test_a_session_is_still_watched_when_the_database_answers_again(
     await asyncio.sleep(0.1)
     kept.is_away = False
     assert [event async for event in sessions.missed(0)] == []
-    assert "is not taken up: ClientConnectionError" in caplog.text
+    assert "is not taken up yet: ClientConnectionError" in caplog.text
