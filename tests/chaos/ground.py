@@ -22,8 +22,8 @@ _SLACK_TRIES_AGAIN = (0.5, 5.0, 20.0)
 """Seconds; Slack's own are 0, 60 and 300."""
 LEASE = 4.0
 _SESSION_KEPT = 600.0
-"""Seconds for which Discord's sessions may be taken up: more than any start of a busy machine takes,
-so that what is lost is lost by the bot."""
+"""Seconds for which Discord's sessions may be taken up: even a busy machine starts a bot sooner, so
+that what is lost is lost by the bot."""
 
 
 @dataclass(frozen=True)

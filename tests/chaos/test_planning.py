@@ -1,6 +1,7 @@
 """What a run consists of follows from its size and its seed."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.chaos.happenings.crowds import CHANNEL_PER_MINUTE, USER_PER_MINUTE
 from tests.chaos.history import Way
 from tests.chaos.part import Outcome
 from tests.chaos.plan import CROWD, talks
-from tests.chaos.run import parts
+from tests.chaos.run import keep_logs, parts
 from tests.chaos.templates import BUOYS
 from tests.chaos.test_short_run import QUESTIONS, SEED
 
@@ -152,3 +153,13 @@ def test_the_longest_stay_of_all_parts_is_told_and_not_their_sum() -> None:
         for seed, stay in ((1, 7.0), (2, 12.5))
     ]
     assert re.search(rf"{name} +12\.5 s", table(parts))
+
+
+def test_the_logs_of_a_part_are_kept(tmp_path: Path) -> None:
+    for number in range(2):
+        replica = tmp_path / "part" / f"replica-{number}"
+        replica.mkdir(parents=True)
+        (replica / "bot.log").write_text(f"said by {number}", encoding="utf-8")
+    keep_logs(tmp_path / "part", tmp_path / "kept")
+    assert (tmp_path / "kept" / "replica-1.log").read_text("utf-8") == "said by 1"
+    assert len([*(tmp_path / "kept").iterdir()]) == 2
