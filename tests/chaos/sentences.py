@@ -16,6 +16,7 @@ class Said(StrEnum):
     APOLOGY = "it could not be answered"
     SLOW = "it is not noted yet, and may have to be asked again"
     WAITING = "it is noted, and others come before it"
+    ELSEWHERE = "its answer stands where the link leads to"
 
 
 def said(text: str) -> Said | None:
@@ -25,8 +26,8 @@ def said(text: str) -> Said | None:
 
 
 def is_meanwhile(text: str) -> bool:
-    """Return whether a message tells only that something else follows."""
-    return said(text) in (Said.SLOW, Said.WAITING)
+    """Return whether a message tells only that something else follows, or where it stands."""
+    return said(text) in (Said.SLOW, Said.WAITING, Said.ELSEWHERE)
 
 
 def _letters(text: str) -> str:
@@ -49,6 +50,7 @@ def _sentences() -> Iterator[tuple[str, Said]]:
     yield Stopped().user_message, Said.NOTICE
     yield i18n.text("asking-slow"), Said.SLOW
     yield i18n.text("asking-still-waiting"), Said.WAITING
+    yield i18n.text("slack-answered-in-thread"), Said.ELSEWHERE
     failures: list[type[BotError]] = [BotError, *_kinds_of(ServiceError)]
     for failure in failures:
         yield failure.user_message, Said.APOLOGY

@@ -85,6 +85,12 @@ def test_that_it_takes_long_settles_only_what_was_never_accepted() -> None:
     assert [(one.settlement, one.times) for one in ledger(answered)] == [(Settlement.ANSWERED, 1)]
 
 
+def test_a_link_to_the_answer_settles_nothing_and_is_no_second_answer() -> None:
+    link = post(f"{i18n.text('slack-answered-in-thread')}\n<https://x/|Go>")
+    assert settled(History([asked()], [turn()], [link])) == [None]
+    assert check(History([asked()], [turn()], [link, post("It burns.")])) == []
+
+
 def test_an_answer_and_a_notice_are_two_settlements() -> None:
     history = History([asked()], [turn()], [post("It burns."), post(NOTICE)])
     assert [one.times for one in ledger(history)] == [2]
