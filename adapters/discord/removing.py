@@ -104,8 +104,13 @@ async def is_for_all(rest: Rest, response: Response) -> bool:
                 return True  # it was deleted, as one for the asker alone never is
             await asyncio.sleep(EARLY_PAUSE)
         else:
-            return not int(message.get("flags") or 0) & _EPHEMERAL
+            return not is_hidden(message)
     return False
+
+
+def is_hidden(message: Json) -> bool:
+    """Return whether one person alone sees a message."""
+    return bool(int(message.get("flags") or 0) & _EPHEMERAL)
 
 
 async def delete(rest: Rest, channel: int, message: str) -> None:

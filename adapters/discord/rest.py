@@ -101,10 +101,10 @@ class Rest:
         route = Route("DELETE", _MESSAGE, channel_id=channel, message_id=message)
         await self._request(route)
 
-    async def edit_original(self, application: int, token: str, post: Post) -> str:
-        """Show the post as the response to an interaction, and return its message's id."""
-        message = await self._call(lambda: self._send_original(application, token, post))
-        return str(message["id"])
+    async def edit_original(self, application: int, token: str, post: Post) -> Json:
+        """Show the post as the response to an interaction, and return its message."""
+        message: Json = await self._call(lambda: self._send_original(application, token, post))
+        return message
 
     async def original(self, application: int, token: str) -> Json:
         """Return the response to an interaction as a message of Discord's."""

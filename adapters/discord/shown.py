@@ -20,7 +20,7 @@ from adapters.discord.refusals import (
     UNKNOWN_MESSAGE,
     Refused,
 )
-from adapters.discord.removing import delete
+from adapters.discord.removing import delete, delete_response, is_hidden
 from adapters.discord.rest import Rest
 from core.errors import DeliveryError
 from core.inbox.base import Job, Posted
@@ -133,8 +133,13 @@ class Shown:
         if part == 0 and self._response is not None:
             response = self._response
             message = await self._rest.edit_original(response.application, response.token, post)
-            await self._know(part, message)
-        elif part in self._ids:
+            if self._is_private or not is_hidden(message):
+                await self._know(part, str(message["id"]))
+                return
+            # A process that died had told the asker something; the answer is for the channel.
+            await delete_response(self._rest, response)
+            self._response = None
+        if part in self._ids:
             await self._rest.edit(self._channel_of(part), self._ids[part], post)
         else:
             await self._know(part, await self._create(part, post))

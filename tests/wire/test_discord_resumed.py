@@ -7,8 +7,10 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
+from core.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.discord import Channel, Limits, Message
 from tests.wire.discord.connection import Op
@@ -123,6 +125,29 @@ async def test_a_command_that_was_given_meanwhile_is_answered_by_a_message(
         )
         assert COVERED_FACT in answer.content
         assert COVERED_FACT in (await trial.ask(ann, channel, COVERED)).content, "not switched"
+
+
+async def test_an_answer_for_all_stands_in_no_response_that_a_dead_process_showed_to_one(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with away(one_course, tmp_path) as trial:
+        world, ann, channel = trial.world, trial.user(), trial.channel()
+        await trial.bot.kill()
+        deed = await world.slash(ann, channel, "ask", question=COVERED)
+        told = {"type": 4, "data": {"content": text("asking-slow"), "flags": 1 << 6}}
+        address = f"{trial.server.api_url}/interactions/{deed.id}/{deed.token}/callback"
+        async with aiohttp.ClientSession() as http, http.post(address, json=told) as taken:
+            assert taken.status < 300, await taken.text()
+        assert deed.original is not None
+        assert deed.original.visible_to == ann.id
+        await trial.bot.start()
+        (answer,) = await trial.until(
+            lambda: [m for m in trial.from_bot(channel) if is_finished(m)] or None
+        )
+        assert COVERED_FACT in answer.content
+        assert answer.visible_to is None
+        await trial.quiet(channel, trial.user())
+        assert trial.from_bot(channel) == [answer]
 
 
 async def test_a_session_that_is_over_is_told_of_and_the_rest_goes_on(
