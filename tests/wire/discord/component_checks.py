@@ -1,5 +1,6 @@
 """The limits of buttons, selects, layouts and modals."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from tests.wire.discord.errors import FormErrors, Json, units
@@ -19,8 +20,7 @@ def check_components(components: list[Json], errors: FormErrors, *, v2: bool) ->
         if sum(1 for _ in walk(components)) > 40:
             message = "The total number of components must be 40 or fewer."
             errors.add("components", "COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED", message)
-        texts = [c.get("content") for c in walk(components) if c.get("type") == TEXT_DISPLAY]
-        if sum(units(text) for text in texts if isinstance(text, str)) > 4000:
+        if sum(map(units, _words(components))) > 4000:
             message = "The total length of text displays must be 4000 or fewer."
             errors.add("components", "COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED", message)
     else:
@@ -29,6 +29,14 @@ def check_components(components: list[Json], errors: FormErrors, *, v2: bool) ->
     for number, component in enumerate(components):
         _check_layout(component, f"components.{number}", allowed, errors)
     _check_unique(components, errors)
+
+
+def _words(components: list[Json]) -> Iterator[str]:
+    """Yield what is written in a layout, labels included: the strictest reading of the limit."""
+    for component in walk(components):
+        written = [component.get("content"), component.get("label"), component.get("placeholder")]
+        written += [option.get("label") for option in component.get("options") or []]
+        yield from (text for text in written if isinstance(text, str))
 
 
 def check_modal(data: Json) -> None:
@@ -84,13 +92,32 @@ def _check_layout(component: Json, path: str, allowed: set[int], errors: FormErr
         for number, part in enumerate(inner):
             _check_layout(part, f"{path}.components.{number}", {TEXT_DISPLAY}, errors)
         _check_accessory(component.get("accessory"), f"{path}.accessory", errors)
+    elif kind == SEPARATOR:
+        if component.get("spacing", 1) not in (1, 2):
+            errors.choice(f"{path}.spacing", (1, 2))
     elif kind == CONTAINER:
         if not inner:
             errors.required(f"{path}.components")
+        accent = component.get("accent_color")
+        if accent is not None and not 0 <= accent <= 0xFFFFFF:
+            message = "int value should be between 0 and 16777215."
+            errors.add(f"{path}.accent_color", "NUMBER_TYPE_RANGE", message)
         for number, part in enumerate(inner):
             _check_layout(part, f"{path}.components.{number}", _IN_CONTAINER, errors)
     elif kind == GALLERY:
-        errors.count(f"{path}.items", component.get("items") or [], 10, 1)
+        _check_gallery(component.get("items") or [], path, errors)
+
+
+def _check_gallery(items: list[Json], path: str, errors: FormErrors) -> None:
+    errors.count(f"{path}.items", items, 10, 1)
+    for number, item in enumerate(items):
+        where = f"{path}.items.{number}"
+        url = str((item.get("media") or {}).get("url") or "")
+        if not url.startswith(("http://", "https://", "attachment://")):
+            message = f"Scheme of {url!r} must be one of ('http', 'https', 'attachment')."
+            errors.add(f"{where}.media.url", "URL_TYPE_INVALID_SCHEME", message)
+        if item.get("description") is not None:
+            errors.text(f"{where}.description", item["description"], 1024)
 
 
 def _check_accessory(accessory: Json | None, path: str, errors: FormErrors) -> None:

@@ -214,9 +214,14 @@ class Message:
         return bool(self.flags & MessageFlag.LOADING)
 
     @property
+    def is_layout(self) -> bool:
+        """Whether it consists of components, and never of content and embeds any more."""
+        return bool(self.flags & MessageFlag.IS_COMPONENTS_V2)
+
+    @property
     def text(self) -> str:
-        """Return all that is written in it: the content and its text displays."""
-        return "\n".join([self.content, *texts(self.components)]).strip("\n")
+        """What a person reads in it: its content, or its text displays, a blank line between."""
+        return "\n\n".join([self.content, *texts(self.components)]).strip("\n")
 
 
 @dataclass(eq=False)

@@ -212,6 +212,7 @@ class Interactions:
                 origin = self._origin(interaction, _private(data))
                 interaction.original = self._posting.answer(origin, author, channel, data, files)
             case Callback.DEFERRED_MESSAGE:
+                _refuse_layout(data)
                 origin = self._origin(interaction, _private(data))
                 interaction.original = self._posting.think(origin, author, channel)
             case Callback.DEFERRED_UPDATE:
@@ -270,6 +271,13 @@ def _used_message(interaction: Interaction) -> Message:
 
 def _private(body: Json) -> bool:
     return bool(int(body.get("flags") or 0) & MessageFlag.EPHEMERAL)
+
+
+def _refuse_layout(data: Json) -> None:
+    """Refuse what only the answer that follows may say: that it consists of components."""
+    if int(data.get("flags") or 0) & MessageFlag.IS_COMPONENTS_V2:
+        text = "Only EPHEMERAL can be set when an answer is deferred."
+        raise invalid("data.flags", "INTERACTION_CALLBACK_INVALID_FLAGS", text)
 
 
 def _without_privacy(body: Json) -> Json:

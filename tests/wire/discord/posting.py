@@ -113,11 +113,13 @@ class Posting:
 
     def edit(self, message: Message, body: Json, files: Files) -> Message:
         """Change the given fields of a message; null and absent content differ."""
-        was_v2 = bool(message.flags & MessageFlag.IS_COMPONENTS_V2)
+        was_v2 = message.is_layout
         check_message(body, was_v2=was_v2)
         self._limit_old_edits(message)
         changed = copy.copy(message)
         self._fill(changed, body, files)
+        if changed.is_layout and not was_v2 and body.get("embeds", ()) is None:
+            changed.embeds = message.embeds  # null takes the content away, and embeds only []
         self._refuse_empty(changed)
         _refuse_mixture(changed)
         for key in ("content", "embeds", "components", "attachments", "flags"):
@@ -251,7 +253,11 @@ class Posting:
             message.flags = message.flags & ~_CHANGEABLE | wanted & (_CHANGEABLE | _ADDED)
 
     def _refuse_empty(self, message: Message) -> None:
-        if not (
+        if message.is_layout:
+            _refuse_missing_files(message)
+            if not message.components:
+                raise refusal(50006)
+        elif not (
             message.content
             or message.embeds
             or message.components
@@ -314,10 +320,21 @@ def _numbered(components: list[Json]) -> list[Json]:
     return numbered
 
 
+def _refuse_missing_files(message: Message) -> None:
+    """Refuse a layout that shows a file which does not come with it."""
+    names = {f"attachment://{attachment.filename}" for attachment in message.attachments}
+    for component in walk(message.components):
+        for item in component.get("items") or []:
+            url = item["media"]["url"]
+            if url.startswith("attachment://") and url not in names:
+                text = "No attachment has the name that a component shows"
+                code = "UNFURLED_MEDIA_ITEM_REFERENCED_ATTACHMENT_NOT_FOUND"
+                raise invalid("components", code, text)
+
+
 def _refuse_mixture(message: Message) -> None:
-    layout = message.flags & MessageFlag.IS_COMPONENTS_V2
-    if layout and (message.content or message.embeds):
-        text = "A message with components v2 cannot have content or embeds"
+    if message.is_layout and (message.content or message.embeds or message.poll):
+        text = "A message with components v2 cannot have content, embeds or a poll"
         raise invalid("flags", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", text)
 
 

@@ -58,9 +58,6 @@ def button(**fields: Any) -> Any:
         ({"components": [ROW, ROW]}, "components"),
         ({"components": [button(custom_id=str(n)) for n in range(6)]}, "components"),
         ({"components": [{"type": 10, "content": "v2"}]}, "components.0.type"),
-        ({"components": [{"type": 10, "content": "x" * 4001}], "flags": 1 << 15}, "components"),
-        ({"components": [{"type": 14}] * 41, "flags": 1 << 15}, "components"),
-        ({"content": "x", "components": [{"type": 14}], "flags": 1 << 15}, "content"),
         ({"content": "x", "allowed_mentions": {"parse": ["all"]}}, "allowed_mentions.parse.0"),
         (
             {"content": "x", "allowed_mentions": {"parse": ["users"], "users": ["1"]}},
@@ -251,14 +248,6 @@ async def test_a_body_that_nobody_understands_fails_the_test() -> None:
     with pytest.raises(AssertionError, match="not understood"):
         async with DiscordServer() as server:
             assert (await post(server, {"poll": {"question": {"text": "?"}}}))[0] == 400
-
-
-async def test_a_layout_cannot_keep_content(server: DiscordServer, messages: str) -> None:
-    _, sent = await call(server, "POST", messages, {"content": "x"})
-    body: Any = {"components": [{"type": 10, "content": "y"}], "flags": 1 << 15}
-    path = f"{messages}/{sent['id']}"
-    assert (await call(server, "PATCH", path, body))[1]["code"] == 50035
-    assert (await call(server, "PATCH", path, {**body, "content": None}))[0] == 200
 
 
 async def test_private_threads_are_private(server: DiscordServer, world: World, ann: User) -> None:
