@@ -179,7 +179,7 @@ def without_blanks(text: str) -> str:
 
 def discord_messages(response: AgentResponse) -> list[str]:
     """Return the messages of an answer on Discord."""
-    return [post.content for post in discord.answer(response, quoted=False)]
+    return [post.text for post in discord.answer(response, quoted=False)]
 
 
 def slack_blocks(response: AgentResponse, *, escape_code: bool = False) -> list[list[Json]]:

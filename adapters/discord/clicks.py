@@ -23,7 +23,7 @@ from adapters.discord.inbound import (
 )
 from adapters.discord.outbound import evidence
 from adapters.discord.questions import acknowledge
-from adapters.discord.telling import Interaction, in_time, respond, tell
+from adapters.discord.telling import Interaction, in_time, respond, show, tell
 from adapters.unreadable import Unreadable
 from core import i18n
 from core.errors import BotError
@@ -31,8 +31,6 @@ from core.feedback.store import LONGEST_REASON
 
 logger = logging.getLogger(__name__)
 
-_MOST_EMBEDS = 3
-"""Of a message's length each: 6,000 characters is what all of them may have."""
 _MODAL_OPEN = 900.0
 """Seconds after which discord.py forgets that it showed a modal."""
 
@@ -134,11 +132,7 @@ class Clicks:
         turn = await in_time(
             interaction, self._actions.turn(request_id, self._clicker(interaction))
         )
-        first, *more = (post.content for post in evidence(turn.agent_response))
-        if len(more) > _MOST_EMBEDS:
-            more = [*more[: _MOST_EMBEDS - 1], i18n.text("discord-more-evidence")]
-        embeds = [discord.Embed(description=text) for text in more]
-        await tell(interaction, first, embeds=embeds)
+        await show(interaction, evidence(turn.agent_response))
 
     async def _without_quote(self, interaction: Interaction, request_id: UUID) -> None:
         private = self._is_private(interaction)

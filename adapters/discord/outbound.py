@@ -19,13 +19,14 @@ from core.grounding import wording
 from core.markdown.writing import one_line
 from core.models import EXPLAIN_QUOTE, AgentRequest, AgentResponse, Citation
 
-LONGEST_MESSAGE = 2_000
-LONGEST_GROWING = 4_000
+LONGEST_MESSAGE = 3_600
+"""Of the 4,000 characters that all components may have: the others are for labels and menus."""
+LONGEST_GROWING = 7_200
 """Characters of Markdown that fill a message, with room for marks that Discord needs not."""
 LONGEST_THREAD_NAME = 100
-_EMBEDS_IN_ALL = 3
-"""Embeds of a message's length each: 6,000 characters is what all of them may have."""
-_LONGEST_ANSWER = 20
+_ABOVE_MENU = 1_000
+"""Characters above a menu of 25 titles."""
+_LONGEST_ANSWER = 12
 """Messages; a model that never ends does not fill a channel."""
 _MOST_PICTURES = 10
 _GOES_ON = " …"
@@ -46,19 +47,28 @@ class Picture:
 class Post:
     """What one message shows."""
 
-    content: str
+    body: str
+    """What stands above the line; empty where the small print goes on."""
+    notes: str = ""
+    """The small print below the line."""
     buttons: tuple[Button, ...] = ()
     request_id: UUID | None = None
     """What the buttons belong to."""
-    embeds: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
     choice: Choice | None = None
+    is_answer: bool = False
+    """Whether it is a finished answer, or a part of one."""
+
+    @property
+    def text(self) -> str:
+        """What a reader reads, a blank line in place of the line."""
+        return "\n\n".join(part for part in (self.body, self.notes) if part)
 
 
 def placeholder(request_id: UUID, headings: Sequence[str] = ()) -> Post:
     """Return what is shown until there is text: what is read, or that it is looked for."""
     status = as_written(wording.reading(headings)) if headings else i18n.text("notice-searching")
-    return Post(status, (Button.STOP,), request_id)
+    return Post(status, buttons=(Button.STOP,), request_id=request_id)
 
 
 def growing(
@@ -73,7 +83,7 @@ def growing(
         return placeholder(request_id, headings)
     room = LONGEST_MESSAGE - len(_GOES_ON)
     parts = split(_below_question(asked, written), room, count=utf16_length)
-    return Post(parts[0] + _GOES_ON, (Button.STOP,), request_id)
+    return Post(parts[0] + _GOES_ON, buttons=(Button.STOP,), request_id=request_id)
 
 
 def sentence(text: str, choice: Choice | None = None, link: str | None = None) -> Post:
@@ -82,7 +92,8 @@ def sentence(text: str, choice: Choice | None = None, link: str | None = None) -
     Args:
         link: An address of the platform's or the book's, which is shown after it.
     """
-    shown = split(as_written(text).strip() or _NOTHING, LONGEST_MESSAGE, count=utf16_length)[0]
+    room = LONGEST_MESSAGE if choice is None else _ABOVE_MENU
+    shown = split(as_written(text).strip() or _NOTHING, room, count=utf16_length)[0]
     if link is not None:
         shown = f"{shown} [{i18n.text('speaking-link')}](<{link}>)"
     return Post(shown, choice=choice)
@@ -103,18 +114,17 @@ def answer(
         quoted: Whether the question came with a passage.
         asked: The question, where readers would not see it otherwise.
         private: Whether the asker alone sees it.
-        one_message: Put all of it into one message, with embeds where it is long; what does
-            not fit then is left out, and the reader told so.
+        one_message: Put all of it into one message; what does not fit then is left out, and the
+            reader told so.
         pictures: Of the answer's `formulas`, at most; each is attached where its formula stands.
     """
     text = _below_question(asked, _body(response.response_text).strip() or _NOTHING)
-    most = 1 + _EMBEDS_IN_ALL if one_message else _LONGEST_ANSWER
-    parts = _packed(text, _below(response), most)
+    parts = _packed(text, _below(response), 1 if one_message else _LONGEST_ANSWER)
+    posts = [
+        Post(body, notes, pictures=_pictured(body, pictures), is_answer=True)
+        for body, notes in parts
+    ]
     buttons = tuple(buttons_under(response, quoted=quoted, private=private))
-    if one_message:
-        whole = Post(parts[0], buttons, response.query_id, embeds=tuple(parts[1:]))
-        return [replace(whole, pictures=tuple(pictures))]
-    posts = [Post(part, pictures=_pictured(part, pictures)) for part in parts]
     return [*posts[:-1], replace(posts[-1], buttons=buttons, request_id=response.query_id)]
 
 
@@ -161,17 +171,20 @@ def _pictured(part: str, pictures: Sequence[Picture]) -> tuple[Picture, ...]:
     return tuple(picture for picture in pictures if picture.latex in part)
 
 
-def _packed(text: str, notes: str, most: int) -> list[str]:
-    """Return at most so many messages; where text is left out, the notes are not."""
+def _packed(text: str, notes: str, most: int) -> list[tuple[str, str]]:
+    """Return at most so many messages, each as what stands above its line and below it.
+
+    Where text is left out, the notes are not.
+    """
     text, notes = guarded(text, notes)
     parts = pack(text, notes, LONGEST_MESSAGE, count=utf16_length)
     if len(parts) <= most:
         return parts
-    below = pack(
-        "", f"-# {i18n.text('answer-rest-left-out')}\n{notes}", LONGEST_MESSAGE, count=utf16_length
-    )
-    below = below[: most - 1]
-    return [*split(text, LONGEST_MESSAGE, count=utf16_length)[: most - len(below)], *below]
+    below = f"-# {i18n.text('answer-rest-left-out')}\n{notes}"
+    small = [part for _, part in pack("", below, LONGEST_MESSAGE // 2, count=utf16_length)][:most]
+    room = LONGEST_MESSAGE - utf16_length(f"\n\n{small[0]}")
+    *before, last = split(text, room, count=utf16_length)[: most - len(small) + 1]
+    return [*((one, "") for one in before), (last, small[0]), *(("", one) for one in small[1:])]
 
 
 def _below(response: AgentResponse) -> str:

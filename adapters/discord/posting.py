@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from adapters.buttons import parsed
+from adapters.discord.component_texts import text_in
 from adapters.payloads import mapping
 
 Json = Mapping[str, Any]
@@ -40,17 +41,17 @@ def first_part(
 
 
 def same_text(
-    messages: Iterable[Json], me: str, content: str, *, question: int | None, known: Collection[str]
+    messages: Iterable[Json], me: str, written: str, *, question: int | None, known: Collection[str]
 ) -> str | None:
     """Return the id of a message that shows a further part already; None: there is none.
 
     Args:
-        content: The part's text.
+        written: The part's text, as `layout.text_of` gives it.
         question: The message that the part replies to.
         known: The messages of other parts.
     """
     for message in _ours(messages, me):
-        is_it = message["content"].strip() == content.strip() and _replied(message) == question
+        is_it = text_in(message) == written.strip() and _replied(message) == question
         if is_it and message["id"] not in known:
             return str(message["id"])
     return None
@@ -71,14 +72,14 @@ def strays(
     for the answer, whose messages reply to nothing, they repeat a known one.
     """
     ours = list(_ours(messages, me))
-    texts = {one["content"] for one in ours if one["id"] in known and own_thread}
+    texts = {text_in(one) for one in ours if one["id"] in known and own_thread}
     return [
         str(one["id"])
         for one in ours
         if one["id"] not in known
         and (
             _answers(one, requests, question)
-            or (one["content"] in texts and _replied(one) is None and not _buttons(one))
+            or (text_in(one) in texts and _replied(one) is None and not _buttons(one))
         )
     ]
 

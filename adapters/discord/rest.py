@@ -1,7 +1,6 @@
 """The few requests that an answer needs, each safe to repeat; the SDK's errors die here."""
 
 import asyncio
-import io
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextvars import ContextVar
 from math import inf
@@ -12,14 +11,13 @@ import discord
 from discord.http import MultipartParameters, Route, handle_message_parameters
 from discord.webhook.async_ import async_context
 
-from adapters.access.choice import Choice
-from adapters.buttons import Button, custom_id
+from adapters.discord.component_texts import text_in
+from adapters.discord.layout import files, layout
 from adapters.discord.outbound import Post
 from adapters.discord.raw_message import snowflake
 from adapters.discord.refusals import NOT_A_MEMBER, Refused, refused
 from adapters.keeping import noticed
 from adapters.payloads import mapping
-from core import i18n
 from core.errors import DeliveryError, Unclear
 
 Json = dict[str, Any]
@@ -34,15 +32,12 @@ _PAUSES = (0.5, 2.0, None)
 """Seconds before a request is repeated whose connection broke; then it is given up."""
 _ARCHIVE_AFTER = 1_440
 """Minutes without a message after which a thread leaves the list of channels."""
-_LONGEST_DESCRIPTION = 1_024
-_LONGEST_LABEL = 100
+_NO_LEGACY: dict[str, Any] = {"content": None, "embeds": []}
+"""What an edit takes away, so that also a message of before can consist of components."""
+_WITH_COMPONENTS = {"with_components": "true"}
 _PAGE = 100
 _MOST_LOOKED_AT = 500
 """Messages: some seconds of reading where Discord makes us wait, and the janitor has twelve."""
-_STYLES = {
-    Button.HELPFUL: discord.ButtonStyle.success,
-    Button.STOP: discord.ButtonStyle.danger,
-}
 
 
 class Rest:
@@ -77,7 +72,7 @@ class Rest:
     async def post(
         self, channel: int, post: Post, *, nonce: str, reply_to: int | None = None
     ) -> tuple[str, str]:
-        """Post a message, and return its id and content.
+        """Post a message, and return its id and what is written in it.
 
         What was posted with this nonce some minutes ago is not posted again, but returned.
         """
@@ -89,12 +84,12 @@ class Rest:
         route = Route("POST", _MESSAGES, channel_id=channel)
         extra = {"nonce": nonce} | ({"message_reference": reference} if reply_to else {})
         message = await self._call(lambda: self._send(route, post, **extra))
-        return str(message["id"]), str(message["content"])
+        return str(message["id"]), text_in(message)
 
     async def edit(self, channel: int, message: str, post: Post) -> None:
         """Show the post in place of what the message showed."""
         route = Route("PATCH", _MESSAGE, channel_id=channel, message_id=message)
-        await self._call(lambda: self._send(route, post))
+        await self._call(lambda: self._send(route, post, **_NO_LEGACY))
 
     async def delete(self, channel: int, message: str) -> None:
         """Delete a message."""
@@ -127,7 +122,9 @@ class Rest:
         url = f"{Route.BASE}/webhooks/{application}/{token}"
         with _parameters(post, hidden=True) as body:
             try:
-                async with webhook.session.post(url, json=body.payload, timeout=_TIMEOUT) as answer:
+                async with webhook.session.post(
+                    url, params=_WITH_COMPONENTS, json=body.payload, timeout=_TIMEOUT
+                ) as answer:
                     await _check_answer(answer)
             except aiohttp.ClientConnectorError as error:  # there was no connection to send by
                 raise DeliveryError(type(error).__name__) from error
@@ -256,7 +253,7 @@ class Rest:
     async def _send_original(self, application: int, token: str, post: Post) -> Any:
         webhook = self._webhook(application, token)
         async with asyncio.timeout(_LONGEST_RESPONSE):
-            with _parameters(post) as body:
+            with _parameters(post, **_NO_LEGACY) as body:
                 return await async_context.get().edit_original_interaction_response(
                     application,
                     token,
@@ -331,45 +328,10 @@ async def _check_answer(answer: aiohttp.ClientResponse) -> None:
 
 def _parameters(post: Post, *, hidden: bool = False, **extra: Any) -> MultipartParameters:
     """Return the body of a message that pings nobody and previews nothing."""
-    files = [
-        discord.File(
-            io.BytesIO(picture.data),
-            f"formula-{number}.png",
-            description=picture.latex[:_LONGEST_DESCRIPTION],
-        )
-        for number, picture in enumerate(post.pictures, 1)
-    ]
     return handle_message_parameters(
-        content=post.content,
-        embeds=[discord.Embed(description=text) for text in post.embeds],
-        flags=discord.MessageFlags(suppress_embeds=not post.embeds, ephemeral=hidden),
-        view=_view(post),
-        attachments=files,
+        flags=discord.MessageFlags(suppress_embeds=True, ephemeral=hidden),
+        view=layout(post),
+        attachments=files(post),
         allowed_mentions=discord.AllowedMentions.none(),
         **extra,
-    )
-
-
-def _view(post: Post) -> discord.ui.View | None:
-    if post.choice is not None:
-        return discord.ui.View(timeout=None).add_item(_menu(post.choice))
-    if post.request_id is None or not post.buttons:
-        return None
-    view = discord.ui.View(timeout=None)
-    for button in post.buttons:
-        style = _STYLES.get(button, discord.ButtonStyle.secondary)
-        name = custom_id(button, post.request_id)
-        item: discord.ui.Button[discord.ui.View]
-        item = discord.ui.Button(label=button.label, style=style, custom_id=name)
-        view.add_item(item)
-    return view
-
-
-def _menu(choice: Choice) -> discord.ui.Select[discord.ui.View]:
-    options = [
-        discord.SelectOption(label=title[:_LONGEST_LABEL], value=course_id)
-        for course_id, title in choice.courses
-    ]
-    return discord.ui.Select(
-        custom_id=choice.name, placeholder=i18n.text("course-choose"), options=options
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from adapters.base import PostKeeper
 from adapters.discord.address import EARLY_PAUSE, MOST_EARLY, Address, Response
+from adapters.discord.layout import text_of
 from adapters.discord.outbound import Post
 from adapters.discord.posting import first_part, nonce, same_text
 from adapters.discord.refusals import (
@@ -151,8 +152,8 @@ class Shown:
         if self._job.taken_over:
             message = await self._earlier(part, post, reply_to)
         if message is None:
-            message, content = await self._post(part, post, reply_to)
-            if content.strip() == post.content.strip():
+            message, written = await self._post(part, post, reply_to)
+            if written == text_of(post):
                 return message
         await self._rest.edit(channel, message, post)
         return message
@@ -181,7 +182,7 @@ class Shown:
             request_id = arrival.request.request_id if arrival.request else None
             return first_part(messages, me, request_id=request_id, question=self._reply_to)
         known = set(self._ids.values())
-        return same_text(messages, me, post.content, question=reply_to, known=known)
+        return same_text(messages, me, text_of(post), question=reply_to, known=known)
 
     async def _know(self, part: int, message: str) -> None:
         if self._ids.get(part) != message:

@@ -4,12 +4,15 @@ import asyncio
 import io
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import aiohttp
 import discord
 from discord.http import HTTPClient, Route
 
+from adapters.discord.layout import layout
+from adapters.discord.outbound import Post
 from adapters.discord.raw_message import interaction_address
 from adapters.discord.refusals import UNKNOWN_INTERACTION
 from adapters.in_time import done_in_time
@@ -72,7 +75,6 @@ async def tell(
     interaction: Interaction,
     text: str,
     *,
-    embeds: Sequence[discord.Embed] = (),
     view: discord.ui.View | None = None,
     file: File | None = None,
 ) -> None:
@@ -82,7 +84,6 @@ async def tell(
         await respond(
             lambda: interaction.edit_original_response(
                 content=text,
-                embeds=embeds,
                 attachments=_attached(file),
                 view=view,
                 allowed_mentions=nobody,
@@ -92,11 +93,10 @@ async def tell(
     await respond(
         lambda: interaction.response.send_message(
             text,
-            embeds=embeds,
             files=_attached(file),
             view=view or discord.utils.MISSING,
             ephemeral=True,
-            suppress_embeds=not embeds,
+            suppress_embeds=True,
             allowed_mentions=nobody,
         )
     )
@@ -111,6 +111,26 @@ async def tell_all(interaction: Interaction, text: str) -> None:
         await respond(lambda: interaction.followup.send(text, allowed_mentions=nobody))
         return
     await respond(lambda: interaction.response.send_message(text, allowed_mentions=nobody))
+
+
+async def show(interaction: Interaction, posts: Sequence[Post]) -> None:
+    """Show the user cards that nobody else sees, the first in the way that `tell` does."""
+    nobody = discord.AllowedMentions.none()
+    first, *more = map(layout, posts)
+    if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
+        shown = await respond(
+            lambda: interaction.edit_original_response(view=first, allowed_mentions=nobody)
+        )
+    else:
+        shown = await respond(
+            lambda: interaction.response.send_message(
+                view=first, ephemeral=True, allowed_mentions=nobody
+            )
+        )
+    for view in more if shown else ():
+        follow = partial(interaction.followup.send, ephemeral=True, allowed_mentions=nobody)
+        if not await respond(partial(follow, view=view)):
+            return
 
 
 async def tell_unread(http: HTTPClient, data: Json, text: str) -> None:

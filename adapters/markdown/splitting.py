@@ -84,22 +84,23 @@ def shortened(text: str, longest: int, *, count: Count = len) -> str:
     return f"{beginning}\n…" if ends_code else f"{beginning} …"
 
 
-def pack(text: str, footnotes: str, limit: int, *, count: Count = len) -> list[str]:
-    """Return the text as messages, with its footnotes below the last words of it.
+def pack(text: str, footnotes: str, limit: int, *, count: Count = len) -> list[tuple[str, str]]:
+    """Return the text as messages, each as its words and the footnotes below them.
 
-    Footnotes that fill more than three quarters of a message go on in messages of their own.
+    The footnotes stand below the last words. Those that fill more than three quarters of a
+    message go on in messages of their own, which have no words.
     """
     notes = list(_packed_lines(footnotes, limit * 3 // 4, count))
     messages = split(text, limit, count=count)
     if not notes:
-        return messages
+        return [(message, "") for message in messages]
     if not messages:
-        return notes
-    below = f"\n\n{notes[0]}"
-    room = limit - count(below)
+        return [("", one) for one in notes]
+    room = limit - count(f"\n\n{notes[0]}")
     if count(messages[-1]) > room:
         messages[-1:] = _with_short_end(messages[-1], room, limit, count)
-    return [*messages[:-1], messages[-1] + below, *notes[1:]]
+    *before, last = messages
+    return [*((one, "") for one in before), (last, notes[0]), *(("", one) for one in notes[1:])]
 
 
 def _with_short_end(text: str, room: int, limit: int, count: Count) -> list[str]:

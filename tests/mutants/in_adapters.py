@@ -154,7 +154,7 @@ IN_ADAPTERS = (
     Mutant(
         "let Discord fetch previews",
         "adapters/discord/rest.py",
-        "        flags=discord.MessageFlags(suppress_embeds=not post.embeds, ephemeral=hidden),\n",
+        "        flags=discord.MessageFlags(suppress_embeds=True, ephemeral=hidden),\n",
         "",
         "nothing is fetched for a preview",
         (f"{SENT}::test_every_message_to_discord_allows_no_mention_and_no_preview",),

@@ -93,7 +93,7 @@ class Compromised:
 
 def _discord(posts: Sequence[discord.Post]) -> Texts:
     for post in posts:
-        yield from (post.content, *post.embeds)
+        yield post.text
 
 
 def discord_thread(answer: AgentResponse, attack: str) -> Texts:

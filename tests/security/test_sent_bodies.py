@@ -78,7 +78,7 @@ class Response:
     def is_done(self) -> bool:
         return self.type is not None
 
-    async def send_message(self, text: str, **given: Any) -> None:
+    async def send_message(self, text: str = "", **given: Any) -> None:
         self.told.append(given)
 
 
@@ -90,11 +90,14 @@ async def test_every_call_of_discord_py_that_sends_names_its_mentions(kind: Any)
         response.told.append(given)
 
     interaction: Any = SimpleNamespace(
-        response=response, edit_original_response=edit_original_response
+        response=response,
+        edit_original_response=edit_original_response,
+        followup=SimpleNamespace(send=edit_original_response),
     )
     await telling.tell(interaction, "Hello @everyone")
     await telling.tell_instead(interaction, "Hello @everyone")
-    assert [told["allowed_mentions"].to_dict() for told in response.told] == [NOBODY, NOBODY]
+    await telling.show(interaction, [sentence("Hello @everyone")] * 2)
+    assert [told["allowed_mentions"].to_dict() for told in response.told] == [NOBODY] * 4
 
 
 async def test_a_discord_client_mentions_nobody_unless_it_is_told_to() -> None:

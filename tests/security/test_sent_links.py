@@ -51,11 +51,11 @@ def sent_to_discord(text: str) -> Iterator[str]:
     """Yield all that Discord is sent of the text."""
     for found in planted(text):
         for post in discord.answer(found, quoted=True, asked=f".{text}"):
-            yield from (post.content, *post.embeds)
-        yield from (post.content for post in discord.evidence(found))
-    yield discord.growing(text, REQUEST, asked=f".{text}").content
-    yield discord.placeholder(REQUEST, [text]).content
-    yield discord.sentence(f".{text}").content
+            yield post.text
+        yield from (post.text for post in discord.evidence(found))
+    yield discord.growing(text, REQUEST, asked=f".{text}").text
+    yield discord.placeholder(REQUEST, [text]).text
+    yield discord.sentence(f".{text}").text
 
 
 def sent_to_slack(text: str) -> Iterator[str]:

@@ -46,19 +46,19 @@ class OnDiscord:
         given = await self.world.slash(self.person(name), self.room(room), command, **options)
         await given.response(PATIENCE)
         assert given.original is not None
-        assert "Done" in given.original.content, given.original.content
+        assert "Done" in given.original.text, given.original.text
 
     async def ask(self, name: str, room: str, asked: Question) -> discord.Message:
         """Ask by a mention in a channel, and return the right answer."""
         answer = await self.trial.ask(self.person(name), self.room(room), asked.text)
-        assert asked.fact in answer.content, answer.content
+        assert asked.fact in answer.text, answer.text
         return answer
 
     async def go_on(self, name: str, place: discord.Channel, asked: Question) -> discord.Message:
         """Ask without a mention where the bot listens, and return the right answer."""
         said = await self.world.say(self.person(name), place, asked.text)
         answer = await self.trial.answer_to(said)
-        assert asked.fact in answer.content, answer.content
+        assert asked.fact in answer.text, answer.text
         return answer
 
     async def vote(self, name: str, answer: discord.Message, label: str) -> discord.Interaction:
@@ -190,7 +190,7 @@ async def _ask_on_discord(on: OnDiscord) -> None:
     private = await world.slash(
         on.person("ben"), on.room("arden-questions"), "ask", question=courses.STORM.text
     )
-    assert courses.STORM.fact in (await on.trial.result_of(private)).content
+    assert courses.STORM.fact in (await on.trial.result_of(private)).text
     await on.ask("pia", "wharf", courses.STORM)
     await on.ask("pia", "quay", courses.POND)
     await on.go_on("cleo", other.channel, courses.EELS)
@@ -205,7 +205,7 @@ async def _forget(on: OnDiscord, cleo: discord.User) -> None:
     assert original is not None
     done = await on.world.click(cleo, original, button(original, "Delete all of it"))
     await done.response(PATIENCE)
-    await on.trial.until(lambda: original.content == "All of it is deleted." or None)
+    await on.trial.until(lambda: original.text == "All of it is deleted." or None)
 
 
 async def _ask_on_slack(on: OnSlack) -> None:

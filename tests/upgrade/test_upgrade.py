@@ -127,9 +127,7 @@ def _said_by(on: OnDiscord, name: str, asked: Question) -> discord.Message:
     """Return the question that a person asked before the upgrade."""
     person = on.person(name)
     [said] = [
-        m
-        for m in on.world.messages.values()
-        if m.author is person and m.content.endswith(asked.text)
+        m for m in on.world.messages.values() if m.author is person and m.text.endswith(asked.text)
     ]
     return said
 
@@ -191,7 +189,7 @@ async def test_questions_that_waited_are_answered(upgraded: Upgraded) -> None:
     on = upgraded.on_discord
     for asked in (courses.CLOCKWORK, courses.STORM):
         answer = await on.trial.answer_to(_said_by(on, "dan", asked))
-        assert asked.fact in answer.content
+        assert asked.fact in answer.text
     slack_question = _said_on_slack_by(upgraded.on_slack, "emma", courses.EELS)
     await upgraded.on_slack.answer_to(slack_question, courses.EELS)
     waiting = "SELECT key FROM inbox WHERE state = 'waiting'"
@@ -200,7 +198,7 @@ async def test_questions_that_waited_are_answered(upgraded: Upgraded) -> None:
 
 async def test_a_question_of_the_time_without_a_bot_is_answered(upgraded: Upgraded) -> None:
     answer = await upgraded.on_discord.trial.answer_to(upgraded.missed)
-    assert courses.FLOATS.fact in answer.content
+    assert courses.FLOATS.fact in answer.text
 
 
 # --- what staff set -----------------------------------------------------------------------
@@ -236,7 +234,7 @@ async def test_no_course_is_answered_from_in_a_channel_of_another(upgraded: Upgr
     on, there = upgraded.on_discord, upgraded.on_slack
     asked = courses.FLOATS
     answer = await on.trial.ask(on.person("ann"), on.room("arden-questions"), asked.text)
-    assert asked.fact not in answer.content
+    assert asked.fact not in answer.text
     said = await there.say("ann", there.room("arden-questions"), asked)
     assert asked.fact not in (await there.trial.answer_to(said)).shown
 
@@ -244,7 +242,7 @@ async def test_no_course_is_answered_from_in_a_channel_of_another(upgraded: Upgr
 async def test_where_nothing_was_set_no_course_answers(upgraded: Upgraded) -> None:
     on, there = upgraded.on_discord, upgraded.on_slack
     answer = await on.trial.ask(on.person("ben"), on.room("unset"), courses.WICK.text)
-    assert courses.WICK.fact not in answer.content
+    assert courses.WICK.fact not in answer.text
     ben, room = there.person("ben"), there.room("unset")
     await there.say("ben", room, courses.WICK)
 
@@ -307,10 +305,10 @@ async def test_the_buttons_of_old_answers_work(upgraded: Upgraded) -> None:
     old = await on.trial.answer_to(_said_by(on, "ben", courses.BOAT))
     click = await on.vote("ben", old, "Helpful")
     assert click.original is not None
-    assert "noted as helpful" in click.original.content
+    assert "noted as helpful" in click.original.text
     evidence = await on.vote("ben", old, "Evidence")
     assert evidence.original is not None
-    assert courses.BOAT.fact in evidence.original.content
+    assert courses.BOAT.fact in evidence.original.text
     question = _said_on_slack_by(there, "ben", courses.BOAT)
     answer = await there.answer_to(question, courses.BOAT)
     noted = await there.vote("ben", answer, "positive")

@@ -24,6 +24,7 @@ from tests.wire.discord import (
     User,
     World,
 )
+from tests.wire.discord.component_checks import walk
 
 T = TypeVar("T")
 SITE = "https://arden.example.org/book/"
@@ -109,7 +110,7 @@ class Trial:
             assert value is not None
             return value
         except TimeoutError:
-            shown = "\n".join(f"  {m.author.name}: {m.content}" for m in self.said())
+            shown = "\n".join(f"  {m.author.name}: {m.text}" for m in self.said())
             error = f"{wanted or condition} did not come\n{shown}\n{self.bot.log[-6000:]}"
             raise AssertionError(error.encode(errors="backslashreplace").decode()) from None
 
@@ -130,7 +131,7 @@ class Trial:
             later = (m for m in self.from_bot(place) if m.id > question.id and is_finished(m))
             return next((m for m in later if _may_answer(m, question)), None)
 
-        return await self.until(answered, f"an answer to {question.content!r}")
+        return await self.until(answered, f"an answer to {question.text!r}")
 
     async def result_of(self, interaction: Interaction) -> Message:
         """Wait for what a command leads to and return it."""
@@ -172,14 +173,14 @@ def _may_answer(message: Message, question: Message) -> bool:
 
 def is_finished(message: Message) -> bool:
     """Tell whether a message of the bot is what it is to be: no placeholder, nothing growing."""
-    if message.loading or message.deleted or not message.content:
+    if message.loading or message.deleted or not message.text:
         return False
-    return "Stop" not in labels(message) and "Yours waits its turn" not in message.content
+    return "Stop" not in labels(message) and "Yours waits its turn" not in message.text
 
 
 def is_growing(message: Message) -> bool:
     """Tell whether a message shows an answer that is being written."""
-    return message.content.endswith(" …") and "Stop" in labels(message)
+    return message.text.endswith(" …") and "Stop" in labels(message)
 
 
 def labels(message: Message) -> list[str]:
@@ -193,8 +194,7 @@ def button(message: Message, label: str) -> str:
 
 
 def _buttons(message: Message) -> list[Mapping[str, Any]]:
-    parts = [part for row in message.components for part in row.get("components", [])]
-    return [part for part in parts if part["type"] == _BUTTON]
+    return [part for part in walk(message.components) if part["type"] == _BUTTON]
 
 
 @asynccontextmanager

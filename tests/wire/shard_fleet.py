@@ -145,7 +145,7 @@ class Fleet:
         trial = Trial(self.server, self.running[0])
         for one in asked:
             answer = await trial.answer_to(one.message)
-            assert set(names_in(answer.content)) <= {one.name}
+            assert set(names_in(answer.text)) <= {one.name}
         seconds = time.monotonic() - begun
         for one in asked:
             place = one.message.thread

@@ -84,7 +84,7 @@ async def test_students_neither_see_course_nor_may_use_it(one_course: Path, tmp_
             await used.response(PATIENCE)
             assert used.ephemeral
             assert used.original is not None
-            assert "can do that" in used.original.content, command
+            assert "can do that" in used.original.text, command
 
 
 async def test_commands_have_the_names_of_the_settings_on_discord(
@@ -94,15 +94,15 @@ async def test_commands_have_the_names_of_the_settings_on_discord(
         world, ann, channel = trial.world, trial.user(), trial.channel()
         assert set(registered(trial)) == {"frag", "buch", "kurs", "Explain this passage"}
         asked = await world.slash(ann, channel, "frag", question=COVERED)
-        assert COVERED_FACT in (await trial.result_of(asked)).content
+        assert COVERED_FACT in (await trial.result_of(asked)).text
         helped = await trial.result_of(await world.slash(ann, channel, "buch help"))
-        assert "`/frag` a question" in helped.content
-        assert "`/buch data`" in helped.content
+        assert "`/frag` a question" in helped.text
+        assert "`/buch data`" in helped.text
         shown = await trial.result_of(await world.slash(ann, channel, "buch data"))
         exported = await world.click(ann, shown, button(shown, "Get it as a file"))
-        assert "`/buch data` deletes it" in (await trial.result_of(exported)).content
+        assert "`/buch data` deletes it" in (await trial.result_of(exported)).text
         held = await trial.result_of(await world.slash(world.owner, channel, "kurs show"))
-        assert "**course**" in held.content
+        assert "**course**" in held.text
 
 
 async def test_commands_have_the_names_of_the_settings_on_slack(

@@ -30,7 +30,7 @@ async def trial(one_course: Path, tmp_path_factory: pytest.TempPathFactory) -> A
 
 def _answered(trial: Trial, asked: list[Interaction], count: int) -> list[Message] | None:
     public = [one.original for one in asked if one.original and not one.original.ephemeral]
-    found = [m for m in public if is_finished(m) and COVERED_FACT in m.content]
+    found = [m for m in public if is_finished(m) and COVERED_FACT in m.text]
     return found if len(found) == count else None
 
 
@@ -49,7 +49,7 @@ async def test_twelve_quick_questions_make_six_answers_and_one_notice(trial: Tri
     standing = [m for m in trial.from_bot(channel, ann) if m.channel is channel]
     private = [m for m in standing if m.ephemeral]
     assert len(standing) - len(private) == 6
-    assert [TOO_FAST in message.content for message in private] == [True]
+    assert [TOO_FAST in message.text for message in private] == [True]
 
 
 async def test_a_public_defer_that_ends_in_a_refusal_leaves_nothing_public(trial: Trial) -> None:
@@ -60,7 +60,7 @@ async def test_a_public_defer_that_ends_in_a_refusal_leaves_nothing_public(trial
     await asked.response()
     assert not asked.ephemeral, "nobody knew better"
     refusal = await trial.until(lambda: next(iter(asked.follow_ups), None), "a refusal")
-    assert "no section called" in refusal.content
+    assert "no section called" in refusal.text
     assert refusal.ephemeral
     await asyncio.sleep(0.5)
     assert not trial.from_bot(channel)
@@ -71,7 +71,7 @@ async def test_a_refused_mention_is_a_reply_and_opens_no_thread(trial: Trial) ->
     ann, channel = trial.user(), trial.channel()
     question = await trial.world.say(ann, channel, f"{trial.mention} ab")
     refusal = await trial.answer_to(question)
-    assert "too short" in refusal.content
+    assert "too short" in refusal.text
     assert refusal.channel is channel
     assert question.thread is None
     assert refusal.reference is not None
@@ -85,10 +85,10 @@ async def test_over_the_channels_limit_everybody_is_answered(trial: Trial) -> No
 
     def answers() -> list[Message]:
         shown = trial.from_bot(channel)
-        return [m for m in shown if COVERED_FACT in m.content and is_finished(m)]
+        return [m for m in shown if COVERED_FACT in m.text and is_finished(m)]
 
     await trial.world.until(lambda: len(answers()) == len(people) or None, 150)
-    told = [[m.content for m in one.follow_ups if m.ephemeral] for one in asked]
+    told = [[m.text for m in one.follow_ups if m.ephemeral] for one in asked]
     told = [one for one in told if one]
     assert len(told) >= 5, "five wait for the next minute"
     assert all(len(one) == 1 and WAITS in one[0] for one in told)

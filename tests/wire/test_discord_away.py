@@ -18,7 +18,7 @@ async def switched(trial: Trial, channel: Channel, state: str) -> None:
     """Have the bot switched off or on in a channel."""
     done = await trial.world.slash(trial.world.owner, channel, "course switch", state=state)
     await done.response(PATIENCE)
-    await trial.until(lambda: "Done" in done.original.content or None)  # type: ignore[union-attr]
+    await trial.until(lambda: "Done" in done.original.text or None)  # type: ignore[union-attr]
 
 
 async def answers_in(trial: Trial, place: Channel, number: int) -> list[Message]:
@@ -69,15 +69,15 @@ async def test_a_restart_finds_what_changed_and_answers_nothing_that_was_passed_
         missed = await world.say(trial.user(), off, f"{trial.mention} {BELL}")
         await trial.bot.start()
 
-        assert BELL_FACT in (await trial.answer_to(missed)).content
-        await trial.until(lambda: (BELL_FACT in redone.content and is_finished(redone)) or None)
+        assert BELL_FACT in (await trial.answer_to(missed)).text
+        await trial.until(lambda: (BELL_FACT in redone.text and is_finished(redone)) or None)
         await trial.until(lambda: removed.deleted or None, "the removal of the answer")
         await trial.quiet(off, trial.user())
         assert not [m for m in trial.from_bot(off) if not m.ephemeral]
         (thread,) = world.threads_of(off)
         assert thread.id == missed.id
         assert len(await answers_in(trial, talking, 2)) == 2
-        assert COVERED_FACT not in redone.content
+        assert COVERED_FACT not in redone.text
 
 
 async def test_what_another_bot_was_asked_is_not_taken_for_deleted(
@@ -104,7 +104,7 @@ async def test_an_edit_that_mentions_the_bot_makes_a_question_of_a_message(
         assert not trial.from_bot(channel)
         await world.edit(said, f"{trial.mention} {COVERED}")
         answer = await trial.answer_to(said)
-        assert COVERED_FACT in answer.content
+        assert COVERED_FACT in answer.text
         await world.edit(said, f"{trial.mention} {BELL}")
-        await trial.until(lambda: (BELL_FACT in answer.content and is_finished(answer)) or None)
+        await trial.until(lambda: (BELL_FACT in answer.text and is_finished(answer)) or None)
         assert trial.from_bot(answer.channel) == [answer]

@@ -62,7 +62,7 @@ def told(interaction: Interaction) -> str:
     """Return what a click was answered with, to its clicker alone."""
     assert interaction.original is not None
     assert interaction.ephemeral
-    return interaction.original.content
+    return interaction.original.text
 
 
 async def half_written(trial: Trial, question: Message) -> Message:
@@ -79,7 +79,7 @@ async def told_what_is_read(trial: Trial, question: Message) -> None:
 
     def is_told() -> bool | None:
         shown = trial.from_bot(question.thread or question.channel)
-        return any(one.content.startswith("Reading “Trimming the wick”") for one in shown) or None
+        return any(one.text.startswith("Reading “Trimming the wick”") for one in shown) or None
 
     await trial.until(is_told, "what is read")
 
@@ -132,7 +132,7 @@ async def test_a_question_can_be_asked_again_without_its_quote(trial: Trial) -> 
     again = await pressed(trial, bob, answer, "Ask again without the quote")
     renewed = await trial.result_of(again)
     assert renewed is not answer
-    assert COVERED_FACT in renewed.content
+    assert COVERED_FACT in renewed.text
     assert "Ask again without the quote" not in labels(renewed)
     bare = await world.context_menu(ann, passage, "Explain this passage")
     explained = await trial.result_of(bare)
@@ -163,11 +163,11 @@ async def test_an_answer_grows_in_place_and_is_stopped_by_its_asker_or_staff(
             clicker = {"asker": ann, "admin": world.owner, "named": tutor}[who]
             assert told(await pressed(trial, clicker, growing, "Stop")) == "Stopping."
             assert await trial.answer_to(question) is growing
-            assert growing.content == "Stopped. Ask again whenever you like."
+            assert growing.text == "Stopped. Ask again whenever you like."
         finally:
             desk.pen.release()
     later = await trial.ask(trial.user(), channel, COVERED)
-    assert COVERED_FACT in later.content
+    assert COVERED_FACT in later.text
 
 
 async def test_buttons_work_after_a_restart_and_a_modal_that_was_open_meanwhile(
@@ -195,4 +195,4 @@ async def test_buttons_work_after_a_restart_and_a_modal_that_was_open_meanwhile(
     assert told(shared) == "Shared in this channel."
     await trial.until(lambda: any(map(is_finished, trial.from_bot(channel))))
     follow_up = await trial.answer_to(await world.say(ann, answer.channel, COVERED))
-    assert COVERED_FACT in follow_up.content
+    assert COVERED_FACT in follow_up.text

@@ -69,7 +69,7 @@ async def answered_once(trial: Trial, *questions: Message) -> None:
     answers = [await trial.answer_to(question) for question in questions]
     await trial.quiet(trial.channel(), trial.user())
     for question, answer in zip(questions, answers, strict=True):
-        assert COVERED_FACT in answer.content
+        assert COVERED_FACT in answer.text
         place = question.thread or question.channel
         beside = [m for m in trial.from_bot(place) if not is_finished(m)]
         assert not beside, "no placeholder is left"
@@ -100,7 +100,7 @@ async def commanded_once(trial: Trial) -> Interaction:
     channel = trial.channel()
     asked = await trial.world.slash(trial.user(), channel, "ask", question=COVERED)
     answer = await trial.result_of(asked)
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
     assert asked.responded_after is not None
     assert asked.responded_after < 3
     assert trial.from_bot(channel) == [answer]
@@ -175,7 +175,7 @@ async def test_after_a_connection_that_cannot_be_resumed_what_was_missed_is_foun
     directly = await world.say(ann, direct, COVERED)
     await trial.bot.says("connected to Discord as", connected + 1)
     for question in (*missed, in_thread, directly):
-        assert COVERED_FACT in (await trial.answer_to(question)).content
+        assert COVERED_FACT in (await trial.answer_to(question)).text
     await answered_once(trial, *missed)
     assert len(trial.from_bot(thread)) == 2
     assert len(trial.from_bot(direct)) == 2
@@ -286,7 +286,7 @@ async def test_a_lost_interaction_is_answered_by_a_message(trial: Trial) -> None
     finally:
         world.limits.first_response = patience
     (answer,) = trial.from_bot(channel)
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
 
 
 async def test_a_database_that_is_locked_delays_the_answer_and_not_the_response(
@@ -306,9 +306,9 @@ async def test_a_database_that_is_locked_delays_the_answer_and_not_the_response(
             assert interaction.responded_after is not None
             assert interaction.responded_after < 3
         other.execute("ROLLBACK")
-    await trial.until(lambda: "Thank you" in clicked.original.content or None)  # type: ignore[union-attr]
-    await trial.until(lambda: "Noted" in reasoned.original.content or None)  # type: ignore[union-attr]
-    await trial.until(lambda: COVERED_FACT in asked.original.content or None)  # type: ignore[union-attr]
+    await trial.until(lambda: "Thank you" in clicked.original.text or None)  # type: ignore[union-attr]
+    await trial.until(lambda: "Noted" in reasoned.original.text or None)  # type: ignore[union-attr]
+    await trial.until(lambda: COVERED_FACT in asked.original.text or None)  # type: ignore[union-attr]
     assert not asked.ephemeral, "it was asked publicly"
     await answered_once(trial, question)
 
@@ -330,7 +330,7 @@ async def test_a_killed_bot_is_taken_up_where_it_was(trial: Trial) -> None:
     await trial.bot.start()
     await answered_once(trial, question, *unheard)
     answer = await trial.result_of(asked)
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
     assert trial.from_bot(channel) == [answer]
 
 
@@ -392,7 +392,7 @@ async def test_a_discord_that_is_down_is_waited_for_and_its_own_limits_are_kept(
             for _ in range(7)
         ]
         for question in questions:
-            assert COVERED_FACT in (await trial.answer_to(question)).content
+            assert COVERED_FACT in (await trial.answer_to(question)).text
         assert not [call for call in trial.world.history.calls if call.status == LIMITED]
 
 

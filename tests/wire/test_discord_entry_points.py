@@ -8,9 +8,10 @@ import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT, FOREIGN, UNCOVERED, VERBATIM
 from tests.wire.discord import Behind, ChannelType, Message, Permission
+from tests.wire.discord.component_checks import walk
 from tests.wire.discord.entities import MessageType
 from tests.wire.discord.interactions import Callback
-from tests.wire.discord_bot import SITE, Trial, a_trial, is_finished, labels
+from tests.wire.discord_bot import SITE, Trial, a_trial, button, is_finished, labels
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -47,20 +48,20 @@ async def test_ask_is_answered_in_the_channel_and_a_thread_carries_it_on(trial: 
     assert asked.responded_after < 3
     answer = await trial.result_of(asked)
     assert not asked.ephemeral
-    assert COVERED_FACT in answer.content
-    assert f"> {COVERED}" in answer.content, "others see what was asked"
+    assert COVERED_FACT in answer.text
+    assert f"> {COVERED}" in answer.text, "others see what was asked"
     thread = await trial.until(lambda: answer.thread, "a thread")
     assert thread.name == COVERED
     follow_up = await trial.answer_to(await trial.world.say(ann, thread, BELL))
-    assert BELL_FACT in follow_up.content
+    assert BELL_FACT in follow_up.text
     assert follow_up.channel is thread
 
 
 async def test_the_footnotes_lead_into_the_book_and_to_nothing_else(trial: Trial) -> None:
     answer = await trial.ask(trial.user(), trial.channel(), COVERED)
-    notes = [line for line in answer.content.splitlines() if line.startswith("-# [")]
-    assert any(f"](<{SITE}lamp" in note for note in notes), answer.content
-    assert answer.content.count("http") == answer.content.count(f"](<{SITE}")
+    notes = [line for line in answer.text.splitlines() if line.startswith("-# [")]
+    assert any(f"](<{SITE}lamp" in note for note in notes), answer.text
+    assert answer.text.count("http") == answer.text.count(f"](<{SITE}")
     assert labels(answer) == ["Helpful", "Not helpful", "Evidence"]
 
 
@@ -69,7 +70,7 @@ async def test_who_asks_too_much_is_told_so_and_nobody_else(trial: Trial) -> Non
     public = 0
     for _ in range(13):  # six a minute, and a minute may begin meanwhile
         asked = await trial.world.slash(ann, channel, "ask", question=COVERED)
-        told = (await trial.result_of(asked)).content
+        told = (await trial.result_of(asked)).text
         if asked.ephemeral:
             break
         public += 1
@@ -99,10 +100,10 @@ async def test_a_section_limits_the_search(trial: Trial) -> None:
         section="Duties of the keeper › Fog",
     )
     answer = await trial.result_of(asked)
-    assert "bell" in answer.content
-    assert "wick" not in answer.content
+    assert "bell" in answer.text
+    assert "wick" not in answer.text
     unknown = await trial.world.slash(ann, channel, "ask", question=COVERED, section="Cooking")
-    assert "no section called “Cooking”" in (await trial.result_of(unknown)).content
+    assert "no section called “Cooking”" in (await trial.result_of(unknown)).text
 
 
 async def test_a_private_answer_is_seen_by_its_asker_alone_until_it_is_shared(
@@ -112,22 +113,20 @@ async def test_a_private_answer_is_seen_by_its_asker_alone_until_it_is_shared(
     asked = await trial.world.slash(ann, channel, "ask", question=COVERED, private=True)
     answer = await trial.result_of(asked)
     assert asked.ephemeral
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
     assert not trial.from_bot(channel, bob)
-    custom_id = next(
-        b["custom_id"] for b in answer.components[0]["components"] if b["label"] == "Share"
-    )
+    custom_id = button(answer, "Share")
     for sentence in ("Shared in this channel.", "It is shared already."):
         click = await trial.world.click(ann, answer, custom_id)
         await click.response()
         assert click.original is not None
-        assert click.original.content == sentence
+        assert click.original.text == sentence
         assert click.ephemeral
     await trial.until(lambda: any(map(is_finished, trial.from_bot(channel, bob))))
     await trial.quiet(channel, bob)
     (shared,) = trial.from_bot(channel, bob)
-    assert COVERED_FACT in shared.content
-    assert f"> {COVERED}" in shared.content
+    assert COVERED_FACT in shared.text
+    assert f"> {COVERED}" in shared.text
 
 
 async def test_a_passage_is_explained_from_the_menu_of_its_message(trial: Trial) -> None:
@@ -135,7 +134,7 @@ async def test_a_passage_is_explained_from_the_menu_of_its_message(trial: Trial)
     passage = await trial.world.say(bob, channel, VERBATIM)
     asked = await trial.world.context_menu(ann, passage, "Explain this passage")
     answer = await trial.result_of(asked)
-    assert "Trimming the wick" in answer.content
+    assert "Trimming the wick" in answer.text
     assert "Ask again without the quote" in labels(answer)
 
 
@@ -143,12 +142,12 @@ async def test_a_passage_that_is_not_from_the_book_is_said_to_be_none(trial: Tri
     ann, channel = trial.user(), trial.channel()
     passage = await trial.world.say(ann, channel, FOREIGN)
     asked = await trial.world.context_menu(ann, passage, "Explain this passage")
-    assert "not" in (await trial.result_of(asked)).content
+    assert "not" in (await trial.result_of(asked)).text
     picture = await trial.world.say(ann, channel, "", files={"chart.png": b"not a picture"})
     nothing = await trial.world.context_menu(ann, picture, "Explain this passage")
     await nothing.response()
     assert nothing.original is not None
-    assert "no text" in nothing.original.content
+    assert "no text" in nothing.original.text
 
 
 # --- messages -----------------------------------------------------------------------------
@@ -161,7 +160,7 @@ async def test_a_mention_is_answered_in_a_thread_on_it(trial: Trial) -> None:
     assert question.thread is answer.channel
     assert question.thread is not None
     assert question.thread.name == COVERED
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
 
 
 async def test_a_mention_of_the_bots_own_role_is_one_of_the_bot(trial: Trial) -> None:
@@ -169,18 +168,18 @@ async def test_a_mention_of_the_bots_own_role_is_one_of_the_bot(trial: Trial) ->
     role = next(role for role in guild.roles.values() if role.bot_id == trial.world.bot.id)
     role.mentionable = True
     question = await trial.world.say(trial.user(), trial.channel(), f"<@&{role.id}> {COVERED}")
-    assert COVERED_FACT in (await trial.answer_to(question)).content
+    assert COVERED_FACT in (await trial.answer_to(question)).text
 
 
 async def test_a_mention_without_a_question_is_told_how_to_ask(trial: Trial) -> None:
     answer = await trial.ask(trial.user(), trial.channel(), "")
-    assert "Put your question into the same message" in answer.content
+    assert "Put your question into the same message" in answer.text
     assert not labels(answer)
 
 
 async def test_what_the_book_does_not_say_is_not_said(trial: Trial) -> None:
     answer = await trial.ask(trial.user(), trial.channel(), UNCOVERED)
-    assert "-# [1]" not in answer.content
+    assert "-# [1]" not in answer.text
     assert "Evidence" not in labels(answer)
 
 
@@ -198,7 +197,7 @@ async def test_a_quote_becomes_the_passage_that_is_explained(trial: Trial, way: 
         direct = world.direct_channel(ann, world.bot)
         question = await world.say(ann, direct, forward_of=passage)
     answer = await trial.answer_to(question)
-    assert "Trimming the wick" in answer.content
+    assert "Trimming the wick" in answer.text
     assert "Ask again without the quote" in labels(answer)
 
 
@@ -206,28 +205,28 @@ async def test_direct_messages_are_answered_without_a_mention(trial: Trial) -> N
     ann = trial.user()
     direct = trial.world.direct_channel(ann, trial.world.bot)
     first = await trial.answer_to(await trial.world.say(ann, direct, COVERED))
-    assert COVERED_FACT in first.content
+    assert COVERED_FACT in first.text
     second = await trial.answer_to(await trial.world.say(ann, direct, BELL))
-    assert BELL_FACT in second.content
+    assert BELL_FACT in second.text
     asked = await trial.world.slash(ann, direct, "ask", question=COVERED)
-    assert COVERED_FACT in (await trial.result_of(asked)).content
+    assert COVERED_FACT in (await trial.result_of(asked)).text
 
 
 async def test_a_thread_is_followed_until_people_talk_and_again_on_mention(trial: Trial) -> None:
     world, ann, bob = trial.world, trial.user(), trial.user()
     answer = await trial.ask(ann, trial.channel(), COVERED)
     thread = answer.channel
-    assert BELL_FACT in (await trial.answer_to(await world.say(bob, thread, BELL))).content
+    assert BELL_FACT in (await trial.answer_to(await world.say(bob, thread, BELL))).text
     silent = [
         await world.say(ann, thread, "Thank you"),
         await world.say(ann, thread, f"<@{bob.id}> did you know that the bell is so heavy?"),
         await world.say(bob, thread, "What did you think that it weighs?"),
     ]
     back = await trial.answer_to(await world.say(ann, thread, f"{trial.mention} {BELL}"))
-    assert BELL_FACT in back.content
+    assert BELL_FACT in back.text
     assert not _between(trial, silent[0], back)
     again = await trial.answer_to(await world.say(ann, thread, COVERED))
-    assert COVERED_FACT in again.content
+    assert COVERED_FACT in again.text
 
 
 async def test_a_thread_of_other_people_is_left_alone(trial: Trial) -> None:
@@ -255,8 +254,8 @@ async def test_an_edited_question_is_answered_anew_in_the_same_place(trial: Tria
     question = await world.say(ann, channel, f"{trial.mention} {COVERED}")
     answer = await trial.answer_to(question)
     await world.edit(question, f"{trial.mention} {BELL}")
-    await trial.until(lambda: BELL_FACT in answer.content and is_finished(answer))
-    assert COVERED_FACT not in answer.content
+    await trial.until(lambda: BELL_FACT in answer.text and is_finished(answer))
+    assert COVERED_FACT not in answer.text
     assert trial.from_bot(answer.channel) == [answer]
     await world.unfurl(question, {"title": "A preview"})
     await trial.quiet(channel, ann)
@@ -267,16 +266,18 @@ async def test_a_deleted_question_takes_its_answer_with_it(trial: Trial) -> None
     world, ann, channel = trial.world, trial.user(), trial.channel()
     question = await world.say(ann, channel, f"{trial.mention} {COVERED}")
     answer = await trial.answer_to(question)
-    helpful = answer.components[0]["components"][0]["custom_id"]
+    helpful = button(answer, "Helpful")
     other = await trial.answer_to(await world.say(ann, answer.channel, BELL))
     await world.delete(question)
     await trial.until(lambda: answer.deleted, "the removal of the answer")
     assert not other.deleted
-    other.components[0]["components"][0]["custom_id"] = helpful
+    for part in walk(other.components):
+        if part.get("label") == "Helpful":
+            part["custom_id"] = helpful
     click = await world.click(ann, other, helpful)
     await click.response()
     assert click.original is not None
-    assert click.original.content == "This answer is not stored any more."
+    assert click.original.text == "This answer is not stored any more."
 
 
 async def test_a_forum_is_answered_only_where_it_is_set_so(trial: Trial) -> None:
@@ -286,7 +287,7 @@ async def test_a_forum_is_answered_only_where_it_is_set_so(trial: Trial) -> None
     await trial.quiet(before, ann)
     assert not trial.from_bot(before)
     asked = await world.say(ann, before, f"{trial.mention} {BELL}")
-    assert BELL_FACT in (await trial.answer_to(asked)).content
+    assert BELL_FACT in (await trial.answer_to(asked)).text
     done = await world.slash(
         world.owner, before, "course set", auto_answer=True, where="this channel"
     )
@@ -294,7 +295,7 @@ async def test_a_forum_is_answered_only_where_it_is_set_so(trial: Trial) -> None
     post = await world.open_post(ann, forum, "The wick", COVERED)
     await trial.until(lambda: any(map(is_finished, trial.from_bot(post))))
     (answer,) = trial.from_bot(post)
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
     assert not world.threads_of(post)
     loud = await world.open_post(ann, forum, "Listen", f"@everyone {COVERED}")
     await trial.quiet(loud, ann)
@@ -315,9 +316,9 @@ async def test_without_the_right_to_open_threads_or_write_in_them_a_reply_answer
     assert answer.kind is MessageType.REPLY
     assert answer.replied is question
     follow_up = await world.say(ann, channel, BELL, reply_to=answer)
-    assert BELL_FACT in (await trial.answer_to(follow_up)).content
+    assert BELL_FACT in (await trial.answer_to(follow_up)).text
     asked = await world.slash(ann, channel, "ask", question=COVERED)
-    assert COVERED_FACT in (await trial.result_of(asked)).content
+    assert COVERED_FACT in (await trial.result_of(asked)).text
     assert not world.threads_of(channel)
 
 
@@ -328,7 +329,7 @@ async def test_a_thread_that_discord_tells_of_late_is_answered(trial: Trial) -> 
     question = await world.say(ann, thread, f"{trial.mention} {COVERED}")
     answer = await trial.answer_to(question)
     assert answer.channel is thread
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
 
 
 def _between(trial: Trial, first: Message, last: Message) -> list[Message]:

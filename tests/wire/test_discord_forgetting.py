@@ -53,11 +53,11 @@ async def forget_me(trial: Trial, user: User, channel: Channel) -> str:
     shown = await trial.world.slash(user, channel, "glossator data")
     await shown.response(PATIENCE)
     assert shown.original is not None
-    told = shown.original.content
+    told = shown.original.text
     delete = button(shown.original, "Delete all of it")
     done = await trial.world.click(user, shown.original, delete)
     await done.response(PATIENCE)
-    await trial.until(lambda: shown.original.content == "All of it is deleted." or None)  # type: ignore[union-attr]
+    await trial.until(lambda: shown.original.text == "All of it is deleted." or None)  # type: ignore[union-attr]
     return told
 
 
@@ -104,8 +104,8 @@ async def test_nothing_is_left_of_somebody_who_wants_to_be_forgotten(trial: Tria
     click = await world.click(bob, follow_up, button(follow_up, "Evidence"))
     await click.response(PATIENCE)
     assert click.original is not None
-    assert "not stored" not in click.original.content
-    assert COVERED_FACT in (await trial.answer_to(await world.say(ann, direct, COVERED))).content
+    assert "not stored" not in click.original.text
+    assert COVERED_FACT in (await trial.answer_to(await world.say(ann, direct, COVERED))).text
 
 
 async def test_a_question_of_somebody_forgotten_can_still_be_edited_and_deleted(
@@ -120,7 +120,7 @@ async def test_a_question_of_somebody_forgotten_can_still_be_edited_and_deleted(
     await world.edit(edited, f"{trial.mention} {BELL}")
     await world.delete(deleted)
     await trial.quiet(channel, trial.user())
-    assert COVERED_FACT in answer.content, "it belongs to a question that nobody knows any more"
+    assert COVERED_FACT in answer.text, "it belongs to a question that nobody knows any more"
 
 
 async def test_an_answer_that_is_being_written_for_somebody_forgotten_is_taken_back(
@@ -159,7 +159,7 @@ async def test_what_was_asked_in_a_deleted_place_is_forgotten(trial: Trial, gone
         evidence = await world.click(ann, kept, button(kept, "Evidence"))
         await evidence.response(PATIENCE)
         assert evidence.original is not None
-        assert COVERED_FACT in evidence.original.content
+        assert COVERED_FACT in evidence.original.text
 
 
 async def test_the_name_of_a_thread_follows_its_question(trial: Trial) -> None:

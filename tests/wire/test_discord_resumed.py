@@ -53,7 +53,7 @@ async def direct(trial: Trial, text: str = COVERED) -> Message:
 async def answered_once(trial: Trial, *asked: Message) -> None:
     """Wait for the answers, and check that there is no second one."""
     for question in asked:
-        assert COVERED_FACT in (await trial.answer_to(question)).content
+        assert COVERED_FACT in (await trial.answer_to(question)).text
     await trial.quiet(asked[0].channel, trial.user())
     for question in asked:
         assert len(replies(trial, question)) == 1
@@ -102,7 +102,7 @@ async def test_what_happened_to_messages_meanwhile_happens_to_their_questions(
         await trial.bot.start()
         await trial.until(
             lambda: (
-                [m for m in replies(trial, edited) if is_finished(m) and BELL_FACT in m.content]
+                [m for m in replies(trial, edited) if is_finished(m) and BELL_FACT in m.text]
                 or None
             )
         )
@@ -123,8 +123,8 @@ async def test_a_command_that_was_given_meanwhile_is_answered_by_a_message(
         (answer,) = await trial.until(
             lambda: [m for m in trial.from_bot(channel) if is_finished(m)] or None
         )
-        assert COVERED_FACT in answer.content
-        assert COVERED_FACT in (await trial.ask(ann, channel, COVERED)).content, "not switched"
+        assert COVERED_FACT in answer.text
+        assert COVERED_FACT in (await trial.ask(ann, channel, COVERED)).text, "not switched"
 
 
 async def test_an_answer_for_all_stands_in_no_response_that_a_dead_process_showed_to_one(
@@ -247,7 +247,7 @@ async def test_what_is_said_on_a_server_during_an_outage_is_found_within_the_ses
         asked.append(await world.say(ann, during, f"{trial.mention} {COVERED}"))
         asked.append(await world.say(ann, trial.channel(), f"{trial.mention} {COVERED}"))
         asked.append(await direct(trial))
-        assert COVERED_FACT in (await trial.answer_to(asked[-1])).content
+        assert COVERED_FACT in (await trial.answer_to(asked[-1])).text
         world.show(world.guild)
         asked.append(await world.say(trial.user(), trial.channel(), f"{trial.mention} {COVERED}"))
         await answered_once(trial, *asked)

@@ -55,7 +55,7 @@ async def answered_once(fleet: Fleet, *asked: Asked) -> None:
 
     def answers(one: Asked) -> int:
         said = world.transcript(one.message.channel)
-        return sum(m.author is world.bot and one.name in m.content for m in said)
+        return sum(m.author is world.bot and one.name in m.text for m in said)
 
     await fleet.until(lambda: all(map(answers, asked)), "the answers")
     await asyncio.sleep(2.0)

@@ -44,7 +44,7 @@ async def used(trial: Trial, user: User, channel: Channel, command: str, **optio
     assert interaction.responded_after < 3
     assert interaction.ephemeral
     assert interaction.original is not None
-    return interaction.original.content
+    return interaction.original.text
 
 
 async def bound(trial: Trial, course: str = "arden", **place: Any) -> Channel:
@@ -56,7 +56,7 @@ async def bound(trial: Trial, course: str = "arden", **place: Any) -> Channel:
 
 
 async def answered(trial: Trial, channel: Channel, question: str = COVERED) -> str:
-    return (await trial.ask(trial.user(), channel, question)).content
+    return (await trial.ask(trial.user(), channel, question)).text
 
 
 # --- which course -------------------------------------------------------------------------
@@ -70,7 +70,7 @@ async def test_a_channel_without_a_course_is_told_how_to_get_one(trial: Trial) -
         "arden, handbook, vault."
     )
     asked = await trial.world.slash(trial.user(), channel, "ask", question=COVERED)
-    assert (await trial.result_of(asked)).content == told
+    assert (await trial.result_of(asked)).text == told
     assert asked.ephemeral
     assert not trial.world.threads_of(channel)
 
@@ -118,7 +118,7 @@ async def test_a_channel_can_be_switched_off_and_a_whole_server(trial: Trial) ->
     await used(trial, owner, channel, "course switch", state="off")
     await world.say(trial.user(), channel, f"{trial.mention} {COVERED}")
     asked = await world.slash(trial.user(), channel, "ask", question=COVERED)
-    assert "switched off in this channel" in (await trial.result_of(asked)).content
+    assert "switched off in this channel" in (await trial.result_of(asked)).text
     await used(trial, owner, channel, "course switch", state="on")
     assert COVERED_FACT in await answered(trial, channel)
     assert len(world.threads_of(channel)) == 1
@@ -128,7 +128,7 @@ async def test_a_channel_can_be_switched_off_and_a_whole_server(trial: Trial) ->
     try:
         await world.say(trial.user(), other, f"{trial.mention} {COVERED}")
         asked = await world.slash(trial.user(), other, "ask", question=COVERED)
-        assert "switched off" in (await trial.result_of(asked)).content
+        assert "switched off" in (await trial.result_of(asked)).text
         assert COVERED_FACT in await answered(trial, channel)
     finally:
         await used(trial, owner, other, "course switch", state="on", where="this server")
@@ -158,14 +158,14 @@ async def test_staff_set_who_may_ask_follow_ups_length_and_privacy(trial: Trial)
         assert line in done
     assert "the course's staff only" in await answered(trial, channel)
     answer = await trial.ask(owner, channel, COVERED)
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
     await world.say(owner, answer.channel, "And how heavy is the fog bell of Arden?")
     await used(trial, owner, channel, "course set", askers="everyone")
     asked = await world.slash(trial.user(), channel, "ask", question=COVERED)
-    assert COVERED_FACT in (await trial.result_of(asked)).content
+    assert COVERED_FACT in (await trial.result_of(asked)).text
     assert asked.ephemeral
     open_to_all = await world.slash(trial.user(), channel, "ask", question=COVERED, private=False)
-    assert COVERED_FACT in (await trial.result_of(open_to_all)).content
+    assert COVERED_FACT in (await trial.result_of(open_to_all)).text
     assert not open_to_all.ephemeral
     assert trial.from_bot(answer.channel) == [answer], "a follow-up needs a mention here"
 
@@ -181,12 +181,12 @@ async def test_help_tells_how_to_ask_and_answers_from_the_handbook(trial: Trial)
     )
     answer = await trial.result_of(asked)
     assert asked.ephemeral
-    assert "no internet connection" in answer.content
-    assert "Glossator" in answer.content
+    assert "no internet connection" in answer.text
+    assert "Glossator" in answer.text
     asked = await trial.world.slash(
         ann, channel, "glossator help", question="How do I ask a question?"
     )
-    assert "To ask a question on Discord" in (await trial.result_of(asked)).content
+    assert "To ask a question on Discord" in (await trial.result_of(asked)).text
 
 
 async def test_sources_and_about_tell_what_answers_here(trial: Trial) -> None:
@@ -216,21 +216,21 @@ async def test_data_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     shown = await world.slash(ann, channel, "glossator data")
     await shown.response(PATIENCE)
     assert shown.original is not None
-    told = shown.original.content
+    told = shown.original.text
     assert "1 question with its answer, 1 record of where you asked, 1 vote." in told
     deleted = await world.click(ann, shown.original, button(shown.original, "Delete all of it"))
     await deleted.response(PATIENCE)
-    assert shown.original.content == "All of it is deleted."
+    assert shown.original.text == "All of it is deleted."
     assert not labels(shown.original)
     assert await used(trial, ann, channel, "glossator data") == "Nothing is stored about you."
     click = await world.click(bob, answer, button(answer, "Evidence"))
     await click.response(PATIENCE)
     assert click.original is not None
-    assert click.original.content == "This answer is not stored any more."
+    assert click.original.text == "This answer is not stored any more."
     click = await world.click(ann, others, button(others, "Evidence"))
     await click.response(PATIENCE)
     assert click.original is not None
-    assert COVERED_FACT in click.original.content
+    assert COVERED_FACT in click.original.text
 
 
 async def test_the_file_of_ones_data_gives_its_user_alone_what_is_stored(trial: Trial) -> None:

@@ -102,8 +102,8 @@ async def test_staff_of_one_course_count_only_where_it_answers(trial: Trial) -> 
         assert (await used(trial, tutor, place, "course show")).startswith(NOT_STAFF)
     for place in (arden, vault):
         await used(trial, owner, place, "course set", askers="staff")
-    assert COVERED_FACT in (await trial.ask(tutor, arden, COVERED)).content
-    assert "staff only" in (await trial.ask(tutor, vault, COVERED)).content
+    assert COVERED_FACT in (await trial.ask(tutor, arden, COVERED)).text
+    assert "staff only" in (await trial.ask(tutor, vault, COVERED)).text
     assert "staff only" in await answered(trial, arden)
     assert "for arden only" in await staff(trial, tutor, arden, "list")
     refused = await staff(trial, owner, arden, "add", role=role, course="cooking")
@@ -117,10 +117,10 @@ async def test_an_edited_question_and_a_thread_are_a_tutors_too(trial: Trial) ->
     question = await world.say(tutor, channel, f"{trial.mention} How heavy is the fog bell?")
     answer = await trial.answer_to(question)
     await world.edit(question, f"{trial.mention} {COVERED}")
-    await trial.until(lambda: COVERED_FACT in answer.content or None, "the new answer")
+    await trial.until(lambda: COVERED_FACT in answer.text or None, "the new answer")
     assert question.thread is not None
     follow_up = await world.say(tutor, question.thread, COVERED)
-    assert COVERED_FACT in (await trial.answer_to(follow_up)).content
+    assert COVERED_FACT in (await trial.answer_to(follow_up)).text
 
 
 async def test_the_operators_file_names_staff_whom_chat_cannot_take_out(trial: Trial) -> None:
@@ -162,5 +162,5 @@ async def test_what_a_tutor_asked_while_the_bot_was_away_is_answered_to_them(
     question = await world.say(tutor, channel, f"{trial.mention} {COVERED}")
     of_student = await world.say(trial.user(), channel, f"{trial.mention} {COVERED}")
     await trial.bot.start()
-    assert COVERED_FACT in (await trial.answer_to(question)).content
-    assert "staff only" in (await trial.answer_to(of_student)).content
+    assert COVERED_FACT in (await trial.answer_to(question)).text
+    assert "staff only" in (await trial.answer_to(of_student)).text

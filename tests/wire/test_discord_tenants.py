@@ -12,6 +12,7 @@ from core import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Channel, Guild, Interaction, Message, User
+from tests.wire.discord.component_checks import STRING_SELECT, walk
 from tests.wire.discord_bot import FOREIGN_FACT, Trial, a_trial, button
 from tests.wire.grants import FOLLOWS_IN, give, grant, revoke
 
@@ -69,7 +70,7 @@ async def clicked(trial: Trial, user: User, message: Message, custom_id: str) ->
     interaction: Interaction = await trial.world.click(user, message, custom_id)
     await interaction.response(PATIENCE)
     assert interaction.original is not None
-    return interaction.original.content
+    return interaction.original.text
 
 
 async def test_a_later_server_is_told_of_no_course_and_the_operator_once(
@@ -78,16 +79,16 @@ async def test_a_later_server_is_told_of_no_course_and_the_operator_once(
     command = f"glossator courses grant COURSE {stranger.name}"
     assert trial.bot.log.count(command) == 1
     said = [
-        (await trial.ask(stranger.owner, stranger.channel, COVERED)).content,
-        (await stranger.told("glossator sources")).content,
-        (await stranger.told("glossator about")).content,
-        (await stranger.told("course show")).content,
-        (await stranger.told("course bind", course="arden")).content,
+        (await trial.ask(stranger.owner, stranger.channel, COVERED)).text,
+        (await stranger.told("glossator sources")).text,
+        (await stranger.told("glossator about")).text,
+        (await stranger.told("course show")).text,
+        (await stranger.told("course bind", course="arden")).text,
     ]
     assert said[0] == i18n.text("course-none-yet-tell")
     assert not [name for name in NAMES for text in said if name in text.replace("bind arden", "")]
     nonsense = await stranger.told("course bind", course="cooking")
-    assert said[-1] == nonsense.content
+    assert said[-1] == nonsense.text
     world = trial.world
     for focused, command in (("course", "course bind"), ("section", "ask")):
         options: dict[str, Any] = {focused: "a"} | (
@@ -105,19 +106,19 @@ async def test_a_grant_opens_a_course_and_taking_it_back_closes_it(
     await grant(trial.bot.folder, "arden", stranger.name)
     await asyncio.sleep(FOLLOWS_IN)
     answer = await trial.ask(stranger.owner, stranger.channel, COVERED)
-    assert COVERED_FACT in answer.content
-    assert FOREIGN_FACT not in (await trial.ask(stranger.owner, stranger.channel, VAULT)).content
+    assert COVERED_FACT in answer.text
+    assert FOREIGN_FACT not in (await trial.ask(stranger.owner, stranger.channel, VAULT)).text
     evidence = button(answer, "Evidence")
     assert COVERED_FACT in await clicked(trial, stranger.owner, answer, evidence)
     await revoke(trial.bot.folder, "arden", stranger.name)
     await asyncio.sleep(FOLLOWS_IN)
     assert await clicked(trial, stranger.owner, answer, evidence) == i18n.text("answer-gone")
     follow_up = await trial.ask(stranger.owner, answer.channel, "And what does it weigh?")
-    assert follow_up.content == i18n.text("course-none-yet-tell")
-    edited = next(m for m in trial.said() if COVERED in m.content and m.channel is stranger.channel)
+    assert follow_up.text == i18n.text("course-none-yet-tell")
+    edited = next(m for m in trial.said() if COVERED in m.text and m.channel is stranger.channel)
     await trial.world.edit(edited, f"{trial.mention} {COVERED} Please?")
     await trial.until(
-        lambda: i18n.text("course-none-yet-tell") in answer.content or None, "the answer taken back"
+        lambda: i18n.text("course-none-yet-tell") in answer.text or None, "the answer taken back"
     )
 
 
@@ -127,8 +128,8 @@ async def test_the_operators_server_has_nothing_of_what_another_owns(
     await give(trial.bot.folder, "vault", stranger.name)
     await asyncio.sleep(FOLLOWS_IN)
     try:
-        assert FOREIGN_FACT in (await trial.ask(stranger.owner, stranger.channel, VAULT)).content
-        told = (await trial.ask(trial.user(), trial.channel(), VAULT)).content
+        assert FOREIGN_FACT in (await trial.ask(stranger.owner, stranger.channel, VAULT)).text
+        told = (await trial.ask(trial.user(), trial.channel(), VAULT)).text
         assert FOREIGN_FACT not in told
         offered = await trial.world.autocomplete(
             trial.world.owner, trial.channel(), "course bind", "course", course=""
@@ -150,10 +151,9 @@ async def test_an_answers_id_opens_nothing_in_another_server(
     theirs = await trial.ask(trial.user(), channel, COVERED)
     own = await trial.ask(stranger.owner, stranger.channel, COVERED)
     forged = button(theirs, "Evidence")
-    for row in own.components:
-        for part in row["components"]:
-            if part["label"] == "Evidence":
-                part["custom_id"] = forged
+    for part in walk(own.components):
+        if part.get("label") == "Evidence":
+            part["custom_id"] = forged
     assert await clicked(trial, stranger.owner, own, forged) == i18n.text("answer-gone")
 
 
@@ -161,18 +161,18 @@ async def test_a_direct_message_is_asked_which_course_and_answered_then(trial: T
     world, ann = trial.world, trial.user()
     direct = world.direct_channel(ann, world.bot)
     asked = await trial.answer_to(await world.say(ann, direct, COVERED))
-    assert asked.content == i18n.text("course-which")
-    [menu] = [part for row in asked.components for part in row["components"]]
+    assert asked.text == i18n.text("course-which")
+    [menu] = [part for part in walk(asked.components) if part["type"] == STRING_SELECT]
     assert [option["value"] for option in menu["options"]] == ["arden", "vault"]
     chosen = await world.click(ann, asked, menu["custom_id"], ["arden"])
-    assert COVERED_FACT in (await trial.result_of(chosen)).content
+    assert COVERED_FACT in (await trial.result_of(chosen)).text
     again = await world.click(ann, asked, menu["custom_id"], ["arden"])
-    assert "Arden" in (await trial.result_of(again)).content
+    assert "Arden" in (await trial.result_of(again)).text
     await asyncio.sleep(FOLLOWS_IN)
-    assert COVERED_FACT in (await trial.answer_to(await world.say(ann, direct, COVERED))).content
+    assert COVERED_FACT in (await trial.answer_to(await world.say(ann, direct, COVERED))).text
     other = await world.click(ann, asked, menu["custom_id"], ["vault"])
     await trial.result_of(other)
-    assert FOREIGN_FACT in (await trial.answer_to(await world.say(ann, direct, VAULT))).content
+    assert FOREIGN_FACT in (await trial.answer_to(await world.say(ann, direct, VAULT))).text
 
 
 async def test_a_direct_message_reads_what_the_servers_of_its_writer_read(
@@ -183,11 +183,11 @@ async def test_a_direct_message_reads_what_the_servers_of_its_writer_read(
     world.join(bea, stranger.guild)
     direct = world.direct_channel(bea, world.bot)
     nothing = await trial.answer_to(await world.say(bea, direct, COVERED))
-    assert nothing.content == i18n.text("course-none-yet-tell")
+    assert nothing.text == i18n.text("course-none-yet-tell")
     await grant(trial.bot.folder, "arden", stranger.name)
     await asyncio.sleep(FOLLOWS_IN)
     answer = await trial.answer_to(await world.say(bea, direct, COVERED))
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
     assert COVERED_FACT in await clicked(trial, bea, answer, button(answer, "Evidence"))
 
 
@@ -199,15 +199,15 @@ async def test_in_a_server_without_the_bot_the_asker_alone_is_answered(trial: Tr
     asked = await world.slash(ann, elsewhere.channel, "ask", question=COVERED, private=False)
     menu = await trial.result_of(asked)
     assert asked.ephemeral
-    assert menu.content == i18n.text("course-which")
-    [select] = [part for row in menu.components for part in row["components"]]
+    assert menu.text == i18n.text("course-which")
+    [select] = [part for part in walk(menu.components) if part["type"] == STRING_SELECT]
     chosen = await world.click(ann, menu, select["custom_id"], ["arden"])
     answer = await trial.result_of(chosen)
     assert chosen.ephemeral
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
     assert "cannot show it" in await clicked(trial, ann, answer, button(answer, "Share"))
     setting = await world.slash(elsewhere.owner, elsewhere.channel, "course show")
-    assert (await trial.result_of(setting)).content == i18n.text("discord-not-a-member-staff")
+    assert (await trial.result_of(setting)).text == i18n.text("discord-not-a-member-staff")
     assert elsewhere.name not in trial.bot.log
 
 
@@ -218,14 +218,14 @@ async def test_a_server_that_is_not_on_the_list_gets_one_sentence(
         trial.bot._settings = {**trial.bot._settings, "DISCORD__GUILDS": _ids(trial.world.guild)}
         other = Stranger(trial)
         await trial.bot.start()
-        assert COVERED_FACT in (await trial.ask(trial.user(), trial.channel(), COVERED)).content
-        assert (await trial.ask(other.owner, other.channel, COVERED)).content == i18n.text(
+        assert COVERED_FACT in (await trial.ask(trial.user(), trial.channel(), COVERED)).text
+        assert (await trial.ask(other.owner, other.channel, COVERED)).text == i18n.text(
             "asking-not-admitted"
         )
         for command in ("glossator sources", "glossator about", "course show"):
-            assert (await other.told(command)).content == i18n.text("asking-not-admitted")
+            assert (await other.told(command)).text == i18n.text("asking-not-admitted")
         helped = await other.told("glossator help", question="How do I ask?")
-        assert helped.content == i18n.text("asking-not-admitted")
+        assert helped.text == i18n.text("asking-not-admitted")
         guest = Stranger(trial, with_bot=False)
         trial.world.join(ann := trial.user(), guest.guild)
         asked: dict[str, dict[str, Any]] = {
@@ -235,7 +235,7 @@ async def test_a_server_that_is_not_on_the_list_gets_one_sentence(
         }
         for command, options in asked.items():
             given = await trial.world.slash(ann, guest.channel, command, **options)
-            assert (await trial.result_of(given)).content == i18n.text("asking-not-admitted")
+            assert (await trial.result_of(given)).text == i18n.text("asking-not-admitted")
             assert given.ephemeral
         assert "may read no course yet" not in trial.bot.log
 

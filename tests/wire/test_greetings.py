@@ -18,7 +18,7 @@ def with_system_channel(trial: discord_bot.Trial, guild: Guild) -> Channel:
 
 async def greeted(trial: discord_bot.Trial, channel: Channel) -> str:
     message = await trial.until(lambda: next(iter(trial.from_bot(channel)), None), "a greeting")
-    return message.content
+    return message.text
 
 
 async def test_the_operators_server_is_greeted_once_with_its_course(

@@ -163,14 +163,14 @@ async def test_it_is_healthy_answers_and_ends_in_peace(container: Container) -> 
     done = await container.run("glossator", "ingest")
     assert done.code == 0, done.err
     answer = await trial.ask(trial.user(), trial.channel(), COVERED)
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
     helped = await trial.world.slash(
         trial.user(),
         trial.channel(),
         "glossator help",
         question="Does Glossator need a connection?",
     )
-    assert "Glossator" in (await trial.result_of(helped)).content
+    assert "Glossator" in (await trial.result_of(helped)).text
     told = time.monotonic()
     assert await trial.bot.stop() == 0, trial.bot.log
     print(f"\nended {time.monotonic() - told:.1f} s after SIGTERM")
@@ -179,7 +179,7 @@ async def test_it_is_healthy_answers_and_ends_in_peace(container: Container) -> 
     await trial.bot.start()
     print(f"connected {time.monotonic() - began:.1f} s after the next start")
     answer = await trial.ask(trial.user(), trial.channel(), COVERED)
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
     assert await trial.bot.stop() == 0, trial.bot.log
     trial.check_manners()
     assert "Traceback" not in trial.bot.log

@@ -27,11 +27,11 @@ async def test_discord(one_course: Path, tmp_path: Path) -> None:
         asked = await world.slash(ann, channel, "ask", question=COVERED, private=False)
         answer = await trial.result_of(asked)
         assert asked.ephemeral
-        assert COVERED_FACT in answer.content
+        assert COVERED_FACT in answer.text
         share = await world.click(ann, answer, discord_bot.button(answer, "Share"))
         await share.response(PATIENCE)
         assert share.original is not None
-        assert share.original.content == text("answer-kept-private")
+        assert share.original.text == text("answer-kept-private")
         assert not trial.from_bot(channel, trial.user())
 
 

@@ -62,7 +62,7 @@ async def test_what_a_killed_replica_had_taken_is_answered_once(
             await spare.ended()
             for question in questions:
                 answer = await trial.answer_to(question)
-                assert names_in(answer.content) == names_in(question.content)
+                assert names_in(answer.text) == names_in(question.text)
             proxy.heal()
             trial.server.faults.heal()
             await asyncio.sleep(2.0)  # until whatever is told twice would have been

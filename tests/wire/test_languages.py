@@ -40,12 +40,12 @@ async def test_discord_says_it_in_the_language_of_the_asker(
         # A message does not say its author's language, only its server does.
         await world.say(john, channel, f"{trial.mention} {UNCOVERED}")
         await trial.until(
-            lambda: any(NOT_COVERED in m.content for m in world.messages.values()) or None
+            lambda: any(NOT_COVERED in m.text for m in world.messages.values()) or None
         )
 
 
 def has(asked: Interaction, said: str) -> bool | None:
-    return (asked.original is not None and said in asked.original.content) or None
+    return (asked.original is not None and said in asked.original.text) or None
 
 
 def is_voted_on(asked: Interaction) -> bool:

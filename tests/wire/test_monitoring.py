@@ -39,7 +39,7 @@ class Watched:
         """Ask about a buoy, and check that the answer is about it."""
         question = question_about(name_of(number))
         answer = await self.trial.ask(self.trial.user(), self.trial.channel(), question)
-        assert name_of(number) in names_in(answer.content)
+        assert name_of(number) in names_in(answer.text)
 
 
 @asynccontextmanager
@@ -111,7 +111,7 @@ async def _lives_without_its_database(watched: Watched, slowness: float) -> None
     answer = await trial.answer_to(asked)
     seconds = time.monotonic() - back
     print(f"\nanswered {seconds:.1f} s after the database came back")
-    assert name_of(2) in names_in(answer.content)
+    assert name_of(2) in names_in(answer.text)
     assert seconds < RECOVERED_WITHIN * slowness
     await pages.becomes("/readyz", 200)
 

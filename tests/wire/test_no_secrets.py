@@ -135,7 +135,7 @@ async def test_no_secret_of_the_environment_is_told_anywhere(
                 if bot.is_running:
                     await bot.kill()
             said = [message.shown for message in server.world.messages]
-            said += [message.content for message in discord.world.messages.values()]
+            said += [message.text for message in discord.world.messages.values()]
         told = [("a prompt", str(call.body).encode()) for call in gemini.requests]
         told += [("a message", "\n".join(said).encode())]
     assert "WARNING" in bot.log

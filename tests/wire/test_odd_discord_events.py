@@ -59,7 +59,7 @@ def last(trial: Trial, name: str) -> Any:
 async def still_answers(trial: Trial) -> None:
     """Ask a good question in the same server, and check its answer."""
     answer = await trial.ask(trial.user(), trial.channel(), COVERED)
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
 
 
 async def everything_happens(trial: Trial) -> dict[str, Any]:
@@ -118,11 +118,11 @@ async def test_a_poll_without_an_end_is_passed_over_and_a_question_in_one_is_ans
     await world.say(ann, channel, "Please vote.", poll=options)
     asked = await world.say(ann, channel, f"{odd.mention} {COVERED}", poll=options)
     answer = await odd.answer_to(asked)
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
     explained = await world.context_menu(ann, asked, "Explain this passage")
-    assert COVERED_FACT in (await odd.result_of(explained)).content
+    assert COVERED_FACT in (await odd.result_of(explained)).text
     await world.edit(asked, f"{odd.mention} How much does the fog bell of Arden weigh?")
-    await odd.until(lambda: "half a ton" in answer.content or None)
+    await odd.until(lambda: "half a ton" in answer.text or None)
 
 
 async def test_what_was_missed_is_answered_behind_messages_that_cannot_be_read(
@@ -144,7 +144,7 @@ async def test_what_was_missed_is_answered_behind_messages_that_cannot_be_read(
             asked.append(await world.say(ann, channel, f"{trial.mention} {COVERED}", poll=options))
         await trial.bot.start()
         for question in asked:
-            assert COVERED_FACT in (await trial.answer_to(question)).content
+            assert COVERED_FACT in (await trial.answer_to(question)).text
         pages = Pages(trial.bot)
         await pages.reaches(4, "events_unreadable_total", platform="discord", event="history")
         last_said = asked[-1].created_at.timestamp()
@@ -255,7 +255,7 @@ async def test_a_question_is_answered_whatever_else_is_odd_about_its_message(
         asked[name] = await odd.world.say(odd.user(), odd.channel(), question)
     odd.world.odd_events.clear()
     for name, message in asked.items():
-        assert COVERED_FACT in (await odd.answer_to(message)).content, name
+        assert COVERED_FACT in (await odd.answer_to(message)).text, name
 
 
 @pytest.mark.slow
@@ -281,7 +281,7 @@ async def test_sessions_that_begin_oddly_are_sessions_all_the_same(
 
             world.odd_events["READY"] = begun_oddly
             missed = await lose_the_session(trial)
-            assert COVERED_FACT in (await trial.answer_to(missed)).content, field
+            assert COVERED_FACT in (await trial.answer_to(missed)).text, field
             await still_answers(trial)
         world.odd_events = {"RESUMED": lambda data: None}
         await gateway.reconnect()
@@ -294,7 +294,7 @@ async def test_sessions_that_begin_oddly_are_sessions_all_the_same(
 
             world.odd_events = {"GUILD_CREATE": with_odd_ones}
             missed = await lose_the_session(trial)
-            assert COVERED_FACT in (await trial.answer_to(missed)).content, name
+            assert COVERED_FACT in (await trial.answer_to(missed)).text, name
 
 
 async def lose_the_session(trial: Trial) -> Message:

@@ -51,7 +51,7 @@ class Away:
     async def answered_once(self, question: Message) -> None:
         """Wait for the answer, and check that it is all that the bot says there."""
         answer = await self.trial.answer_to(question)
-        assert names_in(answer.content) == names_in(question.content)
+        assert names_in(answer.text) == names_in(question.text)
         assert self.trial.from_bot(answer.channel) == [answer]
 
 

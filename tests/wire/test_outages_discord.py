@@ -44,7 +44,7 @@ class Away:
         """Wait for the answer, and check that it is all that the bot says there."""
         answer = await self.trial.answer_to(question)
         print(f"\nanswered {time.monotonic() - healed:.1f} s after Discord was back")
-        assert COVERED_FACT in answer.content
+        assert COVERED_FACT in answer.text
         assert self.trial.from_bot(answer.channel) == [answer]
 
 

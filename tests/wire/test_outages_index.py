@@ -47,7 +47,7 @@ class Library:
         begun = time.monotonic()
         trial = self.trial
         answer = await trial.ask(trial.user(), trial.channel(), question_about(name_of(1)))
-        return answer.content, time.monotonic() - begun
+        return answer.text, time.monotonic() - begun
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

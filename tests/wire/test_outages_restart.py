@@ -48,7 +48,7 @@ class Pair:
     async def answered_once(self, question: Message, name: str) -> None:
         """Wait for the answer, and check that it is the only message of the bot there."""
         answer = await self.trial.answer_to(question)
-        assert set(names_in(answer.content)) <= {name}
+        assert set(names_in(answer.text)) <= {name}
         await self.trial.until(lambda: len(self.trial.from_bot(answer.channel)) == 1 or None)
 
 

@@ -133,7 +133,7 @@ async def test_a_bot_that_trusts_another_authority_tells_asker_and_operator(
     }
     async with a_trial(library.place.data, tmp_path, settings=settings) as trial:
         answer = await trial.ask(trial.user(), trial.channel(), question_about(name_of(1)))
-        assert VectorIndexError.user_message in answer.content
+        assert VectorIndexError.user_message in answer.text
         told = [line for line in trial.bot.log.splitlines() if REFUSED in line]
         assert told
         assert all(line.startswith("WARNING") for line in told), told

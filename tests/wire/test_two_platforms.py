@@ -53,7 +53,7 @@ async def test_a_question_is_answered_on_both_by_one_process(
         on_slack = await slack.ask(ann, slack.channel(ann), COVERED)
         on_discord = await discord.ask(ben, discord.channel(), COVERED)
     assert COVERED_FACT in on_slack.shown
-    assert COVERED_FACT in on_discord.content
+    assert COVERED_FACT in on_discord.text
 
 
 async def test_who_asks_on_both_is_two_people_and_forgotten_where_they_say_so(
@@ -94,4 +94,4 @@ async def _forget_on_discord(trial: discord_bot.Trial, user: User, channel: Chan
     assert original is not None
     done = await trial.world.click(user, original, button(original, "Delete all of it"))
     await done.response(PATIENCE)
-    await trial.until(lambda: original.content == "All of it is deleted." or None)
+    await trial.until(lambda: original.text == "All of it is deleted." or None)

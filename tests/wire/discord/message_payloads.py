@@ -1,6 +1,10 @@
 """Messages as the wire shows them, and what a bot may read of them."""
 
+import copy
+from collections.abc import Mapping
+
 from tests.wire.discord.clock import timestamp
+from tests.wire.discord.component_checks import walk
 from tests.wire.discord.entities import Attachment, Channel, Message, MessageFlag, User
 from tests.wire.discord.errors import Json
 from tests.wire.discord.payloads import channel_payload, member_payload, user_payload
@@ -79,7 +83,7 @@ def snapshot(message: Message) -> Json:
             "timestamp": timestamp(message.created_at),
             "edited_timestamp": timestamp(message.edited_at) if message.edited_at else None,
             "flags": int(message.flags & ~MessageFlag.HAS_THREAD),
-            "components": list(message.components),
+            "components": _components(message),
         }
     }
 
@@ -99,7 +103,7 @@ def _own_fields(message: Message, reader: User) -> Json:
         "mention_roles": [str(role) for role in message.mention_roles],
         "attachments": [attachment_payload(a, message.channel) for a in message.attachments],
         "embeds": list(message.embeds),
-        "components": list(message.components),
+        "components": _components(message),
         "pinned": message.pinned,
         "flags": int(message.flags),
     }
@@ -115,6 +119,25 @@ def _own_fields(message: Message, reader: User) -> Json:
     if message.thread is not None:
         payload["thread"] = channel_payload(message.thread)
     return payload
+
+
+def _components(message: Message) -> list[Json]:
+    """Return components whose pictures have the addresses that Discord serves them by."""
+    components = copy.deepcopy(message.components)
+    files = {f"attachment://{file.filename}": file for file in message.attachments}
+    for component in walk(components):
+        for item in component.get("items") or []:
+            item |= {"description": item.get("description"), "spoiler": item.get("spoiler", False)}
+            item["media"] = _media(str(item["media"]["url"]), files, message)
+    return components
+
+
+def _media(url: str, files: Mapping[str, Attachment], message: Message) -> Json:
+    if url not in files:
+        return {"id": str(message.id), "url": url, "proxy_url": url}
+    file = attachment_payload(files[url], message.channel)
+    shown = {key: file[key] for key in ("id", "url", "proxy_url", "content_type")}
+    return {**shown, "attachment_id": file["id"]}
 
 
 def _of_applications(message: Message, reader: User) -> Json:
@@ -153,7 +176,7 @@ def _readable(payload: Json, message: Message, reader: User, content_intent: boo
         or message.interaction is not None
     ):
         return payload
-    for copy in payload.get("message_snapshots", []):
-        copy["message"] = copy["message"] | _PRIVILEGED
+    for carried in payload.get("message_snapshots", []):
+        carried["message"] = carried["message"] | _PRIVILEGED
     payload.pop("poll", None)
     return payload | _PRIVILEGED

@@ -12,7 +12,7 @@ from core.models import AgentRequest, AgentResponse, now
 from tests.samples import request, response_to
 
 QUESTION = "What is a heap?"
-_PARAGRAPH = "A heap is a complete binary tree. " * 20
+_SENTENCE = "A heap is a complete binary tree. "
 
 
 class Killed(Exception):
@@ -95,6 +95,7 @@ def finished(job: Job, text: str = "A tree [1].", **changes: Any) -> AgentRespon
     return response_to(job.arrival.request, uuid4(), response_text=text, **changes)
 
 
-def long_text(paragraphs: int) -> str:
-    """Return an answer with a cited end; a message of Discord's holds two of its paragraphs."""
-    return "\n\n".join(f"{number}. {_PARAGRAPH}" for number in range(paragraphs)) + " [1]"
+def long_text(paragraphs: int, *, sentences: int = 20) -> str:
+    """Return an answer with a cited end, whose paragraphs have this many sentences."""
+    paragraph = _SENTENCE * sentences
+    return "\n\n".join(f"{number}. {paragraph}" for number in range(paragraphs)) + " [1]"

@@ -98,7 +98,7 @@ class DiscordActs(Asking, Setting, Pressing):
         asked = self._use(user, room, "ask", {"question": text, "private": private})
         await self._replied(asked)
         found = request_of(asked.original)
-        assert found is not None, f"{asked.original and asked.original.content}"
+        assert found is not None, f"{asked.original and asked.original.text}"
         return found
 
     def registered(self) -> frozenset[str]:

@@ -167,7 +167,7 @@ class DiscordHouse:
 
     def _hear(self, event: Event) -> None:
         channel, message = event.channel, event.message
-        if channel is None or (message is not None and message.content == HOLDER):
+        if channel is None or (message is not None and message.text == HOLDER):
             return
         root = channel.parent if channel.thread and channel.parent else channel
         if message is not None and message.author is self.world.bot:
@@ -182,7 +182,7 @@ class DiscordHouse:
 
 
 def _shown(message: Message) -> str:
-    texts = [message.content, json.dumps(message.components), json.dumps(message.embeds)]
+    texts = [message.text, json.dumps(message.components), json.dumps(message.embeds)]
     files = [f"{a.filename} {a.content.decode(errors='replace')}" for a in message.attachments]
     return "\n".join([*texts, *files])
 

@@ -42,7 +42,7 @@ class Pressing(Using):
         option = {"label": "A course", "value": course}
         menu = {"type": 3, "custom_id": custom_id, "options": [option]}
         click = await self._clicked(lane, custom_id, menu, [course])
-        return click.original.content if click.original is not None else ""
+        return click.original.text if click.original is not None else ""
 
     async def _clicked(
         self,

@@ -40,7 +40,7 @@ class Using:
     async def _told(self, lane: Lane, name: str, options: Json) -> str:
         used = self._use(lane.user, lane.where, name, options)
         await self._replied(used)
-        return used.original.content if used.original is not None else ""
+        return used.original.text if used.original is not None else ""
 
     def _use(self, user: User, where: Channel, name: str, options: Json) -> Interaction:
         """Use a command, also one that a server has opened to people who were not shown it."""

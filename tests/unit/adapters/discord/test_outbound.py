@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.buttons import Button
+from adapters.discord.layout import layout
 from adapters.discord.outbound import (
     Picture,
     Post,
@@ -33,6 +34,8 @@ from core.models import (
 )
 from tests.attacks import attack_texts
 from tests.samples import URL, chunk, citation, request, response
+from tests.wire.discord.component_checks import check_components
+from tests.wire.discord.errors import FormErrors
 
 REQUEST = UUID(int=7)
 LONG_WORD = "word " * 30
@@ -54,27 +57,26 @@ def without_answer(outcome: Outcome, text: str, **changes: Any) -> AgentResponse
 
 
 def shown(posts: list[Post]) -> str:
-    return "\n".join(text for post in posts for text in (post.content, *post.embeds))
+    return "\n".join(post.text for post in posts)
 
 
 def assert_postable(posts: list[Post]) -> None:
     assert posts
     for post in posts:
-        assert 0 < utf16_length(post.content) <= 2_000
-        assert post.content.strip()
-        assert len(post.embeds) <= 10
-        assert sum(map(utf16_length, post.embeds)) <= 6_000
-        assert all(0 < utf16_length(embed) <= 4_096 for embed in post.embeds)
-        assert len(post.pictures) <= 10
+        errors = FormErrors()
+        view: Any = layout(post)
+        check_components(view.to_components(), errors, v2=True)
+        errors.check()
+        assert post.text.strip()
 
 
 def test_an_answer_ends_with_its_source_as_a_masked_link_and_offers_the_buttons() -> None:
     (post,) = answer(response(), quoted=False)
-    body, _, notes = post.content.partition("\n\n")
+    body, _, notes = post.text.partition("\n\n")
     assert body == "A complete binary tree [1]."
     assert notes.startswith(f"-# [1] [Heaps › Definition](<{URL}>)")
     assert post.buttons == (Button.HELPFUL, Button.NOT_HELPFUL, Button.EVIDENCE)
-    assert not post.embeds
+    assert post.is_answer
 
 
 def test_a_sure_answer_says_nothing_about_itself_and_others_say_how_sure_they_are() -> None:
@@ -106,9 +108,8 @@ def test_only_a_private_answer_can_be_shared() -> None:
 
 def test_an_error_is_a_sentence_without_buttons() -> None:
     failed = without_answer(Outcome.ERROR, "I cannot search the book.", error_message="no index")
-    assert answer(failed, quoted=True) == [
-        Post("I cannot search the book.", request_id=failed.query_id)
-    ]
+    (post,) = answer(failed, quoted=True)
+    assert (post.text, post.buttons) == ("I cannot search the book.", ())
 
 
 def test_an_abstention_can_be_voted_on_but_has_no_evidence() -> None:
@@ -120,61 +121,55 @@ def test_an_abstention_can_be_voted_on_but_has_no_evidence() -> None:
 
 def test_the_question_stands_above_an_answer_whose_readers_would_not_see_it() -> None:
     (post,) = answer(response(), quoted=False, asked="What is\n@everyone's **heap**?")
-    assert post.content.startswith("> What is @\u200beveryone's \\*\\*heap\\*\\*?\nA complete")
+    assert post.text.startswith("> What is @\u200beveryone's \\*\\*heap\\*\\*?\nA complete")
     beginning = growing("A heap", REQUEST, asked="What is it?")
-    assert beginning.content == "> What is it?\nA heap …"
+    assert beginning.text == "> What is it?\nA heap …"
 
 
 def test_the_buttons_of_a_long_answer_stand_below_its_last_message() -> None:
-    posts = answer(of_text("\n\n".join([LONG_WORD] * 60)), quoted=False)
+    posts = answer(of_text("\n\n".join([LONG_WORD] * 99)), quoted=False)
     assert_postable(posts)
     assert len(posts) > 3
     assert not any(post.buttons for post in posts[:-1])
     assert posts[-1].buttons
-    assert f"(<{URL}>)" in posts[-1].content
-
-
-def test_a_long_answer_in_one_message_goes_on_in_embeds() -> None:
-    (post,) = answer(of_text("\n\n".join([LONG_WORD] * 40)), quoted=False, one_message=True)
-    assert_postable([post])
-    assert len(post.embeds) == 3
-    assert URL in post.embeds[-1]
-    assert post.buttons
+    assert f"(<{URL}>)" in posts[-1].text
 
 
 def test_what_does_not_fit_one_message_is_left_out_but_not_its_sources() -> None:
     (post,) = answer(of_text("\n\n".join([LONG_WORD] * 99)), quoted=False, one_message=True)
     assert_postable([post])
-    assert "The rest does not fit here." in post.embeds[-1]
-    assert URL in post.embeds[-1]
+    assert "The rest does not fit here." in post.notes
+    assert URL in post.notes
+    assert post.body
+    assert post.buttons
 
 
-def test_a_model_that_never_ends_fills_twenty_messages_and_no_more() -> None:
+def test_a_model_that_never_ends_fills_twelve_messages_and_no_more() -> None:
     posts = answer(of_text("\n\n".join([LONG_WORD] * 400)), quoted=False)
     assert_postable(posts)
-    assert len(posts) == 20
-    assert URL in posts[-1].content
-    assert "The rest does not fit here." in posts[-1].content
+    assert len(posts) == 12
+    assert URL in posts[-1].notes
+    assert "The rest does not fit here." in posts[-1].notes
 
 
 def test_a_growing_answer_is_cut_to_one_message_and_closes_its_code() -> None:
-    post = growing("```python\n" + "x = 1\n" * 900, REQUEST)
+    post = growing("```python\n" + "x = 1\n" * 1_500, REQUEST)
     assert_postable([post])
-    assert post.content.count("```") == 2
-    assert post.content.endswith(" …")
+    assert post.text.count("```") == 2
+    assert post.text.endswith(" …")
     assert post.buttons == (Button.STOP,)
 
 
 def test_before_there_is_text_the_placeholder_says_what_happens() -> None:
     assert growing(" \n", REQUEST) == placeholder(REQUEST)
-    assert placeholder(REQUEST).content == "Searching the book …"
+    assert placeholder(REQUEST).text == "Searching the book …"
 
 
 def test_evidence_is_the_very_words_with_their_place() -> None:
     page = chunk(metadata={"page": 3}, content_text="A heap *is*\na complete tree.")
     cited = response(cited=page, response_text="It is [1].")
     (post,) = evidence(cited)
-    place, *words = post.content.splitlines()
+    place, *words = post.text.splitlines()
     assert place == f"-# [1] [Heaps › Definition](<{URL}>) · p. 3"
     assert words == ["> A heap \\*is\\*", "> a complete tree."]
 
@@ -200,8 +195,8 @@ def test_a_formula_that_needs_a_picture_has_it_beside_its_code() -> None:
     drawn = of_text(f"The area is $x^2$, the matrix\n\n$${matrix}$$\n\n")
     assert formulas(drawn) == (matrix,)
     (post,) = answer(drawn, quoted=False, pictures=[Picture(matrix, b"png")])
-    assert "x²" in post.content
-    assert f"`{matrix}`" in post.content
+    assert "x²" in post.text
+    assert f"`{matrix}`" in post.text
     assert post.pictures == (Picture(matrix, b"png"),)
 
 
@@ -232,7 +227,7 @@ def test_a_thread_about_a_bare_quote_is_named_by_the_quote() -> None:
 
 
 def test_a_sentence_of_ours_shows_a_readers_words_as_they_are() -> None:
-    assert sentence("No section “**@here**”.").content == "No section “\\*\\*@\u200bhere\\*\\*”."
+    assert sentence("No section “**@here**”.").text == "No section “\\*\\*@\u200bhere\\*\\*”."
 
 
 @settings(max_examples=100, deadline=None)
@@ -284,7 +279,7 @@ def assert_harmless(text: str) -> None:
     posts += evidence(written)
     assert_postable(posts)
     for post in posts:
-        prose = CODE_OR_ESCAPE.sub("", post.content)
+        prose = CODE_OR_ESCAPE.sub("", post.text)
         assert not PING.search(prose), prose
         assert set(LINK.findall(prose)) <= {URL}
         assert not re.search(r"(?<!\(<)https?://", prose), prose

@@ -46,7 +46,7 @@ def posted_on_discord(text: str) -> None:
         discord.growing(text, answer.query_id, headings=(text[:200],)),
         discord.sentence(f"x {text}"),
     ]
-    assert all(post.content.strip() for post in posts)
+    assert all(post.text.strip() for post in posts)
     assert discord.thread_name(asked)
     assert discord.thread_name(explained)
     discord.formulas(answer)

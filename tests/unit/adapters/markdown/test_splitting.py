@@ -197,32 +197,37 @@ def test_footnotes_stand_below_the_last_words_never_alone() -> None:
     notes = "\n".join(f"[{n}] A place in the book" for n in range(1, 6))
     for sentences in range(1, 40):
         text = "A sentence of some words. [1] " * sentences
-        messages = pack(text.strip(), notes, 300)
-        assert messages[-1].endswith(f"\n\n{notes}")
-        assert messages[-1].startswith("A sentence")
-        assert max(map(len, messages)) <= 300
-        assert "".join("".join(messages).split()) == "".join((text + notes).split())
+        parts = pack(text.strip(), notes, 300)
+        assert parts[-1][0].startswith("A sentence")
+        assert [below for _, below in parts] == [""] * (len(parts) - 1) + [notes]
+        assert max(map(length, parts)) <= 300
+        assert "".join("".join(map("".join, parts)).split()) == "".join((text + notes).split())
 
 
 def test_code_at_the_end_is_cut_for_the_footnotes_and_stays_whole() -> None:
     notes = "\n".join(f"[{n}] A place in the book" for n in range(1, 12))
-    messages = pack(FENCE[: LIMIT - 200] + "\n```", notes, LIMIT)
-    assert sum(map(torn_fences, messages)) == 0
-    assert messages[-1].startswith("```rust\n")
-    assert messages[-1].endswith(notes)
+    parts = pack(FENCE[: LIMIT - 200] + "\n```", notes, LIMIT)
+    assert sum(torn_fences(words) for words, _ in parts) == 0
+    assert parts[-1][0].startswith("```rust\n")
+    assert parts[-1][1] == notes
 
 
 def test_endless_footnotes_go_on_in_messages_of_their_own() -> None:
     lines = [f"[{n}] A place in the book" for n in range(1, 100)]
-    messages = pack("An answer [1].", "\n".join(lines), 500)
-    assert messages[0].startswith("An answer [1].\n\n[1] A place")
-    assert [line for m in messages for line in m.splitlines() if line.startswith("[")] == lines
-    assert max(map(len, messages)) <= 500
+    parts = pack("An answer [1].", "\n".join(lines), 500)
+    assert [words for words, _ in parts] == ["An answer [1]."] + [""] * (len(parts) - 1)
+    assert [line for _, below in parts for line in below.splitlines()] == lines
+    assert max(map(length, parts)) <= 500
 
 
 def test_no_footnotes_and_no_text_are_fine() -> None:
-    assert pack("An answer.", "", 100) == ["An answer."]
-    assert pack("", "[1] A place", 100) == ["[1] A place"]
+    assert pack("An answer.", "", 100) == [("An answer.", "")]
+    assert pack("", "[1] A place", 100) == [("", "[1] A place")]
+
+
+def length(part: tuple[str, str]) -> int:
+    """Return how long a message is, with a blank line between its words and footnotes."""
+    return len("\n\n".join(filter(None, part)))
 
 
 # --- any text -----------------------------------------------------------------------------

@@ -13,7 +13,9 @@ from adapters.discord.rest import check_again
 from core.inbox.base import Job
 from core.models import AgentRequest, now
 from tests.wire.discord import Channel, DiscordServer, Interaction, Message, User, World
+from tests.wire.discord.component_checks import walk
 from tests.wire.discord.interactions import InteractionType
+from tests.wire.replies import jobs
 from tests.wire.replies.jobs import Kept, finished, job_of
 
 
@@ -123,6 +125,11 @@ async def answered(
     return reply
 
 
+def long_text(paragraphs: int) -> str:
+    """Return an answer with a cited end; a message holds two of its paragraphs."""
+    return jobs.long_text(paragraphs, sentences=40)
+
+
 def by_bot(world: World, channel: Channel, reader: User | None = None) -> list[Message]:
     """Return what the bot shows in a channel, without Discord's own notices."""
     shown = world.transcript(channel, reader)
@@ -131,7 +138,7 @@ def by_bot(world: World, channel: Channel, reader: User | None = None) -> list[M
 
 def labels(message: Message) -> list[str]:
     """Return what is written on a message's buttons."""
-    return [button["label"] for row in message.components for button in row["components"]]
+    return [part["label"] for part in walk(message.components) if part.get("label")]
 
 
 def thread_of(world: World, message: Message) -> Channel:

@@ -26,11 +26,12 @@ from tests.wire.replies.discord.jobs import (
     by_bot,
     deferred,
     labels,
+    long_text,
     opened,
     thread_of,
     used,
 )
-from tests.wire.replies.jobs import QUESTION, Kept, Killed, again, finished, long_text
+from tests.wire.replies.jobs import QUESTION, Kept, Killed, again, finished
 
 STOPPED = Stopped.user_message
 UNBOUND = "No course is set in this channel."
@@ -48,12 +49,12 @@ async def test_a_mention_is_answered_in_a_thread_named_by_the_question(
     reply = await opened(client, about_message(question), kept)
     thread = thread_of(world, question)
     (placeholder,) = by_bot(world, thread)
-    assert (thread.name, placeholder.content) == (QUESTION, "Searching the book …")
+    assert (thread.name, placeholder.text) == (QUESTION, "Searching the book …")
     assert labels(placeholder) == ["Stop"]
     assert kept.posted == reply.posted == Posted((str(placeholder.id),), str(thread.id))
     await reply.finish(finished(about_message(question)))
     assert by_bot(world, thread) == [placeholder]
-    assert placeholder.content.startswith("A tree [1].\n\n-# [1] [Heaps › Definition](<https://")
+    assert placeholder.text.startswith("A tree [1].\n\n-# [1] [Heaps › Definition](<https://")
     assert labels(placeholder) == ["Helpful", "Not helpful", "Evidence"]
     assert placeholder.flags & MessageFlag.SUPPRESS_EMBEDS
     assert by_bot(world, world.channel) == []
@@ -109,7 +110,7 @@ async def test_a_command_is_answered_in_place_and_a_thread_goes_on_from_there(
     reply = await answered(client, about_interaction(interaction), text=long_text(5))
     (answer,) = by_bot(world, world.channel)
     assert answer is interaction.original
-    assert answer.content.startswith(f"> {QUESTION}\n0. A heap")
+    assert answer.text.startswith(f"> {QUESTION}\n0. A heap")
     thread = thread_of(world, answer)
     parts = by_bot(world, thread)
     assert thread.name == QUESTION
@@ -125,9 +126,9 @@ async def test_a_private_answer_is_one_message_however_long_it_is(
     job = about_interaction(interaction, ephemeral=True)
     reply = await answered(client, job, text=long_text(6))
     (answer,) = by_bot(world, world.channel, ann)
+    assert "The rest does not fit here." in answer.text
     assert answer is interaction.original
     assert answer.ephemeral
-    assert len(answer.embeds) == 2
     assert labels(answer) == ["Helpful", "Not helpful", "Evidence", "Share"]
     assert by_bot(world, world.channel) == []
     assert reply.posted.thread is None
@@ -152,7 +153,7 @@ async def test_a_shared_answer_stands_in_the_channel_below_its_question(
     await answered(client, shared)
     (answer,) = by_bot(world, world.channel)
     assert answer.replied is None
-    assert answer.content.startswith(f"> {QUESTION}\nA tree [1].")
+    assert answer.text.startswith(f"> {QUESTION}\nA tree [1].")
     assert thread_of(world, answer).name == QUESTION
 
 
@@ -173,7 +174,7 @@ async def test_an_answer_grows_by_edits_and_ends_whole(
     grown = answer.revisions[1:-1]
     assert grown[0] == "A …"
     assert grown[-1] == "A complete binary tree …"
-    assert answer.content.startswith("A complete binary tree [1].")
+    assert answer.text.startswith("A complete binary tree [1].")
 
 
 async def test_while_there_is_no_text_the_reader_is_told_what_is_read(
@@ -183,12 +184,12 @@ async def test_while_there_is_no_text_the_reader_is_told_what_is_read(
     reply = await opened(client, about_message(question))
     (message,) = by_bot(world, thread_of(world, question))
     await reply.reading(("3.2 *Ownership* & <@1>", "4 Borrowing"))
-    await world.until(lambda: message.content.startswith("Reading “3.2"))
-    shown = message.content.replace("\\", "").replace("\u200b", "")
+    await world.until(lambda: message.text.startswith("Reading “3.2"))
+    shown = message.text.replace("\\", "").replace("\u200b", "")
     assert shown == "Reading “3.2 *Ownership* & <@1>”, “4 Borrowing” …"
     assert labels(message) == ["Stop"]
     await reply.update("A heap")
-    await world.until(lambda: message.content == "A heap …")
+    await world.until(lambda: message.text == "A heap …")
     await reply.finish(finished(about_message(question)))
 
 
@@ -220,11 +221,11 @@ async def test_what_is_withdrawn_is_shown_no_more(
     reply = await opened(client, about_message(question))
     (answer,) = by_bot(world, thread_of(world, question))
     await reply.update("Wrong")
-    await world.until(lambda: answer.content == "Wrong …")
+    await world.until(lambda: answer.text == "Wrong …")
     await reply.withdraw()
-    await world.until(lambda: answer.content == "Searching the book …")
+    await world.until(lambda: answer.text == "Searching the book …")
     await reply.update("Right")
-    await world.until(lambda: answer.content == "Right …")
+    await world.until(lambda: answer.text == "Right …")
     searching = "Searching the book …"
     assert answer.revisions == [searching, "Wrong …", searching, "Right …"]
 
@@ -238,7 +239,7 @@ async def test_a_stopped_answer_is_a_sentence_without_buttons(
     await reply.leave()
     await tell(client, replace(about_message(question), posted=reply.posted), kept, STOPPED)
     (answer,) = by_bot(world, thread_of(world, question))
-    assert (answer.content, answer.components) == (STOPPED, [])
+    assert (answer.text, labels(answer)) == (STOPPED, [])
 
 
 async def test_a_refusal_is_told_once_as_a_reply(
@@ -266,7 +267,7 @@ async def test_a_public_response_that_is_refused_is_gone_and_told_alone(
     await tell(client, job, kept, STOPPED)
     assert by_bot(world, world.channel) == []
     (told,) = interaction.follow_ups
-    assert (told.content, told.ephemeral) == (STOPPED, True)
+    assert (told.text, told.ephemeral) == (STOPPED, True)
     assert kept.settled
 
 
@@ -285,7 +286,7 @@ async def test_a_refusal_after_a_public_acknowledgement_is_told_alone(
         kept.dies = False
     await tell(client, job, kept, STOPPED)
     assert by_bot(world, world.channel) == []
-    told = [(one.content, one.ephemeral) for one in interaction.follow_ups]
+    told = [(one.text, one.ephemeral) for one in interaction.follow_ups]
     assert told == ([] if dies else [(STOPPED, True)])  # at most once
 
 
@@ -315,7 +316,7 @@ async def test_a_retracted_public_answer_leaves_no_open_thread_named_by_its_ques
     assert thread.thread is not None
     assert thread.thread.archived
     assert by_bot(world, thread) == by_bot(world, world.channel) == []
-    assert [one.content for one in interaction.follow_ups] == [STOPPED]
+    assert [one.text for one in interaction.follow_ups] == [STOPPED]
 
 
 async def test_a_late_notice_leaves_a_private_answer_as_it_is(
@@ -326,9 +327,9 @@ async def test_a_late_notice_leaves_a_private_answer_as_it_is(
     await answered(client, job)
     await notify(client, job, "Yours waits its turn.")
     assert interaction.original is not None
-    assert interaction.original.content.startswith("A tree [1].")
+    assert interaction.original.text.startswith("A tree [1].")
     (notice,) = interaction.follow_ups
-    assert (notice.content, notice.ephemeral) == ("Yours waits its turn.", True)
+    assert (notice.text, notice.ephemeral) == ("Yours waits its turn.", True)
 
 
 async def test_a_private_answer_takes_the_place_of_an_early_notice(
@@ -339,7 +340,7 @@ async def test_a_private_answer_takes_the_place_of_an_early_notice(
     await notify(client, job, "Yours waits its turn.")
     await answered(client, job)
     (answer,) = by_bot(world, world.channel, ann)
-    assert answer.content.startswith("A tree [1].")
+    assert answer.text.startswith("A tree [1].")
 
 
 async def test_an_edited_question_is_answered_anew_on_the_same_messages(
@@ -351,10 +352,10 @@ async def test_an_edited_question_is_answered_anew_on_the_same_messages(
     redo = about_message(question, key="k:edit:1", kind=Kind.REDO, posted=long.posted)
     kept = Kept(long.posted)
     reply = await opened(client, redo, kept)
-    assert first.content == "Searching the book …"
+    assert first.text == "Searching the book …"
     await reply.finish(finished(redo, "Short [1]."))
     assert by_bot(world, thread_of(world, question)) == [first]
-    assert first.content.startswith("Short [1].")
+    assert first.text.startswith("Short [1].")
     assert kept.posted.messages == (str(first.id),)
 
 

@@ -6,6 +6,7 @@ import re
 import discord
 import pytest
 
+from adapters.discord.layout import layout
 from adapters.discord.outbound import evidence
 from core.models import ContextMode
 from tests.samples import chunk, request
@@ -14,6 +15,7 @@ from tests.wire.discord import (
     User,
     World,
 )
+from tests.wire.discord.component_checks import GALLERY, walk
 from tests.wire.replies.discord.jobs import (
     about_interaction,
     about_message,
@@ -37,6 +39,10 @@ async def test_a_formula_that_cannot_be_read_is_attached_as_a_picture(
     (picture,) = answer.attachments
     assert (picture.filename, picture.description) == ("formula-1.png", matrix)
     assert picture.content.startswith(b"\x89PNG")
+    (gallery,) = (part for part in walk(answer.components) if part["type"] == GALLERY)
+    (item,) = gallery["items"]
+    assert item["media"]["url"] == "attachment://formula-1.png"
+    assert item["description"] == matrix
 
 
 async def test_without_leave_to_attach_files_the_formula_stays_code(
@@ -46,10 +52,10 @@ async def test_without_leave_to_attach_files_the_formula_stays_code(
     world.restrict(world.channel, world.bot, deny=Permission.ATTACH_FILES)
     matrix = r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}"
     question = await world.say(ann, world.channel, QUESTION)
-    text = f"{'A heap is a tree. ' * 110}\n\nIt is $${matrix}$$ [1]."
+    text = f"{'A heap is a tree. ' * 198}\n\nIt is $${matrix}$$ [1]."
     await answered(client, about_message(question), text=text)
     _, answer = by_bot(world, thread_of(world, question))
-    assert f"`{matrix}`" in answer.content
+    assert f"`{matrix}`" in answer.text
     assert not answer.attachments
 
 
@@ -81,7 +87,7 @@ async def test_nobody_is_notified_and_nothing_previewed_wherever_it_is_planted(
     text = f"{words['answer']} [1]"
     await reply.finish(finished(job, text, cited=cited, notices=(words["notice"],)))
     (answer,) = by_bot(world, world.channel, ann)
-    assert "evil.example" not in "".join(re.findall(r"https?://[^\s>)]*", answer.content))
+    assert "evil.example" not in "".join(re.findall(r"https?://[^\s>)]*", answer.text))
     if not private:
         assert "://" not in thread_of(world, answer).name
     assert not world.notified
@@ -94,5 +100,5 @@ async def test_evidence_can_be_posted_as_it_is(
     job = about_message(await world.say(ann, world.channel, QUESTION))
     place = client.get_partial_messageable(world.channel.id)
     for post in evidence(finished(job)):
-        await place.send(post.content, suppress_embeds=True)
+        await place.send(view=layout(post))
     assert not world.previews

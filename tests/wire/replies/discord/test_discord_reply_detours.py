@@ -28,11 +28,12 @@ from tests.wire.replies.discord.jobs import (
     answered,
     by_bot,
     deferred,
+    long_text,
     opened,
     thread_of,
     used,
 )
-from tests.wire.replies.jobs import QUESTION, Kept, again, finished, long_text
+from tests.wire.replies.jobs import QUESTION, Kept, again, finished
 
 POST = "POST /channels/{channel_id}/messages"
 EDIT = "PATCH /channels/{channel_id}/messages/{message_id}"
@@ -125,7 +126,7 @@ async def test_an_archived_thread_is_opened_again_for_the_answer(
     assert thread.thread is not None
     thread.thread.archived = True
     await reply.finish(finished(job))
-    assert by_bot(world, thread)[0].content.startswith("A tree [1].")
+    assert by_bot(world, thread)[0].text.startswith("A tree [1].")
 
 
 async def test_an_edit_that_fails_for_now_does_not_end_the_answer(
@@ -141,7 +142,7 @@ async def test_an_edit_that_fails_for_now_does_not_end_the_answer(
     await asyncio.sleep(0.05)
     await reply.update("tree")
     await reply.finish(finished(job))
-    assert by_bot(world, thread_of(world, question))[0].content.startswith("A tree [1].")
+    assert by_bot(world, thread_of(world, question))[0].text.startswith("A tree [1].")
 
 
 # --- tokens --------------------------------------------------------------------------------
@@ -174,7 +175,7 @@ async def test_a_dead_token_leaves_a_public_answer_where_it_stands(
     later = again(old(expired(job) if known_dead else job), kept)
     await answered(client, later, kept)
     (answer,) = by_bot(world, world.channel)
-    assert answer.content.startswith(f"> {QUESTION}\nA tree [1].")
+    assert answer.text.startswith(f"> {QUESTION}\nA tree [1].")
 
 
 @pytest.mark.parametrize("known_dead", [True, False], ids=["by our clock", "by Discord's word"])
@@ -203,7 +204,7 @@ async def test_a_dead_token_sends_a_private_answer_directly(
         await answered(client, later, kept)
         later = again(later, kept)
     (answer,) = by_bot(world, world.direct_channel(world.bot, ann))
-    assert answer.content.startswith("A tree [1].")
+    assert answer.text.startswith("A tree [1].")
     assert by_bot(world, world.channel) == []
 
 
@@ -220,7 +221,7 @@ async def test_without_its_token_a_private_answer_goes_directly(
         await answered(client, later, kept)
         later = again(later, kept)
     (answer,) = by_bot(world, world.direct_channel(world.bot, ann))
-    assert answer.content.startswith("A tree [1].")
+    assert answer.text.startswith("A tree [1].")
     assert by_bot(world, world.channel) == []
 
 

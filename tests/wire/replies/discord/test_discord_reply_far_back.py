@@ -11,10 +11,11 @@ from tests.wire.replies.discord.jobs import (
     about_message,
     answered,
     by_bot,
+    long_text,
     opened,
     thread_of,
 )
-from tests.wire.replies.jobs import QUESTION, Kept, again, long_text
+from tests.wire.replies.jobs import QUESTION, Kept, again
 
 MANY = 120
 """More than Discord gives in one page."""
@@ -51,7 +52,7 @@ async def test_a_placeholder_far_behind_its_question_is_found_and_not_posted_aga
     kept = Kept()
     await answered(client, again(job, kept), kept)
     (answer,) = by_bot(world, world.channel)
-    assert answer.content.startswith("A tree [1].")
+    assert answer.text.startswith("A tree [1].")
 
 
 async def test_parts_far_behind_the_first_are_found_and_not_posted_again(

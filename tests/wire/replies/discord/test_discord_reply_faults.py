@@ -20,6 +20,7 @@ from tests.wire.discord import (
     User,
     World,
 )
+from tests.wire.discord.entities import texts
 from tests.wire.discord.faults import RestFault
 from tests.wire.replies.discord.jobs import (
     about_interaction,
@@ -27,10 +28,11 @@ from tests.wire.replies.discord.jobs import (
     answered,
     by_bot,
     deferred,
+    long_text,
     opened,
     thread_of,
 )
-from tests.wire.replies.jobs import QUESTION, Kept, again, long_text
+from tests.wire.replies.jobs import QUESTION, Kept, again
 
 POST = "POST /channels/{channel_id}/messages"
 THREAD = "POST /channels/{channel_id}/messages/{message_id}/threads"
@@ -82,7 +84,7 @@ async def test_whatever_happens_to_a_request_a_mention_is_answered_once(
     job = about_message(question, open_thread=route != POST)
     await answered(client, job, kept, long_text(5))
     shown = by_bot(world, world.channel if route == POST else thread_of(world, question))
-    assert [one.content[:3] for one in shown] == ["0. ", "2. ", "4. "]
+    assert [one.text[:3] for one in shown] == ["0. ", "2. ", "4. "]
     assert kept.posted.messages == tuple(str(one.id) for one in shown)
 
 
@@ -146,7 +148,7 @@ async def test_a_placeholder_that_nobody_kept_is_found_and_not_posted_again(
     await answered(client, again(job, kept), kept)
     place = thread_of(world, question) if open_thread else world.channel
     (answer,) = by_bot(world, place)
-    assert answer.content.startswith("A tree [1].")
+    assert answer.text.startswith("A tree [1].")
     assert kept.posted.messages == (str(answer.id),)
 
 
@@ -163,7 +165,7 @@ async def test_parts_that_nobody_kept_are_found_and_not_posted_again(
     world.clock.advance(later)
     await answered(client, again(job, kept), kept, long_text(5))
     shown = by_bot(world, thread_of(world, question))
-    assert [one.content[:3] for one in shown] == ["0. ", "2. ", "4. "]
+    assert [one.text[:3] for one in shown] == ["0. ", "2. ", "4. "]
     assert kept.posted.messages == tuple(str(one.id) for one in shown)
 
 
@@ -261,7 +263,7 @@ async def test_what_waited_out_a_limit_does_not_spoil_what_others_finished_meanw
     await asyncio.sleep(1.5)
     assert len(world.history.of(edit)) == before + 1, "it is not tried again"
     await answered(client, again(job, kept))
-    sent = [call.body["content"] for call in world.history.of(edit)[before:]]
+    sent = ["\n".join(texts(call.body["components"])) for call in world.history.of(edit)[before:]]
     assert len(sent) >= 2
     assert "A tree" in sent[-1]
 
@@ -310,7 +312,7 @@ async def test_through_a_storm_of_faults_and_forgotten_posts_there_is_one_answer
         job = again(job, kept)
     assert attempt < 55, "it arrives at last"
     shown = [one for place in list(world.channels.values()) for one in by_bot(world, place, ann)]
-    beginnings = [one.content.removeprefix(f"> {QUESTION}\n")[:3] for one in shown]
+    beginnings = [one.text.removeprefix(f"> {QUESTION}\n")[:3] for one in shown]
     assert beginnings == (["0. "] if kind == "private" else ["0. ", "2. ", "4. "])
 
 
@@ -324,7 +326,7 @@ async def test_a_private_sentence_refused_for_now_is_sent_again(
     interaction = deferred(server.world, ann)
     server.faults.rest(fault, FOLLOW_UP, times=2)
     await tell(client, about_interaction(interaction), Kept(), "Please wait.")
-    assert [one.content for one in interaction.follow_ups] == ["Please wait."]
+    assert [one.text for one in interaction.follow_ups] == ["Please wait."]
 
 
 @pytest.mark.parametrize("applied", [True, False])
