@@ -122,6 +122,42 @@ class AnswerActions:
         again = replace(heard(turn.user_input), course=course_id, quote=None)
         return await self._received(again)
 
+    async def ask_within(
+        self,
+        request_id: UUID,
+        number: int,
+        clicker: Clicker,
+        heard: Callable[[str], Heard],
+    ) -> Received | str:
+        """Ask a question that was refused again, within one of the nearest sections.
+
+        Where that was pressed before, return what the clicker is told. A refusal is its asker's,
+        so nobody else may press it.
+
+        Args:
+            number: Of the section, in the order in which the refusal named them.
+            heard: Returns what the click says, given the question.
+        """
+        events = await self._inbox.all_of_request(request_id)
+        turn = await self.turn(request_id, clicker)
+        if all(event.user_id != clicker.user_id for event in events):
+            raise Declined(text("card-section-not-yours"))
+        refused = turn.agent_response
+        if number >= len(refused.nearest_sections):
+            raise Declined(text("answer-gone"))
+        question = "" if turn.user_input == EXPLAIN_QUOTE else turn.user_input
+        again = replace(
+            heard(question),
+            key=f"{clicker.location.platform}:within:{request_id}:{number}",
+            course=refused.course_id,
+            section=refused.nearest_sections[number],
+            quote=turn.selected_text,
+        )
+        received = await self._received(again)
+        if received.accepted.acceptance is Acceptance.KNOWN:
+            return text("card-section-asked")
+        return received
+
     async def choose(
         self,
         request_id: UUID,

@@ -69,7 +69,7 @@ class PlainReply(JsonReply):
     async def finish(self, response: AgentResponse) -> None:
         """Print the answer, its footnotes, its notices and how sure it is."""
         self._settle(response)
-        parts = [response.response_text, "\n".join(footnote_lines(response)), *response.notices]
+        parts = [whole_text(response), "\n".join(footnote_lines(response)), *response.notices]
         parts.append(closing_line(response))
         print(printable("\n\n".join(part for part in parts if part)), file=self._out, flush=True)
 
@@ -127,7 +127,7 @@ class TerminalReply(JsonReply):
 
         self._live.stop()
         self._settle(response)
-        for style, text in _styled(printable(response.response_text)):
+        for style, text in _styled(printable(whole_text(response))):
             # No line of code is broken: it is copied as it stands.
             shown = text if style else wrapped(text, self._console.width)
             self._console.print(Text(shown, style=style), soft_wrap=True)
@@ -202,6 +202,11 @@ def footnote_lines(response: AgentResponse) -> list[str]:
         f"{note.numbers} {_place(note)}" + (f"\n    “{note.quote}”" if note.quote else "")
         for note in footnotes(response)
     ]
+
+
+def whole_text(response: AgentResponse) -> str:
+    """Return what is answered, with the nearest sections where nothing is."""
+    return wording.with_nearest(response.response_text, response.nearest_sections)
 
 
 def place_of(chunk: RetrievedChunk) -> str:

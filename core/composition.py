@@ -213,9 +213,12 @@ class Composition:
                 confidence = min(confidence, _REWORDED_CONFIDENCE)
         elif not self.tally.released or self._asks_about_foreign(request):
             confidence = min(confidence, _DOUBTED_CONFIDENCE)
+        within = request.section_filter is not None
+        nearest = self._nearest(within=within) if outcome is Outcome.ABSTAINED else ()
         return {
             "response_text": self._text,
             "outcome": outcome,
+            "nearest_sections": nearest,
             "confidence": confidence,
             "retrieved_chunks": tuple({c.chunk_id: c for c in reversed(self._found)}.values())[
                 ::-1
@@ -269,9 +272,14 @@ class Composition:
             return wording.no_section(self._retrieval.missing_section)
         in_vain = self.tally.poisoned or (self.tally.written and not self.tally.not_covered)
         said = wording.not_carried if in_vain else wording.not_covered
+        return said(within=within)
+
+    def _nearest(self, *, within: bool) -> tuple[str, ...]:
+        """Return where to look instead of an answer: sections that were not searched alone."""
+        if self._retrieval.missing_section is not None:
+            return ()
         searched = self._retrieval.section if within else None
-        others = [name for name in self._retrieval.nearest_sections if name != searched]
-        return said(others, within=within)
+        return tuple(name for name in self._retrieval.near_sections if name != searched)
 
     def _explains(self, request: AgentRequest) -> bool:
         """Return whether the reader only wants to know about a passage that was found."""

@@ -13,8 +13,9 @@ from adapters.desk import FrontDesk, Received
 from adapters.discord import catch_up, reactions, surroundings, threads
 from adapters.discord.about import About
 from adapters.discord.changed import Change, Deleted, Edited, GoneChannel, Shard
-from adapters.discord.clicks import AnswerButton, Clicks, CourseMenu
+from adapters.discord.clicks import Clicks
 from adapters.discord.client import Client, connect, point_at
+from adapters.discord.components import AnswerButton, CourseMenu, SectionButton
 from adapters.discord.first_calls import patiently
 from adapters.discord.greeter import Greeter
 from adapters.discord.hearing import Hearing
@@ -306,7 +307,7 @@ class DiscordAdapter:
 
     async def _prepare(self, client: Client) -> None:
         client.clicks, client.my_data = self._clicks, self._my_data
-        client.add_dynamic_items(AnswerButton, CourseMenu, ExportMyData, ForgetMe)
+        client.add_dynamic_items(AnswerButton, CourseMenu, SectionButton, ExportMyData, ForgetMe)
         for cog in self._cogs:
             await client.add_cog(cog)
         questions = self._cogs[0]

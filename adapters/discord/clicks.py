@@ -1,18 +1,16 @@
 """What the buttons under an answer do, also those from before a restart."""
 
 import logging
-import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, Protocol, Self, cast
+from typing import Any, cast
 from uuid import UUID
 
 import discord
 
-from adapters.access.choice import NAME
 from adapters.answer_actions import AnswerActions, Clicker, Declined
-from adapters.buttons import ANY, Button, custom_id, parsed
-from adapters.desk import FrontDesk
+from adapters.buttons import Button, custom_id, parsed
+from adapters.desk import FrontDesk, Received
 from adapters.discord.inbound import (
     PLATFORM,
     heard_command,
@@ -24,7 +22,6 @@ from adapters.discord.inbound import (
 from adapters.discord.outbound import evidence
 from adapters.discord.questions import acknowledge
 from adapters.discord.telling import Interaction, in_time, respond, show, tell
-from adapters.unreadable import Unreadable
 from core import i18n
 from core.errors import BotError
 from core.feedback.store import LONGEST_REASON
@@ -33,13 +30,6 @@ logger = logging.getLogger(__name__)
 
 _MODAL_OPEN = 900.0
 """Seconds after which discord.py forgets that it showed a modal."""
-
-
-class Clickable(Protocol):
-    """The client that a click comes in by."""
-
-    clicks: "Clicks"
-    unreadable: Unreadable
 
 
 class Clicks:
@@ -78,15 +68,32 @@ class Clicks:
                 private=self._is_private(interaction),
             ),
         )
+        await self._take_up(interaction, choosing)
+
+    async def _take_up(
+        self, interaction: Interaction, asking: Coroutine[Any, Any, Received | str]
+    ) -> None:
+        """Acknowledge what a click asks, or tell why there is nothing to be answered."""
         try:
-            chosen = await in_time(interaction, choosing)
+            asked = await in_time(interaction, asking)
         except BotError as error:
             await _tell_failure(interaction, error)
             return
-        if isinstance(chosen, str):
-            await tell(interaction, chosen)
+        if isinstance(asked, str):
+            await tell(interaction, asked)
         else:
-            await acknowledge(interaction, chosen)
+            await acknowledge(interaction, asked)
+
+    async def section_chosen(self, interaction: Interaction, request_id: UUID, number: int) -> None:
+        """Ask a question that was refused again, within one of the nearest sections."""
+        private = self._is_private(interaction)
+        asking = self._actions.ask_within(
+            request_id,
+            number,
+            self._clicker(interaction),
+            lambda question: heard_command(interaction, question, private=private),
+        )
+        await self._take_up(interaction, asking)
 
     async def reason_given(self, interaction: Interaction, request_id: UUID, reason: str) -> None:
         """Keep why an answer was not helpful."""
@@ -178,66 +185,6 @@ async def _tell_failure(interaction: Interaction, error: BotError) -> None:
     if not isinstance(error, Declined):
         logger.warning("a click failed: %s", error)
     await tell(interaction, error.user_message)
-
-
-async def contained(interaction: Interaction, doing: Callable[[], Awaitable[None]]) -> None:
-    """Do what a click asks for; one that cannot be read is noted, and its clicker told."""
-    with i18n.use_locale(str(interaction.locale)):
-        try:
-            await doing()
-        except Exception as error:  # noqa: BLE001 - a click of any form is answered
-            client = cast("Clickable", interaction.client)
-            client.unreadable.note("INTERACTION_CREATE", interaction.id, error)
-            await tell(interaction, BotError.user_message)
-
-
-class AnswerButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=ANY):
-    """A button under an answer, made anew from its custom id when it is clicked."""
-
-    def __init__(self, item: discord.ui.Button[Any], button: Button, request_id: UUID) -> None:
-        super().__init__(item)
-        self._button = button
-        self._request_id = request_id
-
-    @classmethod
-    async def from_custom_id(
-        cls, _: Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
-    ) -> Self:
-        """Return the button that a custom id names."""
-        button = cast("discord.ui.Button[Any]", item)
-        return cls(button, Button(match["button"]), UUID(match["request"]))
-
-    async def callback(self, interaction: Interaction) -> None:
-        """Do what the button says."""
-        clicks = cast("Clickable", interaction.client).clicks
-        await contained(
-            interaction, lambda: clicks.clicked(interaction, self._button, self._request_id)
-        )
-
-
-class CourseMenu(discord.ui.DynamicItem[discord.ui.Select[Any]], template=NAME):
-    """A menu of courses, made anew from its custom id when something is chosen."""
-
-    def __init__(self, item: discord.ui.Select[Any], request_id: UUID) -> None:
-        super().__init__(item)
-        self._request_id = request_id
-
-    @classmethod
-    async def from_custom_id(
-        cls, _: Interaction, item: discord.ui.Item[Any], match: re.Match[str], /
-    ) -> Self:
-        """Return the menu that a custom id names."""
-        return cls(cast("discord.ui.Select[Any]", item), UUID(match["request"]))
-
-    async def callback(self, interaction: Interaction) -> None:
-        """Answer from the course that was chosen."""
-        clicks = cast("Clickable", interaction.client).clicks
-
-        async def choose() -> None:
-            course_id = cast("Mapping[str, Any]", interaction.data or {})["values"][0]
-            await clicks.chosen(interaction, self._request_id, str(course_id))
-
-        await contained(interaction, choose)
 
 
 class Reason(discord.ui.Modal):

@@ -10,6 +10,7 @@ from adapters.access.choice import Choice
 from adapters.buttons import Button, custom_id
 from adapters.discord.component_texts import joined
 from adapters.discord.outbound import Picture, Post
+from adapters.nearest_sections import Nearest
 from core import i18n
 
 View = ui.LayoutView
@@ -19,6 +20,7 @@ _ACCENT = 0x2F6F8F
 """The bar beside a finished answer."""
 _LONGEST_DESCRIPTION = 1_024
 _LONGEST_LABEL = 100
+_LONGEST_BUTTON = 80
 _STYLES = {
     Button.HELPFUL: discord.ButtonStyle.success,
     Button.STOP: discord.ButtonStyle.danger,
@@ -45,7 +47,8 @@ def files(post: Post) -> list[discord.File]:
 
 def text_of(post: Post) -> str:
     """Return what `text_in` finds in the message that shows a post."""
-    return joined([post.body, post.notes])
+    inside = f"-# {i18n.text('card-ask-within')}" if post.nearest is not None else ""
+    return joined([post.body, inside, post.notes])
 
 
 def _card(post: Post) -> Iterator[Part]:
@@ -55,6 +58,9 @@ def _card(post: Post) -> Iterator[Part]:
         yield ui.MediaGallery(*_pictures(post))
     if post.choice is not None:
         yield ui.ActionRow(_menu(post.choice))
+    if post.nearest is not None and (row := [*_sections(post.nearest)]):
+        yield ui.TextDisplay(f"-# {i18n.text('card-ask-within')}")
+        yield ui.ActionRow(*row)
     if post.notes:
         if post.body:
             yield ui.Separator()
@@ -81,6 +87,11 @@ def _buttons(post: Post) -> Iterator[ui.Button[View]]:
         style = _STYLES.get(button, discord.ButtonStyle.secondary)
         name = custom_id(button, post.request_id)
         yield ui.Button(label=button.label, style=style, custom_id=name)
+
+
+def _sections(nearest: Nearest) -> Iterator[ui.Button[View]]:
+    for name, label in nearest.buttons(_LONGEST_BUTTON):
+        yield ui.Button(label=label, custom_id=name)
 
 
 def _menu(choice: Choice) -> ui.Select[View]:

@@ -7,7 +7,7 @@ import discord
 
 from adapters.about import in_words
 from adapters.desk import FrontDesk
-from adapters.discord.clicks import contained
+from adapters.discord.components import contained
 from adapters.discord.inbound import DIRECT, PLATFORM, location_of
 from adapters.discord.telling import Interaction, in_time, respond, tell
 from adapters.own_data import File, OwnData

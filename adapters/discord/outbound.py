@@ -14,6 +14,7 @@ from adapters.markdown.footnotes import footnotes, place_in_book, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.splitting import pack, split, utf16_length
 from adapters.markdown.visible import without_piles
+from adapters.nearest_sections import Nearest, nearest_to
 from core import i18n
 from core.grounding import wording
 from core.markdown.writing import one_line
@@ -56,6 +57,7 @@ class Post:
     """What the buttons belong to."""
     pictures: tuple[Picture, ...] = ()
     choice: Choice | None = None
+    nearest: Nearest | None = None
     is_answer: bool = False
     """Whether it is a finished answer, or a part of one."""
 
@@ -125,7 +127,13 @@ def answer(
         for body, notes in parts
     ]
     buttons = tuple(buttons_under(response, quoted=quoted, private=private))
-    return [*posts[:-1], replace(posts[-1], buttons=buttons, request_id=response.query_id)]
+    last = replace(
+        posts[-1],
+        buttons=buttons,
+        request_id=response.query_id,
+        nearest=nearest_to(response),
+    )
+    return [*posts[:-1], last]
 
 
 def formulas(response: AgentResponse) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from adapters.markdown.slack_rich import Parts, divided, quoted, rich_text
 from adapters.markdown.slack_text import controls_escaped, escaped_length, markdown_escaped
 from adapters.markdown.splitting import shortened, split
 from adapters.slack.outbound import Passage, Post
+from adapters.slack.sections import section_blocks
 from core import i18n
 
 Block = dict[str, Any]
@@ -45,6 +46,7 @@ def ending(post: Post, *, escape_code: bool = False) -> tuple[str, list[Block]]:
     if post.notes:
         text = {"type": "mrkdwn", "text": post.notes, "verbatim": True}
         below.append({"type": "context", "elements": [text]})
+    below += section_blocks(post.nearest)
     below += [*buttons(post), *([_menu(post.choice)] if post.choice is not None else [])]
     return markdown_escaped(parts.before, escape_code=escape_code), below
 

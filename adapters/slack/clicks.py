@@ -29,6 +29,7 @@ from adapters.slack.inbound import (
 from adapters.slack.installations import Installations
 from adapters.slack.people import People, is_in
 from adapters.slack.posting import message_id
+from adapters.slack.sections import section_of
 from adapters.slack.told import (
     WHY,
     open_modal,
@@ -106,7 +107,11 @@ class Clicks:
         """Do what the pressed button says; the clicker is told when it cannot be done."""
         action = body["actions"][0]
         pressed, chosen = blocks.pressed(action), blocks.chosen(action)
-        if chosen is not None:
+        if (section := section_of(action)) is not None:
+            request_id, number = section
+            doing = partial(self._section_chosen, number=number)
+            await self._unhurried.in_time(self._do(doing, request_id, body, respond, client))
+        elif chosen is not None:
             request_id, course_id = chosen
             doing = partial(self._chosen, course_id=course_id)
             await self._unhurried.in_time(self._do(doing, request_id, body, respond, client))
@@ -192,6 +197,17 @@ class Clicks:
         clicker = self._clicker(press.spot)
         chosen = await self._actions.choose(press.request_id, course_id, clicker, heard)
         return chosen if isinstance(chosen, str) else None
+
+    async def _section_chosen(self, press: _Press, *, number: int) -> str | None:
+        """Ask a question that was refused again, within one of the nearest sections."""
+        private, clicker = self._is_private(press), self._clicker(press.spot)
+
+        def heard(question: str) -> Heard:
+            asked = heard_press(press.spot, press.body, question, private=private)
+            return self._people.introduced(asked)
+
+        asked = await self._actions.ask_within(press.request_id, number, clicker, heard)
+        return asked if isinstance(asked, str) else None
 
     async def _keep_reason(self, view: Json) -> str:
         kept: Json = json.loads(view["private_metadata"])

@@ -14,6 +14,7 @@ from adapters.markdown.slack_rich import divided
 from adapters.markdown.slack_tables import Row, around_table
 from adapters.markdown.slack_text import escaped_length, unlinked, words
 from adapters.markdown.splitting import shortened, split, utf16_length
+from adapters.nearest_sections import Nearest, nearest_to
 from core.grounding import wording
 from core.i18n import text
 from core.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
@@ -52,6 +53,7 @@ class Post:
     request_id: UUID | None = None
     """What the buttons belong to."""
     choice: Choice | None = None
+    nearest: Nearest | None = None
     table: tuple[Row, ...] = ()
     """Rows of a table below the text."""
     after: str = ""
@@ -188,7 +190,13 @@ def answer(
     buttons = tuple(buttons_under(response, quoted=quoted, private=private))
     if buttons and not private:
         buttons += (Button.DELETE,)
-    return [*posts[:-1], replace(posts[-1], buttons=buttons, request_id=response.query_id)]
+    last = replace(
+        posts[-1],
+        buttons=buttons,
+        request_id=response.query_id,
+        nearest=nearest_to(response),
+    )
+    return [*posts[:-1], last]
 
 
 def evidence(response: AgentResponse) -> list[Passage]:

@@ -3,7 +3,7 @@
 import json
 from uuid import UUID
 
-from adapters.console import printable
+from adapters.console import printable, whole_text
 from adapters.markdown.splitting import shortened
 from bot.cli.counted import counted
 from bot.cli.exits import Exit, UsageError
@@ -49,7 +49,7 @@ async def show_session(session_id: UUID, *, as_json: bool) -> int:
         print(printable(f"\n{turn.turn_number}. {turn.user_input}"))
         if turn.selected_text:
             print(printable("\n".join(f"   > {line}" for line in turn.selected_text.splitlines())))
-        print(printable(f"\n{turn.agent_response.response_text}"))
+        print(printable(f"\n{whole_text(turn.agent_response)}"))
     return Exit.OK
 
 

@@ -23,10 +23,9 @@ def reading(headings: Sequence[str]) -> str:
     return text("notice-reading", names=", ".join(_named(_shortened(h)) for h in headings))
 
 
-def not_covered(nearest_sections: Sequence[str], *, within: bool = False) -> str:
+def not_covered(*, within: bool = False) -> str:
     """Return the answer to a question that the book, or one section of it, does not cover."""
-    said = text("answer-not-covered-within") if within else text("answer-not-covered")
-    return _with_nearest(said, nearest_sections)
+    return text("answer-not-covered-within") if within else text("answer-not-covered")
 
 
 def no_section(name: str) -> str:
@@ -34,10 +33,9 @@ def no_section(name: str) -> str:
     return text("answer-no-section", name=prose_without_links(name))
 
 
-def not_carried(nearest_sections: Sequence[str], *, within: bool = False) -> str:
+def not_carried(*, within: bool = False) -> str:
     """Return the answer when nothing that was written is carried by the book, or its section."""
-    said = text("answer-not-carried-within") if within else text("answer-not-carried")
-    return _with_nearest(said, nearest_sections)
+    return text("answer-not-carried-within") if within else text("answer-not-carried")
 
 
 def _shortened(heading: str) -> str:
@@ -48,7 +46,8 @@ def _named(name: str) -> str:
     return text("answer-name", name=name)
 
 
-def _with_nearest(said: str, sections: Sequence[str]) -> str:
+def with_nearest(said: str, sections: Sequence[str]) -> str:
+    """Return a refusal as one text, which names the nearest sections, if there are any."""
     if not sections:
         return said
     names = "; ".join(_named(prose_without_links(name)) for name in sections)

@@ -122,6 +122,8 @@ class AgentResponse(Model):
     """None when the course has no text yet or the index could not be reached."""
     model_name: NonBlank
     notices: tuple[NonBlank, ...] = ()
+    nearest_sections: tuple[NonBlank, ...] = ()
+    """Headings of where to look instead, best first; only an abstention has them."""
     quote_location: QuoteLocation | None = None
     response_time_ms: Milliseconds = 0.0
     retrieval_time_ms: Milliseconds = 0.0

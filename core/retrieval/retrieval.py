@@ -46,7 +46,9 @@ class Retrieval:
     documents: tuple[str, ...] = ()
     """Source files of all candidates, best first, each once."""
     nearest_sections: tuple[str, ...] = ()
-    """Headings of the best chunks, for saying where to look instead."""
+    """Headings of the best chunks, for saying what is read."""
+    near_sections: tuple[str, ...] = ()
+    """Those of them that have to do with the question, for saying where to look instead."""
     by_words: bool = False
     """Whether only words were compared, since the embedding model did not answer."""
     statistics: TermStatistics = field(default_factory=lambda: TermStatistics.count(()))

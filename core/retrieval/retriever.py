@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Self
@@ -26,12 +26,13 @@ from core.models import (
 from core.retrieval.evidence import Excerpt, select_evidence
 from core.retrieval.followups import query_texts, stands_without_quote
 from core.retrieval.locating import QuoteLocator
-from core.retrieval.ranking import RankedChunk, rank
+from core.retrieval.ranking import rank
 from core.retrieval.recent import Recent
 from core.retrieval.references import SectionReference
 from core.retrieval.retrieval import Retrieval, from_section, retrieved, whole
 from core.retrieval.scoring import (
     BY_WORDS,
+    USABLE,
     ScoredChunk,
     score_leading,
     signals_of,
@@ -246,7 +247,8 @@ class Retriever:
             without_quote=without_quote,
             section=section,
             documents=tuple(dict.fromkeys(r.candidate.chunk.source_file for r in ranking)),
-            nearest_sections=_nearest(ranking),
+            nearest_sections=_headings(r.candidate.chunk for r in ranking),
+            near_sections=_headings(_usable(scored, USABLE).values()),
             by_words=by_words,
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
@@ -290,9 +292,9 @@ def _usable(scored: Sequence[ScoredChunk], threshold: float) -> dict[UUID, Retri
     return {chunk.chunk_id: retrieved(chunk, score) for chunk, score in chunks}
 
 
-def _nearest(ranking: Sequence[RankedChunk]) -> tuple[str, ...]:
-    """Return the headings of the best documents, each once."""
-    names = (r.candidate.chunk.section_heading or r.candidate.chunk.page_title for r in ranking)
+def _headings(chunks: Iterable[Chunk]) -> tuple[str, ...]:
+    """Return the headings of the first chunks, each once."""
+    names = (chunk.section_heading or chunk.page_title for chunk in chunks)
     return tuple(dict.fromkeys(names))[:_NEAREST]
 
 

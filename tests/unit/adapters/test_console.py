@@ -65,7 +65,8 @@ def failed() -> AgentResponse:
 def abstained() -> AgentResponse:
     return response(
         outcome=Outcome.ABSTAINED,
-        response_text=wording.not_covered(["Heaps"]),
+        response_text=wording.not_covered(),
+        nearest_sections=("Heaps",),
         grounding_chunks=(),
         citations=(),
         sources=(),
@@ -304,6 +305,14 @@ async def test_the_json_reply_prints_the_response_and_nothing_else() -> None:
     assert out.getvalue() == ""
     await reply.finish(answer)
     assert AgentResponse.model_validate_json(out.getvalue()) == answer
+
+
+async def test_a_refusal_names_the_nearest_sections() -> None:
+    out = io.StringIO()
+    await PlainReply(out).finish(abstained())
+    assert "doesn't cover this. The nearest sections are “Heaps”." in " ".join(
+        out.getvalue().split()
+    )
 
 
 @pytest.mark.parametrize("kind", [JsonReply, PlainReply])

@@ -332,13 +332,21 @@ async def test_no_more_turns_than_allowed_are_recalled(house: House) -> None:
 
 async def test_below_the_threshold_it_abstains_and_names_the_nearest(house: House) -> None:
     generator = ScriptedGenerator(first_words)
-    asked = asking("Which enzyme unwinds the helix?", score_threshold=1.0)
+    asked = asking(score_threshold=1.0)
     answer = await house.agent(generator).answer(asked)
     assert answer.outcome is Outcome.ABSTAINED
-    assert answer.response_text.startswith("The book doesn't cover this. The nearest sections are")
+    assert answer.response_text == "The book doesn't cover this."
+    assert answer.nearest_sections
     assert (answer.citations, answer.grounding_chunks, answer.sources) == ((), (), ())
     assert generator.tasks == []
     assert answer.confidence <= 0.1
+
+
+async def test_where_nothing_is_near_no_sections_are_named(house: House) -> None:
+    asked = asking("Which enzyme unwinds the helix?", score_threshold=1.0)
+    answer = await house.agent(ScriptedGenerator(first_words)).answer(asked)
+    assert answer.outcome is Outcome.ABSTAINED
+    assert answer.nearest_sections == ()
 
 
 async def test_a_writer_with_nothing_to_say_makes_it_abstain(house: House) -> None:
@@ -359,7 +367,7 @@ async def test_a_writer_that_finds_nothing_in_the_passages_makes_it_abstain(hous
     generator.parts = [NotCovered()]
     answer = await house.agent(generator).answer(asking())
     assert answer.outcome is Outcome.ABSTAINED
-    assert answer.response_text.startswith("The book doesn't cover this. The nearest sections are")
+    assert answer.response_text == "The book doesn't cover this."
     assert answer.tokens_used == 100
 
 

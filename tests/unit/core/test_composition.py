@@ -235,8 +235,10 @@ def test_no_url_of_the_book_or_of_a_writer_reaches_the_answer() -> None:
 
 def test_no_url_of_a_heading_reaches_the_answer_of_an_abstention_or_a_quote() -> None:
     link = "Get it at https://evil.example/x"
-    answer = finished(Composition(found(nearest_sections=(link,))))
-    assert "https://" not in answer.response_text
+    answer = finished(Composition(found(near_sections=(link,))))
+    shown = wording.with_nearest(answer.response_text, answer.nearest_sections)
+    assert "evil.example" in shown
+    assert "https://" not in shown
     book = heap(headings=("Heaps", link))
     location = QuoteLocation(
         status=QuoteStatus.VERBATIM,
@@ -292,10 +294,11 @@ def test_a_quote_with_other_words_is_never_sure() -> None:
 
 
 def test_without_a_citation_the_answer_abstains_and_names_the_nearest_sections() -> None:
-    composition = Composition(found(heap(), nearest_sections=("Heaps", "Sorting")))
+    composition = Composition(found(heap(), near_sections=("Heaps", "Sorting")))
     answer = finished(composition)
     assert answer.outcome is Outcome.ABSTAINED
-    assert answer.response_text == wording.not_covered(["Heaps", "Sorting"])
+    assert answer.response_text == wording.not_covered()
+    assert answer.nearest_sections == ("Heaps", "Sorting")
     assert answer.confidence <= 0.1
 
 
@@ -317,7 +320,7 @@ def test_the_bands_are_the_courses_own() -> None:
     assert lenient.outcome is Outcome.ANSWERED
     strict = finished(composition, configuration=AgentConfiguration(partial_from=0.4))
     assert strict.outcome is Outcome.ABSTAINED
-    assert strict.response_text == wording.not_covered([])
+    assert strict.response_text == wording.not_covered()
 
 
 def test_an_answer_that_lost_most_of_its_draft_is_partial_and_trusted_less() -> None:
@@ -344,12 +347,12 @@ def test_a_writer_that_finds_only_a_part_covered_makes_it_partial() -> None:
 
 def test_within_a_section_nothing_is_said_of_the_whole_book() -> None:
     within = request(query_type=QueryType.SECTION_SPECIFIC, section_filter="Heaps")
-    composition = Composition(found(heap(), nearest_sections=("Heaps",)))
+    composition = Composition(found(heap(), near_sections=("Heaps",)))
     answer = finished(composition, within)
-    assert answer.response_text == wording.not_covered(["Heaps"], within=True)
+    assert answer.response_text == wording.not_covered(within=True)
     composition.tally.written = 1
     answer = finished(composition, within)
-    assert answer.response_text == wording.not_carried(["Heaps"], within=True)
+    assert answer.response_text == wording.not_carried(within=True)
     composition = Composition(doubtful())
     add(composition, "A tree.", "A heap is a complete")
     assert finished(composition, within).notices == (i18n.text("notice-not-sure-within"),)
@@ -359,8 +362,16 @@ def test_within_a_section_nothing_is_said_of_the_whole_book() -> None:
 
 def test_the_section_that_was_searched_is_not_the_nearest_elsewhere() -> None:
     within = request(query_type=QueryType.SECTION_SPECIFIC, section_filter="Heaps")
-    composition = Composition(found(heap(), section="Heaps", nearest_sections=("Heaps",)))
-    assert finished(composition, within).response_text == wording.not_covered([], within=True)
+    composition = Composition(found(heap(), section="Heaps", near_sections=("Heaps", "Sorting")))
+    answer = finished(composition, within)
+    assert answer.response_text == wording.not_covered(within=True)
+    assert answer.nearest_sections == ("Sorting",)
+
+
+def test_an_answer_names_no_sections_to_look_in_instead() -> None:
+    composition = Composition(found(heap(), near_sections=("Heaps",)))
+    add(composition, "A tree.", "A heap is a complete")
+    assert finished(composition).nearest_sections == ()
 
 
 def test_an_answer_about_a_passage_that_is_not_in_the_book_is_not_sure() -> None:
