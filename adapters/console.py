@@ -199,7 +199,7 @@ def _wrapped(prose: str, whole: str, start: int, end: int, columns: int) -> str:
 def footnote_lines(response: AgentResponse) -> list[str]:
     """Return a line or two for each place cited: numbers, place, words not yet in the answer."""
     return [
-        f"{note.numbers} {_place(note)}" + (f"\n    “{note.quote}”" if note.quote else "")
+        f"{note.numbers} {_place(note)}" + "".join(f"\n    “{quote}”" for quote in note.quotes)
         for note in footnotes(response)
     ]
 

@@ -11,6 +11,7 @@ import discord
 from adapters.answer_actions import AnswerActions, Clicker, Declined
 from adapters.buttons import Button, custom_id, parsed
 from adapters.desk import FrontDesk, Received
+from adapters.discord.evidence import evidence
 from adapters.discord.inbound import (
     PLATFORM,
     heard_command,
@@ -19,7 +20,6 @@ from adapters.discord.inbound import (
     may_open_thread,
     presence_of,
 )
-from adapters.discord.outbound import evidence
 from adapters.discord.questions import acknowledge
 from adapters.discord.telling import Interaction, in_time, respond, show, tell
 from core import i18n

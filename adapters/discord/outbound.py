@@ -1,6 +1,6 @@
 """An answer as the messages that show it on Discord; pure, sends nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from adapters.markdown.dialects import plain_text
 from adapters.markdown.discord import as_written, footnote_lines, to_discord
 from adapters.markdown.discord_code import guarded
 from adapters.markdown.discord_text import disarm, without_pings
-from adapters.markdown.footnotes import footnotes, place_in_book, remarks
+from adapters.markdown.footnotes import footnotes, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.splitting import pack, split, utf16_length
 from adapters.markdown.visible import without_piles
@@ -18,7 +18,7 @@ from adapters.nearest_sections import Nearest, nearest_to
 from core import i18n
 from core.grounding import wording
 from core.markdown.writing import one_line
-from core.models import EXPLAIN_QUOTE, AgentRequest, AgentResponse, Citation
+from core.models import EXPLAIN_QUOTE, AgentRequest, AgentResponse
 
 LONGEST_MESSAGE = 3_600
 """Of the 4,000 characters that all components may have: the others are for labels and menus."""
@@ -141,14 +141,6 @@ def formulas(response: AgentResponse) -> tuple[str, ...]:
     return with_readable_formulas(response.response_text).unreadable[:_MOST_PICTURES]
 
 
-def evidence(response: AgentResponse) -> list[Post]:
-    """Return the exact passages that an answer rests on, each with its place in the book."""
-    if not response.citations:
-        return [Post(i18n.text("answer-no-evidence"))]
-    (passages,) = guarded("\n\n".join(_passages(response)))
-    return [Post(part) for part in split(passages, LONGEST_MESSAGE, count=utf16_length)]
-
-
 def thread_name(request: AgentRequest) -> str:
     """Return the question as a name: one line of at most 100 characters, cut at a word."""
     text = request.query_text
@@ -163,8 +155,6 @@ def thread_name(request: AgentRequest) -> str:
 
 
 _MARKS = "*_~`|#> "
-_RULE_OF_TABLE = frozenset("|:- ")
-"""What the line below a table's header is made of."""
 
 
 def _body(markdown: str) -> str:
@@ -203,19 +193,3 @@ def _below(response: AgentResponse) -> str:
 
 def _small(text: str) -> str:
     return f"-# {as_written(one_line(text))}"
-
-
-def _passages(response: AgentResponse) -> Iterator[str]:
-    chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
-    for citation in response.citations:
-        note = replace(place_in_book(chunks[citation.chunk_id]), markers=(citation.marker,))
-        yield f"{footnote_lines([note])}\n{_quoted(citation)}"
-
-
-def _quoted(citation: Citation) -> str:
-    """Return the words that are cited, letter by letter; a table is drawn."""
-    lines = citation.quote.strip().splitlines()
-    has_header = len(lines) > 1 and {*lines[1]} <= _RULE_OF_TABLE
-    if has_header and all(line.lstrip().startswith("|") for line in lines):
-        return to_discord("\n".join(lines))
-    return "\n".join(f"> {line}" for line in as_written("\n".join(lines)).split("\n"))

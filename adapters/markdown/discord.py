@@ -9,6 +9,7 @@ from adapters.markdown.discord_code import code_span, fence, guarded
 from adapters.markdown.discord_text import disarm, escape
 from adapters.markdown.footnotes import Footnote
 from core.markdown.code import outside_code
+from core.markdown.locating import Code, CodeKind
 from core.markdown.writing import one_line
 
 _DIALECT = Dialect(
@@ -54,12 +55,23 @@ def masked_link(label: str, url: str) -> str:
     return f"[{label}](<{re.sub('[<>()|`*_~ ]', _percent, url)}>)"
 
 
-def _footnote(note: Footnote) -> Iterator[str]:
+def place_line(note: Footnote, *, file: bool = True) -> str:
+    """Return where something stands, in one line; `file`: name the file as well."""
     title = masked_link(note.title, note.url) if note.url else as_written(note.title)
-    where = [title, escape(note.locator), "" if note.url else escape(note.file)]
-    yield f"{note.numbers} {' · '.join(part for part in where if part)}"
-    if note.quote:
-        yield f"“{as_written(note.quote)}”"
+    where = [title, escape(note.locator), escape(note.file) if file else ""]
+    return f"{note.numbers} {' · '.join(part for part in where if part)}"
+
+
+def code_of(code: Code) -> str:
+    """Return code of the book as code."""
+    is_span = code.kind is CodeKind.SPAN
+    return code_span(code.content) if is_span else fence(code.content, code.info)
+
+
+def _footnote(note: Footnote) -> Iterator[str]:
+    yield place_line(note, file=False)
+    if note.quotes:
+        yield " ".join(f"“{as_written(quote)}”" for quote in note.quotes)
 
 
 def _round_brackets(text: str) -> str:

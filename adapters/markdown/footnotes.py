@@ -31,8 +31,8 @@ class Footnote:
     url: str | None
     """Where it can be read; None for a course that is not published."""
     file: str
-    quote: str
-    """The words cited, shortened; empty where the answer itself has them."""
+    quotes: tuple[str, ...]
+    """The words cited, shortened, without those that the answer itself has."""
 
     @property
     def numbers(self) -> str:
@@ -41,18 +41,24 @@ class Footnote:
 
 
 def footnotes(response: AgentResponse) -> list[Footnote]:
-    """Return a footnote for each place cited, in order of first citation."""
+    """Return a footnote for each place cited, once, in order of first citation."""
     chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
     answer = _one_line(response.response_text.splitlines())
-    notes: dict[Footnote, tuple[int, ...]] = {}
+    notes: dict[tuple[str, str], Footnote] = {}
     for citation in response.citations:
-        note = replace(place_in_book(chunks[citation.chunk_id]), quote=_news(citation, answer))
-        notes[note] = (*notes.get(note, ()), citation.marker)
-    return [replace(note, markers=markers) for note, markers in notes.items()]
+        place = place_in_book(chunks[citation.chunk_id])
+        note = notes.setdefault((place.title, place.locator), place)
+        quotes = (*note.quotes, *_news(citation, answer))
+        notes[place.title, place.locator] = replace(
+            note,
+            markers=(*note.markers, citation.marker),
+            quotes=tuple(dict.fromkeys(quotes)),
+        )
+    return [*notes.values()]
 
 
 def place_in_book(chunk: RetrievedChunk) -> Footnote:
-    """Return where a chunk stands, as a footnote without numbers and quote."""
+    """Return where a chunk stands, as a footnote without numbers and quotes."""
     path = [chunk.page_title, *(h for h in chunk.headings if h != chunk.page_title)]
     locators = (
         _locator(kind, chunk.metadata[kind]) for kind in _LOCATORS if kind in chunk.metadata
@@ -63,7 +69,7 @@ def place_in_book(chunk: RetrievedChunk) -> Footnote:
         locator=" · ".join(locators),
         url=chunk.source_url,
         file=chunk.source_file,
-        quote="",
+        quotes=(),
     )
 
 
@@ -101,10 +107,11 @@ def remarks(response: AgentResponse) -> Iterator[str]:
     yield from response.notices
 
 
-def _news(citation: Citation, answer: str) -> str:
-    """Return the words cited, unless the answer shows them."""
+def _news(citation: Citation, answer: str) -> Iterator[str]:
+    """Yield the words cited, unless the answer shows them."""
     quote = prose_without_links(citation.quote)
-    return "" if _one_line([quote]) in answer else shortened(one_line(quote), _LONGEST_QUOTE)
+    if _one_line([quote]) not in answer:
+        yield shortened(one_line(quote), _LONGEST_QUOTE)
 
 
 def _one_line(lines: Iterable[str]) -> str:

@@ -40,11 +40,12 @@ def footnote_lines(notes: Sequence[Footnote], *, quotes: bool = True) -> list[st
 
 def _footnote(note: Footnote, *, quotes: bool) -> str:
     title = link(note.title, note.url) if note.url else words(note.title)
-    where = [title, words(note.locator), "" if note.url else words(note.file)]
-    line = f"{note.numbers} {' · '.join(part for part in where if part)}"
-    if not quotes or not note.quote or any("`" in code.content for code in code_in(note.quote)):
-        return line  # small print has no way to show a backtick in code
-    return f"{line}\n“{words(note.quote)}”"
+    line = f"{note.numbers} {' · '.join(filter(None, [title, words(note.locator)]))}"
+    # Small print has no way to show a backtick in code.
+    shown = [one for one in note.quotes if not any("`" in code.content for code in code_in(one))]
+    if not quotes or not shown:
+        return line
+    return f"{line}\n{' '.join(f'“{words(quote)}”' for quote in shown)}"
 
 
 def _simple_words(text: str) -> str:

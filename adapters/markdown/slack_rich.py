@@ -70,20 +70,6 @@ def rich_text(markdown: str) -> list[Element]:
     return elements
 
 
-def quoted(text: str) -> list[Element]:
-    """Return words of a book as they are: quotes, and the blocks of code among them."""
-    elements, inline, position = list[Element](), list[Element](), 0
-    for code in code_in(text):
-        inline += _words(text[position : code.start].lstrip("\n" if not inline else ""))
-        if code.kind is CodeKind.SPAN:
-            inline.append(_code(code.content))
-        else:
-            elements += [*_quote(inline), _preformatted(code.content)]
-            inline = []
-        position = code.end
-    return [*elements, *_quote([*inline, *_words(text[position:].rstrip())])]
-
-
 def _is_risky(code: Code, risky: re.Pattern[str]) -> bool:
     ticks = "`" if code.kind is CodeKind.SPAN else "```"
     return ticks in code.content or risky.search(code.content) is not None
@@ -93,12 +79,14 @@ def _lines(lines: Sequence[str], first: int, end: int) -> str:
     return "".join(lines[first:end])
 
 
-def _words(prose: str) -> list[Element]:
+def words_in(prose: str, styles: tuple[str, ...] = ()) -> list[Element]:
+    """Return words of a book as they are, none of them a link."""
     words = unlinked(prose)
-    return [_text(words)] if words else []
+    return [_text(words, styles)] if words else []
 
 
-def _quote(inline: list[Element]) -> list[Element]:
+def quote(inline: list[Element]) -> list[Element]:
+    """Return words and code of a line as a quote; nothing where all is blank."""
     shown = any(one["text"].strip() for one in inline)
     return [{"type": _QUOTE, "elements": inline}] if shown else []
 
@@ -116,7 +104,7 @@ def _goes_on(before: Element, element: Element) -> bool:
 def _block(node: SyntaxTreeNode, indent: int = 0) -> Iterator[Element]:
     match node.type:
         case "fence" | "code_block":
-            yield _preformatted(node.content)
+            yield preformatted(node.content)
         case "bullet_list" | "ordered_list":
             yield from _list(node, indent)
         case "blockquote":
@@ -159,19 +147,21 @@ def _inline(node: SyntaxTreeNode, styles: tuple[str, ...]) -> Iterator[Element]:
         case "softbreak" | "hardbreak":
             yield _text(" " if node.type == "softbreak" else "\n", styles)
         case "code_inline":
-            yield _code(node.content, styles)
+            yield inline_code(node.content, styles)
         case _:
             own = (_STYLES[node.type],) if node.type in _STYLES else ()
             for child in node.children:
                 yield from _inline(child, (*styles, *own))
 
 
-def _preformatted(code: str) -> Element:
+def preformatted(code: str) -> Element:
+    """Return a block of code."""
     code = without_controls(code).removesuffix("\n")
     return {"type": "rich_text_preformatted", "elements": [_text(code if code.strip() else " ")]}
 
 
-def _code(code: str, styles: tuple[str, ...] = ()) -> Element:
+def inline_code(code: str, styles: tuple[str, ...] = ()) -> Element:
+    """Return code in a line."""
     return _text(without_controls(code) or " ", (*styles, "code"))
 
 

@@ -1,16 +1,16 @@
 """Posts as the Block Kit that Slack is sent, and what a press on one of its buttons means."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from adapters.access.choice import Choice, request_in
 from adapters.buttons import Button, custom_id, parsed
 from adapters.markdown.slack import to_mrkdwn
-from adapters.markdown.slack_rich import Parts, divided, quoted, rich_text
+from adapters.markdown.slack_rich import Parts, divided, rich_text
 from adapters.markdown.slack_text import controls_escaped, escaped_length, markdown_escaped
-from adapters.markdown.splitting import shortened, split
-from adapters.slack.outbound import Passage, Post
+from adapters.markdown.splitting import split
+from adapters.slack.outbound import Post
 from adapters.slack.sections import section_blocks
 from core import i18n
 
@@ -25,7 +25,6 @@ CHOOSE = "gl:course"
 _VOTES = frozenset({Button.HELPFUL, Button.NOT_HELPFUL})
 _SMALL = _VOTES | {Button.DELETE}
 """What is shown as a symbol; the others are buttons with words."""
-_LONGEST_TITLE = 300
 _LONGEST_OPTION = 75
 
 
@@ -102,14 +101,6 @@ def chosen(action: Mapping[str, Any]) -> tuple[UUID, str] | None:
     return request_id, str(course)
 
 
-def evidence(passages: Sequence[Passage]) -> list[Block]:
-    """Return passages as blocks that show every character as it is, one for each."""
-    return [
-        {"type": "rich_text", "elements": [_place(passage), *quoted(passage.words)]}
-        for passage in passages
-    ]
-
-
 def _menu(choice: Choice) -> Block:
     options = [
         {"text": _plain(title[:_LONGEST_OPTION]), "value": course_id}
@@ -167,14 +158,3 @@ def _icon(button: Button, request_id: UUID) -> Block:
 
 def _plain(text: str) -> Block:
     return {"type": "plain_text", "text": text}
-
-
-def _place(passage: Passage) -> Block:
-    title = shortened(passage.title, _LONGEST_TITLE) or "…"
-    place: Block = {"type": "text", "text": title}
-    if passage.url:
-        place = {"type": "link", "url": passage.url, "text": title}
-    parts: list[Block] = [{"type": "text", "text": f"{passage.numbers} "}, place]
-    if passage.locator:
-        parts.append({"type": "text", "text": f" · {passage.locator}"})
-    return {"type": "rich_text_section", "elements": parts}

@@ -17,7 +17,8 @@ from adapters.buttons import Button
 from adapters.desk import FrontDesk
 from adapters.heard import Heard
 from adapters.in_time import Unhurried
-from adapters.slack import blocks, outbound
+from adapters.slack import blocks
+from adapters.slack.evidence import evidence
 from adapters.slack.inbound import (
     PLATFORM,
     Spot,
@@ -235,10 +236,10 @@ class Clicks:
 
     async def _evidence(self, press: _Press) -> str | None:
         turn = await self._actions.turn(press.request_id, self._clicker(press.spot))
-        passages = outbound.evidence(turn.agent_response)
+        passages = evidence(turn.agent_response)
         if not passages:
             return i18n.text("answer-no-evidence")
-        view = shown_modal(i18n.text("button-evidence"), blocks.evidence(passages))
+        view = shown_modal(i18n.text("button-evidence"), passages)
         shown = await open_modal(press.client, press.body["trigger_id"], view)
         return None if shown else i18n.text("slack-too-late")
 

@@ -7,20 +7,19 @@ from uuid import UUID
 
 from adapters.access.choice import Choice
 from adapters.buttons import Button, buttons_under
-from adapters.markdown.footnotes import footnotes, place_in_book, remarks
+from adapters.markdown.footnotes import footnotes, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.slack import as_written, footnote_lines, to_slack
 from adapters.markdown.slack_rich import divided
 from adapters.markdown.slack_tables import Row, around_table
-from adapters.markdown.slack_text import escaped_length, unlinked, words
-from adapters.markdown.splitting import shortened, split, utf16_length
+from adapters.markdown.slack_text import escaped_length, words
+from adapters.markdown.splitting import split, utf16_length
 from adapters.nearest_sections import Nearest, nearest_to
 from core.grounding import wording
 from core.i18n import text
 from core.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
-from core.markdown.code import outside_code
 from core.markdown.writing import one_line
-from core.models import AgentResponse, Citation, Outcome
+from core.models import AgentResponse, Outcome
 from core.text.sentences import sentence_spans
 from core.writing import EXTRACTIVE, NOBODY
 
@@ -32,8 +31,6 @@ LONGEST_NOTES = 2_900
 """Of one text in a context block, which may have 3,000."""
 _LONGEST_ANSWER = 6
 """Messages; a model that never ends does not fill a thread."""
-_LONGEST_QUOTE = 2_900
-_MOST_PASSAGES = 90
 _WRITTEN = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
 _HTTP = re.compile(r"https?://")
 _GOES_ON = " …"
@@ -71,18 +68,6 @@ class Growing:
     """What of the text will not change any more, as Markdown; its controls not yet escaped."""
     reads: str | None
     """What is read, as the title of a task."""
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A passage that an answer rests on, as plain text."""
-
-    numbers: str
-    title: str
-    url: str | None
-    locator: str
-    words: str
-    """Markdown whose prose is literal."""
 
 
 def placeholder(request_id: UUID, headings: Sequence[str] = ()) -> Post:
@@ -199,11 +184,6 @@ def answer(
     return [*posts[:-1], last]
 
 
-def evidence(response: AgentResponse) -> list[Passage]:
-    """Return the exact passages that an answer rests on, each with its place in the book."""
-    return [*_passages(response)][:_MOST_PASSAGES]
-
-
 def _with_table(markdown: str, asked: str | None) -> list[Post] | None:
     """Return an answer in one message with a table in it; None: it is shown without."""
     before, table, after, length = around_table(with_readable_formulas(markdown).text)
@@ -260,21 +240,3 @@ def _notes(response: AgentResponse, told: Sequence[str]) -> list[str]:
             longer = line
         packed[-1] = split(longer, LONGEST_NOTES, count=utf16_length)[0]
     return packed
-
-
-def _passages(response: AgentResponse) -> Iterator[Passage]:
-    chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
-    for citation in response.citations:
-        place = place_in_book(chunks[citation.chunk_id])
-        yield Passage(
-            numbers=f"[{citation.marker}]",
-            title=outside_code(place.title, unlinked),
-            url=place.url,
-            locator=" · ".join(filter(None, [place.locator, "" if place.url else place.file])),
-            words=_quoted(citation),
-        )
-
-
-def _quoted(citation: Citation) -> str:
-    quote = outside_code(citation.quote, unlinked).strip("\n").rstrip()
-    return shortened(quote, _LONGEST_QUOTE, count=utf16_length) if quote else _NOTHING

@@ -16,9 +16,11 @@ from uuid import UUID
 import pytest
 
 from adapters.discord import outbound as discord
+from adapters.discord.evidence import evidence as cards
 from adapters.markdown.slack_text import markdown_escaped
 from adapters.slack import outbound as slack
-from adapters.slack.blocks import blocks, evidence, fallback
+from adapters.slack.blocks import blocks, fallback
+from adapters.slack.evidence import evidence
 from core.agent import Agent
 from core.budgets.pricing import Prices
 from core.budgets.store import Limits, TokenBudgets
@@ -98,7 +100,7 @@ def _discord(posts: Sequence[discord.Post]) -> Texts:
 
 def discord_thread(answer: AgentResponse, attack: str) -> Texts:
     yield from _discord(discord.answer(answer, quoted=True))
-    yield from _discord(discord.evidence(answer))
+    yield from _discord(cards(answer))
 
 
 def discord_name(_: AgentResponse, attack: str) -> Texts:
@@ -126,7 +128,7 @@ def _slack(posts: Sequence[slack.Post]) -> Texts:
 
 def slack_thread(answer: AgentResponse, attack: str) -> Texts:
     yield from _slack(slack.answer(answer, quoted=True))
-    passages = evidence(slack.evidence(answer))
+    passages = evidence(answer)
     yield from understood_on_slack(passages)
     elements = (e for block in passages for part in block["elements"] for e in part["elements"])
     yield from (f"<{one['url']}|x>" for one in elements if one["type"] == "link")

@@ -8,9 +8,11 @@ from uuid import UUID
 import pytest
 
 from adapters.discord import outbound as discord
+from adapters.discord.evidence import evidence as cards
 from adapters.markdown.slack_text import markdown_escaped
 from adapters.slack import outbound as slack
-from adapters.slack.blocks import blocks, evidence, fallback
+from adapters.slack.blocks import blocks, fallback
+from adapters.slack.evidence import evidence
 from core.markdown.code import code_in, without_code
 from core.models import AgentResponse, Outcome, ResponseState
 from tests.answered import prose_on_slack
@@ -52,7 +54,7 @@ def sent_to_discord(text: str) -> Iterator[str]:
     for found in planted(text):
         for post in discord.answer(found, quoted=True, asked=f".{text}"):
             yield post.text
-        yield from (post.text for post in discord.evidence(found))
+        yield from (post.text for post in cards(found))
     yield discord.growing(text, REQUEST, asked=f".{text}").text
     yield discord.placeholder(REQUEST, [text]).text
     yield discord.sentence(f".{text}").text
@@ -64,7 +66,7 @@ def sent_to_slack(text: str) -> Iterator[str]:
     posts += [slack.placeholder(REQUEST, [text]), slack.question(f".{text}")]
     for found in planted(text):
         posts += slack.answer(found, quoted=True, asked=f".{text}")
-        for block in evidence(slack.evidence(found)):
+        for block in evidence(found):
             yield from shown_as_it_is(block)
     for post in posts:
         yield from (fallback(post), *prose_on_slack(blocks(post)))

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.buttons import Button
+from adapters.discord.evidence import evidence
 from adapters.discord.layout import layout
 from adapters.discord.outbound import (
     Picture,
     Post,
     answer,
-    evidence,
     formulas,
     growing,
     placeholder,
@@ -170,8 +170,26 @@ def test_evidence_is_the_very_words_with_their_place() -> None:
     cited = response(cited=page, response_text="It is [1].")
     (post,) = evidence(cited)
     place, *words = post.text.splitlines()
-    assert place == f"-# [1] [Heaps › Definition](<{URL}>) · p. 3"
-    assert words == ["> A heap \\*is\\*", "> a complete tree."]
+    assert place == f"-# [1] [Heaps › Definition](<{URL}>) · p. 3 · heaps.md"
+    assert words == ["> **A heap \\*is\\***", "> **a complete tree.**"]
+
+
+def test_evidence_is_the_paragraph_with_the_cited_words_bold_once_a_place() -> None:
+    text = "Before.\n\nA heap is `a tree`. Its root is the largest. It is complete.\n\nAfter."
+    page = chunk(content_text=text)
+    quotes = ("A heap is `a tree`", "It is complete")
+    citations = tuple(citation(page, n, quote) for n, quote in enumerate(quotes, 1))
+    (post,) = evidence(
+        response(
+            response_text="A tree [1]. Complete [2].",
+            cited=page,
+            citations=citations,
+            sources=source_urls((page,), citations),
+        )
+    )
+    place, words = post.text.splitlines()
+    assert place.startswith("-# [1] [2] [Heaps › Definition]")
+    assert words == "> **A heap is `a tree`**. Its root is the largest. **It is complete**."
 
 
 def test_long_evidence_keeps_every_message_postable() -> None:
@@ -183,10 +201,12 @@ def test_long_evidence_keeps_every_message_postable() -> None:
     assert_postable(posts)
 
 
-def test_a_course_without_a_site_names_file_and_page_instead_of_a_link() -> None:
+def test_a_course_without_a_site_names_the_page_and_the_file_only_as_evidence() -> None:
     page = chunk(source_url=None, source_file="slides.pdf", metadata={"slide": 4})
     text = shown(answer(response(cited=page), quoted=False))
-    assert "-# [1] Heaps › Definition · slide 4 · slides.pdf" in text
+    assert "-# [1] Heaps › Definition · slide 4" in text
+    assert "slides.pdf" not in text
+    assert "slides.pdf" in shown(evidence(response(cited=page)))
     assert not LINK.search(text)
 
 

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 
 from adapters.discord import outbound as discord
+from adapters.discord.evidence import evidence as cards
 from adapters.markdown.dialects import plain_text
-from adapters.markdown.slack_rich import divided, quoted, rich_text
+from adapters.markdown.slack_rich import divided, rich_text
 from adapters.slack import outbound as slack
 from adapters.slack.blocks import blocks, fallback
-from adapters.slack.blocks import evidence as passages
+from adapters.slack.evidence import evidence as passages
 from core.models import EXPLAIN_QUOTE, AgentResponse, ContextMode, source_urls
 from tests.answered import terminal
 from tests.deep_marks import DEEP_TEXTS, deep_texts
@@ -42,7 +43,7 @@ def posted_on_discord(text: str) -> None:
     posts = [
         *discord.answer(answer, quoted=True, asked=asked.query_text),
         *discord.answer(answer, quoted=False, one_message=True),
-        *discord.evidence(answer),
+        *cards(answer),
         discord.growing(text, answer.query_id, headings=(text[:200],)),
         discord.sentence(f"x {text}"),
     ]
@@ -64,11 +65,10 @@ def posted_on_slack(text: str) -> None:
         assert blocks(post)
         assert blocks(post, escape_code=True)
         assert fallback(post)
-    assert passages(slack.evidence(answer))
+    assert passages(answer)
     slack.settled(text)
     slack.task(text)
     rich_text(divided(text).rich or text)
-    quoted(text)
 
 
 @pytest.mark.parametrize("text", DEEP_TEXTS.values(), ids=DEEP_TEXTS.keys())

@@ -21,7 +21,7 @@ def test_a_footnote_names_the_place_its_page_and_its_address() -> None:
             locator="p. 3",
             url=URL,
             file="heaps.md",
-            quote="A heap is a complete binary tree",
+            quotes=("A heap is a complete binary tree",),
         )
     ]
 
@@ -38,7 +38,7 @@ def test_citations_of_one_place_share_a_footnote() -> None:
     )
     [note] = footnotes(answer)
     assert note.numbers == "[1] [2]"
-    assert note.quote == ""
+    assert note.quotes == ()
 
 
 def test_a_title_leads_nowhere() -> None:

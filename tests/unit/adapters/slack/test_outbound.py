@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.buttons import Button
-from adapters.slack.blocks import blocks, evidence, fallback, pressed
+from adapters.slack.blocks import blocks, fallback, pressed
+from adapters.slack.evidence import evidence
 from adapters.slack.outbound import (
     Post,
     answer,
@@ -19,9 +20,8 @@ from adapters.slack.outbound import (
     sentence,
     settled,
 )
-from adapters.slack.outbound import evidence as passages
 from core import i18n
-from core.models import AgentResponse, Outcome, ResponseState
+from core.models import AgentResponse, Outcome, ResponseState, source_urls
 from tests.answered import prose_on_slack
 from tests.attacks import attack_texts
 from tests.samples import URL, chunk, citation, response
@@ -233,18 +233,45 @@ def test_the_asker_of_a_command_is_named_and_nobody_is_called() -> None:
 
 def test_evidence_is_the_very_words_with_their_place() -> None:
     page = chunk(metadata={"page": 3}, content_text="A heap *is*\na <complete> tree.")
-    (block,) = evidence(passages(response(cited=page, response_text="It is [1].")))
+    (block,) = evidence(response(cited=page, response_text="It is [1]."))
     place, quote = block["elements"]
     assert [part.get("url") for part in place["elements"]] == [None, URL, None]
-    assert "".join(part["text"] for part in place["elements"]) == "[1] Heaps › Definition · p. 3"
-    assert quote["elements"][0]["text"] == "A heap *is*\na <complete> tree."
+    assert "".join(part["text"] for part in place["elements"]).startswith(
+        "[1] Heaps › Definition · p. 3 · heaps."
+    )
+    (cited,) = quote["elements"]
+    assert (cited["text"], cited["style"]) == ("A heap *is*\na <complete> tree.", {"bold": True})
+
+
+def test_evidence_is_the_paragraph_with_the_cited_words_bold_once_a_place() -> None:
+    text = "Before.\n\nA heap is `a tree`. Its root is the largest. It is complete.\n\nAfter."
+    page = chunk(content_text=text)
+    quotes = ("A heap is `a tree`", "It is complete")
+    citations = tuple(citation(page, n, quote) for n, quote in enumerate(quotes, 1))
+    (block,) = evidence(
+        response(
+            response_text="A tree [1]. Complete [2].",
+            cited=page,
+            citations=citations,
+            sources=source_urls((page,), citations),
+        )
+    )
+    _, quote = block["elements"]
+    shown = [(part["text"], part.get("style", {}).get("bold")) for part in quote["elements"]]
+    assert shown == [
+        ("A heap is ", True),
+        ("a tree", True),
+        (". Its root is the largest. ", None),
+        ("It is complete", True),
+        (".", None),
+    ]
 
 
 def test_evidence_fits_a_modal() -> None:
     words = "\n".join("A heap is a complete binary tree." for _ in range(150))
     long = response(cited=chunk(content_text=words + ". end"), response_text="It is [1].")
     found = Complaints()
-    check_blocks(found, "/blocks", evidence(passages(long)), 100, in_message=False)
+    check_blocks(found, "/blocks", evidence(long), 100, in_message=False)
     assert not found.found
 
 

@@ -6,8 +6,8 @@ import re
 import discord
 import pytest
 
+from adapters.discord.evidence import evidence
 from adapters.discord.layout import layout
-from adapters.discord.outbound import evidence
 from core.models import ContextMode
 from tests.samples import chunk, request
 from tests.wire.discord import (
