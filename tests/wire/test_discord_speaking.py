@@ -43,7 +43,7 @@ def trial(running: Trial) -> Iterator[Trial]:
 async def a_thread(trial: Trial, asker: User) -> Channel:
     """Return a thread in which the bot has answered somebody."""
     answer = await trial.ask(asker, trial.channel(), COVERED)
-    assert COVERED_FACT in answer.content
+    assert COVERED_FACT in answer.text
     return answer.channel
 
 
@@ -91,7 +91,7 @@ async def test_an_offer_is_taken_up_by_its_author(trial: Trial) -> None:
     assert len(trial.from_bot(thread)) == before, "it is not Ben's question"
     await trial.world.react(ann, line, OFFER)
     answer = await trial.answer_to(line)
-    assert BELL_FACT in answer.content
+    assert BELL_FACT in answer.text
     await trial.until(lambda: True if not reactions(line, trial) else None, "no offer any more")
 
 
@@ -108,7 +108,7 @@ async def test_an_offer_survives_a_restart_and_vanishes_after_its_time(trial: Tr
     await trial.until(lambda: True if not reactions(left, trial) else None, "the offer is gone")
     await trial.world.react(ann, left, OFFER)
     await trial.world.react(ann, taken, OFFER)
-    assert BELL_FACT in (await trial.answer_to(taken)).content
+    assert BELL_FACT in (await trial.answer_to(taken)).text
     await trial.quiet(thread, trial.user())
     assert not [m for m in trial.from_bot(thread) if m.replied is left]
 
@@ -123,13 +123,13 @@ async def test_two_people_who_talk_are_left_alone_and_nobody_else_is(trial: Tria
         await trial.world.say(ann, thread, "Which oil does the lamp burn?"),
     ]
     others = await trial.answer_to(await trial.world.say(cem, thread, BELL))
-    assert BELL_FACT in others.content
+    assert BELL_FACT in others.text
     assert len(trial.from_bot(thread)) == before + 1
     assert not any(reactions(line, trial) for line in lines)
     back = await trial.answer_to(await trial.world.say(ann, thread, f"{trial.mention} {BELL}"))
-    assert BELL_FACT in back.content
+    assert BELL_FACT in back.text
     assert (
-        COVERED_FACT in (await trial.answer_to(await trial.world.say(ann, thread, COVERED))).content
+        COVERED_FACT in (await trial.answer_to(await trial.world.say(ann, thread, COVERED))).text
     )
 
 
@@ -139,11 +139,11 @@ async def test_a_crowd_gets_one_answer_and_links_to_it(trial: Trial) -> None:
         *(trial.world.say(one, channel, f"{trial.mention} {BELL}") for one in people)
     )
     answers = await asyncio.gather(*(trial.answer_to(question) for question in questions))
-    whole = [answer for answer in answers if BELL_FACT in answer.content]
+    whole = [answer for answer in answers if BELL_FACT in answer.text]
     links = [answer for answer in answers if answer not in whole]
     assert len(whole) == 1
     place = f"https://discord.com/channels/{trial.world.guild.id}/{whole[0].channel.id}"
-    assert all(f"{place}/{whole[0].id}" in link.content for link in links)
+    assert all(f"{place}/{whole[0].id}" in link.text for link in links)
     assert len(links) == len(people) - 1
 
 
@@ -162,8 +162,8 @@ async def test_what_is_asked_about_the_last_answer_is_told(
     ann = trial.user()
     thread = await a_thread(trial, ann)
     answer = await trial.answer_to(await trial.world.say(ann, thread, asked))
-    assert told in answer.content
-    assert "Trimming the wick" in answer.content
+    assert told in answer.text
+    assert "Trimming the wick" in answer.text
 
 
 def _shown(line: Message, trial: Trial) -> list[str] | None:
@@ -188,11 +188,11 @@ async def test_staff_pause_the_bot_in_a_thread_for_all_to_see(trial: Trial) -> N
     paused = await trial.world.slash(owner, thread, "course pause")
     shown = await trial.result_of(paused)
     assert not shown.ephemeral
-    assert shown.content == text("speaking-paused")
+    assert shown.text == text("speaking-paused")
     await trial.world.say(ann, thread, BELL)
     await trial.quiet(thread, ann)
     mentioned = await trial.world.say(ann, thread, f"{trial.mention} {COVERED}")
-    assert COVERED_FACT in (await trial.answer_to(mentioned)).content
+    assert COVERED_FACT in (await trial.answer_to(mentioned)).text
     resumed = await trial.world.slash(owner, thread, "course resume")
-    assert (await trial.result_of(resumed)).content == text("speaking-resumed")
-    assert BELL_FACT in (await trial.answer_to(await trial.world.say(ann, thread, BELL))).content
+    assert (await trial.result_of(resumed)).text == text("speaking-resumed")
+    assert BELL_FACT in (await trial.answer_to(await trial.world.say(ann, thread, BELL))).text
