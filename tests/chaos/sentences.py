@@ -12,6 +12,7 @@ class Said(StrEnum):
 
     REFUSAL = "it is not answered here, or not in this form"
     POINTER = "it is to be asked in another way"
+    BACK = "it is answered where somebody asked it before"
     NOTICE = "its asker asks too much at the moment"
     APOLOGY = "it could not be answered"
     SLOW = "it is not noted yet, and may have to be asked again"
@@ -45,6 +46,7 @@ def _sentences() -> Iterator[tuple[str, Said]]:
         yield text, Said.REFUSAL
     yield i18n.text("asking-how"), Said.POINTER
     yield i18n.text("course-which"), Said.POINTER
+    yield i18n.text("speaking-crowd"), Said.BACK
     yield QuestionTooShort(1, 3).user_message, Said.REFUSAL
     yield RateLimited(1.0).user_message, Said.NOTICE
     yield Stopped().user_message, Said.NOTICE

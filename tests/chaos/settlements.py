@@ -20,6 +20,7 @@ class Settlement(StrEnum):
     NOTICED = "noticed"
     APOLOGISED = "apologised"
     POINTED = "pointed elsewhere"
+    BACK = "pointed to another answer"
     ONCE = "sent at most once, and not seen"
     FAILED = "failed at once, as the platform said"
 
@@ -30,6 +31,7 @@ _SENT_WITHIN = 1.0
 _BY_SENTENCE = {
     Said.REFUSAL: Settlement.REFUSED,
     Said.POINTER: Settlement.POINTED,
+    Said.BACK: Settlement.BACK,
     Said.NOTICE: Settlement.NOTICED,
     Said.APOLOGY: Settlement.APOLOGISED,
 }
@@ -41,6 +43,7 @@ _IN_THE_INBOX = {
     Kept.PASSED_OVER: Settlement.NOTICED,
     Kept.APOLOGISED: Settlement.APOLOGISED,
     Kept.POINTED: Settlement.POINTED,
+    Kept.POINTED_BACK: Settlement.BACK,
 }
 
 
@@ -192,7 +195,15 @@ class _Ledger:
         if turn is not None:
             return Settlement.APOLOGISED if turn.failed else Settlement.ANSWERED
         known = said(post.text)
-        return None if known is None else _BY_SENTENCE[known]
+        if known is None or (known is Said.BACK and not self._is_answered_elsewhere(one)):
+            return None
+        return _BY_SENTENCE[known]
+
+    def _is_answered_elsewhere(self, one: Asked) -> bool:
+        """Return whether the same was asked another time, and answered."""
+        others = (other for other in self._history.asked if one.name and other is not one)
+        found = [self._turns.get(other.key) for other in others if other.name == one.name]
+        return any(turn is not None and not turn.failed for turn in found)
 
     def _unseen(self, one: Asked) -> Settlement | None:
         """Return how a question was settled for which no message stands."""

@@ -91,6 +91,16 @@ def test_a_link_to_the_answer_settles_nothing_and_is_no_second_answer() -> None:
     assert check(History([asked()], [turn()], [link, post("It burns.")])) == []
 
 
+def test_who_is_pointed_to_another_answer_is_settled_where_there_is_one() -> None:
+    first, echo = asked(), replace(asked(2, inbox_says="pointed back"), name="K0001")
+    back = post(i18n.text("speaking-crowd"), 2)
+    history = History([first, echo], [turn()], [post("It burns."), back])
+    assert settled(history) == [Settlement.ANSWERED, Settlement.BACK]
+    assert check(history) == []
+    history = History([first, replace(echo, name="K0002")], [turn()], [post("It burns."), back])
+    assert settled(history) == [Settlement.ANSWERED, None]
+
+
 def test_an_answer_and_a_notice_are_two_settlements() -> None:
     history = History([asked()], [turn()], [post("It burns."), post(NOTICE)])
     assert [one.times for one in ledger(history)] == [2]
