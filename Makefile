@@ -11,7 +11,7 @@ PYTEST_WORKERS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup -q
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo playground test test-again test-slow failpoints mutants bench chaos soak check format lock clean
+.PHONY: help install demo playground screenshots test test-again test-slow failpoints mutants bench chaos soak check format lock clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ demo: $(VENV)/runtime.done ## Ingest the handbook and answer six questions from 
 
 playground: $(VENV)/runtime.done ## Try the bot on Discord and Slack in your browser, without an account
 	@$(BIN)/python -m tests.wire.playground $(if $(PORT),--port $(PORT)) $(if $(OWN),--own-courses)
+
+screenshots: $(VENV)/runtime.done ## Take the handbook's pictures of the playground, in Chromium
+	@$(BIN)/python -m tests.wire.playground.screenshots
 
 test: $(VENV)/dev.done ## Run the test suite (about 20 minutes on two cores; AGAIN=1 runs twice what fails)
 	@$(PYTEST) -m "not slow" || { [ $$? = 1 ] && [ -n "$(AGAIN)" ] && $(MAKE) --no-print-directory test-again; }

@@ -8,6 +8,7 @@ import pytest
 
 from tests.wire import chromium
 from tests.wire.playground.running import Playground
+from tests.wire.playground.screenshots import taken
 
 _PROGRAM = chromium.installed()
 pytestmark = pytest.mark.skipif(_PROGRAM is None, reason="no Chromium is installed")
@@ -335,3 +336,13 @@ async def test_slacks_dialects_are_shown_as_slack_shows_them(
                 }})()"""
             )
             assert shown == list(samples.values())
+
+
+@pytest.mark.slow
+async def test_the_command_takes_a_picture_of_each_platform(tmp_path: Path, models: Path) -> None:
+    files = await taken(tmp_path, models)
+    assert [file.name for file in files] == ["card-discord.png", "card-slack.png"]
+    for file in files:
+        picture = file.read_bytes()
+        assert picture.startswith(b"\x89PNG")
+        assert 50_000 < len(picture) < 500_000

@@ -107,7 +107,8 @@ class Actions:
     async def _click(self, asked: requests.Click) -> Json:
         person = self._stage.person(asked.user)
         message = self._message(asked.message, person)
-        return await self._outcome(await self._world.click(person, message, asked.custom_id))
+        clicked = await self._world.click(person, message, asked.custom_id, asked.values)
+        return await self._outcome(clicked)
 
     async def _submit(self, asked: requests.Submit) -> Json:
         person = self._stage.person(asked.user)

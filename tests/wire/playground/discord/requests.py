@@ -67,10 +67,11 @@ class UseMenu(Request):
 
 
 class Click(Request):
-    """Press a button."""
+    """Press a button, or choose from a menu."""
 
     message: Id
     custom_id: Name
+    values: list[Name] | None = None
 
 
 class Submit(Request):

@@ -3,6 +3,7 @@
 import { act } from "../api.js";
 import { CommandForm, slashCommands } from "./commands.js";
 import { el, freshId } from "../dom.js";
+import { written as textOf } from "./message.js";
 import { openModal } from "./modal.js";
 import { isThread } from "./store.js";
 import { Suggestions } from "../suggestions.js";
@@ -73,7 +74,7 @@ export class Composer {
   }
 
   quote(message) {
-    const quoted = message.content.split("\n").map((line) => `> ${line}`).join("\n");
+    const quoted = textOf(message).split("\n").map((line) => `> ${line}`).join("\n");
     this.#reset();
     this.write(`${quoted}\n`);
   }

@@ -4,11 +4,12 @@ import { el, freshId } from "../dom.js";
 import { avatar } from "../foot.js";
 import { inline, markdown } from "../markdown/discord.js";
 import { openMenu } from "../menu.js";
-import { components } from "./components.js";
-import { isEphemeral, isLoading } from "./store.js";
+import { components, textsOf } from "./components.js";
+import { isEphemeral, isLayout, isLoading } from "./store.js";
 
 const THREAD_CREATED = 18;
 const THREAD_STARTER = 21;
+const ROW = 1;
 const LINE_MARK = /^(?:>{1,3}|-#|#{1,3}|[-*]) +/;
 const TIME = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 
@@ -57,7 +58,7 @@ function context(message, store) {
   if (message.type !== 19) return null;
   const target = message.referenced_message;
   if (!target) return el("p", { class: "context" }, "Replies to a message that was deleted");
-  const said = inline(target.content.split("\n")[0].replace(LINE_MARK, ""), names);
+  const said = inline(written(target).split("\n")[0].replace(LINE_MARK, ""), names);
   return el("p", { class: "context" }, "Replies to ", el("b", {}, store.person(target.author.id).name), ": ", ...said);
 }
 
@@ -76,19 +77,24 @@ function header(message, store, title) {
 }
 
 function body(message, store) {
-  if (isLoading(message) && !message.content) {
+  if (isLoading(message) && !written(message)) {
     const dots = el("span", { class: "dots", "aria-hidden": "true" }, el("i"), el("i"), el("i"));
     return el("div", { class: "text thinking" }, dots, "Glossator is thinking …");
   }
-  return el("div", { class: "text" }, ...markdown(message.content, namesOf(store)));
+  return message.content ? el("div", { class: "text" }, ...markdown(message.content, namesOf(store))) : null;
+}
+
+/** Return all that is written in a message, as content or in its components. */
+export function written(message) {
+  return [message.content, ...textsOf(message.components)].filter(Boolean).join("\n\n");
 }
 
 /** Return what stands below the text. */
 function below(message, store, doing) {
   return [
     ...message.embeds.map((embed) => embedElement(embed, store)),
-    ...message.attachments.map(picture),
-    ...components(message, doing),
+    ...(isLayout(message) ? [] : message.attachments.map(picture)),
+    ...components({ message, names: namesOf(store), doing }),
     message.thread ? threadLink(message.thread, store, doing) : null,
     isEphemeral(message) ? onlyYou(message, store) : null,
   ];
@@ -123,7 +129,8 @@ function starter(message, store, doing) {
   const original = store.messages.get(message.message_reference?.message_id);
   if (!original) return null;
   const { thread: _, ...alone } = original;
-  const shown = messageElement({ ...alone, components: [] }, store, doing);
+  const components = alone.components.filter((part) => part.type !== ROW);
+  const shown = messageElement({ ...alone, components }, store, doing);
   shown?.classList.add("starter");
   return shown;
 }

@@ -50,7 +50,7 @@ export class Room {
   /** What the buttons and the menu of a message do. */
   #doing() {
     return {
-      click: (message, customId) => this.#use("click", message, { custom_id: customId }),
+      click: (message, customId, values = null) => this.#use("click", message, { custom_id: customId, values }),
       entries: (message) => this.#entries(message),
       openThread: (id) => this.#openThread(id),
       reply: (message) => this.composer.reply(message),

@@ -2,6 +2,7 @@
 
 const EPHEMERAL = 64;
 const LOADING = 128;
+const LAYOUT = 1 << 15;
 const SOON = 5 * 60 * 1000;
 
 /** All that one person sees. Events: `all`, `message`, `gone`, `channel`, `bot`. */
@@ -90,5 +91,6 @@ export class Store extends EventTarget {
 }
 
 export const isEphemeral = (message) => Boolean(message.flags & EPHEMERAL);
+export const isLayout = (message) => Boolean(message.flags & LAYOUT);
 export const isLoading = (message) => Boolean(message.flags & LOADING);
 export const isThread = (channel) => channel.type >= 10 && channel.type <= 12;
