@@ -53,8 +53,7 @@ async def test_a_refusal_has_its_nearest_sections_on_buttons_that_ask_within(
     trial: Trial,
 ) -> None:
     ann = trial.user()
-    question = f"{NEAR} {ann.id}"
-    refusal = await refused(trial, ann, question)
+    refusal = await refused(trial, ann, NEAR)
     assert sections(refusal) == [SECTION]
     assert "Duties" not in refusal.shown.replace(SECTION, "", 1), "it is named once"
     for _ in range(2):
@@ -68,7 +67,7 @@ async def test_a_refusal_has_its_nearest_sections_on_buttons_that_ask_within(
         return all(found) or None
 
     await trial.until(shown, "the answer, and that it was asked already")
-    assert sections_searched(trial, question) == [None, SECTION]
+    assert sections_searched(trial, NEAR) == [None, SECTION]
 
 
 async def test_where_nothing_is_near_there_are_no_buttons(trial: Trial) -> None:
