@@ -128,9 +128,7 @@ async def test_two_people_who_talk_are_left_alone_and_nobody_else_is(trial: Tria
     assert not any(reactions(line, trial) for line in lines)
     back = await trial.answer_to(await trial.world.say(ann, thread, f"{trial.mention} {BELL}"))
     assert BELL_FACT in back.text
-    assert (
-        COVERED_FACT in (await trial.answer_to(await trial.world.say(ann, thread, COVERED))).text
-    )
+    assert COVERED_FACT in (await trial.answer_to(await trial.world.say(ann, thread, COVERED))).text
 
 
 async def test_a_crowd_gets_one_answer_and_links_to_it(trial: Trial) -> None:
