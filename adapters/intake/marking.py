@@ -7,6 +7,7 @@ from dataclasses import replace
 from adapters.heard import Heard
 from adapters.intake.deciding import Decision
 from adapters.intake.intents import Band, Intent
+from adapters.intake.parts import NO_PARTS
 from core.inbox.base import Arrival, Kind
 
 META = "meta"
@@ -20,7 +21,7 @@ def decided_on(arrival: Arrival, heard: Heard, decision: Decision) -> Arrival:
     """Return an arrival as what it was decided to be: a question, a request about one, an offer."""
     if arrival.request is None:
         return arrival
-    if decision.intent.is_meta:
+    if decision.intent.is_meta and not _brings_its_own(heard):
         arrival = replace(arrival, address={**arrival.address, META: decision.intent.value})
     elif decision.intent is Intent.ASK and decision.band is Band.SPEAK:
         arrival = replace(arrival, gist=gist_of(heard, arrival))
@@ -33,6 +34,11 @@ def meta_of(arrival: Arrival) -> Intent | None:
     """Return what an arrival asks about the last answer; None: it asks about the book."""
     found = arrival.address.get(META)
     return Intent(found) if found in set(Intent) else None
+
+
+def _brings_its_own(heard: Heard) -> bool:
+    """Tell whether "this" is what a message comes with, and not the last answer."""
+    return heard.quote is not None or heard.parts != NO_PARTS
 
 
 def gist_of(heard: Heard, arrival: Arrival) -> str | None:

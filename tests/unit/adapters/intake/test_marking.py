@@ -1,0 +1,50 @@
+"""What an arrival is marked with: what is asked about the last answer, if that is meant."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adapters.heard import Heard
+from adapters.intake.deciding import Decision
+from adapters.intake.intents import Band, Intent
+from adapters.intake.marking import decided_on, meta_of
+from adapters.intake.parts import Parts, TextFile
+from core.models import UnreadPart
+from tests.inbox import event
+from tests.samples import request
+
+WHERE = Decision(Intent.WHERE, Band.SPEAK)
+HEARD = Heard(
+    key="test:1",
+    platform="test",
+    workspace="w",
+    channel="c",
+    places=("c", "w"),
+    position=1,
+    user="ann",
+    text="Where is this from?",
+    address={},
+)
+
+
+def asked_about(**changes: Any) -> Intent | None:
+    """Return what a message asks about the last answer."""
+    arrival = event(1, request=request())
+    return meta_of(decided_on(arrival, replace(HEARD, **changes), WHERE))
+
+
+def test_this_is_the_last_answer_where_nothing_else_is_shown() -> None:
+    assert asked_about() is Intent.WHERE
+
+
+@pytest.mark.parametrize(
+    "brought",
+    [
+        {"quote": "A cell is small."},
+        {"parts": Parts(files=(TextFile("https://files.example/notes.md"),))},
+        {"parts": Parts(unread=(UnreadPart.IMAGE,))},
+    ],
+)
+def test_this_is_what_the_message_comes_with(brought: dict[str, Any]) -> None:
+    assert asked_about(**brought) is None
