@@ -1,6 +1,7 @@
 """A small Discord to act in: people, places, and what people do there."""
 
 import asyncio
+import mimetypes
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -208,6 +209,10 @@ class World(Setup):
         """Add a reaction."""
         self.posting.react(user, message, emoji)
 
+    async def take_back(self, user: User, message: Message, emoji: str) -> None:
+        """Remove a reaction of one's own."""
+        self.posting.take_back(user, message, emoji)
+
     async def until(
         self,
         condition: Callable[[], T],
@@ -284,4 +289,6 @@ class World(Setup):
 
 
 def _content_type(filename: str) -> str:
-    return "text/plain; charset=utf-8" if filename.endswith((".txt", ".md")) else "image/png"
+    """Return what Discord takes a file for: it goes by the name."""
+    kind = mimetypes.guess_type(filename)[0] or "application/octet-stream"
+    return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind

@@ -112,10 +112,7 @@ def add_reaction(request: Request) -> Json:
 def remove_reaction(request: Request) -> Json:
     """reactions.remove."""
     message = _reacted_to(request)
-    users = message.reactions.get(request.required("name"), [])
-    if request.installation.bot.id not in users:
-        raise SlackError("no_reaction")
-    users.remove(request.installation.bot.id)
+    request.world.posting.take_back(request.installation.bot, message, request.required("name"))
     return {"ok": True}
 
 

@@ -67,17 +67,18 @@ class Events:
             scope = f"{channel.kind.family}:read"
             self.send(installation, event, "member_joined_channel", scope, channel)
 
-    def reacted(self, user: User, message: Message, name: str) -> None:
-        """Tell of a new reaction."""
+    def reacted(self, user: User, message: Message, name: str, what: str) -> None:
+        """Tell of a reaction that was `added` or `removed`."""
+        kind = f"reaction_{what}"
         event = {
-            "type": "reaction_added",
+            "type": kind,
             "user": user.id,
             "reaction": name,
             "item_user": message.author.id,
             "item": {"type": "message", "channel": message.channel.id, "ts": message.ts},
         }
         for installation in self._audience(message.channel):
-            self.send(installation, event, "reaction_added", "reactions:read", message.channel)
+            self.send(installation, event, kind, "reactions:read", message.channel)
 
     def home_opened(
         self, installation: Installation, user: User, channel: Channel, tab: str, view: View | None

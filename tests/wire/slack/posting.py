@@ -89,7 +89,18 @@ class Posting:
         if user.id in users:
             raise SlackError("already_reacted")
         users.append(user.id)
-        self._world.events.reacted(user, message, name)
+        self._world.events.reacted(user, message, name, "added")
+        self._world.changed("reacted", message, name)
+
+    def take_back(self, user: User, message: Message, name: str) -> None:
+        """Remove a user's reaction."""
+        users = message.reactions.get(name, [])
+        if user.id not in users:
+            raise SlackError("no_reaction")
+        users.remove(user.id)
+        if not users:
+            del message.reactions[name]
+        self._world.events.reacted(user, message, name, "removed")
         self._world.changed("reacted", message, name)
 
     def announce(self, message: Message, *, names: bool = False, edited: bool = False) -> None:

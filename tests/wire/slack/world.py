@@ -135,6 +135,10 @@ class World(Setup):
         """Add a reaction."""
         self.posting.react(user, message, name)
 
+    async def take_back(self, user: User, message: Message, name: str) -> None:
+        """Remove a reaction of one's own."""
+        self.posting.take_back(user, message, name)
+
     async def join(self, user: User, channel: Channel) -> None:
         """Join a channel, or invite a bot into it; the apps in it are told."""
         self.enter(user, channel)

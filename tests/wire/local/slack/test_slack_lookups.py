@@ -49,6 +49,22 @@ async def test_a_bot_joins_a_channel_and_is_told(
     assert await refusal(lambda: client.reactions_remove(**at, name="eyes")) == "no_reaction"
 
 
+async def test_an_app_hears_of_reactions_that_are_added_and_removed(
+    server: SlackServer, world: World, ann: User
+) -> None:
+    world.app.events |= {"reaction_removed"}
+    app = TrialApp(server)
+    app.keep("reaction_added", "reaction_removed")
+    async with by_socket(app, server):
+        said = await world.say(ann, world.channel, "nice")
+        await world.react(ann, said, "eyes")
+        await world.take_back(ann, said, "eyes")
+        await world.until(lambda: len(app.heard) == 2)
+    told = [(one["event"]["type"], one["event"]["reaction"]) for one in app.heard]
+    assert told == [("reaction_added", "eyes"), ("reaction_removed", "eyes")]
+    assert said.reactions == {}
+
+
 async def test_only_its_reader_sees_an_ephemeral_message(
     client: AsyncWebClient, world: World, ann: User
 ) -> None:
