@@ -17,11 +17,16 @@ import pytest
 from tests.command_line import ROOT
 from tests.wire.discord.entities import User
 from tests.wire.playground.bot_process import environment
-from tests.wire.playground.examples import PASSAGE
+from tests.wire.playground.examples import NEWS, PASSAGE, READING
 from tests.wire.playground.running import Playground
 from tests.wire.playground.site import PAGE
 
 _NOBODY = "1"
+_FILES = {
+    "slash": [{"name": "../a.txt", "content": ""}],
+    "twice": [{"name": "a.txt", "content": ""}] * 2,
+    "broken": [{"name": "a.txt", "content": "!"}],
+}
 _DEVELOPMENT = ("hypothesis", "jsonschema", "psutil", "pytest")
 
 
@@ -42,6 +47,13 @@ async def browser(playground: Playground) -> AsyncIterator[aiohttp.ClientSession
 async def _do(browser: aiohttp.ClientSession, action: str, body: Any) -> tuple[int, Any]:
     async with browser.post(f"/discord/do/{action}", json=body) as response:
         return response.status, await response.json()
+
+
+def _with_files(body: str) -> str:
+    """Return a body with lists of files that cannot be sent in the places of their names."""
+    for name, files in _FILES.items():
+        body = body.replace(json.dumps(f"{{{name}}}"), json.dumps(files))
+    return body
 
 
 def _id(user: User) -> str:
@@ -129,6 +141,12 @@ async def test_a_form_of_another_kind_than_json_is_refused(browser: aiohttp.Clie
         ("say", {"user": "{me}", "channel": "{channel}", "content": 7}),
         ("say", {"user": "{me}", "channel": "9" * 400, "content": "x"}),
         ("say", {"user": "{me}", "channel": "{channel}", "content": "x", "reply_to": "0"}),
+        ("say", {"user": "{me}", "channel": "{channel}", "content": "x", "files": "{slash}"}),
+        ("say", {"user": "{me}", "channel": "{channel}", "content": "x", "files": "{twice}"}),
+        ("say", {"user": "{me}", "channel": "{channel}", "content": "x", "files": "{broken}"}),
+        ("forward", {"user": "{me}", "message": "{passage}", "channel": "{other_direct}"}),
+        ("forward", {"user": "{me}", "message": _NOBODY, "channel": "{channel}"}),
+        ("react", {"user": "{me}", "message": _NOBODY, "emoji": "x"}),
         ("edit", {"user": "{me}", "message": "{passage}", "content": "changed"}),
         ("delete", {"user": "{me}", "message": "{passage}"}),
         ("click", {"user": "{me}", "message": "{passage}", "custom_id": "no-button"}),
@@ -150,7 +168,7 @@ async def test_bad_input_is_refused_with_a_sentence(
         "{other_direct}": str(world.direct_channel(stage.staff, world.bot).id),
         "{passage}": stage.examples()["passage"],
     }
-    text = json.dumps(body)
+    text = _with_files(json.dumps(body))
     for name, value in known.items():
         text = text.replace(name, value)
     before = len(world.messages)
@@ -169,7 +187,7 @@ async def test_what_one_person_does_is_seen_live_by_the_other(
     async with browser.get("/discord/live", params={"user": _id(stage.staff)}) as live:
         name, everything = await _next_event(live)
         assert name == "all"
-        assert [message["content"] for message in everything["messages"]] == [PASSAGE]
+        assert [message["content"] for message in everything["messages"]] == [PASSAGE, NEWS]
         assert everything["bot"]["state"] == "stopped"
 
         say = {"user": _id(stage.student), "channel": str(world.channel.id), "content": "Hello"}
@@ -214,7 +232,14 @@ async def test_the_direct_messages_of_one_person_are_not_sent_to_the_other(
         ("press", {"user": "{me}", "view": "V1", "action": "gl:e"}),
         ("submit", {"user": "{me}", "view": "V1", "fields": {}}),
         ("close", {"user": "{me}", "view": "V1"}),
-        ("assistant", {"user": "{me}", "channel": "{other_direct}"}),
+        ("say", {"user": "{me}", "channel": "{channel}", "text": "x", "files": "{slash}"}),
+        ("say", {"user": "{me}", "channel": "{channel}", "text": "x", "files": "{twice}"}),
+        ("forward", {"user": "{me}", "message": "{passage}", "channel": "{other_direct}"}),
+        ("forward", {"user": "{me}", "message": "1.000000", "channel": "{channel}"}),
+        ("react", {"user": "{me}", "message": "{passage}", "emoji": "no such one"}),
+        ("react", {"user": "{me}", "message": "1.000000", "emoji": "heart"}),
+        ("messages", {"user": "{me}", "channel": "{other_direct}"}),
+        ("stop", {"user": "{me}", "channel": "{channel}", "thread": "{passage}"}),
     ],
 )
 async def test_what_slack_cannot_do_is_refused_with_a_sentence(
@@ -228,7 +253,7 @@ async def test_what_slack_cannot_do_is_refused_with_a_sentence(
         "{other_direct}": world.dm(stage.staff).id,
         "{passage}": stage.examples()["passage"],
     }
-    text = json.dumps(body)
+    text = _with_files(json.dumps(body))
     for name, value in known.items():
         text = text.replace(name, value)
     before = len(world.messages)
@@ -248,7 +273,7 @@ async def test_slack_is_seen_live_by_those_who_may_see_it(
     async with browser.get("/slack/live", params={"user": stage.staff.id}) as live:
         name, everything = await _next_event(live)
         assert name == "all"
-        assert [message["text"] for message in everything["messages"]] == [PASSAGE]
+        assert [message["text"] for message in everything["messages"]] == [PASSAGE, ""]
 
         await world.say(stage.student, world.dm(stage.student), "secret")
         say = {"user": stage.student.id, "channel": world.channel.id, "text": "public"}
@@ -301,9 +326,10 @@ def test_the_bot_is_told_no_setting_of_the_operators_unless_asked(tmp_path: Path
         assert told["GLOSSATOR_SLACK__TRANSPORT"] == "socket"
 
 
-def test_the_passage_to_explain_stands_in_the_handbook() -> None:
+@pytest.mark.parametrize("passage", [PASSAGE, READING])
+def test_the_passages_to_explain_stand_in_the_handbook(passage: str) -> None:
     pages = [page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md")]
-    assert any(PASSAGE in " ".join(page.split()) for page in pages)
+    assert any(passage in " ".join(page.split()) for page in pages)
 
 
 async def test_the_playground_needs_no_package_for_development() -> None:

@@ -115,7 +115,7 @@ async def _quote_and_follow_up(tab: chromium.Tab) -> None:
 
 
 async def _explain_a_passage_by_keyboard(tab: chromium.Tab) -> None:
-    await tab.value("document.querySelector('#channel .tools [aria-haspopup=menu]').focus()")
+    await tab.value("document.querySelector('#channel .tools [aria-label=More]').focus()")
     await tab.enter()
     await tab.until(_shown("[role=menu]"))
     for _ in range(5):
@@ -282,7 +282,7 @@ async def _use_slack(tab: chromium.Tab) -> None:
 
 
 async def _explain_in_slack(tab: chromium.Tab) -> None:
-    await tab.value("document.querySelector('#channel .tools [aria-haspopup=menu]').focus()")
+    await tab.value("document.querySelector('#channel .tools [aria-label=More]').focus()")
     await tab.enter()
     await tab.until(_shown("[role=menu]"))
     for _ in range(5):

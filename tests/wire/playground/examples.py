@@ -9,6 +9,15 @@ PASSAGE = (
 """Stands in the handbook's page about ingesting, word for word."""
 
 
+NEWS = "New in the reading list:"
+READING_TITLE = "Reading of the week"
+READING = (
+    "Glossator finds the evidence first, then writes from the evidence alone, and then checks "
+    "every sentence against the words that it cites."
+)
+"""Stands in the handbook's page about grounding, word for word."""
+
+
 @dataclass(frozen=True)
 class Examples:
     """Questions to try, and what this is."""

@@ -10,6 +10,9 @@ View = tuple[str, Json | None]
 """The name of an event of the page, and its data."""
 Action = Callable[[Json], Awaitable[Json]]
 
+Picture = tuple[bytes, str]
+"""The bytes of a picture and its media type."""
+
 NO_RESPONSE = "The bot did not respond within three seconds."
 
 
@@ -36,8 +39,8 @@ class Side(Protocol):
             Refused: saying why it cannot be done.
         """
 
-    def picture(self, number: int) -> bytes | None:
-        """Return an attached PNG."""
+    def picture(self, file_id: str) -> Picture | None:
+        """Return an attached picture."""
 
 
 class Request(BaseModel):

@@ -25,10 +25,11 @@ _FILES = {
     f"/{file.relative_to(PAGE).as_posix()}": file for file in PAGE.rglob("*") if file.is_file()
 }
 _LOCAL = re.compile(r"(127\.0\.0\.1|localhost)(:\d{1,5})?")
-_LARGEST_BODY = 64 * 1024
+_LARGEST_BODY = 12 * 1024**2
+"""Files come in base64: about 8 MB of them."""
 HEADERS = {
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
         "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'self'"
     ),
@@ -65,7 +66,7 @@ class Site:
         side = f"/{{side:{'|'.join(self._sides)}}}"
         app.router.add_get(f"{side}/people", self._serve_people)
         app.router.add_get(f"{side}/live", self._serve_events)
-        app.router.add_get(f"{side}/attachments/{{id:[0-9]{{1,20}}}}", self._serve_attachment)
+        app.router.add_get(f"{side}/attachments/{{id:[0-9A-Z]{{1,20}}}}", self._serve_attachment)
         app.router.add_post(f"{side}/do/{{action}}", self._do)
         app.router.add_get("/{path:.*}", _serve_file)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
@@ -92,10 +93,11 @@ class Site:
             return _error(400, str(refusal))
 
     async def _serve_attachment(self, request: web.Request) -> web.Response:
-        picture = self._side(request).picture(int(request.match_info["id"]))
+        picture = self._side(request).picture(request.match_info["id"])
         if picture is None:
             return _error(404, "There is no such picture.")
-        return web.Response(body=picture, content_type="image/png")
+        content, kind = picture
+        return web.Response(body=content, content_type=kind)
 
     async def _do(self, request: web.Request) -> web.Response:
         try:
@@ -110,6 +112,8 @@ class Site:
             return _error(400, str(refusal))
         except ValueError:
             return _error(400, "This is not JSON.")
+        except web.HTTPRequestEntityTooLarge:
+            return _error(413, "That is too large for the playground.")
 
     async def _switch(self, asked: SwitchBot) -> Json:
         await (self._bot.start() if asked.do == "start" else self._bot.stop())

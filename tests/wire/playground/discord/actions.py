@@ -3,11 +3,12 @@
 from typing import Any
 
 from tests.wire.discord.commands import CHAT_INPUT, MESSAGE_MENU
-from tests.wire.discord.entities import Channel, Message, User
+from tests.wire.discord.entities import Channel, User
 from tests.wire.discord.errors import ApiError, Json
 from tests.wire.discord.interactions import Callback, Interaction
 from tests.wire.discord.permissions import Permission
 from tests.wire.playground.discord import requests
+from tests.wire.playground.discord.sending import Sending
 from tests.wire.playground.discord.stage import Stage
 from tests.wire.playground.side import NO_RESPONSE, Action, Refused, checked, perform
 
@@ -21,7 +22,7 @@ class Actions:
         self._stage = stage
         self._world = stage.world
         self._known: dict[str, Action] = {
-            "say": checked(requests.Say, self._say),
+            **Sending(stage).actions,
             "edit": checked(requests.Edit, self._edit),
             "delete": checked(requests.Delete, self._delete),
             "commands": checked(requests.ListCommands, self._commands),
@@ -43,15 +44,9 @@ class Actions:
         except ApiError as error:
             raise Refused(f"{error.body['message']} ({error.code})") from error
 
-    async def _say(self, asked: requests.Say) -> Json:
-        person, channel = self._stage.person(asked.user), self._channel(asked)
-        target = self._message(asked.reply_to, person) if asked.reply_to else None
-        said = await self._world.say(person, channel, asked.content, reply_to=target)
-        return {"id": str(said.id)}
-
     async def _edit(self, asked: requests.Edit) -> Json:
         person = self._stage.person(asked.user)
-        message = self._message(asked.message, person)
+        message = self._stage.message(asked.message, person)
         if message.author is not person:
             raise Refused("Only the author can edit a message.")
         await self._world.edit(message, asked.content)
@@ -59,14 +54,14 @@ class Actions:
 
     async def _delete(self, asked: requests.Delete) -> Json:
         person = self._stage.person(asked.user)
-        message = self._message(asked.message, person)
+        message = self._stage.message(asked.message, person)
         if message.author is not person and not self._stage.moderates(message.channel, person):
             raise Refused("Only the author or staff can delete a message.")
         await self._world.delete(message)
         return {}
 
     async def _commands(self, asked: requests.ListCommands) -> Json:
-        person, channel = self._stage.person(asked.user), self._channel(asked)
+        person, channel = self._placed(asked)
         registered = self._world.application.commands.values()
         offered = [c for c in registered if self._offered(c, person, channel)]
         return {
@@ -82,14 +77,14 @@ class Actions:
         return here and (not channel.guild or self._world.may(channel, person, needed))
 
     async def _use_command(self, asked: requests.UseCommand) -> Json:
-        person, channel = self._stage.person(asked.user), self._channel(asked)
+        person, channel = self._placed(asked)
         options = self._values(asked)
         return await self._outcome(
             await self._world.slash(person, channel, asked.command, **options)
         )
 
     async def _complete(self, asked: requests.Complete) -> Json:
-        person, channel = self._stage.person(asked.user), self._channel(asked)
+        person, channel = self._placed(asked)
         options = self._values(asked)
         try:
             choices = await self._world.autocomplete(
@@ -101,12 +96,12 @@ class Actions:
 
     async def _use_menu(self, asked: requests.UseMenu) -> Json:
         person = self._stage.person(asked.user)
-        message = self._message(asked.message, person)
+        message = self._stage.message(asked.message, person)
         return await self._outcome(await self._world.context_menu(person, message, asked.command))
 
     async def _click(self, asked: requests.Click) -> Json:
         person = self._stage.person(asked.user)
-        message = self._message(asked.message, person)
+        message = self._stage.message(asked.message, person)
         clicked = await self._world.click(person, message, asked.custom_id, asked.values)
         return await self._outcome(clicked)
 
@@ -136,7 +131,7 @@ class Actions:
         """Return an option's value; people and roles are written by their names."""
         name, guild = str(value).strip().lstrip("@").lower(), self._world.guild
         if kind == _CHANNEL_OPTION:
-            return self._find_channel(str(value))
+            return self._world.find_channel(value)
         known: dict[str, Any] = {}
         if kind == _USER_OPTION:
             known = {member.user.name.lower(): member.user for member in guild.members.values()}
@@ -157,19 +152,6 @@ class Actions:
             options = group.get("options") or []
         return {option["name"]: option["type"] for option in options}
 
-    def _channel(
-        self, asked: requests.Say | requests.ListCommands | requests.UseCommand
-    ) -> Channel:
-        channel = self._find_channel(asked.channel)
-        if not self._stage.visible(channel, self._stage.person(asked.user)):
-            raise Refused("There is no such channel.")
-        return channel
-
-    def _find_channel(self, channel_id: str) -> Channel:
-        return self._world.find_channel(channel_id)
-
-    def _message(self, message_id: str, person: User) -> Message:
-        message = self._world.messages.get(int(message_id))
-        if message is None or not self._world.sees(person, message):
-            raise Refused("There is no such message.")
-        return message
+    def _placed(self, asked: requests.ListCommands | requests.UseCommand) -> tuple[User, Channel]:
+        person = self._stage.person(asked.user)
+        return person, self._stage.place(asked.channel, person)

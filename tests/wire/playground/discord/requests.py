@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from tests.wire.playground import side
+from tests.wire.playground.uploads import Attached
 
 Id = Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -24,6 +25,22 @@ class Say(Request):
     channel: Id
     content: Text
     reply_to: Id | None = None
+    files: list[Attached] = Field(default_factory=list, max_length=10)
+
+
+class Forward(Request):
+    """Forward a message to a channel; a text is written below it."""
+
+    message: Id
+    channel: Id
+    content: Text = ""
+
+
+class React(Request):
+    """Add an own reaction to a message, or take it back."""
+
+    message: Id
+    emoji: Name
 
 
 class Edit(Request):

@@ -10,7 +10,8 @@ from tests.wire.discord.state import Event
 from tests.wire.playground.discord.actions import Actions
 from tests.wire.playground.discord.stage import Stage
 from tests.wire.playground.discord.views import Views
-from tests.wire.playground.side import View
+from tests.wire.playground.side import Picture, View
+from tests.wire.playground.uploads import PICTURES
 
 
 class DiscordSide:
@@ -51,9 +52,9 @@ class DiscordSide:
         """Do what is asked for; raises Refused."""
         return await self._actions.do(action, body)
 
-    def picture(self, number: int) -> bytes | None:
-        """Return an attached PNG."""
-        attachment = self.world.attachments.get(number)
-        if attachment is None or not attachment.content_type.startswith("image/png"):
+    def picture(self, file_id: str) -> Picture | None:
+        """Return an attached picture."""
+        attachment = self.world.attachments.get(int(file_id)) if file_id.isdecimal() else None
+        if attachment is None or attachment.content_type not in PICTURES:
             return None
-        return attachment.content
+        return attachment.content, attachment.content_type

@@ -9,6 +9,7 @@ from tests.wire.playground.discord.stage import Stage
 from tests.wire.playground.side import View
 
 _MESSAGES = ("MESSAGE_CREATE", "MESSAGE_UPDATE")
+_REACTIONS = ("MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE")
 _CHANNELS = ("CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE")
 
 
@@ -31,7 +32,7 @@ class Views:
             "me": str(reader.id),
             "bot_id": str(self._world.bot.id),
             "server": self._world.guild.name,
-            "people": [self.person(user) for user in (*self._stage.people, self._world.bot)],
+            "people": [self.person(user) for user in self._stage.everyone],
             "channels": [channel_payload(channel) for channel in channels],
             "messages": messages,
             "examples": self._stage.examples(),
@@ -45,6 +46,9 @@ class Views:
         if event.name in _MESSAGES and event.message is not None:
             seen = self._world.sees(reader, event.message)
             return ("message", self.message(event.message, reader)) if seen else None
+        if event.name in _REACTIONS:
+            reacted = self._world.messages[int(event.data["message_id"])]
+            return "message", self.message(reacted, reader)
         if event.name == "MESSAGE_DELETE":
             return "gone", {"id": event.data["id"]}
         if event.name in _CHANNELS and self._shown(channel, reader):

@@ -4,8 +4,10 @@ from typing import Any
 
 from tests.wire.playground.side import NO_RESPONSE, Action, Refused, checked, perform
 from tests.wire.playground.slack import requests
+from tests.wire.playground.slack.agent import Agent
+from tests.wire.playground.slack.sending import Sending
 from tests.wire.playground.slack.stage import Stage
-from tests.wire.slack.entities import Channel, Message, User, View
+from tests.wire.slack.entities import User, View
 from tests.wire.slack.errors import Json
 from tests.wire.slack.interactions import Interaction
 
@@ -20,7 +22,8 @@ class Actions:
         self._stage = stage
         self._world = stage.world
         self._known: dict[str, Action] = {
-            "say": checked(requests.Say, self._say),
+            **Sending(stage).actions,
+            **Agent(stage).actions,
             "edit": checked(requests.Edit, self._edit),
             "delete": checked(requests.Delete, self._delete),
             "command": checked(requests.UseCommand, self._use_command),
@@ -29,8 +32,6 @@ class Actions:
             "press": checked(requests.Press, self._press),
             "submit": checked(requests.Submit, self._submit),
             "close": checked(requests.Close, self._close),
-            "home": checked(requests.OpenHome, self._open_home),
-            "assistant": checked(requests.OpenAssistant, self._open_assistant),
         }
 
     async def do(self, name: str, body: Any) -> Json:
@@ -41,15 +42,9 @@ class Actions:
         """
         return await perform(self._known, name, body)
 
-    async def _say(self, asked: requests.Say) -> Json:
-        person = self._stage.person(asked.user)
-        channel = self._channel(asked.channel, person)
-        said = await self._world.say(person, channel, asked.text, thread=asked.thread)
-        return {"id": said.ts}
-
     async def _edit(self, asked: requests.Edit) -> Json:
         person = self._stage.person(asked.user)
-        message = self._message(asked.message, person)
+        message = self._stage.message(asked.message, person)
         if message.author is not person:
             raise Refused("Only the author can edit a message.")
         await self._world.edit(message, asked.text)
@@ -57,7 +52,7 @@ class Actions:
 
     async def _delete(self, asked: requests.Delete) -> Json:
         person = self._stage.person(asked.user)
-        message = self._message(asked.message, person)
+        message = self._stage.message(asked.message, person)
         if message.author is not person and not person.admin:
             raise Refused("Only the author or staff can delete a message.")
         await self._world.delete(message)
@@ -65,19 +60,19 @@ class Actions:
 
     async def _use_command(self, asked: requests.UseCommand) -> Json:
         person = self._stage.person(asked.user)
-        channel = self._channel(asked.channel, person)
+        channel = self._stage.place(asked.channel, person)
         return await _acknowledged(
             await self._world.slash(person, channel, asked.command, asked.text)
         )
 
     async def _use_shortcut(self, asked: requests.UseShortcut) -> Json:
         person = self._stage.person(asked.user)
-        message = self._message(asked.message, person)
+        message = self._stage.message(asked.message, person)
         return await _acknowledged(await self._world.shortcut(person, asked.callback, message))
 
     async def _click(self, asked: requests.Click) -> Json:
         person = self._stage.person(asked.user)
-        message = self._message(asked.message, person)
+        message = self._stage.message(asked.message, person)
         return await _acknowledged(
             await self._world.click(person, message, asked.action, asked.choice)
         )
@@ -98,29 +93,6 @@ class Actions:
         person = self._stage.person(asked.user)
         await self._world.close_view(person, self._view(asked.view, person))
         return {}
-
-    async def _open_home(self, asked: requests.OpenHome) -> Json:
-        await self._world.open_home(self._stage.person(asked.user))
-        return {}
-
-    async def _open_assistant(self, asked: requests.OpenAssistant) -> Json:
-        person = self._stage.person(asked.user)
-        channel = self._channel(asked.channel, person)
-        self._world.app.view = "assistant"
-        thread = await self._world.open_assistant(person, channel)
-        return {"channel": thread.channel.id, "ts": thread.ts}
-
-    def _channel(self, channel_id: str, person: User) -> Channel:
-        for channel in self._stage.places(person):
-            if channel.id == channel_id:
-                return channel
-        raise Refused("There is no such channel.")
-
-    def _message(self, ts: str, person: User) -> Message:
-        for message in self._world.messages:
-            if message.ts == ts and self._world.sees(person, message):
-                return message
-        raise Refused("There is no such message.")
 
     def _view(self, view_id: str, person: User) -> View:
         view = self._world.views.get(view_id)

@@ -5,11 +5,13 @@ from typing import Annotated
 from pydantic import Field
 
 from tests.wire.playground import side
+from tests.wire.playground.uploads import Attached
 
 Id = Annotated[str, Field(pattern=r"^[A-Z0-9]{1,20}$")]
 Ts = Annotated[str, Field(pattern=r"^[0-9]{1,12}\.[0-9]{6}$")]
 Name = Annotated[str, Field(min_length=1, max_length=255)]
-Text = Annotated[str, Field(min_length=1, max_length=12_000)]
+Text = Annotated[str, Field(max_length=12_000)]
+Written = Annotated[Text, Field(min_length=1)]
 Value = Annotated[str, Field(max_length=4_000)]
 
 
@@ -25,13 +27,29 @@ class Say(Request):
     channel: Id
     text: Text
     thread: Ts | None = None
+    files: list[Attached] = Field(default_factory=list, max_length=10)
+
+
+class Forward(Request):
+    """Forward a message to a channel, below a text or alone."""
+
+    message: Ts
+    channel: Id
+    text: Text = ""
+
+
+class React(Request):
+    """Add an own reaction to a message, by its name, or take it back."""
+
+    message: Ts
+    emoji: Annotated[str, Field(pattern=r"^[a-z0-9_+-]{1,100}$")]
 
 
 class Edit(Request):
     """Change an own message."""
 
     message: Ts
-    text: Text
+    text: Written
 
 
 class Delete(Request):
@@ -88,7 +106,14 @@ class OpenHome(Request):
     """Look at the app's Home."""
 
 
-class OpenAssistant(Request):
-    """Begin a conversation in the assistant's panel, beside a channel."""
+class OpenMessages(Request):
+    """Open the app's Messages tab, beside the channel that was looked at."""
+
+    channel: Id | None = None
+
+
+class Stop(Request):
+    """Press the stop button of what the app does in a thread."""
 
     channel: Id
+    thread: Ts

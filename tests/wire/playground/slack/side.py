@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.wire.playground.side import View
+from tests.wire.playground.side import Picture, View
 from tests.wire.playground.slack.actions import Actions
 from tests.wire.playground.slack.stage import Stage
 from tests.wire.playground.slack.views import Views
+from tests.wire.playground.uploads import PICTURES
 from tests.wire.slack.errors import Json
 from tests.wire.slack.limits import Limits
 from tests.wire.slack.server import SlackServer
@@ -49,6 +50,9 @@ class SlackSide:
         """Do what is asked for; raises Refused."""
         return await self._actions.do(action, body)
 
-    def picture(self, number: int) -> bytes | None:
-        """Return nothing: nobody attaches pictures here."""
-        return None
+    def picture(self, file_id: str) -> Picture | None:
+        """Return an attached picture."""
+        file = self.world.uploads.get(file_id)
+        if file is None or file.content is None or file.mimetype not in PICTURES:
+            return None
+        return file.content, file.mimetype

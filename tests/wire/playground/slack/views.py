@@ -1,13 +1,13 @@
 """What the page is sent of Slack: what one person sees there."""
 
-from datetime import UTC, datetime
+from dataclasses import asdict
 
 from tests.wire.playground.side import View
+from tests.wire.playground.slack.message_views import message_view
 from tests.wire.playground.slack.stage import Stage
-from tests.wire.slack.entities import AssistantThread, Channel, Message, User
+from tests.wire.slack.entities import AgentSession, Channel, Message, User
 from tests.wire.slack.entities import View as Surface
 from tests.wire.slack.errors import Json
-from tests.wire.slack.rich_text import rich_text
 from tests.wire.slack.state import Change
 
 
@@ -21,18 +21,19 @@ class Views:
     def snapshot(self, reader: User) -> Json:
         """Return everything that a person sees now."""
         world, places = self._world, self._stage.places(reader)
-        threads = [t for t in world.threads.values() if t.user is reader]
         return {
             "me": reader.id,
             "bot_id": world.bot.id,
             "server": world.workspace.name,
-            "people": [self.person(user) for user in (*self._stage.people, world.bot)],
+            "people": [self.person(user) for user in self._stage.everyone],
             "channels": [self._channel(channel) for channel in places],
             "messages": [
-                _message(message) for place in places for message in world.transcript(place, reader)
+                message_view(message, reader)
+                for place in places
+                for message in world.transcript(place, reader)
             ],
-            "assistants": [_assistant(thread) for thread in threads],
-            "statuses": self._statuses(reader),
+            "sessions": [_session(s) for s in world.sessions.values() if s.channel in places],
+            "prompts": self._prompts(reader),
             "home": self._home(reader),
             "modal": self._modal(reader),
             "commands": self._stage.commands,
@@ -50,10 +51,10 @@ class Views:
                 return "modal", self._modal(reader)
             case "home":
                 return "home", self._home(reader)
-            case "status":
-                return "statuses", self._statuses(reader)
-        if isinstance(subject, AssistantThread) and subject.user is reader:
-            return "assistant", _assistant(subject)
+            case "prompts":
+                return "prompts", self._prompts(reader)
+        if isinstance(subject, AgentSession) and subject.channel in self._stage.places(reader):
+            return "session", _session(subject)
         return None
 
     def person(self, user: User) -> Json:
@@ -66,16 +67,17 @@ class Views:
             return None
         if message.deleted:
             return "gone", {"id": message.ts, "root": message.thread_ts}
-        return ("message", _message(message)) if self._world.sees(reader, message) else None
+        seen = self._world.sees(reader, message)
+        return ("message", message_view(message, reader)) if seen else None
 
     def _channel(self, channel: Channel) -> Json:
         direct = self._stage.is_direct(channel)
         return {"id": channel.id, "name": channel.name, "direct": direct}
 
-    def _statuses(self, reader: User) -> Json:
-        mine = {channel.id for channel in self._stage.places(reader)}
-        doing = self._world.statuses.items()
-        return {_place(*where): what["status"] for where, what in doing if where[0] in mine}
+    def _prompts(self, reader: User) -> Json | None:
+        """Return what the reader's Messages tab suggests to ask."""
+        suggested = self._world.prompts.get(self._world.dm(reader).id)
+        return asdict(suggested) if suggested else None
 
     def _home(self, reader: User) -> Json | None:
         home = self._world.homes.get((self._world.app.id, reader.id))
@@ -86,49 +88,17 @@ class Views:
         return _surface(top) if top else None
 
 
-def _message(message: Message) -> Json:
-    """Return a message with all that it shows as blocks."""
-    return {
-        "id": message.ts,
-        "channel_id": message.channel.id,
-        "thread": message.thread_ts,
-        "is_reply": message.is_reply,
-        "broadcast": message.subtype == "thread_broadcast",
-        "opens_panel": message.subtype == "assistant_app_thread",
-        "author": {"id": message.author.id},
-        "timestamp": datetime.fromtimestamp(float(message.ts), UTC).isoformat(),
-        "text": message.text,
-        "blocks": _blocks(message),
-        "shared": [str(a.get("text") or a.get("fallback") or "") for a in message.attachments],
-        "tasks": [*message.task_cards],
-        "growing": message.stream is not None,
-        "edited": message.edited_ts is not None and not message.author.bot,
-        "ephemeral": message.ephemeral,
-    }
-
-
-def _blocks(message: Message) -> list[Json]:
-    if message.streamed:
-        return [{"type": "markdown", "text": message.text}, *message.blocks]
-    return message.blocks or rich_text(message.text, "text")
-
-
-def _assistant(thread: AssistantThread) -> Json:
-    return {
-        "place": _place(thread.channel.id, thread.ts),
-        "channel": thread.channel.id,
-        "ts": thread.ts,
-        "title": thread.title,
-        "prompts": thread.prompts,
-        "prompts_title": thread.prompts_title,
-    }
-
-
 def _surface(view: Surface) -> Json:
     """Return a modal or a Home."""
     texts = {name: (view.body.get(name) or {}).get("text") for name in ("title", "submit", "close")}
     return {"id": view.id, **texts, "blocks": view.body["blocks"], "errors": view.errors}
 
 
-def _place(channel_id: str, ts: str) -> str:
-    return f"{channel_id}:{ts}"
+def _session(session: AgentSession) -> Json:
+    """Return what the app does in a thread, and what the thread is called."""
+    return {
+        "channel": session.channel.id,
+        "thread": session.thread_ts,
+        "title": session.title,
+        "status": session.status,
+    }

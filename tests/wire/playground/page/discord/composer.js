@@ -1,6 +1,7 @@
 // Where messages are written: with replies, edits, mentions and commands.
 
 import { act } from "../api.js";
+import { Attachments, encoded } from "../attachments.js";
 import { CommandForm, slashCommands } from "./commands.js";
 import { el, freshId } from "../dom.js";
 import { written as textOf } from "./message.js";
@@ -23,10 +24,12 @@ export class Composer {
   #above = el("div", { class: "above", hidden: true });
   #place = el("div", { class: "place" });
   #suggestions;
+  #attachments;
 
   constructor(store, id) {
     this.#store = store;
     this.#text = el("textarea", { id, rows: "1", maxlength: LONGEST });
+    this.#attachments = new Attachments(this.#text, LONGEST);
     this.#suggestions = new Suggestions(this.#text, "Commands and people", () => this.#find(), (chosen) => chosen.take());
     this.#text.addEventListener("input", () => this.#fit());
     const send = el("button", { class: "send", "aria-label": "Send", title: "Send (Enter)" }, "➤");
@@ -36,8 +39,9 @@ export class Composer {
       "form",
       { class: "composer" },
       this.#suggestions.element,
+      this.#attachments.element,
       this.#above,
-      el("div", { class: "row" }, this.#place, send),
+      el("div", { class: "row" }, this.#attachments.button, this.#place, send),
       el("p", { class: "hint", id: hint }, el("kbd", {}, "/"), " for commands, ", el("kbd", {}, "@"), " to mention, ", el("kbd", {}, ">"), " to quote"),
     );
     this.element.addEventListener("submit", (event) => {
@@ -55,6 +59,7 @@ export class Composer {
     const name = isThread(channel) ? "the thread" : channel.type === 0 ? `#${title}` : title;
     this.#label.textContent = `Message to ${name}`;
     this.#text.placeholder = `Message to ${name}`;
+    this.#attachments.put([]);
     this.#reset();
   }
 
@@ -107,15 +112,19 @@ export class Composer {
   async #send() {
     if (this.#command) return this.#sendCommand();
     const content = written(this.#text.value.trim(), this.#store);
-    if (!content) return undefined;
+    const files = this.#editing ? [] : this.#attachments.take();
+    if (!content && !files.length) return undefined;
     const { me } = this.#store;
     const [editing, reply] = [this.#editing, this.#reply];
     const before = this.#text.value;
     this.#reset();
     const answer = editing
       ? await act("edit", { user: me, message: editing.id, content })
-      : await act("say", { user: me, channel: this.#channel.id, content, reply_to: reply?.id ?? null });
-    if (!answer) this.write(before);
+      : await act("say", { user: me, channel: this.#channel.id, content, reply_to: reply?.id ?? null, files: await encoded(files) });
+    if (!answer) {
+      this.write(before);
+      this.#attachments.put(files);
+    }
     return undefined;
   }
 
@@ -188,7 +197,7 @@ export class Composer {
     const fits = (person) => person.id !== this.#store.me && person.name.toLowerCase().startsWith(typed.toLowerCase());
     return [...this.#store.people.values()].filter(fits).map((person) => ({
       label: `@${person.name}`,
-      hint: person.role === "app" ? "the bot" : person.role,
+      hint: person.id === this.#store.botId ? "the bot" : person.role,
       take: () => {
         const { value } = this.#text;
         this.#text.setRangeText(`@${person.name} `, end - typed.length - 1, end, "end");

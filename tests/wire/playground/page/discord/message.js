@@ -1,12 +1,16 @@
 // One message, as it looks in a channel.
 
 import { el, freshId } from "../dom.js";
+import { fileElement } from "../files.js";
 import { avatar } from "../foot.js";
 import { inline, markdown } from "../markdown/discord.js";
 import { openMenu } from "../menu.js";
+import { reactionButton, reactionRow } from "../reactions.js";
 import { components, textsOf } from "./components.js";
+import { forwardedElements } from "./forwarded.js";
 import { isEphemeral, isLayout, isLoading } from "./store.js";
 
+const PICTURES = ["image/gif", "image/jpeg", "image/png", "image/webp"];
 const THREAD_CREATED = 18;
 const THREAD_STARTER = 21;
 const ROW = 1;
@@ -93,8 +97,10 @@ export function written(message) {
 function below(message, store, doing) {
   return [
     ...message.embeds.map((embed) => embedElement(embed, store)),
-    ...(isLayout(message) ? [] : message.attachments.map(picture)),
+    ...forwardedElements(message, (copy) => [body(copy, store), ...copy.embeds.map((embed) => embedElement(embed, store)), ...copy.attachments.map(attachment)]),
+    ...(isLayout(message) ? [] : message.attachments.map(attachment)),
     ...components({ message, names: namesOf(store), doing }),
+    reactionRow((message.reactions ?? []).map(({ emoji, count, me }) => ({ key: emoji.name, sign: emoji.name, count, mine: me })), (sign) => doing.react(message, sign)),
     message.thread ? threadLink(message.thread, store, doing) : null,
     isEphemeral(message) ? onlyYou(message, store) : null,
   ];
@@ -108,9 +114,8 @@ function embedElement(embed, store) {
   return el("div", { class: "embed" }, title, ...markdown(embed.description ?? "", names), listed);
 }
 
-function picture(attachment) {
-  const alt = attachment.description ?? attachment.filename;
-  return el("img", { class: "picture", src: `attachments/${attachment.id}`, alt });
+function attachment({ id, filename: name, description: alt, size: bytes, content_type: kind }) {
+  return fileElement({ id, name, alt, bytes, picture: PICTURES.includes(kind) });
 }
 
 function threadLink(thread, store, doing) {
@@ -139,5 +144,6 @@ function toolbar(message, doing) {
   const more = el("button", { type: "button", class: "plain", "aria-haspopup": "menu", "aria-label": "More" }, "⋯");
   more.addEventListener("click", () => openMenu(doing.entries(message), more));
   const reply = isEphemeral(message) ? null : el("button", { type: "button", class: "plain", "aria-label": "Reply", onclick: () => doing.reply(message) }, "↩");
-  return el("div", { class: "tools" }, reply, more);
+  const react = isEphemeral(message) ? null : reactionButton((sign) => doing.react(message, sign));
+  return el("div", { class: "tools" }, react, reply, more);
 }

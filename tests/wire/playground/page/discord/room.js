@@ -4,6 +4,7 @@ import { act } from "../api.js";
 import { menuCommands } from "./commands.js";
 import { Composer } from "./composer.js";
 import { say } from "../dom.js";
+import { openForward } from "../forward.js";
 import { introduction } from "./intro.js";
 import { messageElement } from "./message.js";
 import { openMenu } from "../menu.js";
@@ -54,6 +55,7 @@ export class Room {
       entries: (message) => this.#entries(message),
       openThread: (id) => this.#openThread(id),
       reply: (message) => this.composer.reply(message),
+      react: (message, emoji) => act("react", { user: this.#store.me, message: message.id, emoji }),
     };
   }
 
@@ -87,6 +89,7 @@ export class Room {
     const bots = this.#menus.map((name) => [name, () => this.#use("menu", message, { command: name })]);
     const entries = isEphemeral(message) ? [] : [["Reply", () => this.composer.reply(message)]];
     entries.push(["Quote", () => this.composer.quote(message)]);
+    if (!isEphemeral(message)) entries.push(["Forward", () => this.#forward(message)]);
     if (bots.length && !isEphemeral(message)) entries.push(null, ...bots);
     const changing = [];
     if (message.author.id === me) changing.push(["Edit message", () => this.composer.edit(message)]);
@@ -94,6 +97,12 @@ export class Room {
       changing.push(["Delete message", () => act("delete", { user: me, message: message.id }), true]);
     }
     return changing.length ? [...entries, null, ...changing] : entries;
+  }
+
+  #forward(message) {
+    const store = this.#store;
+    const places = [...store.channels.values()].map((each) => ({ id: each.id, title: each.type === 0 ? `# ${each.name}` : store.title(each) }));
+    openForward(places, (channel, content) => act("forward", { user: store.me, message: message.id, channel, content }));
   }
 
   /** Look up the commands again: a bot that has just started registers them. */

@@ -1,9 +1,11 @@
 // Where messages are written: with edits, mentions and commands.
 
 import { act } from "../api.js";
+import { Attachments, encoded } from "../attachments.js";
 import { el, freshId, say } from "../dom.js";
 import { escaped, unescaped } from "../markdown/slack.js";
 import { Suggestions } from "../suggestions.js";
+import { textOf } from "./texts.js";
 
 const LONGEST = 4000;
 const MOST_ROWS = 10;
@@ -18,10 +20,12 @@ export class Composer {
   #label = el("span", { class: "hidden" });
   #above = el("div", { class: "above", hidden: true });
   #suggestions;
+  #attachments;
 
   constructor(store, id) {
     this.#store = store;
     this.#text = el("textarea", { id, rows: "1", maxlength: LONGEST });
+    this.#attachments = new Attachments(this.#text);
     this.#suggestions = new Suggestions(this.#text, "Commands and people", () => this.#find(), (chosen) => chosen.take());
     this.#text.addEventListener("input", () => this.#fit());
     const hint = freshId("hint");
@@ -32,8 +36,9 @@ export class Composer {
       "form",
       { class: "composer" },
       this.#suggestions.element,
+      this.#attachments.element,
       this.#above,
-      el("div", { class: "row" }, place, send),
+      el("div", { class: "row" }, this.#attachments.button, place, send),
       el("p", { class: "hint", id: hint }, el("kbd", {}, "/"), " for commands, ", el("kbd", {}, "@"), " to mention, ", el("kbd", {}, ">"), " to quote"),
     );
     this.element.addEventListener("submit", (event) => {
@@ -50,6 +55,7 @@ export class Composer {
     const name = thread ? "Reply in the thread" : `Message to ${this.#store.title(channel)}`;
     this.#label.textContent = name;
     this.#text.placeholder = name;
+    this.#attachments.put([]);
     this.#reset();
   }
 
@@ -63,7 +69,7 @@ export class Composer {
   }
 
   quote(message) {
-    const lines = readable(message.text, this.#store).split("\n");
+    const lines = readable(textOf(message), this.#store).split("\n");
     this.#reset();
     this.write(`${lines.map((line) => `> ${line}`).join("\n")}\n`);
   }
@@ -78,23 +84,26 @@ export class Composer {
 
   async #send() {
     const text = this.#text.value.trim();
-    if (!text) return;
     const command = /^(\/[\w-]+)(?:\s+([\s\S]*))?$/.exec(text);
     if (command && this.#thread) {
       say("Slack knows no commands inside threads: mention the bot there, or just ask on.");
       return;
     }
     const [before, editing] = [this.#text.value, this.#editing];
+    const files = editing || command ? [] : this.#attachments.take();
+    if (!text && !files.length) return;
     this.#reset();
-    if (!(await this.#act(text, command, editing))) this.write(before);
+    if (await this.#act(text, command, editing, files)) return;
+    this.write(before);
+    if (files.length) this.#attachments.put(files);
   }
 
-  #act(text, command, editing) {
+  async #act(text, command, editing, files) {
     const { me } = this.#store;
     const channel = this.#channel.id;
     if (editing) return act("edit", { user: me, message: editing.id, text: this.#written(text) });
     if (command) return act("command", { user: me, channel, command: command[1], text: command[2] ?? "" });
-    return act("say", { user: me, channel, text: this.#written(text), thread: this.#thread });
+    return act("say", { user: me, channel, text: this.#written(text), thread: this.#thread, files: await encoded(files) });
   }
 
   #pressed(event) {
@@ -136,7 +145,7 @@ export class Composer {
     const fits = (person) => person.id !== this.#store.me && person.name.toLowerCase().startsWith(typed.toLowerCase());
     return [...this.#store.people.values()].filter(fits).map((person) => ({
       label: `@${person.name}`,
-      hint: person.role === "app" ? "the bot" : person.role,
+      hint: person.id === this.#store.botId ? "the bot" : person.role,
       take: () => this.#text.setRangeText(`@${person.name} `, end - typed.length - 1, end, "end"),
     }));
   }

@@ -6,7 +6,7 @@ import { el } from "../dom.js";
 export function introduction(channel, store, trying) {
   const { mention, ask, private: alone, passage, about } = store.examples;
   if (channel.direct) {
-    return section("A direct message to Glossator", "Here every message is a question; no mention is needed.", [card("Ask", mention, () => trying.write(mention))]);
+    return messagesTab(store, trying);
   }
   const cards = [
     card("Mention the bot", `@Glossator ${mention}`, () => trying.write(`@Glossator ${mention}`)),
@@ -17,10 +17,13 @@ export function introduction(channel, store, trying) {
   return section(`Welcome to #${channel.name}`, `${about} Try:`, cards);
 }
 
-/** Return what the assistant suggests to ask in a new thread; `say` asks it. */
-export function prompts({ prompts: suggested, prompts_title: title }, say) {
-  if (!suggested.length) return null;
-  return section(title ?? "You could ask", "", suggested.map((each) => card(each.title, each.message, () => say(each.message))));
+/** Return the top of the app's Messages tab: what the app suggests to ask, sent as it is chosen. */
+function messagesTab(store, { say }) {
+  const { prompts } = store;
+  const { name } = store.person(store.botId);
+  const text = `Every message to ${name} is a question; it is answered in a thread below it.`;
+  const cards = (prompts?.prompts ?? []).map(({ title, message }) => card(title, message, () => say(message)));
+  return section(prompts?.title ?? `Messages to ${name}`, text, cards);
 }
 
 function section(title, text, cards) {

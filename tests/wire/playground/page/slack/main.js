@@ -3,7 +3,8 @@
 import { act, listen } from "../api.js";
 import { byId } from "../dom.js";
 import { drawBot, drawPeople } from "../foot.js";
-import { introduction, prompts } from "./intro.js";
+import { escaped } from "../markdown/slack.js";
+import { introduction } from "./intro.js";
 import { Room } from "./room.js";
 import { drawChannels } from "./sidebar.js";
 import { Store, threadPlace } from "./store.js";
@@ -28,15 +29,13 @@ const open = {
     showSidebar(false);
     openHome();
   },
-  assistant: ({ channel, ts }) => {
-    showSidebar(false);
-    openThread(channel, ts);
-  },
-  newAssistant: async () => {
-    showSidebar(false);
-    const begun = await act("assistant", { user: store.me, channel: lastChannel });
-    if (begun) openThread(begun.channel, begun.ts);
-  },
+};
+
+/** What the cards at the top of a place do. */
+const trying = {
+  write: (text) => channelRoom.composer.write(text),
+  menu: (id) => channelRoom.openMenu(id),
+  say: (text) => act("say", { user: store.me, channel: current.channel, text: escaped(text) }),
 };
 
 function draw() {
@@ -45,11 +44,11 @@ function draw() {
 
 function openChannel(channel) {
   current.channel = channel.id;
-  if (!channel.direct) lastChannel = channel.id;
+  if (channel.direct) act("messages", { user: store.me, channel: lastChannel });
+  else lastChannel = channel.id;
   atHome(false);
   closeThread();
   byId("channel-title").textContent = store.title(channel);
-  const trying = { write: (text) => channelRoom.composer.write(text), menu: (id) => channelRoom.openMenu(id) };
   channelRoom.show(channel, null, introduction(channel, store, trying));
   draw();
 }
@@ -73,17 +72,15 @@ function openThread(channelId, ts) {
   byId("thread").hidden = false;
   document.body.classList.add("with-thread");
   threadRoom.show(store.channels.get(channelId), ts);
-  headThread(channelId, ts);
+  headThread(channelId);
   write("write-in-thread");
   draw();
 }
 
-/** Show the title of a thread, and what the assistant suggests in it. */
-function headThread(channelId, ts) {
-  const assistant = store.assistants.get(current.thread);
-  byId("thread-title").textContent = assistant ? assistant.title ?? "New conversation" : store.title(store.channels.get(channelId));
-  const say = (text) => act("say", { user: store.me, channel: channelId, text, thread: ts });
-  threadRoom.introduce(assistant ? prompts(assistant, say) : null);
+/** Show the title that the app gave a thread, or where the thread stands. */
+function headThread(channelId) {
+  const { title } = store.sessions.get(current.thread) ?? {};
+  byId("thread-title").textContent = title ?? store.title(store.channels.get(channelId));
 }
 
 function closeThread() {
@@ -108,7 +105,7 @@ function write(id) {
 
 function become(user) {
   stopListening();
-  stopListening = listen(user, store, ["message", "gone", "modal", "home", "statuses", "assistant"]);
+  stopListening = listen(user, store, ["message", "gone", "modal", "home", "session", "prompts"]);
 }
 
 function showSidebar(shown) {
@@ -134,9 +131,10 @@ store.on("all", begin);
 store.on("bot", () => drawBot(store));
 store.on("modal", () => drawModal(store));
 store.on("home", () => current.channel === HOME && drawHome(store));
-store.on("assistant", ({ place, channel, ts }) => {
-  if (place === current.thread) headThread(channel, ts);
-  draw();
+store.on("session", ({ channel, thread }) => threadPlace(channel, thread) === current.thread && headThread(channel));
+store.on("prompts", () => {
+  const channel = store.channels.get(current.channel);
+  if (channel?.direct) channelRoom.introduce(introduction(channel, store, trying));
 });
 document.addEventListener("click", followLink);
 byId("close-thread").addEventListener("click", () => {

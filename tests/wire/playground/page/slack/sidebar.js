@@ -1,4 +1,4 @@
-// The list of channels, and what belongs to the app: its Home, its messages, its assistant.
+// The list of channels, and what belongs to the app: its Home and its messages.
 
 import { byId, el } from "../dom.js";
 
@@ -9,11 +9,10 @@ export function drawChannels(store, current, open) {
   const all = [...store.channels.values()];
   const channel = (each) => entry(store.title(each), () => open.channel(each), each.id === current.channel);
   const direct = all.filter((each) => each.direct).map((each) => entry("Messages", () => open.channel(each), each.id === current.channel));
-  const assistants = [...store.assistants.values()].map((each) => entry(each.title ?? "New conversation", () => open.assistant(each), each.place === current.thread, "thread"));
   byId("channels").replaceChildren(
     el("h3", {}, "Channels"),
     el("ul", {}, ...all.filter((each) => !each.direct).map(channel)),
     el("h3", {}, store.person(store.botId).name),
-    el("ul", {}, entry("Home", open.home, current.channel === "home"), ...direct, entry("Ask the assistant", open.newAssistant, false), el("ul", {}, ...assistants)),
+    el("ul", {}, entry("Home", open.home, current.channel === "home"), ...direct),
   );
 }

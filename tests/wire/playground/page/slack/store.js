@@ -7,7 +7,7 @@ export const threadPlace = (channel, ts) => `${channel}:${ts}`;
 
 /**
  * All that one person sees. A message has `id`, its timestamp in Slack, and `blocks`.
- * Events: `all`, `message`, `gone`, `modal`, `home`, `statuses`, `assistant`, `bot`.
+ * Events: `all`, `message`, `gone`, `modal`, `home`, `session`, `prompts`, `bot`.
  */
 export class Store extends EventTarget {
   constructor() {
@@ -17,16 +17,16 @@ export class Store extends EventTarget {
     this.messages = new Map();
     this.channels = new Map();
     this.people = new Map();
-    this.assistants = new Map();
-    this.statuses = {};
+    this.sessions = new Map();
+    this.prompts = null;
   }
 
   apply(name, data) {
     if (name === "all") this.#replace(data);
-    if (name === "message") this.#keep(data);
+    if (name === "message") this.messages.set(data.id, data);
     if (name === "gone") this.messages.delete(data.id);
-    if (name === "assistant") this.assistants.set(data.place, data);
-    if (["bot", "home", "modal", "statuses"].includes(name)) this[name] = data;
+    if (name === "session") this.sessions.set(threadPlace(data.channel, data.thread), data);
+    if (["bot", "home", "modal", "prompts"].includes(name)) this[name] = data;
     this.dispatchEvent(new CustomEvent(name, { detail: data }));
   }
 
@@ -41,7 +41,7 @@ export class Store extends EventTarget {
 
   /** Tell whether a message is shown in a place: replies in their thread, all others in the channel. */
   isIn(message, place) {
-    if (this.dismissed.has(message.id) || message.opens_panel) return false;
+    if (this.dismissed.has(message.id)) return false;
     if (place === message.channel_id) return !message.is_reply || message.broadcast;
     return place === threadPlace(message.channel_id, message.thread ?? message.id);
   }
@@ -80,14 +80,6 @@ export class Store extends EventTarget {
     this.apply("gone", { id: message.id });
   }
 
-  /** Keep a message; an answer ends what the bot said it was doing. */
-  #keep(message) {
-    this.messages.set(message.id, message);
-    if (message.author.id !== this.botId || !message.thread || message.ephemeral) return;
-    const { [threadPlace(message.channel_id, message.thread)]: ended, ...others } = this.statuses;
-    if (ended) this.apply("statuses", others);
-  }
-
   #replace(all) {
     const byId = (records) => new Map(records.map((record) => [record.id, record]));
     this.me = all.me;
@@ -96,8 +88,8 @@ export class Store extends EventTarget {
     this.people = byId(all.people);
     this.channels = byId(all.channels);
     this.messages = byId(all.messages);
-    this.assistants = new Map(all.assistants.map((record) => [record.place, record]));
-    this.statuses = all.statuses;
+    this.sessions = new Map(all.sessions.map((record) => [threadPlace(record.channel, record.thread), record]));
+    this.prompts = all.prompts;
     this.home = all.home;
     this.modal = all.modal;
     this.examples = all.examples;
