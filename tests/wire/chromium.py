@@ -46,6 +46,8 @@ class Tab:
         """Where scripts of a frame run, by the frame's id."""
         self._frame: dict[str, int] = {}
         self._offset = (0.0, 0.0)
+        self._choosers: asyncio.Queue[int] = asyncio.Queue()
+        """The inputs for which the browser asks to choose files."""
         self._listening = asyncio.create_task(self._listen())
 
     async def call(self, method: str, **params: Any) -> Any:
@@ -144,10 +146,42 @@ class Tab:
         await self.call("Input.dispatchMouseEvent", type="mousePressed", **where)
         await self.call("Input.dispatchMouseEvent", type="mouseReleased", **where)
 
+    async def attach(self, selector: str, *files: Path) -> None:
+        """Click what opens the window to choose files, and choose some."""
+        await self.call("Page.setInterceptFileChooserDialog", enabled=True)
+        await self.click(selector)
+        node = await asyncio.wait_for(self._choosers.get(), 10)
+        paths = [str(file) for file in files]
+        await self.call("DOM.setFileInputFiles", files=paths, backendNodeId=node)
+
+    async def paste_picture(self, png: bytes) -> None:
+        """Put a picture into the clipboard, and paste it where the focus is."""
+        await self._paste("image/png", png)
+
+    async def paste_text(self, text: str) -> None:
+        """Put a text into the clipboard, and paste it where the focus is."""
+        await self._paste("text/plain", text.encode())
+
     async def screenshot(self) -> bytes:
         """Return what the window shows, as a PNG."""
         answer = await self.call("Page.captureScreenshot", format="png")
         return base64.b64decode(answer["data"])
+
+    async def _paste(self, kind: str, content: bytes) -> None:
+        allowed = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+        await self.call("Browser.grantPermissions", permissions=allowed)
+        await self.call("Page.bringToFront")
+        what, encoded = json.dumps(kind), json.dumps(base64.b64encode(content).decode())
+        await self.value(
+            f"""(async () => {{
+                const bytes = Uint8Array.from(atob({encoded}), (each) => each.charCodeAt(0));
+                const part = new Blob([bytes], {{ type: {what} }});
+                await navigator.clipboard.write([new ClipboardItem({{ [{what}]: part }})]);
+            }})()"""
+        )
+        pressed = {"key": "v", "code": "KeyV", "windowsVirtualKeyCode": 86, "modifiers": 2}
+        await self.call("Input.dispatchKeyEvent", type="keyDown", commands=["paste"], **pressed)
+        await self.call("Input.dispatchKeyEvent", type="keyUp", **pressed)
 
     async def close(self) -> None:
         """Let go of the page."""
@@ -166,6 +200,8 @@ class Tab:
             elif said["method"] == "Runtime.executionContextCreated":
                 context = said["params"]["context"]
                 self._contexts[context["auxData"]["frameId"]] = context["id"]
+            elif said["method"] == "Page.fileChooserOpened":
+                self._choosers.put_nowait(said["params"]["backendNodeId"])
             elif said["method"] in ("Runtime.exceptionThrown", "Log.entryAdded"):
                 self.problems.append(json.dumps(said["params"]))
 
