@@ -12,7 +12,7 @@ from bot.courses import CourseFile
 from bot.gemini import HOW_TO_SET_A_KEY, Gemini
 from bot.settings import Settings
 from bot.stand_ins import LOUDLY, load_stand_ins
-from core.embeddings.base import Embedder
+from core.embeddings.base import Embedder, SentenceEmbedder
 from core.embeddings.local import GRAPH_VERSION, LocalEmbedder
 from core.errors import ConfigurationError
 
@@ -23,7 +23,7 @@ _PREPARED = Path(sys.prefix) / "share" / "glossator" / "models"
 """Where an installation may hold the model ready to run, as the container image does."""
 
 
-class OfflineEmbedder(Embedder, Protocol):
+class OfflineEmbedder(SentenceEmbedder, Protocol):
     """An embedding model of this machine, loaded at first use."""
 
     async def warm_up(self) -> None:

@@ -151,6 +151,7 @@ class Services:
             accounts=IngestAccounts(self.engine),
             index=self.index,
             embedder=self.embedders.of_course(course_id),
+            sentence_embedder=self.local,
             encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
             orders_machines=orders_machines,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.embeddings.base import Vectors
+from core.text.sentences import Span
 
 _WORD = re.compile(r"\w+")
 
@@ -27,6 +28,14 @@ class HashingEmbedder:
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         self.embedded += len(texts)
         return self._embed(texts)
+
+    async def embed_with_sentences(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
+    ) -> tuple[Vectors, list[Vectors]]:
+        self.embedded += len(texts)
+        pairs = zip(texts, spans, strict=True)
+        parts = [self._embed([text[start:end] for start, end in own]) for text, own in pairs]
+        return self._embed(texts), parts
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
         rows = np.zeros((len(texts), self.dimensions), np.float32)

@@ -66,7 +66,7 @@ class Library:
     def use(self, embedder: HashingEmbedder) -> None:
         """Ingest with another model from now on."""
         self.embedder = embedder
-        self.ingestion._embedder = embedder
+        self.ingestion._embedder = self.ingestion._sentence_embedder = embedder
 
     def write(self, files: Mapping[str, str | bytes], folder: str = "book") -> None:
         write_files(self.folder / folder, files)
@@ -100,6 +100,7 @@ async def open_library(folder: Path) -> AsyncIterator[Library]:
         accounts=IngestAccounts(engine),
         index=index,
         embedder=embedder,
+        sentence_embedder=embedder,
         encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
         lock=lambda course_id: ingest_lock(engine, folder, course_id),
     )

@@ -6,6 +6,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from core.text.sentences import Span
+
 Vectors = npt.NDArray[np.float32]
 """(n_texts, dimensions) float32, each row of unit length."""
 
@@ -33,6 +35,22 @@ class Embedder(Protocol):
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Return one vector a passage, in order.
+
+        Raises:
+            EmbeddingError: when the model gives no usable vectors.
+        """
+        ...
+
+
+class SentenceEmbedder(Embedder, Protocol):
+    """An embedder that gives the vectors of a passage's sentences with the passage's own."""
+
+    async def embed_with_sentences(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
+    ) -> tuple[Vectors, list[Vectors]]:
+        """Return one vector a passage, and for each passage one a span of it, in order.
+
+        A sentence's vector is of the sentence as it stands in its passage.
 
         Raises:
             EmbeddingError: when the model gives no usable vectors.

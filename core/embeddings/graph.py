@@ -26,8 +26,9 @@ Weights = Mapping[str, npt.NDArray[np.float32]]
 def build_graph(weights: Path, target: Path) -> None:
     """Write the quantised graph to `target`, atomically.
 
-    Inputs: `input_ids` and `attention_mask`, both (batch, tokens) int64. Output: `embedding`,
-    (batch, 384) float32 of unit length, the mean over the tokens that are not padding.
+    Inputs: `input_ids` and `attention_mask`, both (batch, tokens) int64. Outputs: `tokens`,
+    (batch, tokens, 384) float32, and `embedding`, (batch, 384) float32 of unit length, the mean
+    over the tokens that are not padding.
 
     Raises:
         ConfigurationError: when the weights are not the published ones.
@@ -146,6 +147,7 @@ def _model(weights: Weights) -> Any:
     padding = writer.add("Cast", "attention_mask", to=TensorProto.INT32)
     for layer in range(LAYERS):
         hidden = _transform(writer, hidden, padding, f"encoder.layer.{layer}")
+    writer.add("Identity", hidden, output="tokens")
     writer.add("Identity", _mean(writer, hidden), output="embedding")
     graph = helper.make_graph(
         writer.nodes,
@@ -154,7 +156,10 @@ def _model(weights: Weights) -> Any:
             helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
             for name in ("input_ids", "attention_mask")
         ],
-        [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", WIDTH])],
+        [
+            helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", WIDTH]),
+            helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["batch", "tokens", WIDTH]),
+        ],
         writer.constants,
     )
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("com.microsoft", 1)]

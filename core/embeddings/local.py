@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
@@ -13,26 +13,31 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from core.disk.space import is_want_of_room, megabytes, roomy_folder
 from core.embeddings.base import Vectors
 from core.embeddings.graph import TOKENIZER_SHA256, build_graph, is_intact, verify
+from core.embeddings.remembering import RememberingEmbedder
 from core.embeddings.reports import forbid_reports
+from core.embeddings.sentences import pooled
 from core.errors import ConfigurationError, EmbeddingError, NoRoom
+from core.text.sentences import Span
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
-    from tokenizers import Tokenizer
+    from tokenizers import Encoding, Tokenizer
 
 logger = logging.getLogger(__name__)
 
-GRAPH_VERSION = "all-MiniLM-L6-v2-int8-1"
+GRAPH_VERSION = "all-MiniLM-L6-v2-int8-2"
 """Part of the cached graph's file name: a graph built differently gets another one."""
 MAX_TOKENS = 512
 _TOKENS_A_BATCH = 1_024
 """Larger batches leave the processor's cache: 4,096 tokens take a fifth more time."""
 _BUILDING = 250_000_000
 """Bytes that the graph takes while it is built."""
+_QUESTIONS = 256
 _LONGEST_OVER_SHORTEST = 1.25
 _FEW_TOKENS = 4
 
@@ -60,12 +65,16 @@ class LocalEmbedder:
         self._threads = threads or min(4, os.cpu_count() or 1)
         self._announce = announce
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="embedder")
+        self._questions = RememberingEmbedder(self, kept=_QUESTIONS)
         self._loading = threading.Lock()
         self._loaded: tuple[Tokenizer, InferenceSession] | None = None
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return (n, 384) unit vectors; this model treats questions like passages."""
-        return await self.embed_passages(texts)
+        """Return (n, 384) unit vectors; this model treats questions like passages.
+
+        Those of the latest questions are remembered: an answer compares with one several times.
+        """
+        return await self._questions.embed_passages(texts)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Return (n, 384) unit vectors, in order.
@@ -79,6 +88,23 @@ class LocalEmbedder:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, partial(self._embed, list(texts)))
 
+    async def embed_with_sentences(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
+    ) -> tuple[Vectors, list[Vectors]]:
+        """Return (n, 384) unit vectors, and for each text one unit vector a span of it.
+
+        Both come of one run of the model: a sentence's vector is the mean over its tokens. One
+        beyond the 512 tokens that are read gets the mean of all.
+
+        Raises:
+            ConfigurationError, EmbeddingError: as `embed_passages`.
+        """
+        if not texts:
+            return np.empty((0, self.dimensions), np.float32), []
+        loop = asyncio.get_running_loop()
+        work = partial(self._embed_with_sentences, list(texts), spans)
+        return await loop.run_in_executor(self._executor, work)
+
     async def warm_up(self) -> None:
         """Build and load the model now instead of at the first question."""
         await asyncio.get_running_loop().run_in_executor(self._executor, self._load)
@@ -88,21 +114,29 @@ class LocalEmbedder:
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _embed(self, texts: list[str]) -> Vectors:
-        tokenizer, session = self._load()
-        encodings = tokenizer.encode_batch(texts)
+        encodings, session = self._encoded(texts)
         rows = np.empty((len(texts), self.dimensions), np.float32)
-        for batch in _batches([len(encoding.ids) for encoding in encodings]):
-            length = max(len(encodings[i].ids) for i in batch)
-            ids = np.zeros((len(batch), length), np.int64)
-            mask = np.zeros_like(ids)
+        for batch, feed in _feeds(encodings):
+            rows[batch] = np.asarray(session.run(["embedding"], feed)[0], np.float32)
+        return _finite(rows)
+
+    def _embed_with_sentences(
+        self, texts: list[str], spans: Sequence[Sequence[Span]]
+    ) -> tuple[Vectors, list[Vectors]]:
+        encodings, session = self._encoded(texts)
+        rows = np.empty((len(texts), self.dimensions), np.float32)
+        sentences: list[Vectors] = [rows] * len(texts)
+        for batch, feed in _feeds(encodings):
+            whole, tokens = session.run(["embedding", "tokens"], feed)
+            rows[batch] = np.asarray(whole, np.float32)
             for row, i in enumerate(batch):
-                ids[row, : len(encodings[i].ids)] = encodings[i].ids
-                mask[row, : len(encodings[i].ids)] = 1
-            output = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
-            rows[batch] = np.asarray(output, np.float32)
-        if not np.isfinite(rows).all():
-            raise EmbeddingError("the local model returned values that are not finite")
-        return rows
+                places = np.array(encodings[i].offsets, np.int32).reshape(-1, 2)
+                sentences[i] = _finite(pooled(np.asarray(tokens)[row], places, spans[i]))
+        return _finite(rows), sentences
+
+    def _encoded(self, texts: list[str]) -> "tuple[list[Encoding], InferenceSession]":
+        tokenizer, session = self._load()
+        return tokenizer.encode_batch(texts), session
 
     def _load(self) -> "tuple[Tokenizer, InferenceSession]":
         with self._loading:
@@ -177,6 +211,26 @@ class LocalEmbedder:
         verify(self._model_dir / "tokenizer.json", TOKENIZER_SHA256)
         build_graph(self._model_dir / "model.safetensors", target)
         return target
+
+
+def _finite(vectors: Vectors) -> Vectors:
+    if not np.isfinite(vectors).all():
+        raise EmbeddingError("the local model returned values that are not finite")
+    return vectors
+
+
+def _feeds(
+    encodings: "Sequence[Encoding]",
+) -> "Iterator[tuple[list[int], dict[str, npt.NDArray[np.int64]]]]":
+    """Yield batches of the texts' numbers with what the model is given for them."""
+    for batch in _batches([len(encoding.ids) for encoding in encodings]):
+        length = max(len(encodings[i].ids) for i in batch)
+        ids = np.zeros((len(batch), length), np.int64)
+        mask = np.zeros_like(ids)
+        for row, i in enumerate(batch):
+            ids[row, : len(encodings[i].ids)] = encodings[i].ids
+            mask[row, : len(encodings[i].ids)] = 1
+        yield batch, {"input_ids": ids, "attention_mask": mask}
 
 
 def _batches(lengths: Sequence[int]) -> list[list[int]]:

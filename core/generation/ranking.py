@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.embeddings.base import Embedder
+from core.embeddings.base import Embedder, Vectors
+from core.embeddings.sentences import from_bytes
 from core.generation.base import GenerationTask
 from core.generation.cues import Cue, offers, places_of_definition
 from core.generation.excerpts import Excerpt, ExcerptKind
@@ -30,7 +31,7 @@ QUOTE_REACH = 800
 """Characters over which nearness to the quote fades to about a third."""
 EMBEDDED = 12
 LONGEST_EMBEDDED = 300
-"""Excerpts, and characters of each, that are embedded at question time: about 40 ms."""
+"""Excerpts that are compared by meaning; characters of each where it is embedded for that."""
 BLOCKS = frozenset({ExcerptKind.CODE, ExcerptKind.TABLE})
 RELEVANT = 0.5
 """Similarity score from which a chunk counts though it shares no word with the question."""
@@ -120,13 +121,35 @@ async def _cosines(
     inquiry: Inquiry,
     embedder: Embedder,
 ) -> Sequence[float]:
+    """Return the cosine of question and each excerpt, by the vectors that its chunk came with.
+
+    In a course of an older format the excerpts are embedded now.
+    """
     if not excerpts:
         return []
     question = (await embedder.embed_queries(inquiry.embedded)).mean(axis=0)
-    texts = [f"{_heading(evidence[e.chunk_number])}: {e.text}"[:LONGEST_EMBEDDED] for e in excerpts]
-    vectors = await embedder.embed_passages(texts)
-    length = float(np.linalg.norm(question)) or 1.0
-    return [float(cosine) for cosine in vectors @ question / length]
+    question /= float(np.linalg.norm(question)) or 1.0
+    vectors = _stored(excerpts, evidence)
+    if vectors is None:
+        texts = [f"{_heading(evidence[e.chunk_number])}: {e.text}" for e in excerpts]
+        vectors = await embedder.embed_passages([text[:LONGEST_EMBEDDED] for text in texts])
+    return [float(cosine) for cosine in vectors @ question]
+
+
+def _stored(excerpts: Sequence[Excerpt], evidence: Sequence[RetrievedChunk]) -> Vectors | None:
+    """Return the unit vectors of the excerpts' sentences, of several their mean."""
+    known: dict[int, Vectors] = {}
+    rows = []
+    for excerpt in excerpts:
+        chunk = evidence[excerpt.chunk_number]
+        if not chunk.sentence_vectors:
+            return None
+        if excerpt.chunk_number not in known:
+            known[excerpt.chunk_number] = from_bytes(chunk.sentence_vectors, len(chunk.sentences))
+        inside = [s < excerpt.end and excerpt.start < e for s, e in chunk.sentences]
+        rows.append(known[excerpt.chunk_number][inside].mean(axis=0))
+    vectors = np.stack(rows)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
 def _heading(chunk: RetrievedChunk) -> str:

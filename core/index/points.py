@@ -1,6 +1,7 @@
 """The stored form of a point and of a collection's name, the same in every engine."""
 
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -12,10 +13,13 @@ from core.errors import VectorIndexError
 from core.index.base import IndexedPoint, SparseVector
 from core.models import Chunk
 
-FORMAT = 1
+FORMAT = 2
 """Raise it when a payload changes in a way that older versions cannot read."""
+_READABLE = frozenset({1, FORMAT})
+"""What this version reads: 1 had no vectors of sentences."""
 DENSE, SPARSE = "dense", "sparse"
 DOCUMENT, SECTIONS, POSITION = "document_id", "section_ids", "chunk_index"
+_SENTENCES, _SENTENCE_VECTORS = "sentences", "sentence_vectors"
 NO_TERMS = SparseVector((), ())
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,127}")
 
@@ -44,7 +48,7 @@ def course_of(collection: str) -> str:
 
 def check_format(collection: str, found: object) -> None:
     """Raise VectorIndexError when a collection was written in another format."""
-    if found != FORMAT:
+    if found not in _READABLE:
         raise VectorIndexError(
             f"Collection {collection} is stored in format {found}, and this version reads "
             f"format {FORMAT}: ingest the course again, or run the version that wrote it."
@@ -68,13 +72,20 @@ def check_count(collection: str, found: int, expected: int) -> None:
 
 def to_payload(point: IndexedPoint) -> dict[str, Any]:
     """Return the point's payload: the chunk's fields and its sections."""
-    return {**point.chunk.model_dump(mode="json"), SECTIONS: list(point.section_ids)}
+    chunk = point.chunk
+    return {
+        **chunk.model_dump(mode="json"),
+        SECTIONS: list(point.section_ids),
+        _SENTENCES: [list(span) for span in chunk.sentences],
+        _SENTENCE_VECTORS: b64encode(chunk.sentence_vectors).decode(),
+    }
 
 
 def to_chunk(payload: Mapping[str, Any] | None) -> Chunk:
     """Return the chunk of a stored payload."""
     fields = dict(payload or {})
     fields.pop(SECTIONS, None)
+    fields[_SENTENCE_VECTORS] = b64decode(fields.get(_SENTENCE_VECTORS, ""))
     try:
         return Chunk.model_validate(fields)
     except ValidationError as error:

@@ -1,15 +1,23 @@
 """Vectors for passages, from the cache where their text was embedded before."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 
 from core.catalogue import Catalogue
-from core.embeddings.base import Embedder, Vectors
+from core.embeddings.base import Embedder, SentenceEmbedder, Vectors
+from core.embeddings.sentences import to_bytes
 from core.errors import EmbeddingError
+from core.text.sentences import Span
 
 _BATCH = 256
+_FLOAT = 4
+
+Report = Callable[[int, int], None]
+"""Takes how many of how many are done, counting only what is computed."""
+Spans = Sequence[Sequence[Span]]
+"""For each text the spans of its sentences."""
 
 
 def embedding_text(page_title: str, headings: Sequence[str], text: str) -> str:
@@ -19,32 +27,80 @@ def embedding_text(page_title: str, headings: Sequence[str], text: str) -> str:
 
 
 async def embed_cached(
-    embedder: Embedder,
+    embedder: Embedder, catalogue: Catalogue, texts: Sequence[str], progress: Report
+) -> tuple[Vectors, int]:
+    """Return one vector a text, and how many of them the model had to compute."""
+
+    async def compute(places: Sequence[int]) -> list[bytes]:
+        vectors = await embedder.embed_passages([texts[place] for place in places])
+        _check(vectors, len(places), embedder)
+        return [row.astype("<f4").tobytes() for row in vectors]
+
+    keys = [hashlib.sha256(text.encode()).digest() for text in texts]
+    known, computed = await _cached(catalogue, embedder.name, keys, texts, compute, progress)
+    return _matrix(known, embedder.dimensions), computed
+
+
+async def embed_sentences_cached(
+    embedder: SentenceEmbedder,
     catalogue: Catalogue,
     texts: Sequence[str],
-    progress: Callable[[int, int], None],
-) -> tuple[Vectors, int]:
-    """Return one vector a text, and how many of them the model had to compute.
+    spans: Spans,
+    progress: Report,
+) -> tuple[Vectors, list[bytes], int]:
+    """Return one vector a text, those of its sentences in their small form, and how many ran."""
+
+    async def compute(places: Sequence[int]) -> list[bytes]:
+        vectors, sentences = await embedder.embed_with_sentences(
+            [texts[place] for place in places], [spans[place] for place in places]
+        )
+        _check(vectors, len(places), embedder)
+        pairs = zip(vectors, sentences, strict=True)
+        return [whole.astype("<f4").tobytes() + to_bytes(own) for whole, own in pairs]
+
+    named = (f"{text}\0{own}" for text, own in zip(texts, map(_plain, spans), strict=True))
+    keys = [hashlib.sha256(name.encode()).digest() for name in named]
+    model = f"{embedder.name}+sentences"
+    known, computed = await _cached(catalogue, model, keys, texts, compute, progress)
+    size = embedder.dimensions * _FLOAT
+    return _matrix(known, embedder.dimensions), [data[size:] for data in known], computed
+
+
+async def _cached(
+    catalogue: Catalogue,
+    model: str,
+    keys: Sequence[bytes],
+    texts: Sequence[str],
+    compute: Callable[[Sequence[int]], Awaitable[list[bytes]]],
+    progress: Report,
+) -> tuple[list[bytes], int]:
+    """Return what is remembered or computed for each key, and how many were computed.
 
     What is computed is remembered batch by batch, so a killed run loses one batch.
-    `progress` is told how many of how many are done, counting only what is computed.
     """
-    keys = [hashlib.sha256(text.encode()).digest() for text in texts]
-    known = await catalogue.vectors(embedder.name, list(dict.fromkeys(keys)))
-    missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+    known = await catalogue.vectors(model, list(dict.fromkeys(keys)))
+    missing = {key: place for place, key in enumerate(keys) if key not in known}
     # Texts of like length go into one batch: little is spent on padding.
-    pending = sorted(missing.items(), key=lambda item: len(item[1]))
+    pending = sorted(missing.items(), key=lambda item: len(texts[item[1]]))
     for start in range(0, len(pending), _BATCH):
-        batch = dict(pending[start : start + _BATCH])
-        vectors = await embedder.embed_passages(list(batch.values()))
-        if vectors.shape != (len(batch), embedder.dimensions):
-            raise EmbeddingError(f"expected {len(batch)} vectors, got shape {vectors.shape}")
-        computed = {
-            key: row.astype("<f4").tobytes() for key, row in zip(batch, vectors, strict=True)
-        }
-        await catalogue.remember_vectors(embedder.name, computed)
+        batch = pending[start : start + _BATCH]
+        values = await compute([place for _, place in batch])
+        computed = {key: value for (key, _), value in zip(batch, values, strict=True)}
+        await catalogue.remember_vectors(model, computed)
         known.update(computed)
-        progress(min(start + _BATCH, len(pending)), len(pending))
-    rows = [np.frombuffer(known[key], "<f4") for key in keys]
-    matrix = np.stack(rows) if rows else np.empty((0, embedder.dimensions), np.float32)
-    return matrix.astype(np.float32), len(pending)
+        progress(start + len(batch), len(pending))
+    return [known[key] for key in keys], len(pending)
+
+
+def _check(vectors: Vectors, expected: int, embedder: Embedder) -> None:
+    if vectors.shape != (expected, embedder.dimensions):
+        raise EmbeddingError(f"expected {expected} vectors, got shape {vectors.shape}")
+
+
+def _matrix(known: Sequence[bytes], dimensions: int) -> Vectors:
+    rows = [np.frombuffer(data, "<f4", dimensions) for data in known]
+    return np.stack(rows).astype(np.float32) if rows else np.empty((0, dimensions), np.float32)
+
+
+def _plain(spans: Sequence[Span]) -> list[tuple[int, int]]:
+    return [(start, end) for start, end in spans]

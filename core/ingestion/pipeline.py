@@ -9,14 +9,14 @@ from typing import TypeVar
 from uuid import UUID, uuid4
 
 from core.catalogue import Catalogue, Edition, SectionRecord
-from core.embeddings.base import Embedder, Vectors
+from core.embeddings.base import Embedder, SentenceEmbedder, Vectors
 from core.errors import IngestionError, UnsupportedDocument, VectorIndexError
 from core.index.base import IndexedPoint, SparseVector, VectorIndex
 from core.index.points import collection_of, course_of
 from core.index.terms import TermStatistics
 from core.ingestion.account.ledger import SourceAccount, record_of
 from core.ingestion.account.refusal import IngestionRefused, refuse_little
-from core.ingestion.embedding import embed_cached, embedding_text
+from core.ingestion.embedding import embed_cached, embed_sentences_cached, embedding_text
 from core.ingestion.footprint import CheckRoom, dropped, footprint, given_back
 from core.ingestion.passages import CourseDocument, course_document
 from core.ingestion.plan import Plan, foreign_documents
@@ -24,12 +24,14 @@ from core.ingestion.report import Failure, IngestReport, Progress
 from core.ingestion.sources import Source, SourceDocument
 from core.models import Chunk, Course, now
 from core.storage.ingest_accounts import IngestAccounts
+from core.text.sentences import Span, sentence_spans
 
 logger = logging.getLogger(__name__)
 
-PIPELINE_VERSION = "2"
+PIPELINE_VERSION = "3"
 """Part of every fingerprint: a parser or splitter that works differently gets another one."""
-_UPSERT_BATCH = 256
+_EMBED_BATCH = 1_024
+"""Chunks that are embedded, and held, at a time."""
 _VECTORS_KEPT = timedelta(days=90)
 """How long a vector that no run asks for stays in the cache."""
 _DOCUMENTS_A_COPY = 50
@@ -49,6 +51,7 @@ class Ingestion:
         accounts: IngestAccounts,
         index: VectorIndex,
         embedder: Embedder,
+        sentence_embedder: SentenceEmbedder,
         encode_sparse: Callable[[str, Sequence[str]], list[SparseVector]],
         lock: Callable[[str], AbstractAsyncContextManager[None]],
         orders_machines: OrdersMachines = lambda *_: False,
@@ -56,12 +59,15 @@ class Ingestion:
     ) -> None:
         """`encode_sparse` takes the course's language and texts; `lock` a course's id.
 
+        `sentence_embedder` is the model that answers are chosen by, whichever a course is
+        searched with.
         What `orders_machines` finds is ingested, and told as a warning: answers leave it out.
         """
         self._catalogue = catalogue
         self._accounts = accounts
         self._index = index
         self._embedder = embedder
+        self._sentence_embedder = sentence_embedder
         self._encode_sparse = encode_sparse
         self._lock = lock
         self._orders_machines = orders_machines
@@ -287,43 +293,52 @@ class Ingestion:
         for batch in _batches(kept, _DOCUMENTS_A_COPY):
             assert live is not None
             points = await self._index.points(live.collection, batch)
-            if live.embedding_model != self._embedder.name:
-                points = await self._embed_again(points, plan.report, progress)
+            if live.embedding_model != self._embedder.name or not _have_sentences(points):
+                chunks, vectors = await self._embed([p.chunk for p in points], plan, progress)
+                points = [
+                    replace(point, chunk=chunk, dense=vector)
+                    for point, chunk, vector in zip(points, chunks, vectors, strict=True)
+                ]
             yield points
         pairs = [
             (chunk, section_ids)
             for doc in plan.parsed.values()
             for chunk, section_ids in zip(doc.chunks, doc.chunk_sections, strict=True)
         ]
-        vectors = await self._embed([chunk for chunk, _ in pairs], plan.report, progress)
-        for start in range(0, len(pairs), _UPSERT_BATCH):
-            batch_pairs = pairs[start : start + _UPSERT_BATCH]
-            texts = [_text_of(chunk) for chunk, _ in batch_pairs]
-            sparse = self._encode_sparse(course.language, texts)
+        for batch_pairs in _batches(pairs, _EMBED_BATCH):
+            chunks, vectors = await self._embed([c for c, _ in batch_pairs], plan, progress)
+            sparse = self._encode_sparse(course.language, [_text_of(chunk) for chunk in chunks])
             yield [
                 IndexedPoint(chunk, section_ids, vector, terms)
-                for (chunk, section_ids), vector, terms in zip(
-                    batch_pairs, vectors[start : start + _UPSERT_BATCH], sparse, strict=True
+                for chunk, (_, section_ids), vector, terms in zip(
+                    chunks, batch_pairs, vectors, sparse, strict=True
                 )
             ]
 
-    async def _embed_again(
-        self, points: Sequence[IndexedPoint], report: IngestReport, progress: Progress
-    ) -> list[IndexedPoint]:
-        vectors = await self._embed([point.chunk for point in points], report, progress)
-        return [replace(p, dense=vector) for p, vector in zip(points, vectors, strict=True)]
-
     async def _embed(
-        self, chunks: Sequence[Chunk], report: IngestReport, progress: Progress
-    ) -> Vectors:
-        vectors, computed = await embed_cached(
-            self._embedder,
-            self._catalogue,
-            [_text_of(chunk) for chunk in chunks],
-            lambda done, total: progress("embedding", done, total),
+        self, chunks: Sequence[Chunk], plan: Plan, progress: Progress
+    ) -> tuple[list[Chunk], Vectors]:
+        """Return the chunks with the vectors of their sentences, and their own."""
+
+        def report(done: int, total: int) -> None:
+            progress("embedding", done, total)
+
+        texts = [_text_of(chunk) for chunk in chunks]
+        spans = [sentence_spans(chunk.content_text) for chunk in chunks]
+        shifted = [
+            _shifted(own, len(text), c) for own, text, c in zip(spans, texts, chunks, strict=True)
+        ]
+        vectors, sentences, computed = await embed_sentences_cached(
+            self._sentence_embedder, self._catalogue, texts, shifted, report
         )
-        report.embedded += computed
-        return vectors
+        if self._embedder.name != self._sentence_embedder.name:
+            vectors, computed = await embed_cached(self._embedder, self._catalogue, texts, report)
+        plan.report.embedded += computed
+        told = zip(chunks, spans, sentences, strict=True)
+        return [
+            chunk.model_copy(update={"sentences": tuple(own), "sentence_vectors": data})
+            for chunk, own, data in told
+        ], vectors
 
     async def _sections(self, plan: Plan, live: Edition | None) -> list[SectionRecord]:
         """Return the sections of the next edition in book order, each once."""
@@ -341,6 +356,16 @@ class Ingestion:
 
 def _text_of(chunk: Chunk) -> str:
     return embedding_text(chunk.page_title, chunk.headings, chunk.content_text)
+
+
+def _shifted(spans: Sequence[Span], length: int, chunk: Chunk) -> list[Span]:
+    """Return where a chunk's spans are in the text of that length that is embedded."""
+    by = length - len(chunk.content_text)
+    return [Span(start + by, end + by) for start, end in spans]
+
+
+def _have_sentences(points: Sequence[IndexedPoint]) -> bool:
+    return all(point.chunk.sentence_vectors for point in points)
 
 
 def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

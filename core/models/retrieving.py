@@ -56,6 +56,10 @@ class Chunk(Model):
     """`content_text` is the document's text from `char_start` up to `char_end`."""
     metadata: Mapping[str, int | str] = Field(default_factory=dict)
     """`page`, `slide`, `cell` or `line_start` and `line_end`, counted from 1."""
+    sentences: tuple[tuple[int, int], ...] = Field(default=(), exclude=True, repr=False)
+    """The spans of its sentences in `content_text`; none in a course of an older format."""
+    sentence_vectors: bytes = Field(default=b"", exclude=True, repr=False)
+    """One vector a sentence, see `core.embeddings.sentences`; empty: there are none."""
 
     @model_validator(mode="after")
     def _spans_are_ordered(self) -> Self:

@@ -9,6 +9,7 @@ from core.embeddings.base import Vectors
 from core.errors import EmbeddingError, IngestionBusy, IngestionError
 from core.ingestion import pipeline
 from core.models import Course
+from core.text.sentences import Span
 from tests.embedding import HashingEmbedder
 from tests.library import BOOK, COURSE, Library, failures
 
@@ -26,10 +27,12 @@ class TiringEmbedder(HashingEmbedder):
         super().__init__()
         self._strength = strength
 
-    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+    async def embed_with_sentences(
+        self, texts: Sequence[str], spans: Sequence[Sequence[Span]]
+    ) -> tuple[Vectors, list[Vectors]]:
         if self.embedded + len(texts) > self._strength:
             raise EmbeddingError("tired")
-        return await super().embed_passages(texts)
+        return await super().embed_with_sentences(texts, spans)
 
 
 # --- what is told -------------------------------------------------------------------------
