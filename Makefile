@@ -64,8 +64,8 @@ failpoints: $(VENV)/dev.done ## Kill the bot 25 times at every step, on SQLite a
 mutants: $(VENV)/dev.done ## Take each guard out of a copy, and see that a test notices (WORD=name)
 	@$(BIN)/python -m tests.mutants $(WORD)
 
-bench: $(VENV)/dev.done ## Print the timings as ratios (BOOK=folder QUESTIONS=file to choose the course)
-	@$(BIN)/python -m tests.bench $(if $(BOOK),--book $(BOOK)) $(if $(QUESTIONS),--questions $(QUESTIONS))
+bench: $(VENV)/dev.done ## Print the timings as ratios (BOOK=folder QUESTIONS=file to choose the course; SCALE=1: by its size)
+	@$(BIN)/python -m tests.bench$(if $(SCALE),.scale --picture docs/scale.svg) $(if $(BOOK),--book $(BOOK)) $(if $(QUESTIONS),--questions $(QUESTIONS))
 
 chaos: $(VENV)/dev.done ## Ask 2,000 questions while things break (N=20000 SEED=1 JOBS=3 STATE=folder)
 	@$(BIN)/python -m tests.chaos --questions $(or $(N),2000) --seed $(or $(SEED),1) --at-a-time $(or $(JOBS),1) --state $(or $(STATE),.chaos)

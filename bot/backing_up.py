@@ -19,6 +19,7 @@ from bot.wiring import Services
 from core.backup import archive, points, rows
 from core.backup.archive import ArchiveWriter
 from core.backup.manifest import BackedUpEdition, BackedUpTable, Manifest
+from core.catalogue import Segment
 from core.database import reading
 from core.errors import UnusableBackup, VectorIndexError
 from core.index.base import VectorIndex
@@ -40,13 +41,13 @@ class _Seen:
 
     editions: list[dict[str, Any]] = field(default_factory=list)
     documents: dict[str, list[UUID]] = field(default_factory=dict)
-    """Their ids, by the generation of the edition."""
+    """Their ids, by the collection that they are in."""
 
     def note(self, table: str, row: dict[str, Any]) -> None:
         if table == "editions":
             self.editions.append(row)
         elif table == "documents":
-            self.documents.setdefault(row["generation"], []).append(UUID(row["document_id"]))
+            self.documents.setdefault(row["collection"], []).append(UUID(row["document_id"]))
 
 
 async def back_up(opened: Services, path: Path, *, with_text: bool = True) -> Manifest:
@@ -77,8 +78,9 @@ async def _write(opened: Services, writer: ArchiveWriter, *, with_text: bool) ->
     async with reading(opened.engine) as db:
         tables = [await _write_table(db, writer, table, seen) for table in rows.tables()]
     editions = [
-        await _write_text(opened.index, writer, row, seen, with_text=with_text)
+        await _write_text(opened.index, writer, row, segment, seen, with_text=with_text)
         for row in seen.editions
+        for segment in map(Segment.from_json, row["segments"])
     ]
     manifest = Manifest(
         program=__version__,
@@ -106,16 +108,23 @@ async def _write_table(
 
 
 async def _write_text(
-    index: VectorIndex, writer: ArchiveWriter, row: dict[str, Any], seen: _Seen, *, with_text: bool
+    index: VectorIndex,
+    writer: ArchiveWriter,
+    row: dict[str, Any],
+    segment: Segment,
+    seen: _Seen,
+    *,
+    with_text: bool,
 ) -> BackedUpEdition:
-    collection, expected = row["collection"], row["chunks"]
+    """Write one collection of an edition, with what the edition hides of it."""
+    collection, expected = segment.collection, segment.chunks
     has_text = with_text and await _is_whole(index, collection, expected)
     if has_text:
         found = 0
         try:
             with writer.lines(text_member(collection)) as add:
-                documents = seen.documents.get(row["generation"], [])
-                async for point in points.written(index, collection, documents):
+                documents = seen.documents.get(collection, [])
+                async for point in points.written(index, collection, documents, segment.format):
                     add(point)
                     found += 1
         except VectorIndexError as error:

@@ -130,7 +130,7 @@ async def _prepare_courses(opened: Services) -> None:
     with suppress(VectorIndexError):  # who asks is answered that it is away
         held = await opened.index.collections()
         for course, edition in known:
-            if edition is not None and edition.collection not in held:
+            if edition is not None and not edition.collections <= held:
                 logger.warning("%s", without_text(course.course_id))
     opened.course_file.check_channels([course.course_id for course, _ in known])
 

@@ -1,162 +1,45 @@
 """The SQL side of the books: courses, their live edition, and remembered vectors."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from sqlalchemy import (
-    JSON,
-    ColumnElement,
-    ForeignKey,
-    LargeBinary,
-    Select,
-    Text,
-    delete,
-    insert,
-    select,
-    tuple_,
-    update,
-)
+import numpy as np
+from sqlalchemy import ColumnElement, Select, delete, insert, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
-from sqlalchemy.orm import Mapped, mapped_column
 
-from core.database import Base, UtcDateTime, insert_into, reading, writing
+from core.catalogue_rows import (
+    CachedVectorRow,
+    CourseRow,
+    DocumentRecord,
+    DocumentRow,
+    Edition,
+    EditionRow,
+    NewSegment,
+    SectionRecord,
+    SectionRow,
+    Segment,
+    SegmentRow,
+    Stored,
+)
+from core.database import Base, insert_into, reading, writing
 from core.errors import StoreError
 from core.models import Course, now
+
+__all__ = ["Catalogue", "DocumentRecord", "Edition", "NewSegment", "SectionRecord", "Segment"]
 
 _BATCH = 500
 """Keys or rows a statement; far below what either database allows."""
 _USE_IS_NOTED = timedelta(days=1)
 """How exactly a vector's last use is known: reading it again within a day writes nothing."""
 
+_CHECKED_EVERY = 1.0
+"""Seconds for which `lately_live` takes no notice of an edition of another process."""
+
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Edition:
-    """One immutable state of a course's text, and the collection that holds its vectors."""
-
-    generation: UUID
-    course_id: str
-    collection: str
-    embedding_model: str
-    dimensions: int
-    created_at: datetime
-    chunks: int
-    documents: int
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRecord:
-    """A document of an edition, as far as a later ingestion must know it."""
-
-    document_id: UUID
-    source_file: str
-    origin: str
-    """The source it came from, as it was named on the command line."""
-    content_hash: str
-    """SHA-256 of the text, in hexadecimal."""
-    fingerprint: str
-    """What the source says of the file's state; equal means it need not be read again."""
-    title: str
-    url: str | None
-    module: str | None
-    chunk_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class SectionRecord:
-    """A module, page or heading that a question can be limited to."""
-
-    section_id: str
-    title: str
-    path: tuple[str, ...]
-    """The headings from the top of the document down to this one."""
-    module: str | None
-    url: str | None
-    source_file: str
-    ordinal: int
-    """Its place in reading order."""
-
-
-class CourseRow(Base):
-    """A course, whether or not it has a text yet."""
-
-    __tablename__ = "courses"
-
-    course_id: Mapped[str] = mapped_column(Text, primary_key=True)
-    title: Mapped[str] = mapped_column(Text)
-    base_url: Mapped[str | None] = mapped_column(Text)
-    language: Mapped[str] = mapped_column(Text)
-    tenant: Mapped[str | None] = mapped_column(Text)
-
-
-class EditionRow(Base):
-    """A course's live edition; another one replaces the row."""
-
-    __tablename__ = "editions"
-
-    generation: Mapped[UUID] = mapped_column(primary_key=True)
-    course_id: Mapped[str] = mapped_column(
-        ForeignKey("courses.course_id", ondelete="CASCADE"), unique=True
-    )
-    collection: Mapped[str] = mapped_column(Text, unique=True)
-    embedding_model: Mapped[str] = mapped_column(Text)
-    dimensions: Mapped[int]
-    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    chunks: Mapped[int]
-    documents: Mapped[int]
-    terms: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
-
-
-class DocumentRow(Base):
-    """A document of an edition."""
-
-    __tablename__ = "documents"
-
-    generation: Mapped[UUID] = mapped_column(
-        ForeignKey("editions.generation", ondelete="CASCADE"), primary_key=True
-    )
-    document_id: Mapped[UUID] = mapped_column(primary_key=True)
-    ordinal: Mapped[int]
-    source_file: Mapped[str] = mapped_column(Text)
-    origin: Mapped[str] = mapped_column(Text)
-    content_hash: Mapped[str] = mapped_column(Text)
-    fingerprint: Mapped[str] = mapped_column(Text)
-    title: Mapped[str] = mapped_column(Text)
-    url: Mapped[str | None] = mapped_column(Text)
-    module: Mapped[str | None] = mapped_column(Text)
-    chunk_count: Mapped[int]
-
-
-class SectionRow(Base):
-    """A section of an edition."""
-
-    __tablename__ = "sections"
-
-    generation: Mapped[UUID] = mapped_column(
-        ForeignKey("editions.generation", ondelete="CASCADE"), primary_key=True
-    )
-    section_id: Mapped[str] = mapped_column(Text, primary_key=True)
-    ordinal: Mapped[int]
-    title: Mapped[str] = mapped_column(Text)
-    path: Mapped[list[str]] = mapped_column(JSON)
-    module: Mapped[str | None] = mapped_column(Text)
-    url: Mapped[str | None] = mapped_column(Text)
-    source_file: Mapped[str] = mapped_column(Text)
-
-
-class CachedVectorRow(Base):
-    """The vector that a model made of a text, by the text's hash."""
-
-    __tablename__ = "cached_vectors"
-
-    model: Mapped[str] = mapped_column(Text, primary_key=True)
-    key: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
-    vector: Mapped[bytes] = mapped_column(LargeBinary)
-    used_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class Catalogue:
@@ -167,6 +50,7 @@ class Catalogue:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
+        self._lately: dict[str, tuple[float, Edition]] = {}
 
     async def save_course(self, course: Course) -> None:
         """Add the course, or change what is known about it; a known one keeps its owner."""
@@ -198,6 +82,7 @@ class Catalogue:
 
     async def remove_course(self, course_id: str) -> Edition | None:
         """Delete the course with its edition, and return the edition if it had one."""
+        self._lately.pop(course_id, None)
         async with writing(self._engine) as db:
             edition = await _live(db, course_id)
             await db.execute(delete(CourseRow).where(CourseRow.course_id == course_id))
@@ -208,63 +93,130 @@ class Catalogue:
         async with reading(self._engine) as db:
             return await _live(db, course_id)
 
+    async def lately_live(self, course_id: str) -> Edition | None:
+        """Return the edition that the course is, or within the last second was, answered from."""
+        checked, edition = self._lately.get(course_id, (0.0, None))
+        if edition is None or time.monotonic() - checked > _CHECKED_EVERY:
+            checked, edition = time.monotonic(), await self.live(course_id)
+            if edition is None:
+                self._lately.pop(course_id, None)
+            else:
+                self._lately[course_id] = checked, edition
+        return edition
+
     async def documents(self, generation: UUID) -> list[DocumentRecord]:
-        """Return an edition's documents as they were published; none once it is replaced."""
-        query = select(DocumentRow).where(DocumentRow.generation == generation)
+        """Return an edition's documents in reading order; none once it is replaced."""
+        return [record for _, record in await self.placed(generation)]
+
+    async def placed(self, generation: UUID) -> list[tuple[Stored, DocumentRecord]]:
+        """Return an edition's documents in reading order, each with where it is."""
         async with reading(self._engine) as db:
-            rows = await db.scalars(query.order_by(DocumentRow.ordinal))
-            return [DocumentRecord(**_values(DocumentRecord, row)) for row in rows]
+            order = await _reading_order(db, generation)
+            names = {place.collection for place in order}
+            row = DocumentRow
+            columns = [getattr(row, field.name) for field in fields(DocumentRecord)]
+            query = select(row.collection, row.number, *columns).where(row.collection.in_(names))
+            known = {
+                Stored(collection, number): DocumentRecord(*values)
+                for collection, number, *values in await db.execute(query)
+            }
+        return [(place, known[place]) for place in order]
 
     async def sections(self, generation: UUID) -> list[SectionRecord]:
-        """Return an edition's sections in reading order; none once it is replaced."""
-        query = select(SectionRow).where(SectionRow.generation == generation)
+        """Return an edition's sections in reading order, each once; none once it is replaced."""
+        first: dict[str, SectionRecord] = {}
+        for section in await self.all_sections(generation):
+            first.setdefault(section.section_id, section)
+        return [replace(section, ordinal=n) for n, section in enumerate(first.values())]
+
+    async def all_sections(self, generation: UUID) -> list[SectionRecord]:
+        """Return the sections of each document in reading order; shared ones come repeatedly."""
+        row = SectionRow
+        columns = [getattr(row, field.name) for field in fields(SectionRecord)]
         async with reading(self._engine) as db:
-            rows = await db.scalars(query.order_by(SectionRow.ordinal, SectionRow.section_id))
-            return [
-                SectionRecord(**{**_values(SectionRecord, row), "path": tuple(row.path)})
-                for row in rows
-            ]
+            order = {place: n for n, place in enumerate(await _reading_order(db, generation))}
+            names = {place.collection for place in order}
+            query = select(row.collection, row.number, *columns)
+            found = (await db.execute(query.where(row.collection.in_(names)))).all()
+        placed = [
+            (order[Stored(collection, number)], SectionRecord(*values))
+            for collection, number, *values in found
+            if Stored(collection, number) in order
+        ]
+        placed.sort(key=lambda entry: (entry[0], entry[1].ordinal))
+        return [replace(section, path=tuple(section.path)) for _, section in placed]
 
     async def term_statistics(self, generation: UUID) -> bytes | None:
         """Return what `publish` was given as `terms`; None once the edition is replaced."""
-        query = select(EditionRow.terms).where(EditionRow.generation == generation)
+        return await self._of_edition(EditionRow.terms, generation)
+
+    async def vocabulary(self, generation: UUID) -> bytes | None:
+        """Return what `publish` was given as `words`; None once the edition is replaced."""
+        return await self._of_edition(EditionRow.words, generation)
+
+    async def _of_edition(self, column: Any, generation: UUID) -> bytes | None:
         async with reading(self._engine) as db:
-            return await db.scalar(query)
+            found: bytes | None = await db.scalar(
+                select(column).where(EditionRow.generation == generation)
+            )
+            return found
+
+    async def outlines(self, edition: Edition) -> list[bytes] | None:
+        """Return the outline of each segment of an edition; None once one is gone."""
+        names = [segment.collection for segment in edition.segments]
+        row = SegmentRow
+        query = select(row.collection, row.outline).where(row.collection.in_(names))
+        async with reading(self._engine) as db:
+            found = {row[0]: row[1] for row in await db.execute(query)}
+        return [found[name] for name in names] if len(found) == len(names) else None
 
     async def publish(
         self,
         edition: Edition,
-        documents: Sequence[DocumentRecord],
-        sections: Sequence[SectionRecord],
+        new: Sequence[NewSegment],
+        order: Sequence[Stored],
         terms: bytes = b"",
+        words: bytes = b"",
         *,
         course: Course | None = None,
     ) -> Edition | None:
         """Make the edition its course's live one, and return the one it replaces.
 
-        One transaction: readers see the old edition or the new, never a part of either.
-        Nothing of the replaced edition stays here; its collection is the caller's to drop.
-        `course` is saved in the same step: links and language go with the text.
+        One transaction: readers see the old edition or the new, never a part of either. What is
+        written grows with what is new. The collections that no edition names any more are the
+        caller's to drop. `course` is saved in the same step: links and language go with the text.
+
+        Args:
+            new: The segments of it that the replaced edition does not have.
+            order: Its documents in reading order.
 
         Raises:
             StoreError: also when the course was not saved before, nor is now.
         """
+        names = [segment.collection for segment in edition.segments]
+        values = {
+            field.name: getattr(edition, field.name)
+            for field in fields(Edition)
+            if field.name != "segments"
+        }
+        values["segments"] = [segment.to_json() for segment in edition.segments]
+        values |= {"reading": _packed(names, order), "terms": terms, "words": words}
         async with writing(self._engine) as db:
             if course is not None:
                 await self._save(db, course)
-            if await db.get(CourseRow, edition.course_id, with_for_update=True) is None:
-                raise StoreError(f"course {edition.course_id} is not in the catalogue")
-            replaced = await _live(db, edition.course_id)
-            await db.execute(delete(EditionRow).where(EditionRow.course_id == edition.course_id))
-            await db.execute(insert(EditionRow), [{**asdict(edition), "terms": terms}])
-            generation = {"generation": edition.generation}
-            await _insert_all(
-                db,
-                DocumentRow,
-                [{**asdict(d), **generation, "ordinal": n} for n, d in enumerate(documents)],
-            )
-            await _insert_all(db, SectionRow, [{**asdict(s), **generation} for s in sections])
-            return replaced
+            course_id = edition.course_id
+            if await db.get(CourseRow, course_id, with_for_update=True) is None:
+                raise StoreError(f"course {course_id} is not in the catalogue")
+            replaced = await _live(db, course_id)
+            await db.execute(delete(EditionRow).where(EditionRow.course_id == course_id))
+            row = SegmentRow
+            gone = delete(row).where(row.course_id == course_id, row.collection.not_in(names))
+            await db.execute(gone)
+            for segment in new:
+                await _insert_segment(db, course_id, segment)
+            await db.execute(insert(EditionRow), [values])
+        self._lately.pop(course_id, None)
+        return replaced
 
     async def _save(self, db: AsyncSession, course: Course) -> None:
         known = course.model_dump()
@@ -277,7 +229,7 @@ class Catalogue:
     async def collections(self) -> frozenset[str]:
         """Return the names of the collections that live editions are read from."""
         async with reading(self._engine) as db:
-            return frozenset(await db.scalars(select(EditionRow.collection)))
+            return frozenset(await db.scalars(select(SegmentRow.collection)))
 
     async def vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Return the remembered vectors of a model, float32 bytes by key; others are left out."""
@@ -332,6 +284,38 @@ async def _live(db: AsyncSession, course_id: str) -> Edition | None:
     return _edition(await db.scalar(select(EditionRow).where(EditionRow.course_id == course_id)))
 
 
+async def _insert_segment(db: AsyncSession, course_id: str, segment: NewSegment) -> None:
+    name = {"collection": segment.collection}
+    row = {**name, "course_id": course_id, "outline": segment.outline}
+    await db.execute(insert(SegmentRow), [row])
+    documents = [{**asdict(d), **name, "number": n} for n, d in enumerate(segment.documents)]
+    await _insert_all(db, DocumentRow, documents)
+    sections = [
+        {**asdict(section), **name, "number": number, "ordinal": ordinal}
+        for number, own in enumerate(segment.sections)
+        for ordinal, section in enumerate(own)
+    ]
+    await _insert_all(db, SectionRow, sections)
+
+
+def _packed(names: Sequence[str], order: Sequence[Stored]) -> bytes:
+    """Return places as little-endian 32-bit pairs: the segment, and the number in it."""
+    numbers = {name: number for number, name in enumerate(names)}
+    pairs = [(numbers[place.collection], place.number) for place in order]
+    return np.array(pairs, "<u4").tobytes()
+
+
+async def _reading_order(db: AsyncSession, generation: UUID) -> list[Stored]:
+    row = EditionRow
+    query = select(row.segments, row.reading).where(row.generation == generation)
+    found = (await db.execute(query)).one_or_none()
+    if found is None:
+        return []
+    names = [segment["collection"] for segment in found[0]]
+    pairs = np.frombuffer(found[1], "<u4").reshape(-1, 2).tolist()
+    return [Stored(names[segment], number) for segment, number in pairs]
+
+
 async def _insert_all(db: AsyncSession, row: type[Base], values: Sequence[dict[str, Any]]) -> None:
     for batch in _batches(values):
         await db.execute(insert(row), batch)
@@ -339,10 +323,6 @@ async def _insert_all(db: AsyncSession, row: type[Base], values: Sequence[dict[s
 
 def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
     return (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))
-
-
-def _values(record: type[Any], row: Base) -> dict[str, Any]:
-    return {field.name: getattr(row, field.name) for field in fields(record)}
 
 
 def _course(row: CourseRow) -> Course:
@@ -356,4 +336,8 @@ def _course(row: CourseRow) -> Course:
 
 
 def _edition(row: EditionRow | None) -> Edition | None:
-    return Edition(**_values(Edition, row)) if row is not None else None
+    if row is None:
+        return None
+    plain = (field.name for field in fields(Edition) if field.name != "segments")
+    values = {name: getattr(row, name) for name in plain}
+    return Edition(**values, segments=tuple(map(Segment.from_json, row.segments)))

@@ -220,10 +220,8 @@ class Composition:
             "outcome": outcome,
             "nearest_sections": nearest,
             "confidence": confidence,
-            "retrieved_chunks": tuple({c.chunk_id: c for c in reversed(self._found)}.values())[
-                ::-1
-            ],
-            "grounding_chunks": tuple(_returned(c) for c in self._ledger.grounding_chunks),
+            "retrieved_chunks": tuple(self._retrieved())[::-1],
+            "grounding_chunks": tuple(_returned(c.told()) for c in self._ledger.grounding_chunks),
             "citations": tuple(self._ledger.citations),
             "sources": self._ledger.sources,
             "context_used": self.told or self._evidence_read(),
@@ -233,6 +231,10 @@ class Composition:
             "claims_written": self.tally.written,
             "claims_dropped": self.tally.dropped,
         }
+
+    def _retrieved(self) -> Iterator[RetrievedChunk]:
+        """Yield all chunks that were found, each once, the last first."""
+        yield from (c.told() for c in {c.chunk_id: c for c in reversed(self._found)}.values())
 
     def _evidence_read(self) -> str:
         parts = zip(self.evidence, self.reads, strict=True)

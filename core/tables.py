@@ -3,7 +3,7 @@
 import core.access.staff_store
 import core.access.store
 import core.budgets.store
-import core.catalogue
+import core.catalogue_rows
 import core.channels.beside
 import core.channels.exchanges
 import core.channels.store

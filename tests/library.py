@@ -17,6 +17,7 @@ from core.ingestion.pipeline import Ingestion
 from core.ingestion.report import IngestReport
 from core.ingestion.sources import open_sources
 from core.models import Chunk, Course
+from core.retrieval.reading import EditionReader
 from core.storage.ingest_accounts import IngestAccounts
 from tests.books import write_files
 from tests.embedding import HashingEmbedder
@@ -66,7 +67,9 @@ class Library:
     def use(self, embedder: HashingEmbedder) -> None:
         """Ingest with another model from now on."""
         self.embedder = embedder
-        self.ingestion._embedder = self.ingestion._sentence_embedder = embedder
+        self.ingestion = ingestion_of(
+            self.engine, self.folder, self.catalogue, self.index, embedder
+        )
 
     def write(self, files: Mapping[str, str | bytes], folder: str = "book") -> None:
         write_files(self.folder / folder, files)
@@ -77,8 +80,8 @@ class Library:
         return edition
 
     async def chunks(self, course: Course = COURSE) -> list[Chunk]:
-        collection = (await self.edition(course)).collection
-        return [chunk async for chunk in self.index.scroll(collection)]
+        reader = EditionReader(self.index)
+        return [chunk async for chunk in reader.scroll(await self.edition(course))]
 
     async def files(self) -> list[str]:
         documents = await self.catalogue.documents((await self.edition()).generation)
@@ -89,13 +92,15 @@ class Library:
         return {chunk.section_heading or "": chunk.source_url for chunk in await self.chunks()}
 
 
-@asynccontextmanager
-async def open_library(folder: Path) -> AsyncIterator[Library]:
-    """Open `catalogue.db` and `index` in a folder, made when they are missing."""
-    engine = create_engine(f"sqlite:///{folder / 'catalogue.db'}", synchronous="NORMAL")
-    await upgrade(engine)
-    catalogue, index, embedder = Catalogue(engine), EdgeIndex(folder / "index"), HashingEmbedder()
-    ingestion = Ingestion(
+def ingestion_of(
+    engine: AsyncEngine,
+    folder: Path,
+    catalogue: Catalogue,
+    index: EdgeIndex,
+    embedder: HashingEmbedder,
+) -> Ingestion:
+    """Return an ingestion by one model."""
+    return Ingestion(
         catalogue=catalogue,
         accounts=IngestAccounts(engine),
         index=index,
@@ -104,6 +109,15 @@ async def open_library(folder: Path) -> AsyncIterator[Library]:
         encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
         lock=lambda course_id: ingest_lock(engine, folder, course_id),
     )
+
+
+@asynccontextmanager
+async def open_library(folder: Path) -> AsyncIterator[Library]:
+    """Open `catalogue.db` and `index` in a folder, made when they are missing."""
+    engine = create_engine(f"sqlite:///{folder / 'catalogue.db'}", synchronous="NORMAL")
+    await upgrade(engine)
+    catalogue, index, embedder = Catalogue(engine), EdgeIndex(folder / "index"), HashingEmbedder()
+    ingestion = ingestion_of(engine, folder, catalogue, index, embedder)
     yield Library(folder, engine, catalogue, index, embedder, ingestion)
     await index.close()
     await engine.dispose()

@@ -39,20 +39,21 @@ async def restore(path: Path, *, force: bool) -> int:
 
 def _summary(manifest: Manifest) -> str:
     chunks = sum(edition.chunks for edition in manifest.editions if edition.has_text)
+    courses = {edition.course_id for edition in manifest.editions}
     keys = ", ".join(manifest.keys) or "none"
     return (
-        f"{_counted(len(manifest.editions), 'course')} with {_counted(chunks, 'chunk')}, "
+        f"{_counted(len(courses), 'course')} with {_counted(chunks, 'chunk')}, "
         f"{_counted(manifest.rows('sessions'), 'conversation')}, keys: {keys}"
     )
 
 
 def _say_what_lacks(manifest: Manifest) -> None:
-    for edition in manifest.editions:
-        if not edition.has_text:
-            tell(
-                f"The text of {edition.course_id} is not in the backup: after a restoration, run "
-                f"'glossator ingest' for it."
-            )
+    lacking = [edition.course_id for edition in manifest.editions if not edition.has_text]
+    for course_id in dict.fromkeys(lacking):
+        tell(
+            f"The text of {course_id} is not in the backup: after a restoration, run "
+            f"'glossator ingest' for it."
+        )
 
 
 def _given(settings: Settings) -> list[str]:

@@ -75,7 +75,8 @@ async def remove_course(course_id: str) -> int:
         async with ingest_lock(opened.engine, opened.settings.data_dir, course_id):
             edition = await opened.catalogue.remove_course(course_id)
             if edition is not None:
-                await opened.index.drop(edition.collection)
+                for collection in edition.collections:
+                    await opened.index.drop(collection)
     print(f"Removed: {course_id}.")
     return Exit.OK
 

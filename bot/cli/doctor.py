@@ -224,7 +224,7 @@ async def _check_courses(
         again = f"run 'glossator ingest' for the course {course.course_id}"
         if edition is None:
             yield misconfigured("course", f"No text yet: {again}.")
-        elif edition.collection not in held:
+        elif not edition.collections <= held:
             yield misconfigured("course", without_text(course.course_id))
         else:
             yield await _check_edition(settings, course_file, edition, again)
@@ -233,7 +233,7 @@ async def _check_courses(
             if accounted or course.course_id != COURSE.course_id:
                 least = settings.ingest.least_share
                 yield check_account(course.course_id, accounted, least)
-    named = {edition.collection for _, edition in known if edition}
+    named = {name for _, edition in known if edition for name in edition.collections}
     strange = {course_of(collection) for collection in held - named}
     if unknown := strange - {course.course_id for course, _ in known}:
         yield warning("index", _UNKNOWN.format(courses=", ".join(sorted(unknown))))
@@ -279,15 +279,16 @@ async def _check_edition(
     try:
         index = open_index(settings)
         try:
-            found = await index.count(edition.collection)
+            found = [await index.count(segment.collection) for segment in edition.segments]
         finally:
             await index.close()
     except BotError:
         text = f"The text of {name} in the index is damaged: {again} again."
         return misconfigured("course", text)
-    if found != edition.chunks:
-        chunks = counted(edition.chunks, "chunk")
-        text = f"The index holds {found} of {chunks} of {name}: {again} again."
+    stored = [segment.chunks for segment in edition.segments]
+    if found != stored:
+        chunks = counted(sum(stored), "chunk")
+        text = f"The index holds {sum(found)} of {chunks} of {name}: {again} again."
         return misconfigured("course", text)
     try:
         if edition.embedding_model != LocalEmbedder.name:
@@ -295,6 +296,9 @@ async def _check_edition(
     except ConfigurationError as error:
         return misconfigured("course", f"{name}: {error}")
     text = f"{name}: {counted(edition.chunks, 'chunk')}, embedded with {edition.embedding_model}"
+    # The handbook is no operator's to ingest, see above.
+    if edition.is_of_an_older_format and name != COURSE.course_id:
+        return warning("course", f"{text}, in an older format of the index: {again} again")
     wanted = meant_model(settings, course_file, name)
     if wanted == edition.embedding_model:
         return Finding("course", text)

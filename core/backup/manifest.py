@@ -32,7 +32,7 @@ class BackedUpTable:
 
 @dataclass(frozen=True, slots=True)
 class BackedUpEdition:
-    """The text of a course, as it was at that moment."""
+    """A collection of the text of a course, as it was at that moment."""
 
     course_id: str
     generation: str

@@ -117,7 +117,8 @@ def _cut(number: int, chunk: RetrievedChunk, language: str) -> Iterator[Excerpt]
     text = chunk.content_text
     punctuated = _PUNCTUATED.search(text) is not None
     steps = [part for one in find_step_lists([text], language) for part in one.parts]
-    for position, (span, kind) in enumerate(_group(text, sentence_spans(text))):
+    spans = [Span(*span) for span in chunk.sentences] or sentence_spans(text)
+    for position, (span, kind) in enumerate(_group(text, spans)):
         quote = text[span.start : span.end]
         prose = kind in {ExcerptKind.SENTENCE, ExcerptKind.ITEM}
         is_step = kind is ExcerptKind.ITEM and any(p.start <= span.start < p.end for p in steps)

@@ -146,8 +146,9 @@ def _stored(excerpts: Sequence[Excerpt], evidence: Sequence[RetrievedChunk]) -> 
             return None
         if excerpt.chunk_number not in known:
             known[excerpt.chunk_number] = from_bytes(chunk.sentence_vectors, len(chunk.sentences))
+        own = known[excerpt.chunk_number]
         inside = [s < excerpt.end and excerpt.start < e for s, e in chunk.sentences]
-        rows.append(known[excerpt.chunk_number][inside].mean(axis=0))
+        rows.append((own[inside] if any(inside) else own).mean(axis=0))
     vectors = np.stack(rows)
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 

@@ -5,8 +5,14 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+import numpy as np
+import numpy.typing as npt
+
 from core.embeddings.base import Vectors
 from core.models import Chunk
+
+FORMAT = 2
+"""Raise it when a stored chunk changes in a way that older versions cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +21,12 @@ class SparseVector:
 
     indices: tuple[int, ...]
     values: tuple[float, ...]
+
+
+NO_TERMS = SparseVector((), ())
+PointId = int | str | UUID
+"""A chunk's place in its collection, from 0; in a collection of format 1 its own id."""
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +39,19 @@ class IndexedPoint:
     dense: Vectors
     """(dimensions,) float32 of unit length."""
     sparse: SparseVector
+    number: int = 0
+    """Its place in the collection: documents one after the other, each in reading order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A collection that a course is searched in, and what of it is no longer the course's."""
+
+    collection: str
+    hidden: frozenset[UUID] = frozenset()
+    """Documents that were replaced or removed since the collection was sealed."""
+    form: int = FORMAT
+    """The format that it is stored in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +61,28 @@ class SearchQuery:
     dense: Vectors
     """(dimensions,) float32 of unit length."""
     sparse: SparseVector
+    """The question's words; in a collection of format 1 the engine weighs them by rarity."""
+    weighted: SparseVector = NO_TERMS
+    """The same words weighed by their rarity in the course, for all other collections."""
     section_ids: tuple[str, ...] = ()
     """Only chunks that lie in one of these sections; empty: the whole course."""
     document_id: UUID | None = None
     limit: int = 100
     """Candidates from each of the two vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What a query found in one part, without the chunks themselves; of equal lengths."""
+
+    ids: Sequence[PointId]
+    cosines: Floats
+    """Cosine of question and chunk, -1 to 1."""
+    bm25: Floats
+    """BM25 weight of the question's words in the chunk, >= 0, unbounded."""
+
+
+NO_HITS = Hits((), np.empty(0), np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +97,21 @@ class Candidate:
 
 
 class VectorIndex(Protocol):
-    """Stores one immutable collection an edition of a course, and searches it.
+    """Stores the immutable collections that the editions of courses are made of, and searches them.
 
     A collection is created, filled, sealed, and from then on only read and at last dropped.
     Every method raises VectorIndexError when the engine fails.
     """
 
-    async def create(self, collection: str, dimensions: int) -> None:
-        """Begin an empty collection; leftovers of an unsealed one by that name vanish."""
+    async def create(self, collection: str, dimensions: int, form: int = FORMAT) -> None:
+        """Begin an empty collection; leftovers of an unsealed one by that name vanish.
+
+        `form`: the format that it is stored in, older only for an old backup.
+        """
         ...
 
     async def upsert(self, collection: str, points: Sequence[IndexedPoint]) -> None:
-        """Store points; a point with a known chunk id replaces the old one."""
+        """Store points; one with the id of another replaces it."""
         ...
 
     async def seal(self, collection: str, expected: int) -> None:
@@ -89,11 +134,14 @@ class VectorIndex(Protocol):
         """Return the number of points."""
         ...
 
-    async def search(self, collection: str, query: SearchQuery) -> list[Candidate]:
-        """Return the union of the best `limit` chunks by each vector, in no set order."""
+    async def search(self, parts: Sequence[Part], query: SearchQuery) -> list[Hits]:
+        """Return the union of the best `limit` chunks by each vector, over all parts.
+
+        For each part its own hits, in no set order, both scores exact.
+        """
         ...
 
-    async def fetch(self, collection: str, chunk_ids: Sequence[UUID]) -> list[Chunk]:
+    async def fetch(self, collection: str, ids: Sequence[PointId]) -> list[Chunk]:
         """Return the chunks with these ids, in the order asked for; unknown ids are left out."""
         ...
 

@@ -12,8 +12,10 @@ from uuid import UUID
 from core.disk.space import is_want_of_room
 from core.disk.sync import sync
 from core.errors import CollectionMissing, IndexFull, VectorIndexError
-from core.index.base import Candidate, IndexedPoint, SearchQuery
+from core.index.base import FORMAT, Hits, IndexedPoint, Part, PointId, SearchQuery
+from core.index.edge_query import EngineQuery
 from core.index.marker import has_marker
+from core.index.merging import best
 from core.index.open_shards import OpenShards
 from core.index.points import check_collection, check_count, is_collection
 from core.index.shard import Shard
@@ -47,12 +49,12 @@ class EdgeIndex:
         self._writer = ThreadPoolExecutor(1, "index-write")
         self._closed = False
 
-    async def create(self, collection: str, dimensions: int) -> None:
+    async def create(self, collection: str, dimensions: int, form: int = FORMAT) -> None:
         """Begin an empty collection; leftovers of an unsealed one by that name vanish."""
-        await self._write(self._create, collection, dimensions)
+        await self._write(self._create, collection, dimensions, form)
 
     async def upsert(self, collection: str, points: Sequence[IndexedPoint]) -> None:
-        """Store points; a point with a known chunk id replaces the old one."""
+        """Store points; one with the id of another replaces it."""
         for start in range(0, len(points), _BATCH):
             await self._write(self._upsert, collection, points[start : start + _BATCH])
 
@@ -72,13 +74,18 @@ class EdgeIndex:
         """Return the number of points."""
         return await self._read(collection, Shard.count)
 
-    async def search(self, collection: str, query: SearchQuery) -> list[Candidate]:
-        """Return the union of the best `limit` chunks by each vector, in no set order."""
-        return await self._read(collection, lambda shard: shard.search(query))
+    async def search(self, parts: Sequence[Part], query: SearchQuery) -> list[Hits]:
+        """Return the union of the best `limit` chunks by each vector, over all parts.
 
-    async def fetch(self, collection: str, chunk_ids: Sequence[UUID]) -> list[Chunk]:
+        The first pass only ranks; the second scores all that the first found by both vectors.
+        """
+        for part in parts:
+            check_collection(part.collection)
+        return await self._run(self._readers, partial(self._search, parts, query))
+
+    async def fetch(self, collection: str, ids: Sequence[PointId]) -> list[Chunk]:
         """Return the chunks with these ids, in the order asked for."""
-        return await self._read(collection, lambda shard: shard.fetch(chunk_ids))
+        return await self._read(collection, lambda shard: shard.fetch(ids))
 
     async def scroll(
         self, collection: str, *, document_id: UUID | None = None
@@ -117,6 +124,24 @@ class EdgeIndex:
 
     # From here on everything runs in a thread.
 
+    def _search(self, parts: Sequence[Part], query: SearchQuery) -> list[Hits]:
+        """Search with all parts held open, so that none is removed between the two passes."""
+
+        asked = {form: EngineQuery(query, form) for form in {part.form for part in parts}}
+
+        def search(shards: Sequence[Shard]) -> list[Hits]:
+            if len(shards) < len(parts):
+                name = parts[len(shards)].collection
+                return self._open.read(name, lambda shard: search([*shards, shard]))
+            pairs = list(zip(shards, parts, strict=True))
+            found = [shard.best(asked[part.form], part, query.limit) for shard, part in pairs]
+            return [
+                one.completed(*shard.scores(asked[part.form], one.without_dense, one.without_words))
+                for (shard, part), one in zip(pairs, best(found, query.limit), strict=True)
+            ]
+
+        return search([])
+
     def _load(self, collection: str) -> Shard:
         folder = self._root / collection
         if not folder.is_dir():
@@ -125,11 +150,11 @@ class EdgeIndex:
             )
         return Shard.load(folder)
 
-    def _create(self, collection: str, dimensions: int) -> None:
+    def _create(self, collection: str, dimensions: int, form: int) -> None:
         if (self._root / collection).exists():
             raise VectorIndexError(f"Collection {collection} is sealed; drop it first.")
         self._discard_building(collection)
-        self._building[collection] = Shard.create(self._unsealed(collection), dimensions)
+        self._building[collection] = Shard.create(self._unsealed(collection), dimensions, form)
 
     def _upsert(self, collection: str, points: Sequence[IndexedPoint]) -> None:
         self._being_built(collection).upsert(points)

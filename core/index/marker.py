@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from core.errors import CollectionDamaged
-from core.index.points import FORMAT, check_format
+from core.index.base import FORMAT
+from core.index.points import check_format
 
 _FILE = "glossator.json"
 
@@ -17,11 +18,12 @@ class Marker:
     dimensions: int
     points: int = 0
     """How many points it was sealed with; 0 while it is being built."""
+    format: int = FORMAT
 
 
 def write_marker(folder: Path, marker: Marker) -> None:
     """Put the marker into the folder, in place of an older one."""
-    text = json.dumps({"format": FORMAT, **asdict(marker)})
+    text = json.dumps(asdict(marker))
     (folder / _FILE).write_text(text, encoding="utf-8")
 
 
@@ -38,7 +40,7 @@ def read_marker(folder: Path) -> Marker:
     """
     try:
         fields = json.loads((folder / _FILE).read_text(encoding="utf-8"))
-        check_format(folder.name, fields.pop("format", None))
+        check_format(folder.name, fields.get("format"))
         return Marker(**fields)
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise CollectionDamaged(

@@ -3,6 +3,7 @@
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -10,17 +11,15 @@ import numpy as np
 from pydantic import ValidationError
 
 from core.errors import VectorIndexError
-from core.index.base import IndexedPoint, SparseVector
+from core.index.base import FORMAT, IndexedPoint, PointId, SearchQuery, SparseVector
 from core.models import Chunk
 
-FORMAT = 2
-"""Raise it when a payload changes in a way that older versions cannot read."""
-_READABLE = frozenset({1, FORMAT})
-"""What this version reads: 1 had no vectors of sentences."""
+OLD_FORMAT = 1
+"""Chunks have no sentences, and are numbered by their own ids; words are weighed by the engine."""
+_READABLE = frozenset({OLD_FORMAT, FORMAT})
 DENSE, SPARSE = "dense", "sparse"
 DOCUMENT, SECTIONS, POSITION = "document_id", "section_ids", "chunk_index"
-_SENTENCES, _SENTENCE_VECTORS = "sentences", "sentence_vectors"
-NO_TERMS = SparseVector((), ())
+_BLOCKS, _SENTENCES, _SENTENCE_VECTORS = "blocks", "sentences", "sentence_vectors"
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,127}")
 
 
@@ -44,6 +43,15 @@ def collection_of(course_id: str, generation: UUID) -> str:
 def course_of(collection: str) -> str:
     """Return the course that a collection belongs to."""
     return collection.rpartition("-")[0]
+
+
+@lru_cache(256)
+def generation_of(collection: str) -> UUID | None:
+    """Return the edition that a collection was written for; None: its name tells of none."""
+    try:
+        return UUID(collection.rpartition("-")[2])
+    except ValueError:
+        return None
 
 
 def check_format(collection: str, found: object) -> None:
@@ -76,15 +84,17 @@ def to_payload(point: IndexedPoint) -> dict[str, Any]:
     return {
         **chunk.model_dump(mode="json"),
         SECTIONS: list(point.section_ids),
+        _BLOCKS: [list(block) for block in chunk.blocks],
         _SENTENCES: [list(span) for span in chunk.sentences],
         _SENTENCE_VECTORS: b64encode(chunk.sentence_vectors).decode(),
     }
 
 
-def to_chunk(payload: Mapping[str, Any] | None) -> Chunk:
-    """Return the chunk of a stored payload."""
+def to_chunk(payload: Mapping[str, Any] | None, terms: Sequence[int]) -> Chunk:
+    """Return the chunk of a stored payload, with the ids of its words."""
     fields = dict(payload or {})
     fields.pop(SECTIONS, None)
+    fields["terms"] = terms
     fields[_SENTENCE_VECTORS] = b64decode(fields.get(_SENTENCE_VECTORS, ""))
     try:
         return Chunk.model_validate(fields)
@@ -95,22 +105,38 @@ def to_chunk(payload: Mapping[str, Any] | None) -> Chunk:
 
 
 def to_point(
-    payload: Mapping[str, Any] | None, dense: Sequence[float], sparse: SparseVector
+    payload: Mapping[str, Any] | None,
+    dense: Sequence[float],
+    sparse: SparseVector,
+    stored_as: PointId,
 ) -> IndexedPoint:
     """Return the point of a stored payload and its vectors."""
     return IndexedPoint(
-        chunk=to_chunk(payload),
+        chunk=to_chunk(payload, sparse.indices),
         section_ids=tuple((payload or {}).get(SECTIONS, ())),
         dense=np.asarray(dense, dtype=np.float32),
         sparse=sparse,
+        number=stored_as if isinstance(stored_as, int) else 0,
     )
 
 
-def in_reading_order(places: Iterable[tuple[UUID, Mapping[str, Any] | None]]) -> list[UUID]:
-    """Return chunk ids sorted by document and place, given each one's partial payload."""
+def point_id(point: IndexedPoint, form: int) -> int | str:
+    """Return the id that a point is stored under."""
+    return str(point.chunk.chunk_id) if form == OLD_FORMAT else point.number
 
-    def place(entry: tuple[UUID, Mapping[str, Any] | None]) -> tuple[str, int]:
+
+def words_of(query: SearchQuery, form: int) -> SparseVector:
+    """Return the words to search for in a collection of a format."""
+    return query.sparse if form == OLD_FORMAT else query.weighted
+
+
+def in_reading_order(
+    places: Iterable[tuple[PointId, Mapping[str, Any] | None]],
+) -> list[PointId]:
+    """Return point ids sorted by document and place, given each one's partial payload."""
+
+    def place(entry: tuple[PointId, Mapping[str, Any] | None]) -> tuple[str, int]:
         payload = entry[1] or {}
         return payload[DOCUMENT], payload[POSITION]
 
-    return [chunk_id for chunk_id, _ in sorted(places, key=place)]
+    return [stored_as for stored_as, _ in sorted(places, key=place)]

@@ -1,5 +1,6 @@
 """The vector index on a Qdrant server."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -9,11 +10,12 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from core.errors import CollectionMissing, VectorIndexError
-from core.index.base import Candidate, IndexedPoint, SearchQuery
+from core.index.base import FORMAT, Hits, IndexedPoint, Part, PointId, SearchQuery
+from core.index.merging import Scores, best
 from core.index.points import (
     DENSE,
     DOCUMENT,
-    FORMAT,
+    OLD_FORMAT,
     POSITION,
     SECTIONS,
     SPARSE,
@@ -24,14 +26,24 @@ from core.index.points import (
     in_reading_order,
     is_collection,
     to_chunk,
+    words_of,
 )
 from core.index.qdrant_connection import qdrant_errors
-from core.index.qdrant_forms import any_of, from_record, to_filter, to_requests, to_stored
+from core.index.qdrant_forms import (
+    any_of,
+    from_record,
+    terms_of,
+    to_filter,
+    to_requests,
+    to_scoring,
+    to_stored,
+)
 from core.models import Chunk
 
 _BUILT = ".points"
 _BATCH = 100
 _PAGE = 1_000
+_Scored = list[models.ScoredPoint]
 
 
 class QdrantIndex:
@@ -58,8 +70,9 @@ class QdrantIndex:
         self._replication_factor = replication_factor
         self._write_consistency_factor = write_consistency_factor
         self._dimensions: dict[str, int] = {}
+        self._building: dict[str, int] = {}
 
-    async def create(self, collection: str, dimensions: int) -> None:
+    async def create(self, collection: str, dimensions: int, form: int = FORMAT) -> None:
         """Begin an empty collection; leftovers of an unsealed one by that name vanish."""
         await self._refuse_sealed(collection)
         built = self._built(collection)
@@ -71,23 +84,27 @@ class QdrantIndex:
                     DENSE: models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
                 },
                 sparse_vectors_config={
-                    SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)
+                    SPARSE: models.SparseVectorParams(
+                        modifier=models.Modifier.IDF if form == OLD_FORMAT else None
+                    )
                 },
                 shard_number=self._shard_number,
                 replication_factor=self._replication_factor,
                 write_consistency_factor=self._write_consistency_factor,
-                metadata={"format": FORMAT},
+                metadata={"format": form},
             )
             for field in (DOCUMENT, SECTIONS):
                 await self._client.create_payload_index(
                     built, field, models.PayloadSchemaType.KEYWORD
                 )
+        self._building[collection] = form
 
     async def upsert(self, collection: str, points: Sequence[IndexedPoint]) -> None:
-        """Store points; a point with a known chunk id replaces the old one."""
+        """Store points; one with the id of another replaces it."""
         await self._refuse_sealed(collection)
+        form = self._building.get(collection, FORMAT)
         for start in range(0, len(points), _BATCH):
-            batch = [to_stored(point) for point in points[start : start + _BATCH]]
+            batch = [to_stored(point, form) for point in points[start : start + _BATCH]]
             with qdrant_errors():
                 await self._client.upsert(self._built(collection), batch, wait=True)
 
@@ -107,6 +124,7 @@ class QdrantIndex:
     async def drop(self, collection: str) -> None:
         """Remove the collection, sealed or not; its alias goes with it."""
         self._dimensions.pop(collection, None)
+        self._building.pop(collection, None)
         built = self._built(collection)
         with qdrant_errors():
             await self._client.delete_collection(built)
@@ -128,36 +146,26 @@ class QdrantIndex:
         with qdrant_errors():
             return (await self._client.count(self._alias(collection), exact=True)).count
 
-    async def search(self, collection: str, query: SearchQuery) -> list[Candidate]:
-        """Return the union of the best by each vector, both scores exact for all.
+    async def search(self, parts: Sequence[Part], query: SearchQuery) -> list[Hits]:
+        """Return the union of the best `limit` chunks by each vector, over all parts.
 
-        The first request only ranks; the second scores all that the first found by both
+        The first requests only rank; the second ones score all that the first found by both
         vectors, which the engine does in full because the filter leaves so few.
         """
-        check_dimensions(collection, await self._open(collection), len(query.dense))
-        ranked = await self._nearest(collection, query, to_filter(query), query.limit)
-        found = list({hit.id for hits in ranked for hit in hits})
-        if not found:
-            return []
-        only_found = models.Filter(must=[models.HasIdCondition(has_id=found)])
-        by_dense, *by_sparse = await self._nearest(
-            collection, query, only_found, len(found), with_payload=True
-        )
-        bm25 = {hit.id: hit.score for hits in by_sparse for hit in hits}
-        return [
-            Candidate(to_chunk(hit.payload), hit.score, bm25.get(hit.id, 0.0)) for hit in by_dense
-        ]
+        found = await asyncio.gather(*(self._best(part, query) for part in parts))
+        pairs = zip(parts, best(found, query.limit), strict=True)
+        return await asyncio.gather(*(self._completed(part, query, one) for part, one in pairs))
 
-    async def fetch(self, collection: str, chunk_ids: Sequence[UUID]) -> list[Chunk]:
+    async def fetch(self, collection: str, ids: Sequence[PointId]) -> list[Chunk]:
         """Return the chunks with these ids, in the order asked for."""
         await self._open(collection)
+        asked = [stored_as if isinstance(stored_as, int) else str(stored_as) for stored_as in ids]
         with qdrant_errors():
             records = await self._client.retrieve(
-                self._alias(collection), [*{str(chunk_id) for chunk_id in chunk_ids}]
+                self._alias(collection), [*{*asked}], with_vectors=[SPARSE]
             )
-        found = (to_chunk(record.payload) for record in records)
-        chunks = {chunk.chunk_id: chunk for chunk in found}
-        return [chunks[chunk_id] for chunk_id in chunk_ids if chunk_id in chunks]
+        chunks = {r.id: to_chunk(r.payload, terms_of(r).indices) for r in records}
+        return [chunks[stored_as] for stored_as in asked if stored_as in chunks]
 
     async def scroll(
         self, collection: str, *, document_id: UUID | None = None
@@ -165,7 +173,7 @@ class QdrantIndex:
         """Return every chunk (of one document), each document's in order."""
         documents = [] if document_id is None else [document_id]
         places = [
-            (UUID(str(record.id)), record.payload)
+            (record.id, record.payload)
             async for record in self._records(
                 collection, documents, payload=[DOCUMENT, POSITION], limit=_PAGE
             )
@@ -186,19 +194,29 @@ class QdrantIndex:
         """Close the connections."""
         await self._client.close()
 
-    async def _nearest(
-        self,
-        collection: str,
-        query: SearchQuery,
-        only: models.Filter | None,
-        limit: int,
-        *,
-        with_payload: bool = False,
+    async def _best(self, part: Part, query: SearchQuery) -> tuple[_Scored, _Scored]:
+        dimensions = await self._open(part.collection)
+        check_dimensions(part.collection, dimensions, len(query.dense))
+        only, words = to_filter(query, part.hidden), words_of(query, part.form)
+        requests = to_requests(query.dense, words, only, query.limit)
+        by_dense, *by_words = await self._ask(part, requests)
+        return by_dense, by_words[0] if by_words else []
+
+    async def _completed(self, part: Part, query: SearchQuery, found: Scores) -> Hits:
+        """Return the hits of a part with the scores that the first requests did not give."""
+        words = words_of(query, part.form)
+        requests = to_scoring(query.dense, words, found.without_dense, found.without_words)
+        answers = await self._ask(part, requests)
+        by_dense = answers[0] if found.without_dense else []
+        return found.completed(by_dense, answers[-1] if found.without_words and answers else [])
+
+    async def _ask(
+        self, part: Part, requests: Sequence[models.QueryRequest]
     ) -> list[list[models.ScoredPoint]]:
-        """Return the hits by the dense vector, and by the sparse one without payloads."""
-        requests = to_requests(query, only, limit, with_payload=with_payload)
+        if not requests:
+            return []
         with qdrant_errors():
-            answers = await self._client.query_batch_points(self._alias(collection), requests)
+            answers = await self._client.query_batch_points(self._alias(part.collection), requests)
         return [answer.points for answer in answers]
 
     async def _records(

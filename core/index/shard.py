@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,18 +22,20 @@ from core.disk.engine_files import (
 )
 from core.disk.space import is_want_of_room
 from core.errors import CollectionDamaged, IndexFull, VectorIndexError
-from core.index.base import Candidate, IndexedPoint, SearchQuery
+from core.index.base import NO_TERMS, IndexedPoint, Part, PointId, SparseVector
+from core.index.edge_query import EngineQuery
 from core.index.marker import Marker, read_marker, write_marker
 from core.index.points import (
     DENSE,
     DOCUMENT,
-    NO_TERMS,
+    OLD_FORMAT,
     POSITION,
     SECTIONS,
     SPARSE,
     check_count,
     check_dimensions,
     in_reading_order,
+    point_id,
     to_chunk,
     to_payload,
     to_point,
@@ -40,8 +43,7 @@ from core.index.points import (
 from core.index.sparse import ascending
 from core.models import Chunk
 
-PointId = int | UUID | str
-"""As the engine has it; all of ours are UUIDs."""
+Scored = list[edge.ScoredPoint]
 _PAGE = 1_000
 _FIELDS, _TERM, _TERMS = 1_024, 8, 256
 """Bytes of a chunk's fields but its text, of a term, and of what stands before the terms."""
@@ -67,7 +69,7 @@ class Shard:
         self._remembering = threading.Lock()
 
     @classmethod
-    def create(cls, folder: Path, dimensions: int) -> Self:
+    def create(cls, folder: Path, dimensions: int, form: int) -> Self:
         """Return an empty shard in a new folder.
 
         Raises:
@@ -75,10 +77,10 @@ class Shard:
         """
         folder.mkdir(parents=True)
         check_fresh(folder)
-        marker = Marker(dimensions)
+        marker = Marker(dimensions, format=form)
         write_marker(folder, marker)
         with engine_errors(folder):
-            engine = edge.EdgeShard.create(str(folder), _config(dimensions))
+            engine = edge.EdgeShard.create(str(folder), _config(dimensions, form))
             for field in (DOCUMENT, SECTIONS):
                 keyword = edge.PayloadSchemaType.Keyword
                 engine.update(edge.UpdateOperation.create_field_index(field, keyword))
@@ -116,7 +118,8 @@ class Shard:
             IndexFull: when the disk has no room for them; then none is stored.
         """
         make_room(self._folder, _growth(points))
-        stored = [edge.Point(p.chunk.chunk_id, _vectors(p), to_payload(p)) for p in points]
+        form = self._marker.format
+        stored = [edge.Point(point_id(p, form), _vectors(p), to_payload(p)) for p in points]
         with self._errors():
             self._engine.update(edge.UpdateOperation.upsert_points(stored))
 
@@ -129,7 +132,7 @@ class Shard:
                 self._engine.optimize()
             self._engine.flush()
         self.close()
-        write_marker(self._folder, Marker(self._marker.dimensions, expected))
+        write_marker(self._folder, replace(self._marker, points=expected))
         Shard.load(self._folder).close()
 
     def close(self) -> None:
@@ -144,38 +147,35 @@ class Shard:
         with self._errors():
             return self._engine.count(edge.CountRequest())
 
-    def search(self, query: SearchQuery) -> list[Candidate]:
-        """Return the union of the best by each vector, both scores exact for all.
+    def best(self, query: EngineQuery, part: Part, limit: int) -> tuple[Scored, Scored]:
+        """Return the best by each vector, best first; of the hidden documents none."""
+        check_dimensions(self._folder.name, self._marker.dimensions, query.dimensions)
+        return self._nearest(query, query.filter(part.hidden), limit)
 
-        The first pass only ranks; the second scores all that the first found by both
-        vectors, which the engine does in full because the filter leaves so few.
+    def scores(
+        self, query: EngineQuery, by_dense: set[PointId], by_words: set[PointId]
+    ) -> tuple[Scored, Scored]:
+        """Return some points by the dense vector, and some by the words, all scores exact.
+
+        The engine scores them in full because the filter leaves so few.
         """
-        check_dimensions(self._folder.name, self._marker.dimensions, len(query.dense))
+        wanted = [ids for ids in (by_dense, by_words) if ids]
+        if not wanted:
+            return [], []
         with self._errors():
-            ranked = self._nearest(query, _filter(query), query.limit)
-            found = {hit.id for hits in ranked for hit in hits}
-            if not found:
-                return []
-            only_found = edge.Filter(must=[edge.HasIdCondition(found)])
-            by_dense, by_sparse = self._nearest(query, only_found, len(found))
-        chunks = self._chunks(found)
-        bm25 = {hit.id: hit.score for hit in by_sparse}
-        cosines = ((hit.id, hit.score) for hit in by_dense)
-        return [
-            Candidate(chunks[chunk_id], cosine, bm25.get(chunk_id, 0.0))
-            for chunk_id, cosine in cosines
-        ]
+            found = self._engine.query_batch(query.scoring(by_dense, by_words))
+        return found[0] if by_dense else [], found[-1] if by_words else []
 
-    def fetch(self, chunk_ids: Sequence[UUID]) -> list[Chunk]:
+    def fetch(self, ids: Sequence[PointId]) -> list[Chunk]:
         """Return the chunks with these ids, in the order asked for."""
-        chunks = self._chunks({*chunk_ids})
-        return [chunks[chunk_id] for chunk_id in chunk_ids if chunk_id in chunks]
+        chunks = self._chunks({*ids})
+        return [chunks[stored_as] for stored_as in ids if stored_as in chunks]
 
-    def reading_order(self, document_id: UUID | None) -> list[UUID]:
-        """Return the chunk ids of one document, or of all, each document's in order."""
+    def reading_order(self, document_id: UUID | None) -> list[PointId]:
+        """Return the point ids of one document, or of all, each document's in order."""
         documents = [] if document_id is None else [document_id]
         records = self._records(documents, payload=[DOCUMENT, POSITION], vectors=False)
-        return in_reading_order((UUID(str(record.id)), record.payload) for record in records)
+        return in_reading_order((record.id, record.payload) for record in records)
 
     def points(self, document_ids: Sequence[UUID]) -> list[IndexedPoint]:
         """Return the points of these documents."""
@@ -189,8 +189,8 @@ class Shard:
             known = {i: self._remembered[i] for i in ids if i in self._remembered}
         missing = [i for i in ids if i not in known]
         with self._errors():
-            records = self._engine.retrieve(missing, with_payload=True, with_vector=False)
-        read = {record.id: to_chunk(record.payload) for record in records}
+            records = self._engine.retrieve(missing, with_payload=True, with_vector=[SPARSE])
+        read = {record.id: to_chunk(record.payload, _terms(record).indices) for record in records}
         with self._remembering:
             self._remembered |= read
             surplus = max(0, len(self._remembered) - _REMEMBERED)
@@ -199,20 +199,11 @@ class Shard:
         return known | read
 
     def _nearest(
-        self, query: SearchQuery, only: edge.Filter | None, limit: int
-    ) -> list[list[edge.ScoredPoint]]:
-        dense = edge.Query.Nearest(query.dense.tolist(), using=DENSE)
-        sparse = edge.Query.Nearest(
-            edge.SparseVector(list(query.sparse.indices), list(query.sparse.values)), using=SPARSE
-        )
-        return self._engine.query_batch(
-            edge.QueryBatchRequest(
-                [
-                    edge.QueryRequest(limit=limit, query=vector, filter=only)
-                    for vector in (dense, sparse)
-                ]
-            )
-        )
+        self, query: EngineQuery, only: edge.Filter | None, limit: int
+    ) -> tuple[Scored, Scored]:
+        with self._errors():
+            by_dense, by_words = self._engine.query_batch(query.batch(only, limit))
+        return by_dense, by_words
 
     def _records(
         self, document_ids: Sequence[UUID], payload: bool | list[str], vectors: bool
@@ -264,11 +255,15 @@ def _growth(points: Sequence[IndexedPoint]) -> Growth:
     )
 
 
-def _config(dimensions: int) -> edge.EdgeConfig:
+def _config(dimensions: int, form: int) -> edge.EdgeConfig:
     """Without a log of writes many processes can hold a sealed folder open at once."""
     return edge.EdgeConfig(
         vectors={DENSE: edge.EdgeVectorParams(dimensions, edge.Distance.Cosine)},
-        sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
+        sparse_vectors={
+            SPARSE: edge.EdgeSparseVectorParams(
+                modifier=edge.Modifier.Idf if form == OLD_FORMAT else None
+            )
+        },
         max_search_threads=1,
         wal_enabled=False,
     )
@@ -283,17 +278,10 @@ def _vectors(point: IndexedPoint) -> dict[str, Any]:
 
 def _point(record: edge.Record) -> IndexedPoint:
     vectors: Any = record.vector
-    sparse = vectors.get(SPARSE)
-    terms = ascending(sparse.indices, sparse.values) if sparse else NO_TERMS
-    return to_point(record.payload, vectors[DENSE], terms)
+    return to_point(record.payload, vectors[DENSE], _terms(record), record.id)
 
 
-def _filter(query: SearchQuery) -> edge.Filter | None:
-    conditions: list[edge.ConditionType] = []
-    if query.section_ids:
-        sections = edge.MatchAny(list(query.section_ids))
-        conditions.append(edge.FieldCondition(SECTIONS, sections))
-    if query.document_id is not None:
-        document = edge.MatchValue(str(query.document_id))
-        conditions.append(edge.FieldCondition(DOCUMENT, document))
-    return edge.Filter(must=conditions) if conditions else None
+def _terms(record: edge.Record) -> SparseVector:
+    vectors: Any = record.vector
+    sparse = (vectors or {}).get(SPARSE)
+    return ascending(sparse.indices, sparse.values) if sparse else NO_TERMS

@@ -27,6 +27,18 @@ class TermStatistics:
         terms, frequencies = np.unique(np.concatenate(ids), return_counts=True)
         return cls(len(ids), terms, frequencies.astype(np.uint32))
 
+    def changed(self, added: Self, removed: Self) -> Self:
+        """Return the statistics after some chunks were added and others went."""
+        terms = np.concatenate([self.terms, added.terms, removed.terms])
+        counts = [self.frequencies, added.frequencies, removed.frequencies]
+        signs = [np.full(len(part), sign) for part, sign in zip(counts, (1, 1, -1), strict=True)]
+        known, places = np.unique(terms, return_inverse=True)
+        weights = np.concatenate(counts) * np.concatenate(signs)
+        totals = np.bincount(places, weights, len(known)).astype(np.int64)
+        left = totals > 0
+        chunks = self.chunks + added.chunks - removed.chunks
+        return type(self)(chunks, known[left], totals[left].astype(np.uint32))
+
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Return what `to_bytes` wrote."""

@@ -1,15 +1,18 @@
 """Cuts a parsed document into passages of about 200 tokens, each inside one section."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 
-from core.ingestion.document import Block, BlockKind, ParsedDocument
+from core.ingestion.document import Block, BlockKind, BlockRole, ParsedDocument
+from core.ingestion.roles import with_roles
 from core.markdown.blocks import lines_of
 from core.markdown.code import code_in
 from core.markdown.spans import code_spans
 from core.markdown.writing import code_span
+from core.models import ChunkBlock
 from core.text.sentences import sentence_spans
 from core.text.tokens import count_tokens
 
@@ -22,6 +25,7 @@ SMALLEST_TOKENS = 40
 
 _INDENT = "   "
 """In front of an item or a paragraph, for each item that it lies in."""
+_ORDERED = re.compile(r"\s*(?:\d{1,4}|[A-Za-z])[.)]\s")
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t:|-]*-[ \t:|-]*\|?[ \t]*$")
 
 
@@ -45,6 +49,7 @@ class Passage:
     char_end: int
     token_count: int
     locator: dict[str, int] = field(default_factory=dict)
+    blocks: tuple[ChunkBlock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +64,11 @@ class ChunkedDocument:
 def chunk_document(document: ParsedDocument) -> ChunkedDocument:
     """Return the document's text and its passages in reading order.
 
-    A passage never crosses a heading. Fences, tables and formulas of up to 440 tokens stay
-    whole; a longer fence is cut at blank lines and fenced again, a longer table is cut
+    A passage never crosses a heading. Lists, fences, tables and formulas of up to 440 tokens
+    stay whole; a longer fence is cut at blank lines and fenced again, a longer table is cut
     between rows and repeats its header row.
     """
-    sections = tuple(split_sections(document.blocks))
+    sections = tuple(_with_roles(split_sections(document.blocks)))
     text: list[str] = []
     passages: list[Passage] = []
     position = 0
@@ -71,7 +76,7 @@ def chunk_document(document: ParsedDocument) -> ChunkedDocument:
         if section.path and section.path[-1]:
             text.append(section.path[-1] + "\n\n")
             position += len(text[-1])
-        for group in _pack([part for block in section.blocks for part in _fit(block)]):
+        for group in _pack(_whole_lists([p for block in section.blocks for p in _fit(block)])):
             content = _join(group)
             passages.append(_passage(section, group, content, position))
             text.append(content + "\n\n")
@@ -100,24 +105,74 @@ def split_sections(blocks: Sequence[Block]) -> Iterator[Section]:
         yield Section(tuple(title for _, title in stack), anchor, tuple(body))
 
 
+def _with_roles(sections: Iterable[Section]) -> Iterator[Section]:
+    for number, section in enumerate(sections):
+        leads = not number and not section.path and "page" in _locator_of(section.blocks)
+        heading = section.path[-1] if section.path else ""
+        yield replace(section, blocks=tuple(with_roles(section.blocks, heading, leads=leads)))
+
+
+def _locator_of(blocks: Sequence[Block]) -> Mapping[str, int]:
+    return blocks[0].locator if blocks else {}
+
+
 def _passage(section: Section, group: Sequence[Block], content: str, position: int) -> Passage:
     locator = dict(group[0].locator)
     if "line_end" in group[-1].locator:
         locator["line_end"] = group[-1].locator["line_end"]
     return Passage(
-        section, content, position, position + len(content), count_tokens(content), locator
+        section,
+        content,
+        position,
+        position + len(content),
+        count_tokens(content),
+        locator,
+        tuple(sorted(_blocks(group), key=lambda block: (block.start, block.end))),
     )
 
 
-def _pack(parts: Sequence[Block]) -> Iterator[list[Block]]:
+def _whole_lists(parts: Sequence[Block]) -> list[list[Block]]:
+    """Return the parts, each by itself or with the other items of its list where these fit."""
+    runs: list[list[Block]] = []
+    for part in parts:
+        if runs and _goes_on(runs[-1], part):
+            runs[-1].append(part)
+        else:
+            runs.append([part])
+    return [
+        group
+        for run in runs
+        for group in ([run] if _size(run) <= LARGEST_WHOLE_TOKENS else [[part] for part in run])
+    ]
+
+
+def _goes_on(run: Sequence[Block], part: Block) -> bool:
+    """Return whether a part is of the list that the parts before it are of."""
+    first = run[0]
+    if first.kind is not BlockKind.LIST_ITEM or not part.level:
+        return False
+    if part.kind is BlockKind.LIST_ITEM and part.level <= first.level:
+        return part.level == first.level and _is_ordered(part) == _is_ordered(first)
+    return part.kind in {BlockKind.LIST_ITEM, BlockKind.PARAGRAPH}
+
+
+def _is_ordered(item: Block) -> bool:
+    return _ORDERED.match(item.text) is not None
+
+
+def _size(parts: Sequence[Block]) -> int:
+    return sum(count_tokens(part.text) for part in parts)
+
+
+def _pack(runs: Sequence[Sequence[Block]]) -> Iterator[list[Block]]:
     """Group neighbouring parts into passages of like size near the target."""
-    sizes = [count_tokens(part.text) for part in parts]
+    sizes = [_size(run) for run in runs]
     passages = max(1, round(sum(sizes) / TARGET_TOKENS))
     target = sum(sizes) / passages
     group: list[Block] = []
     filled = 0
     left = sum(sizes)
-    for part, size in zip(parts, sizes, strict=True):
+    for run, size in zip(runs, sizes, strict=True):
         over = filled + size - target
         too_large = filled + size > LARGEST_TOKENS and filled >= SMALLEST_TOKENS
         if (
@@ -127,20 +182,65 @@ def _pack(parts: Sequence[Block]) -> Iterator[list[Block]]:
         ):
             yield group
             group, filled = [], 0
-        group.append(part)
+        group.extend(run)
         filled += size
         left -= size
     if group:
         yield group
 
 
+def _blocks(group: Sequence[Block]) -> Iterator[ChunkBlock]:
+    """Yield what of a passage is more than prose, and what is no text that answers."""
+    spans = _spans(group)
+    for kinds in (_layouts(group), [_role(block) for block in group]):
+        for kind, run in groupby(enumerate(kinds), key=itemgetter(1)):
+            numbers = [number for number, _ in run]
+            if kind is not None:
+                yield ChunkBlock(kind[0], spans[numbers[0]][0], spans[numbers[-1]][1])
+
+
+def _layouts(group: Sequence[Block]) -> list[tuple[str, int] | None]:
+    """Return the layout of each block, of a list's items the same; None: it is prose."""
+    layouts: list[tuple[str, int] | None] = []
+    first = 0
+    for number, block in enumerate(group):
+        if layouts and layouts[-1] and _goes_on(group[first:number], block):
+            layouts.append(layouts[-1])
+            continue
+        first = number
+        if block.kind is BlockKind.LIST_ITEM:
+            layouts.append(("ordered_list" if _is_ordered(block) else "list", number))
+        elif block.kind in {BlockKind.CODE, BlockKind.TABLE, BlockKind.FORMULA}:
+            layouts.append((block.kind.value, number))
+        else:
+            layouts.append(None)
+    return layouts
+
+
+def _role(block: Block) -> tuple[str, int] | None:
+    return None if block.role is BlockRole.TEXT else (block.role.value, 0)
+
+
 def _join(group: Sequence[Block]) -> str:
     """Put the parts together: list items on lines of their own, the rest apart."""
     text = _indented(group[0])
     for before, after in pairwise(group):
-        in_list = before.kind is after.kind is BlockKind.LIST_ITEM
-        text += ("\n" if in_list else "\n\n") + _indented(after)
+        text += _glue(before, after) + _indented(after)
     return text
+
+
+def _glue(before: Block, after: Block) -> str:
+    return "\n" if before.kind is after.kind is BlockKind.LIST_ITEM else "\n\n"
+
+
+def _spans(group: Sequence[Block]) -> list[tuple[int, int]]:
+    """Return where each part is in the text that `_join` makes."""
+    spans, end = [(0, len(_indented(group[0])))], len(_indented(group[0]))
+    for before, after in pairwise(group):
+        start = end + len(_glue(before, after))
+        end = start + len(_indented(after))
+        spans.append((start, end))
+    return spans
 
 
 def _indented(block: Block) -> str:

@@ -16,6 +16,17 @@ class BlockKind(StrEnum):
     FORMULA = "formula"
 
 
+class BlockRole(StrEnum):
+    """What a block is for: only text answers questions."""
+
+    TEXT = "text"
+    EXERCISE = "exercise"
+    CAPTION = "caption"
+    NAVIGATION = "navigation"
+    BOILERPLATE = "boilerplate"
+    FRONT_MATTER = "front_matter"
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """One paragraph, list item, table, fence, formula or heading.
@@ -35,6 +46,10 @@ class Block:
     locator: Mapping[str, int] = field(default_factory=dict)
     """Where it stood in the source, counted from 1: `page`, `slide`, `cell`,
     or `line_start` and `line_end` (inclusive)."""
+    role: BlockRole = BlockRole.TEXT
+    """As its markup says; else it is told by where the block stands."""
+    linked: float = 0.0
+    """The share of its letters that stand in links, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,10 @@ class CourseDocument:
 
 
 def course_document(
-    course: Course, place: Placement, parsed: ParsedDocument, fingerprint: str
+    course: Course,
+    place: Placement,
+    parsed: ParsedDocument,
+    fingerprint: str,
 ) -> CourseDocument:
     """Return the document as a part of the course.
 
@@ -115,6 +118,7 @@ def _chunks(
             char_start=passage.char_start,
             char_end=passage.char_end,
             metadata=passage.locator,
+            blocks=passage.blocks,
         )
 
 

@@ -59,6 +59,7 @@ from core.models.remembering import (
 )
 from core.models.retrieving import (
     Chunk,
+    ChunkBlock,
     ChunkState,
     EvidenceSignals,
     QuoteLocation,
@@ -86,6 +87,7 @@ __all__ = [
     "AgentToolCall",
     "AnswerLength",
     "Chunk",
+    "ChunkBlock",
     "ChunkState",
     "Citation",
     "ContextMode",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, NamedTuple, Self
 from uuid import UUID
 
 from pydantic import Field, model_validator
@@ -27,6 +27,17 @@ class ChunkState(StrEnum):
     RETRIEVED = "RETRIEVED"
     VALIDATED = "VALIDATED"
     RETURNED = "RETURNED"
+
+
+class ChunkBlock(NamedTuple):
+    """A part of a chunk that is more than prose."""
+
+    kind: str
+    """`list`, `ordered_list`, `table`, `formula` or `code`; or what is no text that answers:
+    `exercise`, `caption`, `navigation`, `boilerplate` or `front_matter`."""
+    start: int
+    end: int
+    """Its span in the chunk's text."""
 
 
 class Chunk(Model):
@@ -56,10 +67,15 @@ class Chunk(Model):
     """`content_text` is the document's text from `char_start` up to `char_end`."""
     metadata: Mapping[str, int | str] = Field(default_factory=dict)
     """`page`, `slide`, `cell` or `line_start` and `line_end`, counted from 1."""
+    blocks: tuple[ChunkBlock, ...] = Field(default=(), exclude=True, repr=False)
+    """In the order in which they begin; a list, table, formula or code that fits is whole."""
     sentences: tuple[tuple[int, int], ...] = Field(default=(), exclude=True, repr=False)
     """The spans of its sentences in `content_text`; none in a course of an older format."""
     sentence_vectors: bytes = Field(default=b"", exclude=True, repr=False)
     """One vector a sentence, see `core.embeddings.sentences`; empty: there are none."""
+
+    terms: tuple[int, ...] = Field(default=(), exclude=True, repr=False)
+    """The ids of the words in it and its headings, as the index has them; empty: not known."""
 
     @model_validator(mode="after")
     def _spans_are_ordered(self) -> Self:
@@ -78,6 +94,11 @@ class RetrievedChunk(Chunk):
     questions that the book answers. It is a mark on a scale, not a probability."""
     retrieved_at: PastTime = Field(default_factory=now)
     state: ChunkState = ChunkState.RETRIEVED
+
+    def told(self) -> Self:
+        """Return the chunk as an answer has it, without what only a search needs."""
+        nothing = {"blocks": (), "sentences": (), "sentence_vectors": b"", "terms": ()}
+        return self.model_copy(update=nothing)
 
     def advance(self, state: ChunkState) -> Self:
         """Return the chunk one step further; any other step raises ValueError."""

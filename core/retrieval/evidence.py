@@ -35,8 +35,8 @@ class Sentence:
     terms: tuple[int, ...]
 
 
-Reading = Callable[[str], Sequence[Sentence]]
-"""The sentences of a text, at least one."""
+Reading = Callable[[str, tuple[tuple[int, int], ...], int], Sequence[Sentence]]
+"""The sentences of a text, at least one, by their spans where these are known, and its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,20 @@ def select_evidence(
     return taken
 
 
-def read_sentences(text: str, terms: Terms) -> tuple[Sentence, ...]:
-    """Return the sentences of a text in order; all of it as one where there is none."""
+def read_sentences(
+    text: str, known: tuple[tuple[int, int], ...] = (), tokens: int = 0, *, terms: Terms
+) -> tuple[Sentence, ...]:
+    """Return the sentences of a text in order; all of it as one where there is none.
+
+    Args:
+        known: Their spans, where the index has them; each has its share of the `tokens` then.
+    """
+    if known:
+        each = tokens / max(1, len(text))
+        return tuple(
+            Sentence(Span(start, end), round(each * (end - start)), tuple(terms(text[start:end])))
+            for start, end in known
+        )
     spans = sentence_spans(text) or [Span(0, len(text))]
     pieces = [text[start:end] for start, end in spans]
     return tuple(
@@ -132,7 +144,7 @@ def _best_run(
     A run's value is the sum over the question's terms of weight x (1 - 2 ** -occurrences):
     a second mention is worth half the first. A single sentence may exceed `limit`.
     """
-    sentences = reading(chunk.content_text)
+    sentences = reading(chunk.content_text, chunk.sentences, chunk.token_count)
     sizes = [sentence.tokens for sentence in sentences]
     hits = [[term for term in sentence.terms if term in weights] for sentence in sentences]
     best, best_value = (0, 1), -1.0

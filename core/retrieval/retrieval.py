@@ -1,6 +1,6 @@
 """What a search gives: the chunks, what to read of them, and how well they fit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -119,14 +119,38 @@ def from_section(
     )
 
 
-def retrieved(chunk: Chunk, score: float) -> RetrievedChunk:
-    """Return the chunk as found, with its score."""
+def retrieved(chunk: Chunk, score: float, generation: UUID | None = None) -> RetrievedChunk:
+    """Return the chunk as found, with its score; `generation`: the edition that shows it."""
     return RetrievedChunk.model_construct(
-        **chunk.__dict__,
+        **{**chunk.__dict__, "generation": generation or chunk.generation},
         similarity_score=score,
         retrieved_at=now(),
         state=ChunkState.RETRIEVED,
     )
+
+
+class Usable(Mapping[UUID, RetrievedChunk]):
+    """Chunks that may be used, by id; each is made what it is returned as once it is."""
+
+    def __init__(self, chunks: Iterable[tuple[Chunk, float]], generation: UUID) -> None:
+        """Take chunks with their scores, best first, of an edition."""
+        self._scored = {chunk.chunk_id: (chunk, score) for chunk, score in chunks}
+        self._generation = generation
+        self._made: dict[UUID, RetrievedChunk] = {}
+
+    def __getitem__(self, chunk_id: UUID) -> RetrievedChunk:
+        if chunk_id not in self._made:
+            self._made[chunk_id] = retrieved(*self._scored[chunk_id], self._generation)
+        return self._made[chunk_id]
+
+    def __contains__(self, chunk_id: object) -> bool:
+        return chunk_id in self._scored
+
+    def __iter__(self) -> Iterator[UUID]:
+        return iter(self._scored)
+
+    def __len__(self) -> int:
+        return len(self._scored)
 
 
 def whole(chunk: RetrievedChunk) -> Excerpt:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Self
 from uuid import UUID
 
@@ -24,19 +25,20 @@ from core.models import (
     RetrievedChunk,
 )
 from core.retrieval.evidence import Excerpt, select_evidence
+from core.retrieval.finding import find
 from core.retrieval.followups import query_texts, stands_without_quote
 from core.retrieval.locating import QuoteLocator
-from core.retrieval.ranking import rank
+from core.retrieval.reading import EditionReader
 from core.retrieval.recent import Recent
 from core.retrieval.references import SectionReference
-from core.retrieval.retrieval import Retrieval, from_section, retrieved, whole
+from core.retrieval.retrieval import Retrieval, Usable, from_section, whole
 from core.retrieval.scoring import (
     BY_WORDS,
     USABLE,
-    ScoredChunk,
-    score_leading,
+    score_all,
     signals_of,
     term_weights,
+    weighted,
 )
 from core.retrieval.section_reading import SectionReader, excerpts_of
 from core.retrieval.sections import resolve_section
@@ -88,6 +90,7 @@ class Retriever:
         self._embedder_for = embedder_for
         self._encoder_for = encoder_for
         self._shelves: Recent[Shelf] = Recent(_EDITIONS_IN_MEMORY)
+        self._reader = EditionReader(index)
         self._quotes = QuoteLocator(index)
         self._sections = SectionReader(catalogue, index)
 
@@ -108,12 +111,12 @@ class Retriever:
                 question's words are searched then.
         """
         question = _Question(asked, earlier, time.perf_counter())
-        shelf = await self._shelf(course_id)
+        shelf = await self.shelf(course_id)
         try:
             return await self._search(shelf, question)
         except VectorIndexError:
             # The edition may have been replaced, and its collection dropped, in mid-search.
-            fresh = await self._shelf(course_id)
+            fresh = await self.shelf(course_id, lately=False)
             if fresh.edition.generation == shelf.edition.generation:
                 raise
             return await self._search(fresh, question)
@@ -127,7 +130,7 @@ class Retriever:
             UnknownSection, ConfigurationError, VectorIndexError, StoreError: as `retrieve`.
         """
         started = time.perf_counter()
-        shelf = await self._shelf(course_id)
+        shelf = await self.shelf(course_id)
         named = await self._sections.find(shelf.edition, references, asked.section_filter)
         if named is None:
             return None
@@ -135,7 +138,7 @@ class Retriever:
             chunks = await self._sections.chunks(shelf.edition, named)
         except VectorIndexError:
             return None  # the search knows what to do when the edition was replaced
-        ours = [chunk for chunk in chunks if shelf.holds(chunk)]
+        ours = shelf.on_site(chunks)
         if named.sections and not ours:  # a heading without text
             return None
         text = excerpts_of(ours, named.paragraph, 2 * asked.top_k)
@@ -147,7 +150,7 @@ class Retriever:
         return replace(
             from_section(named.name, named.paragraph, text, took_ms),
             context=RetrievalContext(
-                collection_name=shelf.edition.collection,
+                collection_name=shelf.names,
                 top_k=asked.top_k,
                 similarity_threshold=asked.score_threshold,
                 filters={"section_ids": tuple(s.section_id for s in named.sections)},
@@ -160,27 +163,32 @@ class Retriever:
         )
 
     async def _document(self, shelf: Shelf, document_id: UUID) -> list[Chunk]:
-        chunks = self._index.scroll(shelf.edition.collection, document_id=document_id)
-        return [chunk async for chunk in chunks if shelf.holds(chunk)]
+        chunks = await self._reader.document(shelf.edition, document_id)
+        return shelf.on_site(chunks)
 
-    async def _shelf(self, course_id: str) -> Shelf:
-        edition = await self._catalogue.live(course_id)
+    async def shelf(self, course_id: str, *, lately: bool = True) -> Shelf:
+        """Return the live edition, or with `lately` the one that was live a second ago."""
+        catalogue = self._catalogue
+        live = catalogue.lately_live if lately else catalogue.live
+        edition = await live(course_id)
         if edition is None:
             raise ConfigurationError(
                 f"The course {course_id} has no text yet: run 'glossator ingest' first."
             )
         if (known := self._shelves.get(edition.generation)) is not None:
             return known
-        course = await self._catalogue.course(course_id)
-        terms = await self._catalogue.term_statistics(edition.generation)
-        if course is None or terms is None:  # replaced between two reads
-            return await self._shelf(course_id)
+        course = await catalogue.course(course_id)
+        terms = await catalogue.term_statistics(edition.generation)
+        outlines = await catalogue.outlines(edition)
+        if course is None or terms is None or outlines is None:  # replaced between two reads
+            return await self.shelf(course_id, lately=False)
         shelf = Shelf.opened(
             course,
             edition,
             self._embedder_for(edition.embedding_model),
             TermStatistics.from_bytes(terms),
             self._encoder_for(course.language),
+            outlines,
         )
         return self._shelves.add(edition.generation, shelf)
 
@@ -195,22 +203,30 @@ class Retriever:
                 raise VectorIndexError(f"edition {edition.generation} was replaced")
             section_ids = resolve_section(asked.section_filter, sections)
             section = next(s.title for s in sections if s.section_id == section_ids[0])
-        location, quoted = await self._quotes.locate(edition, asked.selected_text)
-        without_quote = stands_without_quote(asked, location)
+        quoted = await self._quotes.locate(shelf, asked.selected_text)
+        without_quote = stands_without_quote(asked, quoted.location)
         texts = (
             [asked.query_text] if without_quote else query_texts(asked, question.earlier, section)
         )
         dense = await _direction(shelf.embedder, texts)
         by_words = not dense.any()
         sparse = _mean([shelf.encoder.query(text) for text in texts])
-        query = SearchQuery(dense, sparse, section_ids, limit=CANDIDATES)
-        candidates = await self._index.search(edition.collection, query)
-        ranking = rank([c for c in candidates if shelf.holds(c.chunk)])
-        weights = term_weights(shelf.terms, sparse)
+        words = weighted(shelf.terms, sparse)
+        query = SearchQuery(dense, sparse, words, section_ids, limit=CANDIDATES)
+        found = await find(self._index, shelf, query)
+        ranking = found.leading
+        weights = term_weights(words)
         scale = BY_WORDS if by_words else shelf.scale
-        scored = score_leading(ranking, scale, weights, shelf.terms_of)
-        usable = _usable(scored, asked.score_threshold)
-        best = list(usable.values())[: asked.top_k]
+        scored = score_all(ranking, scale, weights, shelf.terms_of)
+        usable = Usable(
+            (
+                (one.ranked.candidate.chunk, one.score)
+                for one in scored
+                if one.score >= asked.score_threshold
+            ),
+            edition.generation,
+        )
+        best = [usable[chunk_id] for chunk_id in islice(usable, asked.top_k)]
         evidence = select_evidence(
             ranking,
             usable,
@@ -221,34 +237,35 @@ class Retriever:
         if read_steps_asked(asked.query_text):
             read = partial(self._document, shelf)
             evidence = await with_whole_lists(evidence, shelf.course.language, read)
-        around = await self._quotes.around(edition, quoted)
         output = RetrievalToolOutput(
-            retrieved_chunks=tuple(_unique([*quoted, *best])),
+            retrieved_chunks=tuple(_unique([*quoted.chunks, *best])),
             query_embedding=tuple(dense.tolist()),
             search_time_ms=(time.perf_counter() - question.started) * 1_000,
-            total_candidates=len(candidates),
+            total_candidates=found.size,
             success=True,
         )
         return Retrieval(
             output=output,
             context=RetrievalContext(
-                collection_name=edition.collection,
+                collection_name=shelf.names,
                 top_k=asked.top_k,
                 similarity_threshold=asked.score_threshold,
                 filters={"section_ids": section_ids} if section_ids else {},
                 search_params={"candidates": CANDIDATES},
             ),
-            evidence=_merged(around, evidence),
+            evidence=_merged(quoted.around, evidence),
             signals=signals_of(scored, len(weights)),
             language=shelf.course.language,
             generation=edition.generation,
-            quote_location=location,
-            quoted_chunks=tuple(quoted),
+            quote_location=quoted.location,
+            quoted_chunks=quoted.chunks,
             without_quote=without_quote,
             section=section,
-            documents=tuple(dict.fromkeys(r.candidate.chunk.source_file for r in ranking)),
-            nearest_sections=_headings(r.candidate.chunk for r in ranking),
-            near_sections=_headings(_usable(scored, USABLE).values()),
+            documents=found.files,
+            nearest_sections=_headings(one.candidate.chunk for one in ranking),
+            near_sections=_headings(
+                one.ranked.candidate.chunk for one in scored if one.score >= USABLE
+            ),
             by_words=by_words,
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
@@ -284,12 +301,6 @@ def _mean(vectors: Sequence[SparseVector]) -> SparseVector:
             total[index] = total.get(index, 0.0) + value / len(vectors)
     indices = tuple(sorted(total))
     return SparseVector(indices, tuple(total[index] for index in indices))
-
-
-def _usable(scored: Sequence[ScoredChunk], threshold: float) -> dict[UUID, RetrievedChunk]:
-    """Return the chunks whose score reaches the threshold, in the ranking's order."""
-    chunks = [(s.ranked.candidate.chunk, s.score) for s in scored if s.score >= threshold]
-    return {chunk.chunk_id: retrieved(chunk, score) for chunk, score in chunks}
 
 
 def _headings(chunks: Iterable[Chunk]) -> tuple[str, ...]:

@@ -4,10 +4,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.index.base import Candidate, SparseVector
 from core.index.terms import TermStatistics
 from core.models import Chunk, EvidenceSignals
-from core.retrieval.ranking import RankedChunk
+from core.retrieval.ranking import Ranked, RankedChunk
 
 USABLE = 0.3
 """The mark that 98 % of relevant retrieved chunks reach: below it, a chunk is not used."""
@@ -81,13 +83,15 @@ def scale_for(embedding_model: str) -> ScoreScale:
     return _SCALES.get(embedding_model, BY_WORDS)
 
 
-def term_weights(statistics: TermStatistics, question: SparseVector) -> dict[int, float]:
-    """Return how much each term of the question counts: its rarity times its weight."""
-    rarity = statistics.rarity(question.indices)
-    return {
-        term: float(rare) * value
-        for term, rare, value in zip(question.indices, rarity, question.values, strict=True)
-    }
+def term_weights(words: SparseVector) -> dict[int, float]:
+    """Return how much each word of the question counts, as `weighted` gives them."""
+    return dict(zip(words.indices, words.values, strict=True))
+
+
+def weighted(statistics: TermStatistics, question: SparseVector) -> SparseVector:
+    """Return the question's words weighed by their rarity in the course."""
+    values = statistics.rarity(question.indices) * np.asarray(question.values)
+    return SparseVector(question.indices, tuple(values.tolist()))
 
 
 def raw_evidence(candidate: Candidate, weights: Mapping[int, float], terms: Terms) -> RawEvidence:
@@ -95,7 +99,7 @@ def raw_evidence(candidate: Candidate, weights: Mapping[int, float], terms: Term
     total = sum(weights.values())
     if not total:
         return RawEvidence(candidate.cosine, 0.0, 0.0)
-    held = set(terms(_text_of(candidate.chunk)))
+    held = set(candidate.chunk.terms or terms(_text_of(candidate.chunk)))
     return RawEvidence(
         cosine=candidate.cosine,
         bm25=min(1.0, candidate.bm25 / (total * _LARGEST_TERM_WEIGHT)),
@@ -117,18 +121,23 @@ class ScoredChunk:
     """The `similarity_score`."""
 
 
-def score_leading(
-    ranking: Sequence[RankedChunk], scale: ScoreScale, weights: Mapping[int, float], terms: Terms
-) -> list[ScoredChunk]:
-    """Return the chunks that matter, with their scores, in the ranking's order.
+def leading(ranking: Sequence[Ranked]) -> list[Ranked]:
+    """Return the chunks that matter, in the ranking's order.
 
     The head of a ranking shows one chunk a document; the chunks that are best by their own
-    merit are scored as well, so that a leading document can give a second one.
+    merit are taken as well, so that a leading document can give a second one.
     """
     by_merit = sorted(range(len(ranking)), key=lambda place: -ranking[place].score)
     places = {*range(min(_LEADING, len(ranking))), *by_merit[:_LEADING]}
+    return [ranking[place] for place in sorted(places)]
+
+
+def score_all(
+    ranking: Sequence[RankedChunk], scale: ScoreScale, weights: Mapping[int, float], terms: Terms
+) -> list[ScoredChunk]:
+    """Return the chunks with their scores, in the same order."""
     scored = []
-    for ranked in (ranking[place] for place in sorted(places)):
+    for ranked in ranking:
         evidence = raw_evidence(ranked.candidate, weights, terms)
         scored.append(ScoredChunk(ranked, evidence, scale.score(evidence)))
     return scored

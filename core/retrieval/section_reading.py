@@ -9,6 +9,7 @@ from core.catalogue import Catalogue, Edition, SectionRecord
 from core.index.base import VectorIndex
 from core.models import Chunk
 from core.retrieval.evidence import BUDGET, Excerpt
+from core.retrieval.reading import EditionReader
 from core.retrieval.references import SectionReference
 from core.retrieval.retrieval import retrieved, whole
 from core.retrieval.section_numbers import read_number
@@ -41,7 +42,7 @@ class SectionReader:
 
     def __init__(self, catalogue: Catalogue, index: VectorIndex) -> None:
         self._catalogue = catalogue
-        self._index = index
+        self._reader = EditionReader(index)
 
     async def find(
         self, edition: Edition, references: Sequence[SectionReference], limited_to: str | None
@@ -74,9 +75,7 @@ class SectionReader:
             chunk
             for document in documents
             if document.source_file in files or document.module in modules
-            async for chunk in self._index.scroll(
-                edition.collection, document_id=document.document_id
-            )
+            async for chunk in self._reader.scroll(edition, document.document_id)
             if any(
                 holds(section, chunk.source_file, chunk.headings, chunk.module_name)
                 for section in named.sections

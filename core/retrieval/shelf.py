@@ -1,20 +1,21 @@
 """An edition of a course, opened for reading."""
 
-import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Self
 
 from core.catalogue import Edition
 from core.embeddings.base import Embedder
+from core.index.base import Part
+from core.index.outline import Outline
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.models import Chunk, Course, is_on_site
 from core.retrieval.evidence import Reading, Terms, read_sentences
+from core.retrieval.reading import is_of
 from core.retrieval.scoring import ScoreScale, scale_for
 from core.text.courtesy import asked_plainly
-
-logger = logging.getLogger(__name__)
 
 _OF_THE_BOOK = 0.01
 """Part of a book's chunks that have a word which belongs to what the book is about."""
@@ -37,6 +38,12 @@ class Shelf:
     """`encoder.terms` with a memory, for texts that come up again: whole chunks."""
     sentences_of: Reading
     """The sentences of a chunk's text, remembered."""
+    parts: tuple[Part, ...]
+    """What is searched."""
+    outline: Outline | None
+    """Of all parts as of one; None in a course of an older format."""
+    starts: tuple[int, ...]
+    """Where each part begins in the outline."""
 
     @classmethod
     def opened(
@@ -46,9 +53,13 @@ class Shelf:
         embedder: Embedder,
         terms: TermStatistics,
         encoder: Bm25Encoder,
+        outlines: Sequence[bytes],
     ) -> Self:
         """Return the shelf with nothing remembered yet."""
         remember = lru_cache(_TEXTS_REMEMBERED)
+        joined = None
+        if all(outlines):
+            joined, starts = Outline.joined([Outline.from_bytes(data) for data in outlines])
         return cls(
             course=course,
             edition=edition,
@@ -58,7 +69,15 @@ class Shelf:
             encoder=encoder,
             terms_of=remember(encoder.terms),
             sentences_of=remember(partial(read_sentences, terms=encoder.terms)),
+            parts=tuple(Part(s.collection, s.hidden, s.format) for s in edition.segments),
+            outline=joined,
+            starts=tuple(starts) if joined else (),
         )
+
+    @property
+    def names(self) -> str:
+        """The collections that are searched, as an answer names them."""
+        return ", ".join(part.collection for part in self.parts)
 
     def plainly(self, question: str) -> str:
         """Return what is asked without the courtesy that is none of the book's own words."""
@@ -66,10 +85,14 @@ class Shelf:
             question, lambda words: self.terms.share(self.encoder.terms(words)) >= _OF_THE_BOOK
         )
 
-    def holds(self, chunk: Chunk) -> bool:
-        """Check once more, after the index, that a chunk is this course's and on its site."""
-        course = self.course
-        if chunk.course_id != course.course_id or chunk.generation != self.edition.generation:
-            logger.error("the index gave a chunk of %s for %s", chunk.course_id, course.course_id)
-            return False
-        return chunk.source_url is None or is_on_site(chunk.source_url, course.base_url)
+    def own(self, chunks: Iterable[Chunk]) -> list[Chunk]:
+        """Return the chunks that are the edition's and on its site.
+
+        Checked once more, after the index.
+        """
+        return self.on_site(chunk for chunk in chunks if is_of(self.edition, chunk))
+
+    def on_site(self, chunks: Iterable[Chunk]) -> list[Chunk]:
+        """Return the chunks that lie on the course's own site, or have no link."""
+        site = self.course.base_url
+        return [c for c in chunks if c.source_url is None or is_on_site(c.source_url, site)]

@@ -9,7 +9,7 @@ from sqlalchemy import JSON, ForeignKey, Text, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core.catalogue import CourseRow
+from core.catalogue_rows import CourseRow
 from core.database import Base, UtcDateTime, reading, writing
 
 _BATCH = 500

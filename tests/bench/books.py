@@ -98,7 +98,7 @@ async def collection_of(services: Services, book: Book) -> str:
     """Return the name of the book's live collection."""
     edition = await services.catalogue.live(book.name)
     assert edition is not None, f"{book.name} has not been ingested"
-    return edition.collection
+    return edition.segments[0].collection
 
 
 def collection_folder(services: Services, collection: str) -> Path:

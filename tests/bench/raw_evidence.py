@@ -9,12 +9,10 @@ import numpy.typing as npt
 from bot.wiring import Services
 from core.evaluation.questions import GoldQuestion
 from core.index.base import SearchQuery
-from core.index.sparse import Bm25Encoder
-from core.index.terms import TermStatistics
 from core.models import MAX_QUESTION
-from core.retrieval.ranking import rank
+from core.retrieval.finding import find
 from core.retrieval.retriever import CANDIDATES
-from core.retrieval.scoring import ScoredChunk, scale_for, score_leading, term_weights
+from core.retrieval.scoring import ScoredChunk, scale_for, score_all, term_weights, weighted
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,21 +31,17 @@ async def ask_book(
     opened: Services, course_id: str, questions: Sequence[GoldQuestion]
 ) -> list[Found]:
     """Return what the course holds about each question, in order."""
-    edition = await opened.catalogue.live(course_id)
-    assert edition is not None
-    terms = await opened.catalogue.term_statistics(edition.generation)
-    assert terms is not None
-    statistics, encoder = TermStatistics.from_bytes(terms), Bm25Encoder()
+    shelf = await opened.retriever.shelf(course_id)
     scale = scale_for(opened.local.name)
     found = []
     for question in questions:
         text = question.question[:MAX_QUESTION]
         dense = (await opened.local.embed_queries([text]))[0]
-        sparse = encoder.query(text)
-        query = SearchQuery(dense, sparse, limit=CANDIDATES)
-        ranking = rank(await opened.index.search(edition.collection, query))
-        weights = term_weights(statistics, sparse)
-        scored = score_leading(ranking, scale, weights, lambda t: encoder.query(t).indices)
+        sparse = shelf.encoder.query(text)
+        words = weighted(shelf.terms, sparse)
+        query = SearchQuery(dense, sparse, words, limit=CANDIDATES)
+        ranking = (await find(opened.index, shelf, query)).leading
+        scored = score_all(ranking, scale, term_weights(words), shelf.terms_of)
         found.append(_found(scored, question))
     return found
 

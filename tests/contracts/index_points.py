@@ -1,14 +1,15 @@
 """A synthetic course for the vector indexes, with an independent account of its scores."""
 
 from collections.abc import Sequence
-from math import log
+from dataclasses import replace
 from uuid import UUID, uuid5
 
 import numpy as np
 
 from core.embeddings.base import Vectors
-from core.index.base import IndexedPoint, SearchQuery
+from core.index.base import Candidate, IndexedPoint, Part, SearchQuery, VectorIndex
 from core.index.sparse import Bm25Encoder
+from core.index.terms import TermStatistics
 from core.models import Chunk
 
 DIMENSIONS = 16
@@ -58,28 +59,39 @@ def unit_vector(random: np.random.Generator) -> Vectors:
 
 def question(text: str = "supply and demand", seed: int = 9, **changes: object) -> SearchQuery:
     """Return a question with a random dense vector."""
-    dense = unit_vector(np.random.default_rng(seed))
-    return SearchQuery(dense=dense, sparse=ENCODER.query(text), **changes)  # type: ignore[arg-type]
+    dense, words = unit_vector(np.random.default_rng(seed)), ENCODER.query(text)
+    rarity = tuple(STATISTICS.rarity(words.indices).tolist())
+    weighted = replace(words, values=rarity)
+    return SearchQuery(dense=dense, sparse=words, weighted=weighted, **changes)  # type: ignore[arg-type]
+
+
+async def found_in(index: VectorIndex, query: SearchQuery, *parts: Part | str) -> list[Candidate]:
+    """Return what a search finds, with the chunks."""
+    searched = [Part(part) if isinstance(part, str) else part for part in parts]
+    found = []
+    for part, hits in zip(searched, await index.search(searched, query), strict=True):
+        chunks = await index.fetch(part.collection, hits.ids)
+        scores = zip(hits.cosines.tolist(), hits.bm25.tolist(), strict=True)
+        found += [Candidate(c, *own) for c, own in zip(chunks, scores, strict=True)]
+    return found
 
 
 def expected_scores(
     points: Sequence[IndexedPoint], query: SearchQuery
 ) -> dict[UUID, tuple[float, float]]:
     """Return each chunk's cosine and BM25 weight, computed by the book."""
-    weights = [dict(zip(p.sparse.indices, p.sparse.values, strict=True)) for p in points]
-    total = sum(1 for terms in weights if terms)
+    weights = dict(zip(query.weighted.indices, query.weighted.values, strict=True))
     scores = {}
-    for point, terms in zip(points, weights, strict=True):
-        bm25 = 0.0
-        for term in query.sparse.indices:
-            holders = sum(1 for other in weights if term in other)
-            bm25 += log((total - holders + 0.5) / (holders + 0.5) + 1) * terms.get(term, 0.0)
+    for point in points:
+        terms = zip(point.sparse.indices, point.sparse.values, strict=True)
+        bm25 = sum(weights.get(term, 0.0) * value for term, value in terms)
         scores[point.chunk.chunk_id] = (float(point.dense @ query.dense), bm25)
     return scores
 
 
 def _point(document: int, number: int, chunks: int, random: np.random.Generator) -> IndexedPoint:
     text = " ".join(random.choice(WORDS, size=12)) + "."
+    [words] = ENCODER.passages([text])
     chunk = Chunk(
         chunk_id=uuid5(GENERATION, f"{document}/{number}"),
         course_id="economics",
@@ -95,11 +107,19 @@ def _point(document: int, number: int, chunks: int, random: np.random.Generator)
         token_count=20,
         char_start=number * 100,
         char_end=number * 100 + len(text),
+        sentences=((0, len(text)),),
+        sentence_vectors=bytes(range(DIMENSIONS)),
+        terms=words.indices,
         metadata={"line_start": number + 1, "note": "Größe ≥ 1"},
     )
     return IndexedPoint(
         chunk=chunk,
         section_ids=(f"module-{document % 2}", f"chapter-{document}", f"{document}-{number % 2}"),
         dense=unit_vector(random),
-        sparse=ENCODER.passages([text])[0],
+        sparse=words,
+        number=document * chunks + number,
     )
+
+
+STATISTICS = TermStatistics.count([point.sparse.indices for point in course()])
+"""Of the book that `course` makes."""

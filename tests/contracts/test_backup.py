@@ -98,7 +98,7 @@ async def ingest(services: Services, folder: Path, files: Mapping[str, str] = BO
 async def chunks_of(services: Services) -> list[Any]:
     edition = await services.catalogue.live(COURSE.course_id)
     assert edition is not None
-    return [chunk async for chunk in services.index.scroll(edition.collection)]
+    return [chunk async for chunk in services.index.scroll(*edition.collections)]
 
 
 def installations(services: Services) -> InstallationStore:
@@ -336,6 +336,9 @@ async def test_a_backup_of_an_older_version_is_brought_up_to_date(
 
     def older(manifest: dict[str, Any]) -> None:
         manifest["revision"] = "0014"  # the last one without exchanges between people
+        later = {"editions", "segments", "documents", "sections"}  # which had other columns then
+        manifest["tables"] = [t for t in manifest["tables"] if t["name"] not in later]
+        manifest["editions"] = []
 
     path = rewritten(tmp_path / FILE, older)
     await restore(target, path, force=False)

@@ -1,6 +1,7 @@
 """The catalogue keeps its promises on every database."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -11,9 +12,18 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import core.catalogue
-from core.catalogue import Catalogue, DocumentRecord, Edition, SectionRecord
+from core.catalogue import (
+    Catalogue,
+    DocumentRecord,
+    Edition,
+    NewSegment,
+    SectionRecord,
+    Segment,
+)
+from core.catalogue_rows import Stored
 from core.database import create_engine
 from core.errors import StoreError
+from core.index.base import FORMAT
 from core.models import Course, now
 from tests.samples import EARLIER
 
@@ -26,7 +36,7 @@ def edition(course_id: str = "algorithms", **changes: object) -> Edition:
     made = Edition(
         generation=generation,
         course_id=course_id,
-        collection=f"{course_id}-{generation.hex}",
+        segments=(Segment(f"{course_id}-{generation.hex}", FORMAT, 7),),
         embedding_model="mini",
         dimensions=384,
         created_at=EARLIER,
@@ -69,6 +79,21 @@ def sections(count: int) -> list[SectionRecord]:
     ]
 
 
+async def publish(
+    catalogue: Catalogue,
+    live: Edition,
+    docs: Sequence[DocumentRecord],
+    parts: Sequence[SectionRecord],
+    terms: bytes = b"",
+) -> Edition | None:
+    """Publish an edition of one collection; all sections are of its first document."""
+    [name] = live.collections
+    own = [parts, *[()] * (len(docs) - 1)][: len(docs)]
+    order = [Stored(name, number) for number in range(len(docs))]
+    new = NewSegment(name, docs, own, b"outline")
+    return await catalogue.publish(live, [new], order, terms, b"words")
+
+
 @pytest.fixture
 async def catalogue(engine: AsyncEngine) -> Catalogue:
     catalogue = Catalogue(engine)
@@ -86,7 +111,7 @@ class TestCourses:
         self, catalogue: Catalogue
     ) -> None:
         live = edition()
-        await catalogue.publish(live, [], [])
+        await publish(catalogue, live, [], [])
         renamed = COURSE.model_copy(update={"title": "Algorithms, 2nd ed.", "base_url": None})
         await catalogue.save_course(renamed)
         assert await catalogue.courses() == [(renamed, live)]
@@ -94,14 +119,14 @@ class TestCourses:
     async def test_courses_are_listed_by_id_with_their_editions(self, catalogue: Catalogue) -> None:
         live = edition("biology")
         await catalogue.save_course(OTHER)
-        await catalogue.publish(live, [], [])
+        await publish(catalogue, live, [], [])
         assert await catalogue.courses() == [(COURSE, None), (OTHER, live)]
 
     async def test_a_removed_course_leaves_nothing_behind(
         self, catalogue: Catalogue, engine: AsyncEngine
     ) -> None:
         live = edition()
-        await catalogue.publish(live, documents(3), sections(3), b"terms")
+        await publish(catalogue, live, documents(3), sections(3), b"terms")
         assert await catalogue.remove_course("algorithms") == live
         assert await catalogue.remove_course("algorithms") is None
         async with engine.connect() as connection:
@@ -118,7 +143,7 @@ class TestPublishing:
         self, catalogue: Catalogue
     ) -> None:
         live, docs, parts = edition(), documents(1_203), sections(1_203)
-        assert await catalogue.publish(live, docs, parts[::-1], b"\x00terms") is None
+        assert await publish(catalogue, live, docs, parts, b"\x00terms") is None
         assert await catalogue.live("algorithms") == live
         assert await catalogue.documents(live.generation) == docs
         assert await catalogue.sections(live.generation) == parts
@@ -128,10 +153,10 @@ class TestPublishing:
         self, catalogue: Catalogue
     ) -> None:
         first, second = edition(), edition()
-        await catalogue.publish(first, documents(3), sections(3))
-        assert await catalogue.publish(second, documents(2), sections(2)) == first
+        await publish(catalogue, first, documents(3), sections(3))
+        assert await publish(catalogue, second, documents(2), sections(2)) == first
         assert await catalogue.live("algorithms") == second
-        assert await catalogue.collections() == {second.collection}
+        assert await catalogue.collections() == second.collections
         assert await catalogue.documents(first.generation) == []
         assert await catalogue.sections(first.generation) == []
         assert await catalogue.term_statistics(first.generation) is None
@@ -140,23 +165,23 @@ class TestPublishing:
     async def test_courses_do_not_touch_one_another(self, catalogue: Catalogue) -> None:
         await catalogue.save_course(OTHER)
         mine, theirs = edition(), edition("biology")
-        await catalogue.publish(mine, documents(2), sections(2))
-        assert await catalogue.publish(theirs, documents(2), sections(2)) is None
+        await publish(catalogue, mine, documents(2), sections(2))
+        assert await publish(catalogue, theirs, documents(2), sections(2)) is None
         assert await catalogue.live("algorithms") == mine
-        assert await catalogue.collections() == {mine.collection, theirs.collection}
+        assert await catalogue.collections() == mine.collections | theirs.collections
 
     async def test_a_failed_publish_changes_nothing(self, catalogue: Catalogue) -> None:
         live = edition()
-        await catalogue.publish(live, documents(2), sections(2))
+        await publish(catalogue, live, documents(2), sections(2))
         twice = documents(1) * 2
         with pytest.raises(StoreError):
-            await catalogue.publish(edition(), twice, sections(1))
+            await publish(catalogue, edition(), twice, sections(1))
         assert await catalogue.live("algorithms") == live
         assert len(await catalogue.documents(live.generation)) == 2
 
     async def test_a_course_must_be_saved_first(self, catalogue: Catalogue) -> None:
         with pytest.raises(StoreError, match="not in the catalogue"):
-            await catalogue.publish(edition("biology"), [], [])
+            await publish(catalogue, edition("biology"), [], [])
 
     async def test_publishing_at_once_leaves_one_edition_and_names_each_replaced_one(
         self, database_url: str, catalogue: Catalogue
@@ -166,7 +191,7 @@ class TestPublishing:
         made = [edition() for _ in range(8)]
         replaced = await asyncio.gather(
             *(
-                replicas[n % 2].publish(each, documents(5), sections(5))
+                publish(replicas[n % 2], each, documents(5), sections(5))
                 for n, each in enumerate(made)
             )
         )
@@ -181,13 +206,13 @@ class TestPublishing:
     ) -> None:
         engine = create_engine(database_url)
         reader = Catalogue(engine)
-        await catalogue.publish(edition(), documents(50), sections(50))
+        await publish(catalogue, edition(), documents(50), sections(50))
 
-        async def publish() -> None:
+        async def publish_often() -> None:
             for _ in range(8):
-                await catalogue.publish(edition(), documents(50), sections(50))
+                await publish(catalogue, edition(), documents(50), sections(50))
 
-        publishing = asyncio.create_task(publish())
+        publishing = asyncio.create_task(publish_often())
         while not publishing.done():
             live = await reader.live("algorithms")
             assert live is not None

@@ -12,6 +12,10 @@ from typing import IO
 
 import pytest
 
+from core.catalogue import Catalogue
+from core.database import create_engine
+from core.index.edge import EdgeIndex
+from core.retrieval.reading import EditionReader
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, long_book, write_files
 from tests.command_line import CommandLine
 
@@ -119,6 +123,46 @@ def test_eight_kills_at_random_moments_leave_nothing_behind(arden: CommandLine) 
     kill_during(arden, [moments.uniform(0.3, 6.0) for _ in range(8)])
     finish(arden, 300)
     assert "puffins" in arden.here("ask", ISLAND).out
+
+
+@pytest.mark.slow
+def test_forty_kills_of_changes_and_compactions_lose_and_double_nothing(
+    arden: CommandLine,
+) -> None:
+    write_files(arden.folder / "arden", long_book(40))
+    assert arden.here("ingest", "arden").code == 0
+    moments = random.Random(20261125)
+    kills = 0
+    for number in range(40):
+        page = f"# Islet {number}\n\nOn islet {number} there are {number + 7} seals in spring.\n"
+        write_files(arden.folder / "arden", {f"islet-{number % 25}.md": page})
+        kills += killed(arden, moments.uniform(0.8, 3.0))
+        done = arden.here("ask", COVERED)
+        assert done.code == 0, done.err
+        assert COVERED_FACT in done.out
+    assert kills >= 10
+    assert arden.here("ingest", "arden", "--json").json["failed"] == []
+    assert arden.here("doctor").code == 0
+    _check_whole(arden, pages=40 + 25 + len(LIGHTHOUSE))
+
+
+def _check_whole(shell: CommandLine, pages: int) -> None:
+    """Check that the edition shows each document once, and the index holds nothing else."""
+    import asyncio
+
+    asyncio.run(_whole(shell.data, pages))
+
+
+async def _whole(data: Path, pages: int) -> None:
+    engine, index = create_engine(f"sqlite:///{data / 'glossator.db'}"), EdgeIndex(data / "index")
+    edition = await Catalogue(engine).live("arden")
+    assert edition is not None
+    chunks = [chunk async for chunk in EditionReader(index).scroll(edition)]
+    assert len({chunk.chunk_id for chunk in chunks}) == len(chunks) == edition.chunks
+    assert len({chunk.document_id for chunk in chunks}) == edition.documents == pages
+    assert await index.collections() == edition.collections
+    await index.close()
+    await engine.dispose()
 
 
 # --- two at once --------------------------------------------------------------------------

@@ -14,11 +14,12 @@ import pytest
 
 import core.index.shard
 from core.errors import VectorIndexError
-from core.index.base import Candidate, SearchQuery
+from core.index.base import Part
 from core.index.edge import EdgeIndex
+from core.index.edge_query import EngineQuery
 from core.index.open_shards import OpenShards
-from core.index.shard import Shard
-from tests.contracts.index_points import DIMENSIONS, course, expected_scores, question
+from core.index.shard import Scored, Shard
+from tests.contracts.index_points import DIMENSIONS, course, expected_scores, found_in, question
 
 PROJECT = Path(__file__).parents[2]
 POINTS = course()
@@ -27,15 +28,15 @@ READER = """
 import asyncio, sys
 from pathlib import Path
 from core.index.edge import EdgeIndex
-from tests.contracts.index_points import question
+from tests.contracts.index_points import found_in, question
 
 async def read(root):
     index = EdgeIndex(root)
-    found = await index.search("economics-old", question())
+    found = await found_in(index, question(), "economics-old")
     print("open", flush=True)
     sys.stdin.readline()
     for _ in range(20):
-        assert len(await index.search("economics-old", question())) == len(found)
+        assert len(await found_in(index, question(), "economics-old")) == len(found)
     await index.close()
     print(len(found), flush=True)
 
@@ -100,14 +101,14 @@ class SlowSearch:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.started, self.proceed = asyncio.Event(), threading.Event()
-        loop, search = asyncio.get_running_loop(), Shard.search
+        loop, search = asyncio.get_running_loop(), Shard.best
 
-        def slow(shard: Shard, query: SearchQuery) -> list[Candidate]:
+        def slow(shard: Shard, query: EngineQuery, part: Part, limit: int) -> tuple[Scored, Scored]:
             loop.call_soon_threadsafe(self.started.set)
             assert self.proceed.wait(20)
-            return search(shard, query)
+            return search(shard, query, part, limit)
 
-        patch.setattr(Shard, "search", slow)
+        patch.setattr(Shard, "best", slow)
 
 
 def test_the_client_of_a_server_is_not_loaded() -> None:
@@ -122,7 +123,7 @@ async def test_processes_read_one_sealed_folder_at_once(index: EdgeIndex, tmp_pa
         for child in (one, other):
             assert child.stdout is not None
             assert child.stdout.readline() == "open\n"
-        assert len(await index.search(OLD, question())) == len(POINTS)
+        assert len(await found_in(index, question(), OLD)) == len(POINTS)
         for child in (one, other):
             output, _ = child.communicate("go\n", timeout=60)
             assert output == f"{len(POINTS)}\n"
@@ -135,7 +136,7 @@ async def test_a_builder_that_is_killed_leaves_the_old_edition_readable(
         assert builder.stdout is not None
         assert [builder.stdout.readline() for _ in range(3)] == ["stored\n"] * 3
         builder.kill()
-    assert len(await index.search(OLD, question())) == len(POINTS)
+    assert len(await found_in(index, question(), OLD)) == len(POINTS)
     assert await index.collections() == {OLD, NEW}
     with pytest.raises(VectorIndexError, match="no sealed collection"):
         await index.count(NEW)
@@ -150,7 +151,7 @@ async def test_a_drop_waits_for_the_running_search(
     index: EdgeIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = SlowSearch(monkeypatch)
-    search = asyncio.create_task(index.search(OLD, question()))
+    search = asyncio.create_task(index.search([Part(OLD)], question()))
     await slow.started.wait()
     drop = asyncio.create_task(index.drop(OLD))
     await asyncio.wait([drop], timeout=0.2)
@@ -159,7 +160,8 @@ async def test_a_drop_waits_for_the_running_search(
     with pytest.raises(VectorIndexError, match="being removed"):
         await index.count(OLD)
     slow.proceed.set()
-    assert len(await search) == len(POINTS)
+    [hits] = await search
+    assert len(hits.ids) == len(POINTS)
     await drop
     assert not (tmp_path / OLD).exists()
     await build(index, OLD)
@@ -184,7 +186,7 @@ async def test_a_cancelled_search_keeps_its_files_until_it_ends(
     index: EdgeIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = SlowSearch(monkeypatch)
-    search = asyncio.create_task(index.search(OLD, question()))
+    search = asyncio.create_task(found_in(index, question(), OLD))
     await slow.started.wait()
     search.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -199,7 +201,7 @@ async def test_a_cancelled_search_keeps_its_files_until_it_ends(
 
 async def test_many_searches_share_one_open_collection(index: EdgeIndex) -> None:
     questions = [question(seed=seed) for seed in range(40)]
-    found = await asyncio.gather(*(index.search(OLD, query) for query in questions))
+    found = await asyncio.gather(*(found_in(index, query, OLD) for query in questions))
     for query, candidates in zip(questions, found, strict=True):
         scores = expected_scores(POINTS, query)
         for candidate in candidates:
@@ -257,7 +259,7 @@ async def test_a_collection_that_does_not_load_takes_no_place(tmp_path: Path) ->
 async def test_a_damaged_folder_is_refused(index: EdgeIndex, tmp_path: Path, file: str) -> None:
     find(tmp_path, file).write_text('{"format": 1, "dimen')
     with pytest.raises(VectorIndexError):
-        await index.search(OLD, question())
+        await found_in(index, question(), OLD)
 
 
 async def test_a_panic_of_the_engine_is_an_error_like_others(
@@ -265,20 +267,20 @@ async def test_a_panic_of_the_engine_is_an_error_like_others(
 ) -> None:
     find(tmp_path, "status.dat").write_bytes(b"")
     with pytest.raises(VectorIndexError):
-        await index.search(OLD, question())
+        await found_in(index, question(), OLD)
 
 
 async def test_lost_points_are_noticed(index: EdgeIndex, tmp_path: Path) -> None:
     find(tmp_path, "mutable_id_tracker.mappings").unlink()
     with pytest.raises(VectorIndexError, match=f"holds 0 points, not {len(POINTS)}"):
-        await index.search(OLD, question())
+        await found_in(index, question(), OLD)
 
 
 async def test_a_future_format_is_refused_politely(index: EdgeIndex, tmp_path: Path) -> None:
     marker = tmp_path / OLD / "glossator.json"
     fields = json.loads(marker.read_text())
     marker.write_text(json.dumps({**fields, "format": 99, "compression": "new"}))
-    with pytest.raises(VectorIndexError, match=r"format 99.*reads format 1"):
+    with pytest.raises(VectorIndexError, match=r"format 99.*reads format 2"):
         await index.count(OLD)
 
 
@@ -296,17 +298,17 @@ async def test_a_large_collection_is_optimised_before_it_is_sealed(
 ) -> None:
     monkeypatch.setattr(core.index.shard, "OPTIMIZE_ABOVE", 10)
     await build(index, NEW)
-    plain = {c.chunk.chunk_id: c for c in await index.search(OLD, question())}
-    assert {c.chunk.chunk_id: c for c in await index.search(NEW, question())} == plain
+    plain = {c.chunk.chunk_id: c for c in await found_in(index, question(), OLD)}
+    assert {c.chunk.chunk_id: c for c in await found_in(index, question(), NEW)} == plain
 
 
 async def test_remembering_few_chunks_changes_no_result(
     index: EdgeIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = await index.search(OLD, question())
+    first = await found_in(index, question(), OLD)
     monkeypatch.setattr(core.index.shard, "_REMEMBERED", 3)
     for _ in range(3):
-        again = await index.search(OLD, question())
+        again = await found_in(index, question(), OLD)
         assert {c.chunk.chunk_id: c for c in again} == {c.chunk.chunk_id: c for c in first}
 
 

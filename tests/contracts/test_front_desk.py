@@ -30,7 +30,7 @@ from core.access.staff import Member, NamedStaff, StaffKind, no_member
 from core.access.staff_store import StaffStore
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
-from core.catalogue import Catalogue, Edition
+from core.catalogue import Catalogue, Edition, Segment
 from core.channels.exchanges import Exchanges
 from core.channels.rules import Askers, FollowUps, OperatorRules, Rules
 from core.channels.store import ChannelRules, Conversations, Place
@@ -58,7 +58,9 @@ class Shelf(Guide):
 
 
 def _mark(course_id: str) -> Shelfmark:
-    edition = Edition(uuid4(), course_id, f"c-{course_id}", "mini", 8, NOON, 10, 2)
+    edition = Edition(
+        uuid4(), course_id, (Segment(f"c-{course_id}", 2, 10),), "mini", 8, NOON, 10, 2
+    )
     return Shelfmark(Course(course_id=course_id, title=course_id.title()), edition)
 
 

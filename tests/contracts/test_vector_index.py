@@ -10,8 +10,9 @@ import pytest
 from qdrant_client import AsyncQdrantClient, models
 
 from core.errors import CollectionMissing, VectorIndexError
-from core.index.base import Candidate, IndexedPoint, SparseVector, VectorIndex
+from core.index.base import Candidate, IndexedPoint, Part, SparseVector, VectorIndex
 from core.index.edge import EdgeIndex
+from core.index.points import OLD_FORMAT
 from core.index.qdrant import QdrantIndex
 from core.index.qdrant_connection import connect
 from tests.contracts.index_points import (
@@ -19,6 +20,7 @@ from tests.contracts.index_points import (
     course,
     document_id,
     expected_scores,
+    found_in,
     question,
     unit_vector,
 )
@@ -80,7 +82,7 @@ async def test_a_sealed_collection_holds_what_was_put_in(index: VectorIndex) -> 
 async def test_a_search_finds_every_chunk_with_both_exact_scores(index: VectorIndex) -> None:
     await sealed(index)
     query = question("the price of labour and capital")
-    found = by_id(await index.search(NAME, query))
+    found = by_id(await found_in(index, query, NAME))
     for chunk_id, (cosine, bm25) in expected_scores(POINTS, query).items():
         assert found[chunk_id].cosine == pytest.approx(cosine, abs=1e-4)
         assert found[chunk_id].bm25 == pytest.approx(bm25, abs=1e-4)
@@ -93,7 +95,7 @@ async def test_a_search_is_the_union_of_the_best_by_each_vector(index: VectorInd
     scores = expected_scores(points, query)
     by_cosine = sorted(scores, key=lambda i: -scores[i][0])[:6]
     sixth_bm25 = sorted((bm25 for _, bm25 in scores.values()), reverse=True)[5]
-    found = by_id(await index.search(NAME, query))
+    found = by_id(await found_in(index, query, NAME))
     assert set(by_cosine) <= set(found)
     assert 6 < len(found) <= 12
     for chunk_id, candidate in found.items():
@@ -106,7 +108,7 @@ async def test_a_filter_narrows_the_chunks_but_not_the_statistics(index: VectorI
     query = question("money bank profit")
     scores = expected_scores(POINTS, query)
     narrow = replace(query, section_ids=("chapter-1", "2-0"))
-    found = by_id(await index.search(NAME, narrow))
+    found = by_id(await found_in(index, narrow, NAME))
     wanted = {p.chunk.chunk_id for p in POINTS if {"chapter-1", "2-0"}.intersection(p.section_ids)}
     assert set(found) == wanted
     for chunk_id, candidate in found.items():
@@ -116,16 +118,16 @@ async def test_a_filter_narrows_the_chunks_but_not_the_statistics(index: VectorI
 async def test_section_and_document_filters_apply_together(index: VectorIndex) -> None:
     await sealed(index)
     query = question(section_ids=("module-1",), document_id=document_id(3))
-    found = await index.search(NAME, query)
+    found = await found_in(index, query, NAME)
     assert {candidate.chunk.document_id for candidate in found} == {document_id(3)}
     assert len(found) == 5
     nowhere = replace(query, section_ids=("module-0",))
-    assert await index.search(NAME, nowhere) == []
+    assert await found_in(index, nowhere, NAME) == []
 
 
 async def test_a_question_of_stop_words_is_searched_by_meaning(index: VectorIndex) -> None:
     await sealed(index)
-    found = await index.search(NAME, question("the of and"))
+    found = await found_in(index, question("the of and"), NAME)
     assert len(found) == len(POINTS)
     assert {candidate.bm25 for candidate in found} == {0.0}
 
@@ -134,7 +136,7 @@ async def test_a_question_without_a_meaning_is_searched_by_its_words(index: Vect
     await sealed(index)
     query = question(limit=3)
     words_alone = replace(query, dense=np.zeros(DIMENSIONS, np.float32))
-    found = await index.search(NAME, words_alone)
+    found = await found_in(index, words_alone, NAME)
     best = sorted(expected_scores(POINTS, query).values(), key=lambda score: -score[1])[:3]
     assert {candidate.cosine for candidate in found} == {0.0}
     assert sorted((c.bm25 for c in found), reverse=True)[:3] == pytest.approx([b for _, b in best])
@@ -143,16 +145,59 @@ async def test_a_question_without_a_meaning_is_searched_by_its_words(index: Vect
 async def test_a_question_of_the_wrong_length_is_refused(index: VectorIndex) -> None:
     await sealed(index)
     with pytest.raises(VectorIndexError, match="embedding model has changed"):
-        await index.search(NAME, replace(question(), dense=np.ones(3, np.float32)))
+        await found_in(index, replace(question(), dense=np.ones(3, np.float32)), NAME)
 
 
 async def test_a_chunk_comes_back_as_it_was_stored(index: VectorIndex) -> None:
     await sealed(index)
     chunks = [point.chunk for point in POINTS]
-    ids = [chunk.chunk_id for chunk in chunks]
+    ids = [point.number for point in POINTS]
     assert await index.fetch(NAME, ids) == chunks
-    assert await index.fetch(NAME, [ids[3], uuid4(), ids[0]]) == [chunks[3], chunks[0]]
+    assert await index.fetch(NAME, [ids[3], 9_999, ids[0]]) == [chunks[3], chunks[0]]
     assert await index.fetch(NAME, []) == []
+
+
+async def test_hidden_documents_are_not_found(index: VectorIndex) -> None:
+    await sealed(index)
+    part = Part(NAME, frozenset({document_id(1), document_id(2)}))
+    found = await found_in(index, question(), part)
+    assert {c.chunk.document_id for c in found} == {document_id(0), document_id(3)}
+    assert len(found) == 10
+    limited = replace(question(), section_ids=("module-1",))
+    found = await found_in(index, limited, part)
+    assert {c.chunk.document_id for c in found} == {document_id(3)}
+
+
+async def test_several_collections_are_searched_like_one(index: VectorIndex) -> None:
+    points = course(documents=12, chunks=10)
+    query = question("inflation surplus", limit=6)
+    await sealed(index, points)
+    whole = by_id(await found_in(index, query, NAME))
+    early = [p for p in points if p.number < 70]
+    late = [replace(p, number=p.number - 70) for p in points if p.number >= 70]
+    await sealed(index, early, "book-1")
+    await sealed(index, late, "book-2")
+    apart = by_id(await found_in(index, query, "book-1", "book-2"))
+    assert set(apart) == set(whole)
+    for chunk_id, candidate in apart.items():
+        scores = (whole[chunk_id].cosine, whole[chunk_id].bm25)
+        assert (candidate.cosine, candidate.bm25) == pytest.approx(scores, abs=1e-4)
+
+
+async def test_a_collection_of_the_older_format_is_searched_as_it_always_was(
+    index: VectorIndex,
+) -> None:
+    await index.create(NAME, DIMENSIONS, OLD_FORMAT)
+    await index.upsert(NAME, POINTS)
+    await index.seal(NAME, len(POINTS))
+    query = question("money bank profit")
+    found = by_id(await found_in(index, query, Part(NAME, form=OLD_FORMAT)))
+    assert set(found) == {point.chunk.chunk_id for point in POINTS}
+    for chunk_id, (cosine, bm25) in expected_scores(POINTS, query).items():
+        scores = (found[chunk_id].cosine, found[chunk_id].bm25)
+        assert scores == pytest.approx((cosine, bm25), abs=1e-4)
+    ids = [point.chunk.chunk_id for point in POINTS[:2]]
+    assert [c.chunk_id for c in await index.fetch(NAME, ids)] == ids
 
 
 async def test_scrolling_reads_each_document_in_order(index: VectorIndex) -> None:
@@ -184,11 +229,12 @@ async def test_points_come_back_with_their_vectors(index: VectorIndex) -> None:
 
 
 async def test_a_chunk_without_words_is_stored_and_found(index: VectorIndex) -> None:
-    wordless = replace(POINTS[0], sparse=SparseVector((), ()))
+    chunk = POINTS[0].chunk.model_copy(update={"terms": ()})
+    wordless = replace(POINTS[0], chunk=chunk, sparse=SparseVector((), ()))
     points = [wordless, *POINTS[1:]]
     await sealed(index, points)
     query = question("demand")
-    found = by_id(await index.search(NAME, query))
+    found = by_id(await found_in(index, query, NAME))
     assert found[wordless.chunk.chunk_id].bm25 == 0.0
     [again] = [
         point
@@ -198,13 +244,13 @@ async def test_a_chunk_without_words_is_stored_and_found(index: VectorIndex) -> 
     assert again.sparse == wordless.sparse
 
 
-async def test_a_known_chunk_id_replaces_the_point(index: VectorIndex) -> None:
+async def test_a_known_number_replaces_the_point(index: VectorIndex) -> None:
     changed = replace(POINTS[0], dense=unit_vector(np.random.default_rng(5)))
     await index.create(NAME, DIMENSIONS)
     await index.upsert(NAME, POINTS)
     await index.upsert(NAME, [changed])
     await index.seal(NAME, len(POINTS))
-    found = by_id(await index.search(NAME, replace(question(), dense=changed.dense)))
+    found = by_id(await found_in(index, replace(question(), dense=changed.dense), NAME))
     assert found[changed.chunk.chunk_id].cosine == pytest.approx(1.0, abs=1e-4)
 
 
@@ -215,9 +261,9 @@ async def test_an_unsealed_collection_is_listed_but_not_readable(index: VectorIn
     with pytest.raises(CollectionMissing, match="no sealed collection"):
         await index.count(NAME)
     with pytest.raises(VectorIndexError):
-        await index.search(NAME, question())
+        await found_in(index, question(), NAME)
     with pytest.raises(VectorIndexError):
-        await index.fetch(NAME, [POINTS[0].chunk.chunk_id])
+        await index.fetch(NAME, [0])
     with pytest.raises(VectorIndexError):
         await index.points(NAME, [document_id(0)])
     with pytest.raises(VectorIndexError):
@@ -255,14 +301,14 @@ async def test_a_sealed_collection_cannot_change(index: VectorIndex) -> None:
 
 async def test_a_dropped_collection_is_gone_and_its_name_free(index: VectorIndex) -> None:
     await sealed(index)
-    await index.search(NAME, question())
+    await found_in(index, question(), NAME)
     await index.drop(NAME)
     assert await index.collections() == frozenset()
     with pytest.raises(VectorIndexError):
-        await index.search(NAME, question())
+        await found_in(index, question(), NAME)
     await index.drop(NAME)
     await sealed(index, POINTS[:4])
-    assert len(await index.search(NAME, question())) == 4
+    assert len(await found_in(index, question(), NAME)) == 4
 
 
 async def test_an_unsealed_collection_can_be_dropped(index: VectorIndex) -> None:
@@ -277,7 +323,7 @@ async def test_collections_do_not_see_one_another(index: VectorIndex) -> None:
     await sealed(index)
     await sealed(index, POINTS[:2], "biology-1")
     assert await index.collections() == {NAME, "biology-1"}
-    assert len(await index.search("biology-1", question())) == 2
+    assert len(await found_in(index, question(), "biology-1")) == 2
     await index.drop("biology-1")
     assert await index.count(NAME) == len(POINTS)
 
@@ -302,7 +348,7 @@ async def test_all_engines_find_the_same(tmp_path: Path) -> None:
     for number, engine in enumerate(ENGINES):
         async for index in engine(tmp_path / str(number)):
             await sealed(index)
-            found.append(by_id(await index.search(NAME, query)))
+            found.append(by_id(await found_in(index, query, NAME)))
     first, *others = found
     for other in others:
         assert set(other) == set(first)

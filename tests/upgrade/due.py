@@ -38,12 +38,19 @@ NOT_ACCOUNTED: Mapping[str, str] = {
     for course in ("arden", "mill")
 }
 """What it warns of after that until a course is ingested again, by its id."""
+OLDER_FORMAT = {
+    course: f"{course}: {chunks} chunks, embedded with all-MiniLM-L6-v2, in an older format of the "
+    f"index: run 'glossator ingest' for the course {course} again"
+    for course, chunks in (("arden", 6), ("mill", 4))
+}
+"""What it warns of until the index has all that this version keeps of a book."""
 UNNAMED = (
     "{tenants}: channels are set up there, and no staff are named, so that only the admins may "
     "change them: an admin names staff with '/course staff add', or you in the course file."
 )
 """What it warns of after that until staff are named, who were staff by their permissions."""
 WARNED: Collection[str] = (
+    *OLDER_FORMAT.values(),
     *NOT_ACCOUNTED.values(),
     UNNAMED.format(
         tenants="discord:1574480019223216130, discord:1574480019244187650, slack:T0000000001, "

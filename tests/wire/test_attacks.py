@@ -11,7 +11,7 @@ import pytest
 
 from bot.settings import GeneratorName
 from core.agent import Agent
-from core.index.base import Candidate, SearchQuery
+from core.index.base import PointId
 from core.models import AgentResponse, Chunk, ContextMode, Outcome
 from core.text.sentences import sentence_spans, sentences
 from tests.attacks import attack_texts, benign_questions
@@ -117,12 +117,8 @@ class PoisonedIndex:
     clean: dict[Any, str] = field(default_factory=dict)
     """The true text of each chunk that was seen."""
 
-    async def search(self, collection: str, query: SearchQuery) -> list[Candidate]:
-        found = await self.real.search(collection, query)
-        return [Candidate(self._poisoned(c.chunk), c.cosine, c.bm25) for c in found]
-
-    async def fetch(self, collection: str, chunk_ids: Sequence[Any]) -> list[Chunk]:
-        return [self._poisoned(c) for c in await self.real.fetch(collection, chunk_ids)]
+    async def fetch(self, collection: str, ids: Sequence[PointId]) -> list[Chunk]:
+        return [self._poisoned(c) for c in await self.real.fetch(collection, ids)]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)

@@ -9,6 +9,7 @@ import pytest
 from qdrant_client import models
 
 from core.errors import VectorIndexError
+from core.index.base import Part
 from core.index.qdrant import QdrantIndex
 from core.index.qdrant_connection import connect
 from tests.contracts.index_points import DIMENSIONS, course, document_id, question
@@ -46,8 +47,8 @@ async def use_everything(index: QdrantIndex) -> None:
     await index.count(NAME)
     sections = question(section_ids=("module-1",), document_id=document_id(1))
     for query in (question(), sections, question("the of")):
-        await index.search(NAME, query)
-    await index.fetch(NAME, [POINTS[0].chunk.chunk_id])
+        await index.search([Part(NAME)], query)
+    await index.fetch(NAME, [0])
     await index.points(NAME, [document_id(0)])
     assert [chunk async for chunk in index.scroll(NAME, document_id=document_id(2))]
     await index.drop(NAME)
@@ -65,11 +66,11 @@ async def test_a_collection_is_created_as_configured(
     [created] = [r for r in server.requests if r.method == "PUT" and r.path.count("/") == 2]
     assert created.body == {
         "vectors": {"dense": {"size": DIMENSIONS, "distance": "Cosine"}},
-        "sparse_vectors": {"sparse": {"modifier": "idf"}},
+        "sparse_vectors": {"sparse": {}},
         "shard_number": 2,
         "replication_factor": 3,
         "write_consistency_factor": 2,
-        "metadata": {"format": 1},
+        "metadata": {"format": 2},
     }
     indexed = [r.body for r in server.requests if r.path.endswith("/index")]
     assert [body["field_name"] for body in indexed] == ["document_id", "section_ids"]
@@ -87,9 +88,9 @@ async def test_points_are_stored_before_the_next_batch_is_sent(
 
 async def test_a_search_is_two_requests(index: QdrantIndex, server: QdrantServer) -> None:
     await build(index)
-    await index.search(NAME, question())
+    await index.search([Part(NAME)], question())
     server.requests.clear()
-    await index.search(NAME, question())
+    await index.search([Part(NAME)], question())
     assert [request.path.rpartition("/points/")[2] for request in server.requests] == [
         "query/batch",
         "query/batch",
@@ -114,7 +115,7 @@ async def test_a_failing_server_is_an_index_error(
     await build(index)
     server.faults.append(fault)
     with pytest.raises(VectorIndexError, match=f"(?s){detail}") as caught:
-        await index.search(NAME, question())
+        await index.search([Part(NAME)], question())
     assert KEY not in chain(caught.value)
     assert await index.count(NAME) == len(POINTS)
 

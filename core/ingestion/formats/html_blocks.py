@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from selectolax.lexbor import LexborNode
 
-from core.ingestion.document import Block, BlockKind
+from core.ingestion.document import Block, BlockKind, BlockRole
 from core.ingestion.formats.html_code import code_language, code_text
 from core.ingestion.formats.html_math import Formula, formula_of
 from core.ingestion.formats.html_tables import is_layout, table_rows
@@ -31,6 +32,11 @@ _BLOCK_TAGS = frozenset(
         *("td", "tfoot", "th", "thead", "tr"),
     }
 )
+_ROLES = {
+    "figcaption": BlockRole.CAPTION,
+    "caption": BlockRole.CAPTION,
+    "footer": BlockRole.BOILERPLATE,
+}
 _PERMALINKS = frozenset({"", "#", "¶", "§", "🔗"})
 _TEX = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _DISPLAY_FORMULA = re.compile(r"\$\$[^$]+\$\$")
@@ -65,6 +71,8 @@ class _Walk:
         self._marker = ""
         self._terms = ""
         self._empty_anchor: str | None = None
+        self._role = BlockRole.TEXT
+        self._linked = 0
 
     def children(self, node: LexborNode) -> None:
         for child in _children(node):
@@ -88,8 +96,15 @@ class _Walk:
             self._add(BlockKind.PARAGRAPH, text, len(self._counters))
 
     def _add(self, kind: BlockKind, text: str, level: int = 0, anchor: str | None = None) -> None:
-        self.blocks.append(Block(kind, text, level, anchor))
-        self._empty_anchor = None
+        linked = min(1.0, self._linked / len(text))
+        self.blocks.append(Block(kind, text, level, anchor, role=self._role, linked=linked))
+        self._empty_anchor, self._linked = None, 0
+
+    @contextmanager
+    def _as(self, role: BlockRole) -> Iterator[None]:
+        before, self._role = self._role, role
+        yield
+        self._role = before
 
     def _visit(self, node: LexborNode) -> None:
         if node.tag == "-text":
@@ -126,8 +141,9 @@ class _Walk:
                 self._heading(node, _HEADINGS[tag])
             case _ if tag in _BLOCK_TAGS or tag == "table":
                 self.flush()
-                self.children(node)
-                self.flush()
+                with self._as(_ROLES.get(tag, self._role)):
+                    self.children(node)
+                    self.flush()
             case _:
                 self.children(node)
 
@@ -157,7 +173,8 @@ class _Walk:
     def _table(self, table: LexborNode) -> None:
         self.flush()
         if (caption := table.css_first("caption")) is not None and not is_hidden(caption):
-            self._add(BlockKind.PARAGRAPH, self._inner_text(caption))
+            with self._as(BlockRole.CAPTION):
+                self._add(BlockKind.PARAGRAPH, self._inner_text(caption))
         self._add(BlockKind.TABLE, pipe_table(table_rows(table, self._inner_text)))
 
     def _list(self, node: LexborNode) -> None:
@@ -190,6 +207,7 @@ class _Walk:
 
     def _link(self, node: LexborNode) -> None:
         if node.text().strip() not in _PERMALINKS:
+            self._linked += len(" ".join(node.text().split()))
             self.children(node)
         elif node.css_first("img") is None:
             self._empty_anchor = _own_anchor(node) or self._empty_anchor

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from selectolax.lexbor import LexborHTMLParser
 
-from core.ingestion.document import Block, BlockKind
+from core.ingestion.document import Block, BlockKind, BlockRole
 from core.ingestion.formats.admonitions import admonition_title, alert_title, directive_title
 from core.ingestion.formats.anchors import anchor_slugs
 from core.ingestion.formats.code_fences import fence_info, shown_lines
@@ -17,7 +17,7 @@ from core.ingestion.formats.dialects import Dialect
 from core.ingestion.formats.html_blocks import html_blocks
 from core.ingestion.formats.html_nesting import TAG, OpenElements, attribute
 from core.ingestion.formats.list_markers import ListMarkers
-from core.ingestion.formats.markdown_inline import InlineText
+from core.ingestion.formats.markdown_inline import InlineText, is_image, linked_share
 from core.ingestion.formats.markup import fenced, pipe_table
 from core.ingestion.formats.source_lines import SourceLine
 
@@ -101,11 +101,13 @@ class _BlockWriter:
             text, self._terms = f"{self._terms}: {text}", ""
         place = self._lists.take() if text else None
         if _is_formula(children):
-            yield self._block(index, BlockKind.FORMULA, text)
+            block = self._block(index, BlockKind.FORMULA, text)
         elif place:
-            yield self._block(index, BlockKind.LIST_ITEM, place.marker + text, place.level)
+            block = self._block(index, BlockKind.LIST_ITEM, place.marker + text, place.level)
         else:
-            yield self._block(index, BlockKind.PARAGRAPH, text, self._lists.depth)
+            block = self._block(index, BlockKind.PARAGRAPH, text, self._lists.depth)
+        role = BlockRole.CAPTION if is_image(children) else BlockRole.TEXT
+        yield replace(block, role=role, linked=linked_share(children))
 
     def _alert_title(self, index: int, children: Sequence[Token]) -> str | None:
         if index == 0 or self._tokens[index - 1].type != "blockquote_open" or not children:

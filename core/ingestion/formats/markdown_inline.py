@@ -17,6 +17,7 @@ _TRAILING_LIST = re.compile(r"^\{\s*(?:[.#][\w-]|[\w-]+\s*=)[^{}\n]*\}")
 _ICON = re.compile(r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:")
 _KEPT = "\0"
 """Stands for a blank of code, which is kept as it is; no Markdown has this character."""
+_WORDS = frozenset({"text", "code_inline"})
 _ENDS_OF_MARKUP = frozenset({"image", "code_inline", "link_close", "strong_close", "em_close"})
 
 
@@ -81,3 +82,20 @@ class InlineText:
             if previous in _ENDS_OF_MARKUP:
                 text = _TRAILING_LIST.sub("", text)
         return _SPACES.sub(" ", text)
+
+
+def linked_share(tokens: Sequence[Token]) -> float:
+    """Return the share of the letters of a paragraph that stand in links, 0 to 1."""
+    depth, inside, total = 0, 0, 0
+    for token in tokens:
+        depth += (token.type == "link_open") - (token.type == "link_close")
+        letters = len(token.content.strip()) if token.type in _WORDS else 0
+        total += letters
+        inside += letters if depth else 0
+    return inside / total if total else 0.0
+
+
+def is_image(tokens: Sequence[Token]) -> bool:
+    """Return whether a paragraph is an image alone, so that its words are a caption."""
+    shown = [token for token in tokens if token.content.strip() or token.type == "image"]
+    return bool(shown) and all(token.type == "image" for token in shown)

@@ -42,7 +42,7 @@ from core.generation.base import (
 )
 from core.generation.extractive import ExtractiveGenerator
 from core.grounding.support import SupportChecker
-from core.index.base import Candidate, SearchQuery
+from core.index.base import Hits, Part, PointId, SearchQuery
 from core.index.edge import EdgeIndex
 from core.models import (
     AgentConfiguration,
@@ -78,18 +78,23 @@ class FailingIndex(EdgeIndex):
     """An index that can be told to fail, or to return what it should not."""
 
     failing = False
-    smuggled: Sequence[Candidate] = ()
+    smuggled: Sequence[Chunk] = ()
 
-    async def search(self, collection: str, query: SearchQuery) -> list[Candidate]:
+    async def search(self, parts: Sequence[Part], query: SearchQuery) -> list[Hits]:
         if self.failing:
             raise VectorIndexError("connection to 10.1.2.3 refused, password hunter2")
-        return [*self.smuggled, *await super().search(collection, query)]
+        return await super().search(parts, query)
+
+    async def fetch(self, collection: str, ids: Sequence[PointId]) -> list[Chunk]:
+        chunks = await super().fetch(collection, ids)
+        wrong = self.smuggled[: len(chunks)]
+        return [*chunks[: len(chunks) - len(wrong)], *wrong]
 
     async def scroll(
         self, collection: str, *, document_id: UUID | None = None
     ) -> AsyncIterator[Chunk]:
-        for candidate in self.smuggled:
-            yield candidate.chunk
+        for chunk in self.smuggled:
+            yield chunk
         async for chunk in super().scroll(collection, document_id=document_id):
             yield chunk
 
@@ -721,11 +726,11 @@ async def test_a_located_quote_anchors_the_answer_at_its_place(house: House) -> 
 async def test_a_chunk_of_another_course_or_edition_never_appears(house: House) -> None:
     foreign = await house.catalogue.live("foreign")
     assert foreign
-    secrets = [chunk async for chunk in house.index.scroll(foreign.collection)]
+    secrets = [chunk async for chunk in house.index.scroll(*foreign.collections)]
     old = secrets[0].model_copy(update={"course_id": "arden", "generation": UUID(int=9)})
     off_site = await _first_chunk(house)
     off_site = off_site.model_copy(update={"source_url": "https://evil.example/lamp"})
-    house.index.smuggled = [Candidate(c, 1.0, 99.0) for c in (*secrets, old, off_site)]
+    house.index.smuggled = [*secrets, old, off_site]
     answer = await house.agent().answer(asking())
     text = answer.model_dump_json()
     assert "mitochondria" not in text
@@ -737,9 +742,9 @@ async def test_a_section_read_by_name_holds_nothing_of_another_course(house: Hou
     foreign = await house.catalogue.live("foreign")
     assert foreign
     place = (await _of_section(house, "Fog")).model_dump(include={"source_file", "headings"})
-    secrets = [chunk async for chunk in house.index.scroll(foreign.collection)]
+    secrets = [chunk async for chunk in house.index.scroll(*foreign.collections)]
     moved = [chunk.model_copy(update=place) for chunk in secrets]
-    house.index.smuggled = [Candidate(chunk, 1.0, 99.0) for chunk in moved]
+    house.index.smuggled = [*moved]
     answer = await house.agent().answer(asking("What does the section on fog say?"))
     assert "mitochondria" not in answer.model_dump_json()
     assert answer.response_text.startswith("In fog the keeper rings the bell")
@@ -748,7 +753,7 @@ async def test_a_section_read_by_name_holds_nothing_of_another_course(house: Hou
 async def _of_section(house: House, heading: str) -> Any:
     edition = await house.catalogue.live("arden")
     assert edition
-    chunks = [chunk async for chunk in house.index.scroll(edition.collection)]
+    chunks = [chunk async for chunk in house.index.scroll(*edition.collections)]
     return next(chunk for chunk in chunks if chunk.section_heading == heading)
 
 
@@ -757,8 +762,8 @@ async def test_a_passage_of_another_course_is_not_found_though_the_index_returns
 ) -> None:
     foreign = await house.catalogue.live("foreign")
     assert foreign
-    secrets = [chunk async for chunk in house.index.scroll(foreign.collection)]
-    house.index.smuggled = [Candidate(chunk, 1.0, 99.0) for chunk in secrets]
+    secrets = [chunk async for chunk in house.index.scroll(*foreign.collections)]
+    house.index.smuggled = [*secrets]
     answer = await house.agent().answer(quoting(secrets[0].content_text))
     assert answer.quote_location
     assert answer.quote_location.status is QuoteStatus.NOT_FOUND
@@ -767,7 +772,7 @@ async def test_a_passage_of_another_course_is_not_found_though_the_index_returns
 async def _first_chunk(house: House) -> Any:
     edition = await house.catalogue.live("arden")
     assert edition
-    async for chunk in house.index.scroll(edition.collection):
+    async for chunk in house.index.scroll(*edition.collections):
         return chunk
     raise AssertionError("the course is empty")
 

@@ -7,7 +7,11 @@ import pytest
 
 from core.embeddings.base import Vectors
 from core.errors import EmbeddingError, IngestionBusy, IngestionError
+from core.index.sparse import Bm25Encoder
+from core.index.terms import TermStatistics
+from core.index.vocabulary import count_words, words_from_bytes
 from core.ingestion import pipeline
+from core.ingestion.embedding import embedding_text
 from core.models import Course
 from core.text.sentences import Span
 from tests.embedding import HashingEmbedder
@@ -76,11 +80,74 @@ async def test_added_changed_removed_and_unchanged_are_told_apart(library: Libra
     assert not any("float" in text for text in texts)
 
 
-async def test_every_chunk_belongs_to_the_live_edition(library: Library) -> None:
-    await library.ingest("book")
+async def test_a_change_is_stored_next_to_what_stays(library: Library) -> None:
+    files = {f"page-{n}.md": f"# Page {n}\n\nThe tide of day {n} is high.\n" for n in range(20)}
+    library.write(files)
+    first = await library.ingest("book")
+    base = await library.edition()
     library.write({"new.md": "# Bores\n\nA bore is a wave that runs up a river.\n"})
+    library.write({"charts.md": "# Charts\n\nA chart shows depths.\n"})
+    second = await library.ingest("book")
+    edition = await library.edition()
+    assert edition.segments[0].collection == base.segments[0].collection
+    assert len(edition.segments) == 2
+    assert edition.segments[1].chunks == 2
+    assert len(edition.segments[0].hidden) == 1
+    assert edition.chunks == second.chunks == first.chunks + 1
+    chunks = await library.chunks()
+    assert len(chunks) == len({chunk.chunk_id for chunk in chunks}) == second.chunks
+    written = {first.generation, second.generation}
+    assert {chunk.generation for chunk in chunks} == written
+    assert not any("tide table" in chunk.content_text for chunk in chunks)
+
+
+async def test_small_collections_are_brought_together(library: Library) -> None:
+    files = {f"page-{n}.md": f"# Page {n}\n\nThe tide of day {n} is high.\n" for n in range(40)}
+    library.write(files)
+    await library.ingest("book")
+    for n in range(8):
+        library.write({f"new-{n}.md": f"# Bore {n}\n\nBore {n} is a wave of a river.\n"})
+        await library.ingest("book")
+    edition = await library.edition()
+    assert len(edition.segments) == 2
+    assert await library.index.collections() == edition.collections
+    assert (edition.chunks, edition.documents) == (44 + 8, 43 + 8)
+    names = await library.files()
+    assert len(names) == len(set(names)) == 51
+    assert sum(chunk.source_file.startswith("new") for chunk in await library.chunks()) == 8
+
+
+async def test_what_was_replaced_goes_once_it_is_a_quarter(library: Library) -> None:
+    files = {f"page-{n}.md": f"# Page {n}\n\nThe tide of day {n} is high.\n" for n in range(8)}
+    library.write(files)
+    await library.ingest("book")
+    for name in ("page-0.md", "page-1.md"):
+        (library.folder / "book" / name).unlink()
+    await library.ingest("book")
+    [segment] = (await library.edition()).segments
+    assert (len(segment.hidden), segment.chunks) == (2, 12)
+    for name in ("page-2.md", "page-3.md"):
+        (library.folder / "book" / name).unlink()
     report = await library.ingest("book")
-    assert {chunk.generation for chunk in await library.chunks()} == {report.generation}
+    [segment] = (await library.edition()).segments
+    assert (len(segment.hidden), segment.chunks) == (0, 8)
+    assert report.generation == (await library.edition()).generation
+
+
+async def test_the_words_of_a_course_follow_its_changes(library: Library) -> None:
+    await library.ingest("book")
+    library.write({"charts.md": "# Charts\n\nA chart shows depths.\n"})
+    await library.ingest("book")
+    edition = await library.edition()
+    words = words_from_bytes(await library.catalogue.vocabulary(edition.generation) or b"")
+    chunks = await library.chunks()
+    assert words == count_words(chunk.content_text for chunk in chunks)
+    terms = await library.catalogue.term_statistics(edition.generation)
+    texts = [
+        embedding_text(c.page_title, c.headings, c.content_text) for c in await library.chunks()
+    ]
+    counted = TermStatistics.count([v.indices for v in Bm25Encoder().passages(texts)])
+    assert terms == counted.to_bytes()
 
 
 # --- what is embedded ---------------------------------------------------------------------
@@ -284,7 +351,7 @@ async def test_old_editions_and_leftovers_are_swept(library: Library) -> None:
     await library.index.create("tides-0123456789abcdef0123456789abcdef", 64)
     library.write({"new.md": "# Bores\n\nA bore is a wave that runs up a river.\n"})
     await library.ingest("book")
-    named = {(await library.edition()).collection, (await library.edition(other)).collection}
+    named = (await library.edition()).collections | (await library.edition(other)).collections
     assert await library.index.collections() == named
 
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+import core.catalogue
+from core.catalogue import Catalogue
 from core.embeddings.base import Embedder, Vectors
 from core.errors import ConfigurationError, UnknownSection
-from core.models import Course, RetrievalToolInput
+from core.models import Course, QuoteStatus, RetrievalToolInput
 from core.retrieval.retriever import Retriever
 from tests.embedding import HashingEmbedder
 from tests.library import BOOK, COURSE, Library, open_library
@@ -154,3 +156,80 @@ async def test_a_section_that_there_is_not_costs_no_embedding(library: Library) 
     with pytest.raises(UnknownSection):
         await retriever_of(library, model).retrieve(COURSE.course_id, asked)
     assert model.questions == 0
+
+
+# --- editions of several collections -------------------------------------------------------
+
+
+async def grown(library: Library) -> Retriever:
+    """Ingest a book, then a change of it, and return what searches it."""
+    pages = {f"page-{n}.md": f"# Page {n}\n\nThe tide of day {n} is high.\n" for n in range(20)}
+    library.write(pages)
+    await library.ingest("book")
+    bore = "# Bores\n\nA bore is a wave that runs up a river against its current.\n"
+    chart = "# Charts\n\nA chart shows how deep the water of a harbour is at low tide.\n"
+    library.write({"new.md": bore, "charts.md": chart})
+    await library.ingest("book")
+    assert len((await library.edition()).segments) == 2
+    return retriever_of(library, library.embedder)
+
+
+def about(question: str, quote: str | None = None) -> RetrievalToolInput:
+    return RetrievalToolInput(query_text=question, selected_text=quote, score_threshold=0.0)
+
+
+async def test_old_and_new_documents_are_searched_together(library: Library) -> None:
+    retriever = await grown(library)
+    new = await retriever.retrieve(COURSE.course_id, about("What is a bore on a river?"))
+    assert new.documents[0] == "new.md"
+    old = await retriever.retrieve(COURSE.course_id, about("What moves a pen on paper?"))
+    assert old.documents[0] == "gauges.md"
+    generation = (await library.edition()).generation
+    assert {c.generation for c in (*new.output.retrieved_chunks, *old.output.retrieved_chunks)} == {
+        generation
+    }
+
+
+async def test_what_was_replaced_is_not_found(library: Library) -> None:
+    retriever = await grown(library)
+    found = await retriever.retrieve(COURSE.course_id, about("What does a tide table name?"))
+    texts = [chunk.content_text for chunk in found.output.retrieved_chunks]
+    assert not any("tide table" in text for text in texts)
+    gone = await retriever.retrieve(
+        COURSE.course_id,
+        about("What is this?", "A tide table names the hour of high water for every harbour."),
+    )
+    assert gone.quote_location
+    assert gone.quote_location.status is QuoteStatus.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("quote", "file"),
+    [
+        ("A bore is a wave that runs up a river against its current.", "new.md"),
+        ("a float inside a pipe\nfol-\nlows the water and moves a pen", "gauges.md"),
+        ("Afloatinsideapipefollowsthewaterandmovesapenonpaper", "gauges.md"),
+    ],
+)
+async def test_a_quote_is_located_in_any_collection(
+    library: Library, quote: str, file: str
+) -> None:
+    retriever = await grown(library)
+    found = await retriever.retrieve(COURSE.course_id, about("What does it mean?", quote))
+    assert found.quote_location
+    assert found.quote_location.status is not QuoteStatus.NOT_FOUND
+    assert found.quoted_chunks[0].source_file == file
+
+
+async def test_a_change_by_another_process_is_seen_within_a_second(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await library.ingest("book")
+    elsewhere = Catalogue(library.engine)
+    retriever = Retriever(elsewhere, library.index, lambda _: library.embedder)
+    asked = about("What is a bore on a river?")
+    assert (await retriever.retrieve(COURSE.course_id, asked)).documents[0] != "new.md"
+    library.write({"new.md": "# Bores\n\nA bore is a wave that runs up a river.\n"})
+    await library.ingest("book")
+    monkeypatch.setattr(core.catalogue, "_CHECKED_EVERY", 0.0)
+    assert (await retriever.retrieve(COURSE.course_id, asked)).documents[0] == "new.md"

@@ -16,13 +16,16 @@ from core.retrieval.scoring import (
     USABLE,
     RawEvidence,
     ScoreScale,
+    leading,
     raw_evidence,
     scale_for,
-    score_leading,
+    score_all,
     signals_of,
     term_weights,
+    weighted,
 )
 from tests.samples import chunk
+from tests.unit.core.retrieval.test_ranking import found_of
 
 _SCALES = [scale_for("all-MiniLM-L6-v2"), scale_for("a model that nobody has measured")]
 _BM25 = Bm25Encoder()
@@ -35,6 +38,10 @@ def _terms(text: str) -> tuple[int, ...]:
 
 def _statistics(*texts: str) -> TermStatistics:
     return TermStatistics.count([_terms(text) for text in texts])
+
+
+def _weights(statistics: TermStatistics, question: SparseVector) -> dict[int, float]:
+    return term_weights(weighted(statistics, question))
 
 
 def _candidate(text: str, cosine: float = 0.5, bm25: float = 1.0, document: int = 1) -> Candidate:
@@ -100,20 +107,20 @@ def test_a_rare_word_counts_for_more_than_a_common_one() -> None:
     statistics = _statistics("tide moon", "moon", "moon", "harbour")
     tide, moon = _terms("tide")[0], _terms("moon")[0]
 
-    weights = term_weights(statistics, _BM25.query("tide and moon"))
+    weights = _weights(statistics, _BM25.query("tide and moon"))
 
     assert weights[tide] > weights[moon] > 0
 
 
 def test_words_in_a_heading_count_as_covered() -> None:
-    weights = term_weights(_statistics("a", "b"), _BM25.query("tides of the sea"))
+    weights = _weights(_statistics("a", "b"), _BM25.query("tides of the sea"))
 
     assert raw_evidence(_candidate("Water rises twice a day."), weights, _terms).coverage == 1.0
 
 
 def test_coverage_is_the_share_of_the_words_by_rarity() -> None:
     statistics = _statistics("moon", "moon", "moon", "harbour")
-    weights = term_weights(statistics, _BM25.query("moon lighthouse"))
+    weights = _weights(statistics, _BM25.query("moon lighthouse"))
     moon = _terms("moon")[0]
 
     evidence = raw_evidence(_candidate("The moon pulls."), weights, _terms)
@@ -123,41 +130,36 @@ def test_coverage_is_the_share_of_the_words_by_rarity() -> None:
 
 
 def test_a_question_of_stop_words_alone_is_covered_by_nothing() -> None:
-    weights = term_weights(_statistics("moon"), SparseVector((), ()))
+    weights = _weights(_statistics("moon"), SparseVector((), ()))
 
     assert raw_evidence(_candidate("The moon."), weights, _terms) == RawEvidence(0.5, 0.0, 0.0)
 
 
-def test_the_second_chunk_of_a_leading_document_is_scored_behind_a_long_row_of_documents() -> None:
-    leading = [_candidate("First.", 0.9, 9.0), _candidate("Second.", 0.85, 8.0)]
-    others = [_candidate("Other.", 0.2, 1.0, document=n) for n in range(2, 90)]
-    ranking = rank([*leading, *others])
+def test_the_second_chunk_of_a_leading_document_matters_behind_a_long_row_of_documents() -> None:
+    found = found_of([(0.9, 9.0, 1), (0.85, 8.0, 1), *((0.2, 1.0, n) for n in range(2, 90))])
 
-    scored = score_leading(ranking, _SCALES[0], {}, _terms)
+    entries = [one.entry for one in leading(rank(found))]
 
-    texts = [s.ranked.candidate.chunk.content_text for s in scored]
-    assert texts[0] == "First."
-    assert "Second." in texts
-    assert len(texts) < 45
+    assert entries[0] == 0
+    assert 1 in entries
+    assert len(entries) < 45
 
 
-def test_scored_chunks_keep_the_order_of_the_ranking() -> None:
-    ranking = rank([_candidate("x", 0.01 * n, 0.1 * n, document=n % 7) for n in range(60)])
-    place = {r.candidate.chunk.chunk_id: i for i, r in enumerate(ranking)}
+def test_the_chunks_that_matter_keep_the_order_of_the_ranking() -> None:
+    ranking = rank(found_of([(0.01 * n, 0.1 * n, n % 7) for n in range(60)]))
 
-    scored = score_leading(ranking, _SCALES[0], {}, _terms)
+    places = [ranking.index(one) for one in leading(ranking)]
 
-    places = [place[s.ranked.candidate.chunk.chunk_id] for s in scored]
     assert places == sorted(places)
 
 
 def test_the_signals_tell_the_best_of_what_was_found() -> None:
-    weights = term_weights(_statistics("a", "b"), _BM25.query("moon lighthouse"))
+    weights = _weights(_statistics("a", "b"), _BM25.query("moon lighthouse"))
     ranking = [
         RankedChunk(_candidate("The moon.", 0.4, 2.0), 1.0, 0, 0.75),
         RankedChunk(_candidate("Nothing.", 0.6, 0.0, document=2), 0.5, 1, 0.25),
     ]
-    scored = score_leading(ranking, _SCALES[0], weights, _terms)
+    scored = score_all(ranking, _SCALES[0], weights, _terms)
 
     signals = signals_of(scored, len(weights))
 

@@ -69,3 +69,16 @@ def test_an_unclosed_fence_runs_to_the_end() -> None:
 )
 def test_tokens_are_counted_in_any_script(text: str, tokens: int) -> None:
     assert count_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The work of K. C. Cole shows it.",
+        "As H. M. Treasury says, tea is taxed.",
+        "J. R. R. Tolkien wrote it.",
+        "G. E. Moore asked so in 1903.",
+    ],
+)
+def test_initials_end_no_sentence(sentence: str) -> None:
+    assert sentences(f"{sentence} Then came another.") == [sentence, "Then came another."]

@@ -1,0 +1,80 @@
+"""Documents are ranked by all of their evidence, whatever order it was found in."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.retrieval.ranking import Found, Ranked, rank
+
+_entries = st.lists(
+    st.tuples(st.floats(-1.0, 1.0), st.floats(0.0, 30.0), st.integers(0, 8)),
+    min_size=1,
+    max_size=40,
+)
+
+
+def found_of(entries: Sequence[tuple[float, float, int]]) -> Found:
+    """Return what a search found: cosine, BM25 and document of each chunk; all of one chapter."""
+    cosines, bm25, units = zip(*entries, strict=True)
+    size = len(entries)
+    return Found(
+        np.array(cosines),
+        np.array(bm25),
+        np.array(units, np.intp),
+        np.zeros(size, np.intp),
+        np.arange(size),
+    )
+
+
+@given(entries=_entries, data=st.data())
+def test_the_order_in_which_chunks_were_found_makes_no_difference(
+    entries: list[tuple[float, float, int]], data: st.DataObject
+) -> None:
+    found = found_of(entries)
+    order = data.draw(st.permutations(range(len(entries))))
+
+    taken = found.taken(np.array(order, np.intp))
+    shuffled = [replace(one, entry=order[one.entry]) for one in rank(taken)]
+
+    assert _rounded(shuffled) == _rounded(rank(found))
+
+
+@given(entries=_entries)
+def test_every_chunk_comes_once_and_the_best_of_each_document_first(
+    entries: list[tuple[float, float, int]],
+) -> None:
+    ranking = rank(found_of(entries))
+
+    documents = {unit for _, _, unit in entries}
+    assert sorted(one.entry for one in ranking) == list(range(len(entries)))
+    assert [one.document_rank for one in ranking[: len(documents)]] == list(range(len(documents)))
+    shares = [one.document_share for one in ranking[: len(documents)]]
+    assert sum(shares) == pytest.approx(1.0)
+    assert shares == sorted(shares, reverse=True)
+    rest = [one.score for one in ranking[len(documents) :]]
+    assert rest == sorted(rest, reverse=True)
+
+
+def test_a_chapter_that_holds_much_of_the_evidence_lifts_its_documents() -> None:
+    found = found_of([(0.5, 5.0, 0), (0.5, 5.0, 1), (0.5, 5.0, 2)])
+
+    ranking = rank(replace(found, chapters=np.array([0, 1, 1])))
+
+    assert [one.entry for one in ranking] == [1, 2, 0]
+
+
+def test_nothing_found_is_nothing_ranked() -> None:
+    nothing = np.empty(0)
+    numbers = np.empty(0, np.intp)
+    assert rank(Found(nothing, nothing, numbers, numbers, numbers)) == []
+
+
+def _rounded(ranking: Sequence[Ranked]) -> list[tuple[int, float, int, float]]:
+    return [
+        (one.entry, round(one.score, 6), one.document_rank, round(one.document_share, 6))
+        for one in ranking
+    ]
