@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise
-from operator import itemgetter
+from itertools import pairwise
 
-from core.ingestion.document import Block, BlockKind, BlockRole, ParsedDocument
+from core.ingestion.document import Block, BlockKind, ParsedDocument
+from core.ingestion.joining import blocks_of, goes_on, join
 from core.ingestion.roles import with_roles
 from core.markdown.blocks import lines_of
 from core.markdown.code import code_in
@@ -23,9 +23,6 @@ LARGEST_WHOLE_TOKENS = 440
 """Code, tables and formulas up to this stay whole; the embedder reads 512 with its heading."""
 SMALLEST_TOKENS = 40
 
-_INDENT = "   "
-"""In front of an item or a paragraph, for each item that it lies in."""
-_ORDERED = re.compile(r"\s*(?:\d{1,4}|[A-Za-z])[.)]\s")
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t:|-]*-[ \t:|-]*\|?[ \t]*$")
 
 
@@ -77,7 +74,7 @@ def chunk_document(document: ParsedDocument) -> ChunkedDocument:
             text.append(section.path[-1] + "\n\n")
             position += len(text[-1])
         for group in _pack(_whole_lists([p for block in section.blocks for p in _fit(block)])):
-            content = _join(group)
+            content = join(group)
             passages.append(_passage(section, group, content, position))
             text.append(content + "\n\n")
             position += len(text[-1])
@@ -127,7 +124,7 @@ def _passage(section: Section, group: Sequence[Block], content: str, position: i
         position + len(content),
         count_tokens(content),
         locator,
-        tuple(sorted(_blocks(group), key=lambda block: (block.start, block.end))),
+        tuple(sorted(blocks_of(group), key=lambda block: (block.start, block.end))),
     )
 
 
@@ -135,7 +132,7 @@ def _whole_lists(parts: Sequence[Block]) -> list[list[Block]]:
     """Return the parts, each by itself or with the other items of its list where these fit."""
     runs: list[list[Block]] = []
     for part in parts:
-        if runs and _goes_on(runs[-1], part):
+        if runs and goes_on(runs[-1], part):
             runs[-1].append(part)
         else:
             runs.append([part])
@@ -144,20 +141,6 @@ def _whole_lists(parts: Sequence[Block]) -> list[list[Block]]:
         for run in runs
         for group in ([run] if _size(run) <= LARGEST_WHOLE_TOKENS else [[part] for part in run])
     ]
-
-
-def _goes_on(run: Sequence[Block], part: Block) -> bool:
-    """Return whether a part is of the list that the parts before it are of."""
-    first = run[0]
-    if first.kind is not BlockKind.LIST_ITEM or not part.level:
-        return False
-    if part.kind is BlockKind.LIST_ITEM and part.level <= first.level:
-        return part.level == first.level and _is_ordered(part) == _is_ordered(first)
-    return part.kind in {BlockKind.LIST_ITEM, BlockKind.PARAGRAPH}
-
-
-def _is_ordered(item: Block) -> bool:
-    return _ORDERED.match(item.text) is not None
 
 
 def _size(parts: Sequence[Block]) -> int:
@@ -187,71 +170,6 @@ def _pack(runs: Sequence[Sequence[Block]]) -> Iterator[list[Block]]:
         left -= size
     if group:
         yield group
-
-
-def _blocks(group: Sequence[Block]) -> Iterator[ChunkBlock]:
-    """Yield what of a passage is more than prose, and what is no text that answers."""
-    spans = _spans(group)
-    for kinds in (_layouts(group), [_role(block) for block in group]):
-        for kind, run in groupby(enumerate(kinds), key=itemgetter(1)):
-            numbers = [number for number, _ in run]
-            if kind is not None:
-                yield ChunkBlock(kind[0], spans[numbers[0]][0], spans[numbers[-1]][1])
-
-
-def _layouts(group: Sequence[Block]) -> list[tuple[str, int] | None]:
-    """Return the layout of each block, of a list's items the same; None: it is prose."""
-    layouts: list[tuple[str, int] | None] = []
-    first = 0
-    for number, block in enumerate(group):
-        if layouts and layouts[-1] and _goes_on(group[first:number], block):
-            layouts.append(layouts[-1])
-            continue
-        first = number
-        if block.kind is BlockKind.LIST_ITEM:
-            layouts.append(("ordered_list" if _is_ordered(block) else "list", number))
-        elif block.kind in {BlockKind.CODE, BlockKind.TABLE, BlockKind.FORMULA}:
-            layouts.append((block.kind.value, number))
-        else:
-            layouts.append(None)
-    return layouts
-
-
-def _role(block: Block) -> tuple[str, int] | None:
-    return None if block.role is BlockRole.TEXT else (block.role.value, 0)
-
-
-def _join(group: Sequence[Block]) -> str:
-    """Put the parts together: list items on lines of their own, the rest apart."""
-    text = _indented(group[0])
-    for before, after in pairwise(group):
-        text += _glue(before, after) + _indented(after)
-    return text
-
-
-def _glue(before: Block, after: Block) -> str:
-    return "\n" if before.kind is after.kind is BlockKind.LIST_ITEM else "\n\n"
-
-
-def _spans(group: Sequence[Block]) -> list[tuple[int, int]]:
-    """Return where each part is in the text that `_join` makes."""
-    spans, end = [(0, len(_indented(group[0])))], len(_indented(group[0]))
-    for before, after in pairwise(group):
-        start = end + len(_glue(before, after))
-        end = start + len(_indented(after))
-        spans.append((start, end))
-    return spans
-
-
-def _indented(block: Block) -> str:
-    """Return a block's text with the blanks that tell which list and item it is of."""
-    match block.kind:
-        case BlockKind.LIST_ITEM:
-            return _INDENT * (block.level - 1) + block.text
-        case BlockKind.PARAGRAPH:
-            return _INDENT * block.level + block.text
-        case _:
-            return block.text
 
 
 def _fit(block: Block) -> list[Block]:
