@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from bot.database import upgrade
 from core.catalogue import Catalogue, Edition
 from core.database import create_engine
+from core.index.base import VectorIndex
 from core.index.edge import EdgeIndex
 from core.index.sparse import Bm25Encoder
 from core.ingestion.lock import ingest_lock
@@ -96,7 +97,7 @@ def ingestion_of(
     engine: AsyncEngine,
     folder: Path,
     catalogue: Catalogue,
-    index: EdgeIndex,
+    index: VectorIndex,
     embedder: HashingEmbedder,
 ) -> Ingestion:
     """Return an ingestion by one model."""

@@ -4,7 +4,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -52,14 +52,6 @@ class Outline:
     """(n_chunks,) the chunk's `chunk_index`."""
     means: npt.NDArray[np.float16]
     """(n_units, dimensions) the mean of each unit's vectors, of unit length."""
-
-    @classmethod
-    def of(cls, chunks: Sequence[Chunk], vectors: Vectors) -> Self:
-        """Return the outline of chunks, (n_chunks, dimensions) `vectors` in the same order."""
-        writer = OutlineWriter(vectors.shape[1])
-        for chunk, vector in zip(chunks, vectors, strict=True):
-            writer.note(chunk, vector)
-        return cls(**writer.fields())
 
     @classmethod
     def joined(cls, outlines: Sequence[Self]) -> tuple[Self, list[int]]:
@@ -121,10 +113,9 @@ class OutlineWriter:
     def add(self, points: Sequence[IndexedPoint]) -> None:
         """Note further points."""
         for point in points:
-            self.note(point.chunk, point.dense)
+            self._note(point.chunk, point.dense)
 
-    def note(self, chunk: Chunk, vector: Vectors) -> None:
-        """Note a further chunk."""
+    def _note(self, chunk: Chunk, vector: Vectors) -> None:
         unit = self._units.setdefault(unit_of(chunk), len(self._units))
         if unit == len(self._files):
             self._files.append(chunk.source_file)
@@ -133,20 +124,16 @@ class OutlineWriter:
         chapter = self._chapters.setdefault(chapter_of(chunk), len(self._chapters))
         self._places.append((unit, chapter, chunk.chunk_index))
 
-    def fields(self) -> dict[str, Any]:
-        """Return the outline's fields."""
+    def finish(self) -> Outline:
+        """Return the outline of all that was added."""
         units, chapter, position = np.array(self._places, np.uint32).reshape(-1, 3).T
         sums = np.stack(self._sums) if self._sums else np.zeros((0, self._dimensions), np.float32)
         lengths = np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
-        return {
-            "files": tuple(self._files),
-            "chapters": tuple(self._chapters),
-            "units": units,
-            "chapter": chapter,
-            "position": position,
-            "means": (sums / lengths).astype(np.float16),
-        }
-
-    def finish(self) -> Outline:
-        """Return the outline of all that was added."""
-        return Outline(**self.fields())
+        return Outline(
+            files=tuple(self._files),
+            chapters=tuple(self._chapters),
+            units=units,
+            chapter=chapter,
+            position=position,
+            means=(sums / lengths).astype(np.float16),
+        )
