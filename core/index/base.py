@@ -134,6 +134,13 @@ class VectorIndex(Protocol):
         """Return the number of points."""
         ...
 
+    async def is_whole(self, collection: str, expected: int) -> bool:
+        """Return whether a sealed collection holds `expected` points and can be read.
+
+        Cheaper than counting them where that takes memory.
+        """
+        ...
+
     async def search(self, parts: Sequence[Part], query: SearchQuery) -> list[Hits]:
         """Return the union of the best `limit` chunks by each vector, over all parts.
 

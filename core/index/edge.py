@@ -14,7 +14,7 @@ from core.disk.sync import sync
 from core.errors import CollectionMissing, IndexFull, VectorIndexError
 from core.index.base import FORMAT, Hits, IndexedPoint, Part, PointId, SearchQuery
 from core.index.edge_query import EngineQuery
-from core.index.marker import has_marker
+from core.index.marker import has_marker, is_whole
 from core.index.merging import best
 from core.index.open_shards import OpenShards
 from core.index.points import check_collection, check_count, is_collection
@@ -73,6 +73,11 @@ class EdgeIndex:
     async def count(self, collection: str) -> int:
         """Return the number of points."""
         return await self._read(collection, Shard.count)
+
+    async def is_whole(self, collection: str, expected: int) -> bool:
+        """Return whether a sealed collection holds `expected` points, without opening it."""
+        name = check_collection(collection)
+        return await self._run(self._readers, partial(self._is_whole, name, expected))
 
     async def search(self, parts: Sequence[Part], query: SearchQuery) -> list[Hits]:
         """Return the union of the best `limit` chunks by each vector, over all parts.
@@ -149,6 +154,14 @@ class EdgeIndex:
                 f"There is no sealed collection {collection} in {self._root}: ingest the course."
             )
         return Shard.load(folder)
+
+    def _is_whole(self, collection: str, expected: int) -> bool:
+        try:
+            if is_whole(self._root / collection, expected):
+                return True
+            return self._open.read(collection, Shard.count) == expected  # of an older version
+        except VectorIndexError:
+            return False
 
     def _create(self, collection: str, dimensions: int, form: int) -> None:
         if (self._root / collection).exists():

@@ -1,7 +1,7 @@
 """The note beside a stored collection that says how it was written."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from core.errors import CollectionDamaged
@@ -9,6 +9,7 @@ from core.index.base import FORMAT
 from core.index.points import check_format
 
 _FILE = "glossator.json"
+_REWRITTEN = frozenset({_FILE, "edge_config.json", "segment.json"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +20,35 @@ class Marker:
     points: int = 0
     """How many points it was sealed with; 0 while it is being built."""
     format: int = FORMAT
+    files: dict[str, int] = field(default_factory=dict)
+    """The size of each file as it was sealed, but for those that opening it rewrites."""
 
 
 def write_marker(folder: Path, marker: Marker) -> None:
     """Put the marker into the folder, in place of an older one."""
     text = json.dumps(asdict(marker))
     (folder / _FILE).write_text(text, encoding="utf-8")
+
+
+def sizes(folder: Path) -> dict[str, int]:
+    """Return the size of each file of a collection that only its writing changes."""
+    return {
+        path.relative_to(folder).as_posix(): path.stat().st_size
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in _REWRITTEN
+    }
+
+
+def is_whole(folder: Path, points: int) -> bool:
+    """Return whether a sealed collection has so many points, and its files as they were sealed.
+
+    Nothing is opened: that would take memory by the size of the collection.
+
+    Raises:
+        CollectionDamaged: when it has no readable marker.
+    """
+    marker = read_marker(folder)
+    return marker.points == points and bool(marker.files) and marker.files == sizes(folder)
 
 
 def has_marker(folder: Path) -> bool:

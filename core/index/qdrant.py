@@ -146,6 +146,13 @@ class QdrantIndex:
         with qdrant_errors():
             return (await self._client.count(self._alias(collection), exact=True)).count
 
+    async def is_whole(self, collection: str, expected: int) -> bool:
+        """Return whether a sealed collection holds `expected` points."""
+        try:
+            return await self.count(collection) == expected
+        except CollectionMissing:
+            return False
+
     async def search(self, parts: Sequence[Part], query: SearchQuery) -> list[Hits]:
         """Return the union of the best `limit` chunks by each vector, over all parts.
 

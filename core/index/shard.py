@@ -24,7 +24,7 @@ from core.disk.space import is_want_of_room
 from core.errors import CollectionDamaged, IndexFull, VectorIndexError
 from core.index.base import NO_TERMS, IndexedPoint, Part, PointId, SparseVector
 from core.index.edge_query import EngineQuery
-from core.index.marker import Marker, read_marker, write_marker
+from core.index.marker import Marker, read_marker, sizes, write_marker
 from core.index.points import (
     DENSE,
     DOCUMENT,
@@ -132,8 +132,10 @@ class Shard:
                 self._engine.optimize()
             self._engine.flush()
         self.close()
-        write_marker(self._folder, replace(self._marker, points=expected))
+        marker = replace(self._marker, points=expected)
+        write_marker(self._folder, marker)
         Shard.load(self._folder).close()
+        write_marker(self._folder, replace(marker, files=sizes(self._folder)))
 
     def close(self) -> None:
         """Release the files; no call may be running."""

@@ -13,7 +13,6 @@ from core.errors import (
     NoRoom,
     StoreUnwritable,
     UnsupportedDocument,
-    VectorIndexError,
 )
 from core.index.base import VectorIndex
 from core.index.points import collection_of, course_of
@@ -153,11 +152,9 @@ class Ingestion:
         names = {segment.collection for segment in edition.segments}
         if not names <= await self._index.collections():
             return False
-        try:
-            found = [await self._index.count(one.collection) for one in edition.segments]
-        except VectorIndexError:  # damaged: everything is read anew
-            return False
-        return found == [segment.chunks for segment in edition.segments]
+        return all(
+            [await self._index.is_whole(one.collection, one.chunks) for one in edition.segments]
+        )
 
     async def _lost(self, published: Edition, plan: Plan) -> list[Failure]:
         """Return the documents that went with their index and that no source has brought back."""
