@@ -61,6 +61,7 @@ async def fill(engine: AsyncEngine) -> None:
         await ask(engine, 10 + number, user, **direct)
         await Conversations(engine).direct_message(Place("test", "w", channel), now())
         await Panels(engine).note(Place("test", "w", f"{channel}:thread"), "c1")
+        await Exchanges(engine).go_on(Place("test", "w", "shared"), [user], now())
         person = NamedStaff(StaffKind.PERSON, f"id-of-{user}")
         await StaffStore(engine).add(Tenant("test", "w"), person, user)
         chosen = Rules(course_id="algorithms")

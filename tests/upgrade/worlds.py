@@ -54,6 +54,7 @@ class Worlds:
         for on_slack in worlds.slack.messages:
             on_slack.at = 0.0
         worlds.slack.app.request_url = None
+        worlds.slack.app.view = "assistant"  # an app of that time has no other
         _pass_over_ids(worlds.slack)
         return worlds
 
