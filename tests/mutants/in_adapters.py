@@ -82,7 +82,8 @@ IN_ADAPTERS = (
     Mutant(
         "show the evidence of a course that is closed",
         "adapters/answer_actions.py",
-        "turn.agent_response.course_id) is None:\n            raise Declined(GONE)\n",
+        "turn.agent_response.course_id) is None:\n"
+        '            raise Declined(text("answer-gone"))\n',
         "turn.agent_response.course_id) is None:\n            pass\n",
         "an answer from a closed course is not shown again",
         (f"{READING}::test_an_answers_id_opens_nothing_that_is_not_the_clickers",),
@@ -90,7 +91,7 @@ IN_ADAPTERS = (
     Mutant(
         "choose a course that may not be read",
         "adapters/answer_actions.py",
-        "        if mark is None:\n            raise Declined(NO_SUCH_COURSE)\n",
+        '        if mark is None:\n            raise Declined(text("course-none-such-any-more"))\n',
         "        if mark is None:\n            return course_id\n",
         "a choice is one of the courses that may be read",
         (f"{READING}::test_several_courses_are_asked_about_and_the_question_waits",),
@@ -106,7 +107,8 @@ IN_ADAPTERS = (
     Mutant(
         "export the words of closed courses",
         "adapters/own_data.py",
-        '    if is_closed and "response_text" in stored:\n        return _WITHHELD\n',
+        '    if is_closed and "response_text" in stored:\n'
+        '        return text("privacy-export-withheld")\n',
         "",
         "an export shows nothing of a closed course",
         (
@@ -138,8 +140,8 @@ IN_ADAPTERS = (
     Mutant(
         "drop allowed_mentions on what is told privately",
         "adapters/discord/telling.py",
-        "            suppress_embeds=not embeds,\n            allowed_mentions=nobody,\n",
-        "            suppress_embeds=not embeds,\n",
+        "            suppress_embeds=True,\n            allowed_mentions=nobody,\n",
+        "            suppress_embeds=True,\n",
         "what is told to a clicker pings nobody",
         (f"{SENT}::test_every_call_of_discord_py_that_sends_names_its_mentions",),
     ),
@@ -440,8 +442,8 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "answer where it is switched off",
-        "adapters/desk.py",
-        "        if rules.excluded and not heard.command:\n            return False\n",
+        "adapters/intake/attention.py",
+        "        if rules.excluded:\n            return SILENT\n",
         "",
         "staff say where the bot is silent",
         (f"{DESK}::test_in_an_excluded_channel_only_commands_are_told_so",),
@@ -538,7 +540,7 @@ IN_ADAPTERS = (
         "let anybody stop an answer",
         "adapters/answer_actions.py",
         "        if event.user_id != clicker.user_id and not await is_staff():\n"
-        "            raise Declined(NOT_YOURS)\n"
+        '            raise Declined(text("answer-not-yours"))\n'
         "        if await self._sessions.turn_of",
         "        if await self._sessions.turn_of",
         "an answer is its asker's and staff's to stop",
@@ -548,11 +550,21 @@ IN_ADAPTERS = (
         "let anybody delete an answer",
         "adapters/answer_actions.py",
         "        if event.user_id != clicker.user_id and not await is_staff():\n"
-        "            raise Declined(NOT_YOURS)\n"
+        '            raise Declined(text("answer-not-yours"))\n'
         "        original",
         "        original",
         "an answer is its asker's and staff's to delete",
         (f"{CLICKS}::test_an_answer_is_deleted_by_its_asker_and_staff_alone",),
+    ),
+    Mutant(
+        "let anybody ask within a section",
+        "adapters/answer_actions.py",
+        '            raise Declined(text("card-section-not-yours"))\n',
+        "            pass\n",
+        "a refusal is its asker's",
+        (
+            "tests/wire/test_discord_sections.py::test_a_section_is_searched_once_and_only_for_who_asked",
+        ),
     ),
     # --- several processes -----------------------------------------------------------------
     Mutant(

@@ -429,8 +429,8 @@ IN_CORE = (
     Mutant(
         "remember where a forgotten user asked",
         "core/inbox/forgetting.py",
-        '"address": {}, "session_id": None}',
-        '"session_id": None}',
+        '    "address": {},\n',
+        "",
         "nothing is left of who wants to be forgotten",
         (f"{INBOX}::test_a_forgotten_user_leaves_keys_only",),
     ),
