@@ -69,7 +69,7 @@ async def _ask_on_discord(tab: chromium.Tab) -> None:
     for question, wanted in ((_NEAR, "gl:w:"), (_COVERED, "gl:e:")):
         await tab.click("#write")
         await tab.type("/as")
-        await tab.until("document.querySelectorAll('[role=option]').length > 0")
+        await tab.until(_shown("[role=option]"))
         await tab.enter()
         await tab.until("document.activeElement.matches('.command input')")
         await tab.type(question)
