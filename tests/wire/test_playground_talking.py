@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.wire import chromium
 from tests.wire.playground.examples import PASSAGE, READING
 from tests.wire.playground.running import Playground
+from tests.wire.slack.state import Dispatch
 from tests.wire.visitor import Visitor, a_picture, shown
 
 _PROGRAM = chromium.installed()
@@ -225,17 +227,59 @@ async def test_a_session_shows_what_is_done_its_title_and_a_way_to_stop_it(
         assert tab.problems == []
 
 
+async def test_tables_and_menus_of_the_app_are_shown_on_slack(
+    idle: Playground, tmp_path: Path
+) -> None:
+    assert _PROGRAM is not None
+    world, chosen = idle.slack.world, list[str]()
+
+    def hear(dispatch: Dispatch) -> None:
+        actions = dispatch.payload.get("actions") or []
+        chosen.extend(each["selected_option"]["value"] for each in actions)
+
+    world.listen(hear)
+    rows = [[{"type": "raw_text", "text": text} for text in row] for row in _TABLE]
+    blocks = [{"type": "table", "rows": rows}, {"type": "actions", "elements": [_MENU]}]
+    async with chromium.opened(_PROGRAM, tmp_path / "profile", f"{idle.url}slack/") as tab:
+        await tab.look(1280, 800)
+        await tab.until(shown("article"))
+        await _as_the_app(idle, "chat.postMessage", channel=world.channel.id, blocks=blocks)
+        visitor = Visitor(tab, tmp_path)
+        assert (await visitor.read(f"{_LAST} table")).split() == ["Oil", "Smoke", "rape", "little"]
+        await visitor.keep("slack-table")
+        await tab.value(f"document.querySelector('{_LAST} select').focus()")
+        await tab.press("b", ord("B"), "b")
+        await world.until(lambda: chosen == ["biology"])
+        assert tab.problems == []
+
+
+_TABLE = (("Oil", "Smoke"), ("rape", "little"))
+_MENU = {
+    "type": "static_select",
+    "action_id": "course",
+    "placeholder": {"type": "plain_text", "text": "Choose a course"},
+    "options": [
+        {"text": {"type": "plain_text", "text": name.title()}, "value": name}
+        for name in ("arden", "biology")
+    ],
+}
+
+
 async def _set_status(idle: Playground, thread: str, status: str, **more: str) -> None:
     """Set the status of a thread's session, as the app does."""
-    slack = idle.slack
-    body = {"channel_id": slack.world.channel.id, "thread_ts": thread, "status": status, **more}
-    head = {"Authorization": f"Bearer {slack.world.installation.token}"}
-    address = f"{slack.server.api_url}agents.sessions.setStatus"
+    where = {"channel_id": idle.slack.world.channel.id, "thread_ts": thread}
+    await _as_the_app(idle, "agents.sessions.setStatus", **where, status=status, **more)
+
+
+async def _as_the_app(idle: Playground, method: str, **body: Any) -> None:
+    """Call a method of Slack's Web API with the app's token."""
+    head = {"Authorization": f"Bearer {idle.slack.world.installation.token}"}
     async with (
         aiohttp.ClientSession(headers=head) as session,
-        session.post(address, json=body) as response,
+        session.post(f"{idle.slack.server.api_url}{method}", json=body) as response,
     ):
-        assert (await response.json())["ok"]
+        answer = await response.json()
+        assert answer["ok"], answer
 
 
 async def test_a_paste_that_is_too_long_for_a_message_becomes_a_file_on_discord(

@@ -4,6 +4,7 @@ import { el, freshId } from "../dom.js";
 import { codeBlock } from "../markdown/blocks.js";
 import { link, mention } from "../markdown/inline.js";
 import { mrkdwn, standard } from "../markdown/slack.js";
+import { select, table } from "./controls.js";
 
 const TAGS = [["code", "code"], ["strike", "s"], ["italic", "em"], ["bold", "strong"]];
 
@@ -19,6 +20,7 @@ const KINDS = {
   header: (block) => el("h3", { class: "block header" }, block.text.text),
   context: (block, names) => shown("notes", block.elements.map((each) => textObject(each, names))),
   divider: () => el("hr"),
+  table: (block, names) => table(block, (cell) => cell.elements.map((part) => richPart(part, names))),
   task_card: (block) => task(block),
   actions: (block, _, press) => row(block, press),
   context_actions: (block, _, press) => row(block, press),
@@ -26,8 +28,9 @@ const KINDS = {
 };
 
 /** Return the state of something that a bot says it is doing. */
-export function task({ title, status }) {
-  return el("p", { class: "block task" }, el("span", { class: `light ${status}`, "aria-hidden": "true" }), title);
+export function task({ title, status, sources = [] }) {
+  const links = sources.flatMap(({ url, text }) => [" · ", link(url, [text ?? url])]);
+  return el("p", { class: "block task" }, el("span", { class: `light ${status}`, "aria-hidden": "true" }), el("span", {}, title, ...links));
 }
 
 function shown(kind, ...content) {
@@ -70,6 +73,7 @@ function pressable(element, press) {
     return [element.positive_button, element.negative_button].map((side) => button(element, side.text.text, press, side.value));
   }
   if (element.type === "icon_button") return [button(element, element.text?.text ?? element.icon, press)];
+  if (element.type === "static_select") return [select(element, press)];
   return element.type === "button" ? [button(element, element.text.text, press)] : [unknown(element)];
 }
 
