@@ -62,8 +62,15 @@ function context(message, store) {
   if (message.type !== 19) return null;
   const target = message.referenced_message;
   if (!target) return el("p", { class: "context" }, "Replies to a message that was deleted");
-  const said = inline(written(target).split("\n")[0].replace(LINE_MARK, ""), names);
+  const line = written(target).split("\n")[0].replace(LINE_MARK, "");
+  const said = line ? inline(line, names) : [el("i", {}, wordless(target))];
   return el("p", { class: "context" }, "Replies to ", el("b", {}, store.person(target.author.id).name), ": ", ...said);
+}
+
+/** Return what a message without words is called. */
+function wordless(message) {
+  if (message.message_snapshots) return "a forwarded message";
+  return message.attachments.length ? "a file" : "a message without words";
 }
 
 function header(message, store, title) {
@@ -96,14 +103,26 @@ export function written(message) {
 /** Return what stands below the text. */
 function below(message, store, doing) {
   return [
-    ...message.embeds.map((embed) => embedElement(embed, store)),
-    ...forwardedElements(message, (copy) => [body(copy, store), ...copy.embeds.map((embed) => embedElement(embed, store)), ...copy.attachments.map(attachment)]),
-    ...(isLayout(message) ? [] : message.attachments.map(attachment)),
-    ...components({ message, names: namesOf(store), doing }),
+    ...forwardedElements(message, (copy) => [body(copy, store), ...carried({ ...copy, components: withoutRows(copy) }, store, doing)]),
+    ...carried(message, store, doing),
     reactionRow((message.reactions ?? []).map(({ emoji, count, me }) => ({ key: emoji.name, sign: emoji.name, count, mine: me })), (sign) => doing.react(message, sign)),
     message.thread ? threadLink(message.thread, store, doing) : null,
     isEphemeral(message) ? onlyYou(message, store) : null,
   ];
+}
+
+/** Return what a message has besides its text: embeds, files and components. */
+function carried(message, store, doing) {
+  return [
+    ...message.embeds.map((embed) => embedElement(embed, store)),
+    ...(isLayout(message) ? [] : message.attachments.map(attachment)),
+    ...components({ message, names: namesOf(store), doing }),
+  ];
+}
+
+/** Return a message's components without its rows of buttons. */
+function withoutRows(message) {
+  return message.components.filter((part) => part.type !== ROW);
 }
 
 function embedElement(embed, store) {
@@ -134,8 +153,7 @@ function starter(message, store, doing) {
   const original = store.messages.get(message.message_reference?.message_id);
   if (!original) return null;
   const { thread: _, ...alone } = original;
-  const components = alone.components.filter((part) => part.type !== ROW);
-  const shown = messageElement({ ...alone, components }, store, doing);
+  const shown = messageElement({ ...alone, components: withoutRows(alone) }, store, doing);
   shown?.classList.add("starter");
   return shown;
 }
