@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters import janitor, worker
 from core.database import reading
-from core.inbox.base import Arrival
+from core.inbox.base import Arrival, Kind
 from core.inbox.rows import InboxRow
 from core.inbox.store import Inbox
 from tests.inbox import event, forget, inbox_of, redo
@@ -76,7 +76,7 @@ async def interrupted(step: str, url: str, engine: AsyncEngine, platform: Platfo
     inbox = inbox_of(engine)
     async with served(platform) as port:
         async with bot(url, port, step, int(signal.SIGKILL)) as first:
-            await accept(inbox, event(1), event(2), event(3), REFUSED)
+            await accept(inbox, event(1), event(2), event(3), REFUSED, THANKS)
             died = await dead_or_quiet(engine, first)
             await accept(inbox, redo(2), forget(3))
             died = died or await dead_or_quiet(engine, first)
@@ -91,6 +91,7 @@ async def accept(inbox: Inbox, *arrivals: Arrival) -> None:
 
 
 REFUSED = event(4, user_id="reader-4", request=None, refusal="No course is set here.")
+THANKS = event(5, user_id="reader-5", request=None, kind=Kind.THANK)
 SHOWN = {
     "q1": ["This answers [1]: What is heap number 1?"],
     "q2": ["This answers [1]: What is tree number 2?"],
