@@ -10,6 +10,9 @@ from adapters.payloads import Json, mapping, mappings, text
 from adapters.unreadable import UnreadableEvent
 
 _MESSAGE_LISTS = ("mentions", "mention_roles", "attachments", "embeds")
+_ROW = discord.ComponentType.action_row.value
+_LAYOUT = discord.MessageFlags(components_v2=True).value
+_LOCALE = discord.Locale.american_english.value
 _NEVER = "1970-01-01T00:00:00+00:00"
 NOBODY = {"username": "", "discriminator": "0", "avatar": None}
 
@@ -100,6 +103,7 @@ def readable_interaction(data: object) -> dict[str, Any]:
     said = dict(mapping(data))
     if interaction_address(said) is None:
         raise ValueError("an interaction without a token or an id")
+    said["locale"] = text(said.get("locale")) or _LOCALE
     if isinstance(said.get("message"), dict):
         said["message"] = _readable_message(said["message"])
     resolved = mapping(mapping(said.get("data")).get("resolved"))
@@ -114,6 +118,7 @@ def readable_interaction(data: object) -> dict[str, Any]:
 
 def _readable_message(message: Json) -> dict[str, Any]:
     kind, flags, author = message.get("type"), message.get("flags"), mapping(message.get("author"))
+    components = mappings(message.get("components"))
     return {
         **{name: message.get(name) for name in ("id", "channel_id")},
         "author": {**NOBODY, "id": str(snowflake(author.get("id")) or 0)},
@@ -125,10 +130,17 @@ def _readable_message(message: Json) -> dict[str, Any]:
         "pinned": False,
         "tts": False,
         "mention_everyone": False,
-        "flags": flags if isinstance(flags, int) else 0,
-        "components": mappings(message.get("components")),
+        "flags": _readable_flags(flags, components),
+        "components": components,
         "message_snapshots": [*_readable_snapshots(message)],
     }
+
+
+def _readable_flags(flags: object, components: list[Json]) -> int:
+    """Return a message's flags, with that of its components, by which discord.py reads them."""
+    said = flags if isinstance(flags, int) else 0
+    is_layout = any(component.get("type") != _ROW for component in components)
+    return said | _LAYOUT if is_layout else said
 
 
 def _readable_snapshots(message: Json) -> Iterator[Json]:
