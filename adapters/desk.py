@@ -388,7 +388,6 @@ class FrontDesk:
                 return replace(arrival, refusal=unread_instead(heard.parts.unread))
             return replace(arrival, refusal=text("asking-how"), settles=Settlement.POINTED)
         try:
-            heard = await self._without_own_marks(heard)
             asked = await self._addressed_to_a_course(arrival, heard, rules, role)
             return decided_on(asked, heard, decision)
         except (RequestError, MembershipUnknown) as error:
@@ -430,6 +429,7 @@ class FrontDesk:
     async def _request(
         self, heard: Heard, course_id: str, rules: Rules, role: Role | None
     ) -> AgentRequest:
+        heard = await self._without_own_marks(heard, course_id)
         question, material = EXPLAIN_QUOTE, tuple[ThreadMessage, ...]()
         if heard.text.strip():
             question, material = shortened_question(heard.text.strip())
@@ -460,15 +460,18 @@ class FrontDesk:
             ),
         )
 
-    async def _without_own_marks(self, heard: Heard) -> Heard:
-        """Return what was heard with an answer of the bot's as it was written, without markers."""
+    async def _without_own_marks(self, heard: Heard, course_id: str) -> Heard:
+        """Return what was heard with an answer of the bot's as it was written, without markers.
+
+        An answer from another course than the one that is asked stays as the message shows it.
+        """
         if heard.explains is None:
             return heard
         answered = await self._inbox.by_message(heard.platform, heard.explains)
         if answered is None or answered.workspace != heard.workspace:
             return heard
         turn = await self._sessions.turn_of(answered.request_id)
-        if turn is None:
+        if turn is None or turn.agent_response.course_id != course_id:
             return heard
         return replace(heard, quote=without_markers(turn.agent_response.response_text) or None)
 
