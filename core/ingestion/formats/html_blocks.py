@@ -96,7 +96,7 @@ class _Walk:
             self._add(BlockKind.PARAGRAPH, text, len(self._counters))
 
     def _add(self, kind: BlockKind, text: str, level: int = 0, anchor: str | None = None) -> None:
-        linked = min(1.0, self._linked / len(text))
+        linked = min(1.0, self._linked / max(len(text), 1))
         self.blocks.append(Block(kind, text, level, anchor, role=self._role, linked=linked))
         self._empty_anchor, self._linked = None, 0
 
