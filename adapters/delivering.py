@@ -20,7 +20,7 @@ from core.inbox import offers
 from core.inbox.audience import Audience, Settlement, settled_by, settled_with
 from core.inbox.base import Job, Kind, Posted
 from core.inbox.store import Inbox
-from core.models import AgentRequest, AgentResponse, now, session_id_for
+from core.models import AgentRequest, AgentResponse, Outcome, now, session_id_for
 from core.sessions.rows import FORGOTTEN_USER
 from core.sessions.store import SessionStore
 
@@ -129,7 +129,7 @@ class Delivery:
             with suppress(DeliveryError):  # it has served; the answer counts
                 await self._adapter.unreact(job)
         with use_locale(request.user_context.locale):
-            if (back := await self._answered_already(job, request)) is not None:
+            if (back := await self._about_last(job, request)) is not None:
                 await outgoing.tell(Settlement.POINTED_BACK, back.sentence, back.link)
                 return
         if self._is_stopped and not await self._is_stored(request):
@@ -150,18 +150,18 @@ class Delivery:
         else:
             answering.result()
 
-    async def _answered_already(self, job: Job, request: AgentRequest) -> PointedBack | None:
-        """Return what is told in place of an answer; None: the question is to be answered.
+    async def _about_last(self, job: Job, request: AgentRequest) -> PointedBack | None:
+        """Return what is told of the last answer, where that is asked; None: it is not.
 
-        That is what is asked about the last answer, and where the same question was answered.
+        Of an answer from another course nothing is told: it may be closed to the asker by now.
         """
         intent = meta_of(job.arrival)
-        if intent is not None and request.session_id is not None:
-            last = await self._holding.persist(partial(self._sessions.latest, request.session_id))
-            return about_last(intent, last) if last is not None else None
-        twin = await answered_twin(self._inbox, job)
-        link = await self._adapter.link(job, twin) if twin is not None else None
-        return PointedBack(text("speaking-crowd"), link) if link is not None else None
+        if intent is None or request.session_id is None:
+            return None
+        last = await self._holding.persist(partial(self._sessions.latest, request.session_id))
+        if last is None or last.agent_response.course_id != request.course_id:
+            return None
+        return about_last(intent, last) if last.outcome is not Outcome.ERROR else None
 
     async def _take_turn(self, request: AgentRequest, outgoing: "_Outgoing") -> None:
         try:
@@ -169,11 +169,20 @@ class Delivery:
         except RequestError as error:
             await outgoing.fail(error)
             return
+        if _asks_the_same(complete, request) and (link := await self._link_to_twin()) is not None:
+            await outgoing.tell(Settlement.POINTED_BACK, text("speaking-crowd"), link)
+            return
 
         def placed(asked: AgentRequest) -> AgentRequest:
             return in_its_thread(asked, outgoing.posted)
 
         await take_turn(self._agent, complete, outgoing, placed)
+
+    async def _link_to_twin(self) -> str | None:
+        """Return where the same question was answered a moment before; None: nowhere."""
+        job = self._holding.job
+        twin = await answered_twin(self._inbox, job)
+        return await self._adapter.link(job, twin) if twin is not None else None
 
     async def _is_stale(self, stale_after: timedelta) -> bool:
         """Return whether a question is too old to be answered, and was not before."""
@@ -290,6 +299,14 @@ class _Outgoing:
         reply = await self._adapter.open(self._job, self._holding)
         await self._holding.reach("opened")
         return reply
+
+
+def _asks_the_same(complete: AgentRequest, request: AgentRequest) -> bool:
+    """Return whether a question is about nothing that its words alone do not say."""
+    return all(
+        getattr(complete, name) == getattr(request, name)
+        for name in ("query_text", "selected_text", "thread_messages")
+    )
 
 
 def in_its_thread(request: AgentRequest, posted: Posted) -> AgentRequest:

@@ -42,9 +42,12 @@ def _brings_its_own(heard: Heard) -> bool:
 
 
 def gist_of(heard: Heard, arrival: Arrival) -> str | None:
-    """Return what identical questions have in common; None for one of a conversation."""
+    """Return what identical questions have in common; None for one of a conversation.
+
+    One that brings something with it is about that, whatever others say in the same words.
+    """
     request = arrival.request
-    alone = heard.thread is not None or heard.private or heard.direct or heard.quote is not None
+    alone = heard.thread is not None or heard.private or heard.direct or _brings_its_own(heard)
     if alone or request is None:
         return None
     words = " ".join(_WORDS.findall(heard.text.casefold()))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from adapters.heard import Heard
-from adapters.intake.deciding import Decision
+from adapters.intake.deciding import ASKED, Decision
 from adapters.intake.intents import Band, Intent
 from adapters.intake.marking import decided_on, meta_of
 from adapters.intake.parts import Parts, TextFile
@@ -38,7 +38,7 @@ def test_this_is_the_last_answer_where_nothing_else_is_shown() -> None:
     assert asked_about() is Intent.WHERE
 
 
-@pytest.mark.parametrize(
+brought = pytest.mark.parametrize(
     "brought",
     [
         {"quote": "A cell is small."},
@@ -46,5 +46,21 @@ def test_this_is_the_last_answer_where_nothing_else_is_shown() -> None:
         {"parts": Parts(unread=(UnreadPart.IMAGE,))},
     ],
 )
+
+
+@brought
 def test_this_is_what_the_message_comes_with(brought: dict[str, Any]) -> None:
     assert asked_about(**brought) is None
+
+
+def test_the_same_words_ask_the_same() -> None:
+    arrival = event(1, request=request())
+    louder = replace(HEARD, text="where is this FROM")
+    one, other = decided_on(arrival, HEARD, ASKED), decided_on(arrival, louder, ASKED)
+    assert one.gist == other.gist is not None
+
+
+@brought
+def test_what_comes_with_something_is_no_question_of_a_crowd(brought: dict[str, Any]) -> None:
+    arrival = event(1, request=request())
+    assert decided_on(arrival, replace(HEARD, **brought), ASKED).gist is None

@@ -1,0 +1,93 @@
+"""What is told in place of an answer, because there is one already, on every database."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from adapters.intake.intents import Intent
+from adapters.intake.marking import META
+from core.inbox.base import Arrival, Job
+from core.models import AgentRequest, Outcome, ResponseState
+from tests.contracts.test_worker import House
+from tests.inbox import event
+from tests.platform import Platform
+from tests.samples import chunk, response
+
+
+@pytest.fixture
+async def house(engine: AsyncEngine) -> AsyncIterator[House]:
+    async with House(engine, Platform()).open() as opened:
+        yield opened
+
+
+def same(number: int, **changes: Any) -> Arrival:
+    """Return a question that several people ask in the same words."""
+    person = f"reader-{number}"
+    return event(number, text="What does this mean?", gist="same", user_id=person, **changes)
+
+
+def about_last(intent: Intent = Intent.WHERE) -> Arrival:
+    """Return what is asked about the last answer of the first thread."""
+    address = {"channel": "c1", "question": "q2", META: intent.value}
+    return event(2, thread="t1", address=address)
+
+
+async def test_the_same_question_gets_a_link_to_its_answer(house: House) -> None:
+    await house.accept(same(1))
+    await house.done()
+    await house.accept(same(2))
+    await house.done()
+    assert "https://chat.example/" in house.answer(2)[0]
+    assert len(house.agent.asked) == 1
+
+
+async def test_the_same_words_about_something_else_are_answered(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def complete(job: Job, request: AgentRequest) -> AgentRequest:
+        return request.model_copy(update={"query_text": f"What is {job.arrival.key}?"})
+
+    monkeypatch.setattr(house.adapter, "complete", complete)
+    await house.accept(same(1), same(2))
+    await house.done()
+    asked = {one.query_text for one in house.agent.asked}
+    assert asked == {"What is test:1?", "What is test:2?"}
+
+
+def answer_of(course_id: str, outcome: Outcome) -> dict[str, Any]:
+    """Return the fields of an answer from a course."""
+    cited = chunk(course_id=course_id)
+    chunks = {"cited": cited, "retrieved_chunks": (cited,), "course_id": course_id}
+    if outcome is Outcome.ANSWERED:
+        return {**chunks, "outcome": outcome}
+    nothing = {"grounding_chunks": (), "citations": (), "sources": ()}
+    failed = {"outcome": outcome, "state": ResponseState.ERROR, "error_message": "down"}
+    return {**chunks, **nothing, **failed}
+
+
+@pytest.mark.parametrize(
+    ("course_id", "outcome", "is_told"),
+    [
+        ("algorithms", Outcome.ANSWERED, True),
+        ("chemistry", Outcome.ANSWERED, False),
+        ("algorithms", Outcome.ERROR, False),
+    ],
+)
+async def test_only_an_answer_of_the_course_that_is_asked_is_pointed_at(
+    house: House, course_id: str, outcome: Outcome, is_told: bool
+) -> None:
+    asked = event(1).request
+    assert asked is not None
+    answer = response(
+        query_id=asked.request_id,
+        query_text=asked.query_text,
+        conversation_id=asked.session_id,
+        **answer_of(course_id, outcome),
+    )
+    await house.sessions.remember(asked.model_copy(update={"course_id": course_id}), answer)
+    await house.accept(about_last())
+    await house.done()
+    assert any("My last answer" in one for one in house.answer(2)) is is_told
+    assert bool(house.agent.asked) is not is_told
