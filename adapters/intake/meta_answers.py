@@ -49,6 +49,8 @@ _NOT_YET = {
 def _checked(turn: ConversationTurn) -> str:
     """Return what was checked before an answer was shown."""
     response = turn.agent_response
+    if turn.outcome is Outcome.ABSTAINED and turn.section_filter is not None:
+        return text("speaking-sure-not-covered-within")
     if turn.outcome is Outcome.ABSTAINED:
         return text("speaking-sure-not-covered")
     if not response.claims_written:

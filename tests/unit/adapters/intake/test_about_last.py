@@ -55,3 +55,9 @@ def test_an_answer_without_a_place_says_so() -> None:
     assert "no section" in back.sentence
     assert back.link is None
     assert "found nothing" in about_last(Intent.SURE, bare).sentence
+
+
+def test_of_a_section_it_is_not_said_that_the_whole_book_was_searched() -> None:
+    bare = turn(grounding_chunks=(), citations=(), sources=(), outcome=Outcome.ABSTAINED)
+    within = bare.model_copy(update={"section_filter": "Cells"})
+    assert "The rest of the book was not searched" in about_last(Intent.SURE, within).sentence
