@@ -23,7 +23,7 @@ from core.sessions.store import SessionStore
 logger = logging.getLogger(__name__)
 
 SILENT = Decision(Intent.PEOPLE, Band.SILENT, 0.0)
-
+_PERHAPS = Decision(Intent.ASK, Band.OFFER, 0.0)
 
 FindRole = Callable[[], Awaitable[Role | None]]
 
@@ -101,7 +101,7 @@ class Attention:
     async def read(self, heard: Heard, user_id: str, role: FindRole) -> Decision:
         """Return what a line is taken for, whomever the bot listens to now."""
         if not heard.text.strip():
-            return ASKED if heard.addressed or heard.direct or heard.quote else SILENT
+            return _of_no_words(heard)
         line = await self._line(heard, user_id, role)
         try:
             return await self._deciding.decide(line)
@@ -186,6 +186,18 @@ class Attention:
             part = conversation.part if conversation is not None else 0
         at = (heard.platform, heard.workspace, heard.channel, thread)
         return await self._sessions.latest(session_id_for(*at, part=part))
+
+
+def _of_no_words(heard: Heard) -> Decision:
+    """Return what a message without words of its own is, such as a forwarded one or a poll.
+
+    Below other messages people show such things to one another, too.
+    """
+    if heard.addressed or heard.direct:
+        return ASKED
+    if heard.quote is None:
+        return SILENT
+    return ASKED if heard.begins else _PERHAPS
 
 
 def _moment_of(heard: Heard) -> datetime:

@@ -438,6 +438,19 @@ class TestThreads:
         thread = session_id_for("discord", "guild", "channel", "thread")
         assert received.arrival.request.session_id == thread
 
+    async def test_what_is_only_shown_in_a_thread_is_perhaps_a_question(
+        self, reception: Reception
+    ) -> None:
+        await self.begun(reception)
+        shown = in_thread(2, "", quote="Cells divide.", sent_at=now())
+        received = await reception.desk.receive(shown)
+        assert received is not None
+        assert received.arrival.kind is Kind.OFFER
+        to_bot = in_thread(3, "", quote="Cells divide.", addressed=True)
+        received = await reception.desk.receive(to_bot)
+        assert received is not None
+        assert received.arrival.kind is Kind.ASK
+
     async def test_other_threads_do(self, reception: Reception) -> None:
         assert await reception.desk.receive(in_thread(2)) is None
 
