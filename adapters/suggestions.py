@@ -8,7 +8,7 @@ from uuid import UUID
 
 from adapters.guide import Guide
 from core.access.reading import Reader
-from core.errors import BotError
+from core.errors import BotError, ServiceError
 from core.i18n import current_language, text
 from core.markdown.writing import one_line
 from core.models import AgentRequest, AgentResponse, Outcome
@@ -87,7 +87,10 @@ class Suggestions:
         """Return the first way to ask about a topic that is answered from its section."""
         for question in _asked_about(f"“{topic}”"):
             asked = AgentRequest(course_id=course_id, query_text=question, user_id=_ASKER)
-            if _answers(await self._rehearse(asked), topic):
+            answer = await self._rehearse(asked)
+            if answer.outcome is Outcome.ERROR:
+                raise ServiceError("a question could not be tried")
+            if _answers(answer, topic):
                 return Suggestion(topic, question)
         return None
 

@@ -10,7 +10,7 @@ from adapters.guide import Guide
 from adapters.suggestions import MOST, Suggestions
 from core.errors import ServiceError
 from core.i18n import use_locale
-from core.models import AgentRequest, AgentResponse, Outcome
+from core.models import AgentRequest, AgentResponse, Outcome, ResponseState
 from tests.samples import chunk, response
 
 READER: Any = None
@@ -46,6 +46,7 @@ class Book:
         self.beside = beside
         self.asked = list[str]()
         self.fails = False
+        self.has_no_answers = False
 
     async def rehearse(self, asked: AgentRequest) -> AgentResponse:
         await asyncio.sleep(0)
@@ -54,6 +55,10 @@ class Book:
         self.asked.append(asked.query_text)
         topic = asked.query_text.partition("“")[2].partition("”")[0]
         section = "Another section" if topic == self.beside else topic
+        if self.has_no_answers:
+            nothing = {"grounding_chunks": (), "citations": (), "sources": ()}
+            failed = {"state": ResponseState.ERROR, "error_message": "down"}
+            return response(outcome=Outcome.ERROR, **nothing, **failed)
         outcome = Outcome.PARTIAL if topic in self.silent else Outcome.ANSWERED
         cited = chunk(page_title="Book", section_heading=section, headings=(section,))
         return response(outcome=outcome, cited=cited)
@@ -102,4 +107,15 @@ async def test_after_a_failure_they_are_tried_again() -> None:
     with pytest.raises(ServiceError):
         await tried.about(READER, "biology")
     book.fails = False
+    assert await tried.about(READER, "biology")
+
+
+async def test_what_could_not_be_tried_is_tried_again() -> None:
+    book = Book()
+    tried = suggestions(book)
+    book.has_no_answers = True
+    with pytest.raises(ServiceError):
+        await tried.about(READER, "biology")
+    assert len(book.asked) == 1
+    book.has_no_answers = False
     assert await tried.about(READER, "biology")
