@@ -38,7 +38,3 @@ class RecentLines:
         self._threads.move_to_end(lane)
         if len(self._threads) > _MOST_THREADS:
             self._threads.popitem(last=False)
-
-    def forget(self, lane: str) -> None:
-        """Forget the lines of a thread, as one of them was deleted."""
-        self._threads.pop(lane, None)
