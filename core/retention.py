@@ -88,9 +88,11 @@ def _votes(db: Connection, before: datetime) -> int:
 
 
 def _conversations(db: Connection, before: datetime) -> int:
+    """Delete which conversations are current; where staff paused the bot, it stays paused."""
     row = ConversationRow
     key = tuple_(row.platform, row.workspace, row.place)
-    old = select(row.platform, row.workspace, row.place).where(row.last_activity < before)
+    old = select(row.platform, row.workspace, row.place)
+    old = old.where(row.last_activity < before, row.listening)
     return _count(db, delete(row).where(key.in_(old.limit(_BATCH))))
 
 

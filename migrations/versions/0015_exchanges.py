@@ -1,4 +1,4 @@
-"""Table for which people talk to each other in a thread."""
+"""Table for which people talk to each other in a thread; none of them pauses the bot any more."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -22,6 +22,9 @@ def upgrade() -> None:
         ),
     )
     op.create_index(op.f("ix_exchanges_until"), "exchanges", ["until"])
+    # From now on this is what staff pause, and nothing else ends it.
+    conversations = sa.table("conversations", sa.column("listening", sa.Boolean()))
+    op.execute(sa.update(conversations).values(listening=True))
 
 
 def downgrade() -> None:

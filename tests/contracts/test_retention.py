@@ -87,6 +87,18 @@ async def test_what_is_old_is_deleted_in_small_batches(engine: AsyncEngine) -> N
     assert await counted(engine, ChannelRulesRow) == [1], "what staff set stays"
 
 
+async def test_where_staff_paused_the_bot_it_stays_paused(engine: AsyncEngine) -> None:
+    conversations, place = Conversations(engine), Place("discord", "w", "t1")
+    await conversations.listen(place, False)
+    await delete_all(engine, 100 * KEPT_FOR, KEPT_FOR)
+    paused = await conversations.get(place)
+    assert paused is not None
+    assert not paused.listening
+    await conversations.listen(place, True)
+    await delete_all(engine, 100 * KEPT_FOR, KEPT_FOR)
+    assert await conversations.get(place) is None
+
+
 async def test_the_cursor_of_direct_messages_goes_with_their_last_event(
     engine: AsyncEngine,
 ) -> None:

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import AsyncIterator, Mapping
 from contextlib import closing
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from sqlalchemy.types import TypeEngine
 
 from bot.database import is_current, upgrade
 from core.catalogue import Catalogue
-from core.channels.store import ChannelRules
+from core.channels.store import ChannelRules, ConversationRow, Conversations, Place
 from core.database import create_engine
 from core.sessions.store import SessionStore
 from tests.contracts.revisions import create_at
@@ -114,6 +115,20 @@ async def test_what_staff_set_is_read(upgraded: AsyncEngine, written: Rows) -> N
         bound.add(found[row["place"]].course_id)
     assert bound == {"arden", "mill", None}
     assert {"arden", "mill"} <= known
+
+
+async def test_people_who_talked_to_each_other_have_paused_nothing(empty_database_url: str) -> None:
+    engine = create_engine(empty_database_url)
+    await create_at(engine, "0014")
+    silent = {"part": 0, "listening": False, "last_activity": datetime(2026, 3, 1, tzinfo=UTC)}
+    place = Place("discord", "w", "t1")
+    async with engine.begin() as connection:
+        await connection.execute(insert(ConversationRow).values(**asdict(place), **silent))
+    await upgrade(engine)
+    found = await Conversations(engine).get(place)
+    await engine.dispose()
+    assert found is not None
+    assert found.listening
 
 
 async def test_what_waited_can_be_answered(upgraded: AsyncEngine) -> None:
