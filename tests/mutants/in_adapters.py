@@ -219,7 +219,7 @@ IN_ADAPTERS = (
         "    if len(parts) <= most:\n        return parts\n",
         "    if parts:\n        return parts\n",
         "a model that never ends fills no channel",
-        (f"{DISCORD_SHOWN}::test_a_model_that_never_ends_fills_twenty_messages_and_no_more",),
+        (f"{DISCORD_SHOWN}::test_a_model_that_never_ends_fills_twelve_messages_and_no_more",),
     ),
     Mutant(
         "keep directions and controls",
