@@ -13,7 +13,7 @@ NEIGHBOUR = 0.06
 """Added for an excerpt right beside a chosen one: the answer reads as one text."""
 COMPANION = 0.01
 """Taken off for an excerpt that needs the one before it, which costs a place."""
-WORTHWHILE = 0.6
+WORTHWHILE = 0.62
 """Share of the best score that a further excerpt must reach."""
 
 
