@@ -120,7 +120,7 @@ async def test_the_evidence_is_shown_word_for_word_to_its_reader_alone(trial: Tr
     ann, bob = trial.user(), trial.user()
     answer = await trial.ask(ann, trial.channel(), COVERED)
     evidence = told(await pressed(trial, bob, answer, "Evidence"))
-    assert "> The keeper trims the wick of the lamp every four hours." in evidence
+    assert "> **The keeper trims the wick of the lamp every four hours.**" in evidence
     assert "Trimming the wick" in evidence
 
 

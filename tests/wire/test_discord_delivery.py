@@ -386,9 +386,8 @@ async def test_a_discord_that_is_down_is_waited_for_and_its_own_limits_are_kept(
         trial.server.faults.rest(Drop(), "GET /users/@me", times=2)
         trial.server.faults.rest(ServerError(503), "GET /gateway/bot")
         await trial.bot.start()
-        channel = trial.channel()
         questions = [
-            await trial.world.say(trial.user(), channel, f"{trial.mention} {COVERED}")
+            await trial.world.say(trial.user(), trial.channel(), f"{trial.mention} {COVERED}")
             for _ in range(7)
         ]
         for question in questions:

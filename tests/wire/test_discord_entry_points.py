@@ -147,7 +147,7 @@ async def test_a_passage_that_is_not_from_the_book_is_said_to_be_none(trial: Tri
     nothing = await trial.world.context_menu(ann, picture, "Explain this passage")
     await nothing.response()
     assert nothing.original is not None
-    assert "no text" in nothing.original.text
+    assert "I can't read images" in nothing.original.text
 
 
 # --- messages -----------------------------------------------------------------------------

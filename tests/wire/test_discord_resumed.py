@@ -144,7 +144,7 @@ async def test_an_answer_for_all_stands_in_no_response_that_a_dead_process_showe
         (answer,) = await trial.until(
             lambda: [m for m in trial.from_bot(channel) if is_finished(m)] or None
         )
-        assert COVERED_FACT in answer.content
+        assert COVERED_FACT in answer.text
         assert answer.visible_to is None
         await trial.quiet(channel, trial.user())
         assert trial.from_bot(channel) == [answer]
