@@ -13,7 +13,7 @@ from core.pauses import Pauses
 _MARKS = re.compile(rb'\\[^\n]?|["{}\[\],]|\n(?=(\n|data: )?)')
 """What tells how JSON nests, and what each line of a stream begins with; a backslash hides the
 byte after it."""
-_UNCLEAR = re.compile(rb"\\\Z|\n?\r\Z|\n(?:d(?:a(?:t(?:a(?:: ?)?)?)?)?)?\Z")
+_UNCLEAR = re.compile(rb"\\\Z|\r\Z|\r?\n(?:d(?:a(?:t(?:a(?:: ?)?)?)?)?)?\Z")
 """What means something only with what follows."""
 _EVENT_END = re.compile(rb"\n[\n\r]|\r\n\r\n|\r\r")
 _LONGEST_UNCLEAR = 8
@@ -160,8 +160,11 @@ class ReplyMeter:
         data, self._held = self._held + piece, b""
         if unclear := _UNCLEAR.search(data, max(0, len(data) - _LONGEST_UNCLEAR)):
             data, self._held = data[: unclear.start()], unclear.group()
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        for mark in _MARKS.finditer(data):
+        clear = _with_line_feeds(data)
+        # What is held back still tells what the last clear line feed is followed by.
+        for mark in _MARKS.finditer(clear + _with_line_feeds(self._held)):
+            if mark.start() >= len(clear):
+                break
             if exceeded := self._take(mark):
                 return exceeded
         if _exceeds(self._length_at_once, self._limits.length_at_once):
@@ -201,6 +204,10 @@ class ReplyMeter:
         if _exceeds(self._objects_at_once, self._limits.objects_at_once):
             return "at once"
         return "at once" if _exceeds(self._values_at_once, self._limits.values_at_once) else None
+
+
+def _with_line_feeds(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 def _exceeds(number: int, limit: int | None) -> bool:

@@ -20,6 +20,11 @@ pytestmark = [
 
 VAULT = "Which words open the vault of the Bellhaven bank?"
 
+BELL = "How much does the fog bell of Arden weigh?"
+BELL_FACT = "half a ton"
+WATCH = "How long does each of the three keepers stay awake?"
+WATCH_FACT = "four hours"
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def trial(
@@ -129,7 +134,7 @@ async def test_a_channel_can_be_switched_off_and_a_whole_server(trial: Trial) ->
         await world.say(trial.user(), other, f"{trial.mention} {COVERED}")
         asked = await world.slash(trial.user(), other, "ask", question=COVERED)
         assert "switched off" in (await trial.result_of(asked)).text
-        assert COVERED_FACT in await answered(trial, channel)
+        assert BELL_FACT in await answered(trial, channel, BELL)
     finally:
         await used(trial, owner, other, "course switch", state="on", where="this server")
     assert not trial.from_bot(other)
@@ -161,11 +166,11 @@ async def test_staff_set_who_may_ask_follow_ups_length_and_privacy(trial: Trial)
     assert COVERED_FACT in answer.text
     await world.say(owner, answer.channel, "And how heavy is the fog bell of Arden?")
     await used(trial, owner, channel, "course set", askers="everyone")
-    asked = await world.slash(trial.user(), channel, "ask", question=COVERED)
-    assert COVERED_FACT in (await trial.result_of(asked)).text
+    asked = await world.slash(trial.user(), channel, "ask", question=BELL)
+    assert BELL_FACT in (await trial.result_of(asked)).text
     assert asked.ephemeral
-    open_to_all = await world.slash(trial.user(), channel, "ask", question=COVERED, private=False)
-    assert COVERED_FACT in (await trial.result_of(open_to_all)).text
+    open_to_all = await world.slash(trial.user(), channel, "ask", question=WATCH, private=False)
+    assert WATCH_FACT in (await trial.result_of(open_to_all)).text
     assert not open_to_all.ephemeral
     assert trial.from_bot(answer.channel) == [answer], "a follow-up needs a mention here"
 
@@ -210,7 +215,7 @@ async def test_data_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     channel = await bound(trial)
     assert await used(trial, ann, channel, "glossator data") == "Nothing is stored about you."
     answer = await trial.ask(ann, channel, COVERED)
-    others = await trial.ask(bob, channel, COVERED)
+    others = await trial.ask(bob, channel, BELL)
     vote = await world.click(ann, answer, button(answer, "Helpful"))
     await vote.response(PATIENCE)
     shown = await world.slash(ann, channel, "glossator data")
@@ -230,13 +235,13 @@ async def test_data_shows_and_deletes_what_is_stored(trial: Trial) -> None:
     click = await world.click(ann, others, button(others, "Evidence"))
     await click.response(PATIENCE)
     assert click.original is not None
-    assert COVERED_FACT in click.original.text
+    assert BELL_FACT in click.original.text
 
 
 async def test_the_file_of_ones_data_gives_its_user_alone_what_is_stored(trial: Trial) -> None:
     world, ann, bob = trial.world, trial.user(), trial.user()
     channel = await bound(trial)
-    await trial.ask(bob, channel, COVERED)
+    await trial.ask(bob, channel, BELL)
     await trial.ask(ann, channel, COVERED)
     shown = await world.slash(ann, channel, "glossator data")
     await shown.response(PATIENCE)

@@ -158,7 +158,7 @@ async def test_an_answer_that_no_words_of_the_book_carry_does_not_blame_the_book
     answer = await house.agent.answer(asking(COVERED))
     assert answer.outcome is Outcome.ABSTAINED
     assert not answer.response_text.startswith("The book doesn't cover this.")
-    assert "Trimming the wick" in answer.response_text
+    assert "Trimming the wick" in answer.nearest_sections
 
 
 async def test_a_question_in_another_language_is_looked_up_by_the_model(house: House) -> None:

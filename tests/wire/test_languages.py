@@ -57,8 +57,9 @@ async def test_slack_says_it_in_the_language_of_the_asker(one_course: Path, tmp_
         world, channel = trial.world, trial.channel()
         anna, john = trial.user(locale="de-DE"), trial.user(locale="en-GB")
         for user, said in ((anna, NOT_COVERED), (john, text("answer-not-covered"))):
-            await trial.mentioned(user, channel, UNCOVERED)
-            await trial.until(partial(is_said, lambda: trial.from_bot(channel), said), said)
+            place = trial.channel()
+            await trial.mentioned(user, place, UNCOVERED)
+            await trial.until(partial(is_said, partial(trial.from_bot, place), said), said)
         told = await trial.result_of(await world.slash(anna, channel, "/glossator", "help"))
         assert "So fragst du" in told.shown
         told = await trial.result_of(await world.slash(john, channel, "/glossator", "help"))

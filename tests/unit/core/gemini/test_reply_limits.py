@@ -1,0 +1,28 @@
+"""A stream is measured event by event, whatever ends its lines and however it arrives."""
+
+import json
+
+import pytest
+
+from core.gemini.reply_limits import ANSWER, ReplyMeter
+
+
+def event(text: str, end: str) -> bytes:
+    said = {"candidates": [{"content": {"parts": [{"text": text}]}}]}
+    return f"data: {json.dumps(said)}{end}{end}".encode()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("size", [1, 7, 64, 10_000])
+def test_a_long_stream_of_small_events_is_within_the_limits(end: str, size: int) -> None:
+    meter = ReplyMeter(ANSWER, streams=True)
+    whole = b"".join(event("a word, and one more", end) for _ in range(600))
+    pieces = [whole[start : start + size] for start in range(0, len(whole), size)]
+    assert not [found for piece in pieces if (found := meter.exceeded_by(piece))]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_an_event_of_too_many_objects_is_found(end: str) -> None:
+    meter = ReplyMeter(ANSWER, streams=True)
+    assert meter.exceeded_by(event("small", end)) is None
+    assert meter.exceeded_by(b"data: [" + b"{}," * 600 + b"{}]" + 2 * end.encode()) == "at once"
