@@ -13,7 +13,7 @@ from core.pauses import Pauses
 _MARKS = re.compile(rb'\\[^\n]?|["{}\[\],]|\n(?=(\n|data: )?)')
 """What tells how JSON nests, and what each line of a stream begins with; a backslash hides the
 byte after it."""
-_UNCLEAR = re.compile(rb"\\\Z|\r\Z|\r?\n(?:d(?:a(?:t(?:a(?:: ?)?)?)?)?)?\Z")
+_UNCLEAR = re.compile(rb"\\\Z|(?:\r\n?|\n)(?:d(?:a(?:t(?:a(?:: ?)?)?)?)?)?\Z")
 """What means something only with what follows."""
 _EVENT_END = re.compile(rb"\n[\n\r]|\r\n\r\n|\r\r")
 _LONGEST_UNCLEAR = 8

@@ -81,7 +81,10 @@ async def test_a_refused_mention_is_a_reply_and_opens_no_thread(trial: Trial) ->
 async def test_over_the_channels_limit_everybody_is_answered(trial: Trial) -> None:
     people, channel = [trial.user() for _ in range(35)], trial.channel()
     await early_in_a_minute(latest=15)
-    asked = [await trial.world.slash(one, channel, "ask", question=COVERED) for one in people]
+    asked = [
+        await trial.world.slash(one, channel, "ask", question=f"{COVERED} {number}")
+        for number, one in enumerate(people)
+    ]
 
     def answers() -> list[Message]:
         shown = trial.from_bot(channel)

@@ -226,7 +226,7 @@ async def test_the_file_of_ones_data_comes_by_direct_message(trial: Trial) -> No
     ann, ben = trial.user(), trial.user()
     channel = trial.channel(ann, ben)
     await trial.ask(ann, channel, COVERED)
-    await trial.ask(ben, channel, COVERED)
+    await trial.ask(ben, channel, "How much does the fog bell of Arden weigh?")
     assert i18n.text("slack-export-in-direct-messages") in await exported(trial, ann, channel)
     direct = trial.world.direct_channel(ann, trial.world.bot)
     _, sent = trial.from_bot(direct, ann)

@@ -34,7 +34,8 @@ class RecordingAgent(Agent):
 
 def _keep(request: AgentRequest, response: AgentResponse) -> None:
     turn = {
-        "request": request.model_dump(mode="json"),
+        # A chat's command takes along what its asker asked there before; a terminal has no chat.
+        "request": request.model_dump(mode="json", exclude={"thread_messages"}),
         "response": response.model_dump(mode="json"),
     }
     with Path(RECORD).open("a", encoding="utf-8") as record:
