@@ -161,6 +161,12 @@ _SETTING = (
         discord=("course switch", "course switch state"),
         slack=("course switch",),
     ),
+    _course(
+        "pause",
+        "pause",
+        discord=("course pause", "course resume"),
+        slack=("course pause", "course resume"),
+    ),
     *(
         _course(
             f"set {name}",
@@ -338,6 +344,6 @@ def _applies(cell: Cell, platform: str) -> bool:
 
 _COMMANDS = frozenset(
     {"ask", "ask_section", "help", "sources", "about", "data", "show"}
-    | {"bind", "bind_unseen", "unbind", "switch", "set_rule", "forget", "wide", "staff"}
+    | {"bind", "bind_unseen", "unbind", "switch", "pause", "set_rule", "forget", "wide", "staff"}
 )
 """What Slack has no way to do in a thread."""

@@ -63,6 +63,10 @@ class Setting(Using):
         await self._told(lane, "course unbind", {})
         await self._restored(lane)
 
+    async def _pause(self, lane: Lane, _: str, **__: Any) -> None:
+        for command in ("course pause", "course resume"):
+            await self._told(lane, command, {})
+
     async def _switch(self, lane: Lane, _: str, **__: Any) -> None:
         for state in ("off", "on"):
             await self._told(lane, "course switch", {"state": state})

@@ -55,6 +55,10 @@ class Setting(Using):
         if not lane.bond.by_file and lane.bond.readable:
             await self._by_owner(lane, lane.channel, f"bind {word(lane.bond.course, 'id')}")
 
+    async def _pause(self, lane: Lane, _: str, **__: Any) -> None:
+        for command in ("pause", "resume"):
+            await self._told(lane, "/course", command)
+
     async def _switch(self, lane: Lane, _: str, **__: Any) -> None:
         for state in ("off", "on"):
             await self._told(lane, "/course", f"switch {state}")
