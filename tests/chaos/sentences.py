@@ -53,6 +53,7 @@ def _sentences() -> Iterator[tuple[str, Said]]:
     yield i18n.text("asking-slow"), Said.SLOW
     yield i18n.text("asking-still-waiting"), Said.WAITING
     yield i18n.text("slack-answered-in-thread"), Said.ELSEWHERE
+    yield i18n.text("slack-private-working"), Said.ELSEWHERE
     failures: list[type[BotError]] = [BotError, *_kinds_of(ServiceError)]
     for failure in failures:
         yield failure.user_message, Said.APOLOGY

@@ -189,8 +189,12 @@ async def test_without_the_scope_it_is_said_that_groups_do_not_count(
         channel = await bound(trial, tutor)
         group = world.add_subteam(world.workspace, "tutors", tutor)
         told_so = await told(trial, owner, channel, "staff add @tutors")
-        assert told_so == f"`{group.id}` is now staff.\n{i18n.text('slack-staff-no-groups-scope')}"
+        without = i18n.text("slack-staff-no-groups-scope", scope=GROUPS_SCOPE)
+        assert (
+            told_so
+            == f"`{group.id}` is now staff.\n{i18n.text('slack-staff-no-groups-scope', scope=GROUPS_SCOPE)}"
+        )
         assert (await told(trial, tutor, channel, "show")).startswith(NOT_STAFF)
-        assert i18n.text("slack-staff-no-groups-scope") in await told(
+        assert i18n.text("slack-staff-no-groups-scope", scope=GROUPS_SCOPE) in await told(
             trial, owner, channel, "staff list"
         )

@@ -76,7 +76,7 @@ async def test_a_question_that_begins_a_thread_reads_nothing(trial: Trial) -> No
 async def _about(trial: Trial, channel: Channel, link: str) -> Message:
     """Ask about a linked message in a channel, and return the answer."""
     ann = trial.user()
-    return await trial.ask(ann, channel, f"What does this say? <{link}>")
+    return await trial.ask(ann, channel, f"What does this say, asks {ann.name}? <{link}>")
 
 
 async def test_a_link_to_a_message_of_the_same_channel_is_its_quote(trial: Trial) -> None:

@@ -32,6 +32,8 @@ from tests.wire.slack import Channel, Message, User, View
 _MANIFEST = Path(__file__).parents[4] / "docs/slack-manifest.yaml"
 _OF_THE_APP = frozenset({"app_uninstalled", "tokens_revoked"})
 """Events that no person hears anything of."""
+_OF_AGENTS = frozenset({"agent_session_stopped", "app_context_changed", "reaction_added"})
+"""Events whose replies the tests of the agent and of speaking look at, and no cell yet."""
 
 
 class SlackActs(Asking, Setting, Pressing):
@@ -108,7 +110,8 @@ class SlackActs(Asking, Setting, Pressing):
         manifest = yaml.safe_load(_MANIFEST.read_text("utf-8"))
         commands = [one["command"] for one in manifest["features"]["slash_commands"]]
         shortcuts = [f"shortcut {one['callback_id']}" for one in manifest["features"]["shortcuts"]]
-        events = set(manifest["settings"]["event_subscriptions"]["bot_events"]) - _OF_THE_APP
+        events = set(manifest["settings"]["event_subscriptions"]["bot_events"])
+        events -= _OF_THE_APP | _OF_AGENTS
         return frozenset({*commands, *shortcuts, *events})
 
     async def words_of_course(self) -> frozenset[str]:

@@ -37,7 +37,7 @@ from tests.wire.slack import (
     Workspace,
 )
 from tests.wire.slack.payloads import message_payload
-from tests.wire.slack_bot import COMMANDS, BotProcess, Trial, is_finished
+from tests.wire.slack_bot import COMMANDS, SIGNS, BotProcess, Trial, is_finished
 from tests.wire.slack_installs import install
 
 T = TypeVar("T")
@@ -172,7 +172,7 @@ class SlackHouse:
 
 def is_answer(message: Message) -> bool:
     """Return whether a message is finished, and not the question that a command has posted."""
-    if "Yours waits its turn" in message.shown:
+    if "Yours waits its turn" in message.shown or message.shown.startswith(SIGNS):
         return False
     lines = [line for line in message.shown.splitlines() if line.strip()]
     return is_finished(message) and not all(line.startswith(">") for line in lines)
