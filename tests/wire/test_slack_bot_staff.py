@@ -190,10 +190,7 @@ async def test_without_the_scope_it_is_said_that_groups_do_not_count(
         group = world.add_subteam(world.workspace, "tutors", tutor)
         told_so = await told(trial, owner, channel, "staff add @tutors")
         without = i18n.text("slack-staff-no-groups-scope", scope=GROUPS_SCOPE)
-        assert (
-            told_so
-            == f"`{group.id}` is now staff.\n{i18n.text('slack-staff-no-groups-scope', scope=GROUPS_SCOPE)}"
-        )
+        assert told_so == f"`{group.id}` is now staff.\n{without}"
         assert (await told(trial, tutor, channel, "show")).startswith(NOT_STAFF)
         assert i18n.text("slack-staff-no-groups-scope", scope=GROUPS_SCOPE) in await told(
             trial, owner, channel, "staff list"
