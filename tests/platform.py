@@ -49,6 +49,7 @@ class Platform:
     def __init__(self, *, forgets_nonces: bool = False, delay: float = 0.0) -> None:
         self.messages: dict[str, Message] = {}
         self.calls: list[str] = []
+        self.reactions: set[str] = set()
         self.faults: dict[str, deque[str]] = {}
         self.delay = delay
         self._nonces: dict[str, str] = {}
@@ -95,6 +96,13 @@ class Platform:
     def _delete(self, id: str) -> None:
         self._message(id)
         del self.messages[id]
+
+    def _react(self, message: str, channel: str) -> None:
+        del channel
+        self.reactions.add(message)
+
+    def _unreact(self, message: str) -> None:
+        self.reactions.discard(message)
 
     def _list(self, answers: str) -> list[str]:
         return [one.id for one in self.messages.values() if one.answers == answers]

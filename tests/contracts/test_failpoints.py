@@ -101,8 +101,9 @@ SHOWN = {
 
 
 def check(platform: Platform) -> None:
-    """Check that everybody sees each answer once, and nothing else."""
+    """Check that everybody sees each answer once, a reaction to thanks, and nothing else."""
     assert {question: platform.visible(question) for question in SHOWN} == SHOWN
+    assert platform.reactions == {"q5"}
     assert len(platform.messages) == 3
 
 
