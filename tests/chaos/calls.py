@@ -103,7 +103,8 @@ def _sent(call: DiscordCall | SlackCall, keys: frozenset[str], zero: float) -> S
     ended = call.at if call.ended is None else call.ended
     is_in_doubt = call.fault is not None or call.status is None or call.status >= 500
     is_message = call.applied and not call.fault and not _only_defers(call)
-    return Sent(keys, zero + call.at, zero + ended, is_in_doubt, is_message)
+    name = call.method if isinstance(call, SlackCall) else f"{call.method} {call.path}"
+    return Sent(keys, zero + call.at, zero + ended, is_in_doubt, is_message, name)
 
 
 def _only_defers(call: DiscordCall | SlackCall) -> bool:
@@ -120,7 +121,7 @@ def _acknowledgements(asked: Iterable[Asked], zero: float) -> Iterator[Sent]:
         deed = one.deed
         if isinstance(deed, slack.Interaction) and deed.response and deed.acked_at is not None:
             at = zero + deed.acked_at
-            yield Sent(frozenset({one.key}), at, at, is_message=True)
+            yield Sent(frozenset({one.key}), at, at, is_message=True, name="acknowledgement")
 
 
 def _has(body: object, name: str) -> bool:

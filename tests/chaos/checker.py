@@ -97,8 +97,8 @@ def _doubled(entries: Sequence[Entry]) -> Iterator[Anomaly]:
 
 
 def _beyond(history: History, entries: Sequence[Entry]) -> Iterator[Anomaly]:
-    for platform, calls in limiter_excess(history, entries).items():
-        yield Anomaly(Kind.CALLED, platform, f"{calls} calls")
+    for platform, (excess, calls) in limiter_excess(history, entries).items():
+        yield Anomaly(Kind.CALLED, platform, f"{excess} calls, of {calls}")
 
 
 def _nagged(history: History) -> Iterator[Anomaly]:

@@ -120,6 +120,8 @@ class Sent:
     is_message: bool = False
     """Whether it posted, changed or deleted something, and no fault struck it; the bare deferral
     by which Discord is told that a command arrived does not."""
+    name: str = ""
+    """The method that was called, for who reads what went wrong."""
 
 
 @dataclass(frozen=True)

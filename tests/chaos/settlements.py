@@ -1,7 +1,7 @@
 """The ledger of a run: every question, and how it was settled."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -118,22 +118,30 @@ def ledger(history: History) -> list[Entry]:
 
 def limiter_calls(history: History, entries: Sequence[Entry]) -> Counter[str]:
     """Return, by platform, how many messages and deletions were about what a limit stopped."""
-    stopped = {entry.asked.key for entry in entries if entry.is_stopped_by_limit}
-    return Counter(
-        next(iter(call.keys)).partition(":")[0]
-        for call in history.calls
-        if call.is_message and call.keys & stopped
-    )
+    return Counter(platform for platform, _ in _about_stopped(history, entries))
 
 
-def limiter_excess(history: History, entries: Sequence[Entry]) -> Mapping[str, int]:
-    """Return, by platform, how many of these there were beyond the questions it stopped."""
+def limiter_excess(history: History, entries: Sequence[Entry]) -> Mapping[str, tuple[int, str]]:
+    """Return, by platform, how many of these there were beyond the questions it stopped.
+
+    With it come all of them, for who reads what went wrong.
+    """
     stopped = Counter(entry.asked.platform for entry in entries if entry.is_stopped_by_limit)
+    calls = defaultdict[str, list[str]](list)
+    for platform, call in _about_stopped(history, entries):
+        calls[platform].append(f"{'|'.join(sorted(call.keys))} {call.name} at {call.begun:.2f}")
     return {
-        platform: excess
-        for platform, sent in limiter_calls(history, entries).items()
-        if (excess := sent - stopped[platform]) > 0
+        platform: (excess, "; ".join(sent))
+        for platform, sent in calls.items()
+        if (excess := len(sent) - stopped[platform]) > 0
     }
+
+
+def _about_stopped(history: History, entries: Sequence[Entry]) -> Iterator[tuple[str, Sent]]:
+    stopped = {entry.asked.key for entry in entries if entry.is_stopped_by_limit}
+    for call in history.calls:
+        if call.is_message and call.keys & stopped:
+            yield next(iter(call.keys)).partition(":")[0], call
 
 
 def notices(history: History) -> list[list[str]]:

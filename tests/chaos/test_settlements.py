@@ -234,7 +234,7 @@ def test_an_answer_is_for_the_place_and_a_private_one_for_its_asker() -> None:
 
 
 def test_a_limiter_sends_no_more_calls_than_it_stops() -> None:
-    notice = Sent(frozenset({KEY}), 1.0, 1.0, is_message=True)
+    notice = Sent(frozenset({KEY}), 1.0, 1.0, is_message=True, name="chat.postEphemeral")
     answer = replace(notice, keys=frozenset({"slack:T:C:2"}))
     deferral = replace(notice, is_message=False)
     two = [asked(1), asked(2, inbox_says="answered")]
@@ -243,7 +243,9 @@ def test_a_limiter_sends_no_more_calls_than_it_stops() -> None:
     assert check(history) == []
     history.calls = [*[notice] * 3, deferral, *[answer] * 3]
     (found,) = check(history)
-    assert (found.kind, found.key, found.detail) == (Kind.CALLED, "slack", "2 calls")
+    assert (found.kind, found.key) == (Kind.CALLED, "slack")
+    each = f"{KEY} chat.postEphemeral at 1.00"
+    assert found.detail == f"2 calls, of {each}; {each}; {each}"
 
 
 async def test_an_ephemeral_message_is_of_the_latest_question_of_its_reader() -> None:
