@@ -12,6 +12,7 @@ from core.embeddings.base import Embedder
 
 _MOST_CHARACTERS = 1_000
 """Of a line, and of what went before it, that is embedded."""
+_NOTHING = np.zeros(DIMENSIONS, np.float32)
 _META_AT = 0.3
 """Probability below which an addressed line is never taken for one about the last answer."""
 _THANKS_AT = 0.3
@@ -46,12 +47,27 @@ class Deciding:
         Raises:
             EmbeddingError: when the model cannot be run.
         """
-        texts = (line.text, line.before_text, line.answer)
-        found = await self._embedder.embed_queries([one[:_MOST_CHARACTERS] or " " for one in texts])
-        vectors = [
-            _vector(row) if text else _NOTHING for row, text in zip(found, texts, strict=True)
-        ]
-        return decision(shipped_head(), line, features_of(line, *vectors))
+        return decision(shipped_head(), line, await embedded_features(self._embedder, line))
+
+
+async def embedded_features(embedder: Embedder, line: ChatLine) -> Floats:
+    """Return the features of a line, (n_features,), the same in whatever company it is read.
+
+    Each text is embedded by itself: the int8 model scales by all that it is given at once.
+
+    Raises:
+        EmbeddingError: when the model cannot be run.
+    """
+    texts = (line.text, line.before_text, line.answer)
+    return features_of(line, *[await _embedded(embedder, text) for text in texts])
+
+
+async def _embedded(embedder: Embedder, text: str) -> Floats:
+    """Return a text's vector; zeros for no text, and for a model that stands in."""
+    if not text:
+        return _NOTHING
+    (row,) = await embedder.embed_queries([text[:_MOST_CHARACTERS]])
+    return row if row.shape == _NOTHING.shape else _NOTHING
 
 
 def decision(head: SpeakingHead, line: ChatLine, features: Floats) -> Decision:
@@ -83,11 +99,3 @@ def _of_bot(probabilities: dict[Intent, float], *, at_least: float = 0.0) -> Int
     meta = sum(probabilities[one] for one in about)
     is_meta = meta > sum(probabilities[one] for one in asked) and meta >= at_least
     return max(about if is_meta else asked, key=probabilities.__getitem__)
-
-
-_NOTHING = np.zeros(DIMENSIONS, np.float32)
-
-
-def _vector(row: Floats) -> Floats:
-    """Return a vector of the built-in model; those of a model that stands in tell nothing."""
-    return row if row.shape == _NOTHING.shape else _NOTHING

@@ -10,7 +10,7 @@ from adapters.intake.chat_line import Before, ChatLine
 
 Floats = npt.NDArray[np.float32]
 
-N_GRAMS = 512
+N_GRAMS = 1_024
 """Buckets that runs of characters and pairs of words are hashed to."""
 _MOST_CHARACTERS = 600
 """What stands behind does not change what kind of a line it is."""

@@ -15,6 +15,7 @@ from core.i18n import text
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.discord import Channel, Message, Permission, User
 from tests.wire.discord_bot import Trial, a_trial
+from tests.wire.half_questions import CHATTER, offered_line
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -23,7 +24,6 @@ pytestmark = [
 
 BELL = "How much does the fog bell of Arden weigh?"
 BELL_FACT = "half a ton"
-HALF_A_QUESTION = "the weight of the fog bell"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -78,12 +78,13 @@ async def test_a_lecturers_statement_is_left_alone(trial: Trial) -> None:
     assert (len(trial.from_bot(thread)), reactions(said, trial)) == (before, [])
 
 
-async def test_an_offer_is_taken_up_by_its_author(trial: Trial) -> None:
+async def test_an_offer_is_taken_up_by_its_author(trial: Trial, models: Path) -> None:
     ann, ben = trial.user(), trial.user()
     thread = await a_thread(trial, ben)
-    await trial.world.say(ben, thread, "see you at lunch")
+    half_a_question = await offered_line(models, trial.from_bot(thread)[-1].text)
+    await trial.world.say(ben, thread, CHATTER)
     before = len(trial.from_bot(thread))
-    line = await trial.world.say(ann, thread, HALF_A_QUESTION)
+    line = await trial.world.say(ann, thread, half_a_question)
     await trial.until(lambda: reactions(line, trial) or None, "an offer")
     assert reactions(line, trial) == [OFFER]
     await trial.world.react(ben, line, OFFER)
@@ -95,11 +96,14 @@ async def test_an_offer_is_taken_up_by_its_author(trial: Trial) -> None:
     await trial.until(lambda: True if not reactions(line, trial) else None, "no offer any more")
 
 
-async def test_an_offer_survives_a_restart_and_vanishes_after_its_time(trial: Trial) -> None:
+async def test_an_offer_survives_a_restart_and_vanishes_after_its_time(
+    trial: Trial, models: Path
+) -> None:
     ann, ben = trial.user(), trial.user()
     thread = await a_thread(trial, ben)
-    await trial.world.say(ben, thread, "see you at lunch")
-    taken, left = [await trial.world.say(ann, thread, text) for text in (HALF_A_QUESTION,) * 2]
+    half_a_question = await offered_line(models, trial.from_bot(thread)[-1].text)
+    await trial.world.say(ben, thread, CHATTER)
+    taken, left = [await trial.world.say(ann, thread, text) for text in (half_a_question,) * 2]
     for line in (taken, left):
         await trial.until(partial(_shown, line, trial), "an offer")
     await trial.bot.stop()

@@ -13,6 +13,7 @@ import pytest_asyncio
 from adapters.slack.reactions import OFFER, THANKS
 from core.i18n import text
 from tests.books import COVERED, COVERED_FACT
+from tests.wire.half_questions import CHATTER, offered_line
 from tests.wire.slack import Message, User
 from tests.wire.slack_bot import Trial, a_trial
 
@@ -23,7 +24,6 @@ pytestmark = [
 
 BELL = "How much does the fog bell of Arden weigh?"
 BELL_FACT = "half a ton"
-HALF_A_QUESTION = "the weight of the fog bell"
 REACTIONS = frozenset({"reactions:read", "reactions:write"})
 
 
@@ -94,12 +94,13 @@ async def test_a_lecturers_statement_is_left_alone(trial: Trial) -> None:
     assert (thread.from_bot(), reactions(said, trial)) == (before, [])
 
 
-async def test_an_offer_is_taken_up_by_its_author(trial: Trial) -> None:
+async def test_an_offer_is_taken_up_by_its_author(trial: Trial, models: Path) -> None:
     ann, ben = trial.user(), trial.user()
     thread = await Thread.of(trial, ben)
-    await thread.say(ben, "see you at lunch")
+    half_a_question = await offered_line(models, thread.answer.shown)
+    await thread.say(ben, CHATTER)
     before = thread.from_bot()
-    line = await thread.say(ann, HALF_A_QUESTION)
+    line = await thread.say(ann, half_a_question)
     await trial.until(lambda: reactions(line, trial) or None, "an offer")
     assert reactions(line, trial) == [OFFER]
     await trial.world.react(ben, line, OFFER)
@@ -110,11 +111,14 @@ async def test_an_offer_is_taken_up_by_its_author(trial: Trial) -> None:
     await trial.until(lambda: True if not reactions(line, trial) else None, "no offer any more")
 
 
-async def test_an_offer_survives_a_restart_and_vanishes_after_its_time(trial: Trial) -> None:
+async def test_an_offer_survives_a_restart_and_vanishes_after_its_time(
+    trial: Trial, models: Path
+) -> None:
     ann, ben = trial.user(), trial.user()
     thread = await Thread.of(trial, ben)
-    await thread.say(ben, "see you at lunch")
-    taken, left = [await thread.say(ann, HALF_A_QUESTION) for _ in range(2)]
+    half_a_question = await offered_line(models, thread.answer.shown)
+    await thread.say(ben, CHATTER)
+    taken, left = [await thread.say(ann, half_a_question) for _ in range(2)]
     for line in (taken, left):
         await trial.until(partial(_shown, line, trial), "an offer")
     await trial.bot.stop()

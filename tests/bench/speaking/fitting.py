@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from adapters.intake.deciding import _MOST_CHARACTERS
-from adapters.intake.features import Floats, features_of
+from adapters.intake.deciding import embedded_features
+from adapters.intake.features import Floats
 from adapters.intake.intents import INTENTS
 from adapters.intake.speaking_head import SpeakingHead
 from core.embeddings.base import Embedder
@@ -17,20 +17,14 @@ FALSELY_SPOKEN = 0.02
 FALSELY_OFFERED = 0.20
 """Share of the lines for other people that may be offered an answer."""
 _FOLDS = 6
-_REGULARISATION = 3.0
+_REGULARISATION = 2.0
 _STEPS = 40
 _FOR_BOT = np.array([one.is_for_the_bot for one in INTENTS])
 
 
 async def features_of_all(embedder: Embedder, lines: Sequence[Labelled]) -> Floats:
-    """Return the features of labelled lines: (n_lines, n_features)."""
-    found = []
-    for texts in zip(*map(_texts, lines), strict=True):
-        rows = await embedder.embed_queries([text[:_MOST_CHARACTERS] or " " for text in texts])
-        found.append(rows * np.array([[bool(text)] for text in texts], np.float32))
-    return np.stack(
-        [features_of(x.line, *vectors) for x, *vectors in zip(lines, *found, strict=True)]
-    )
+    """Return the features of labelled lines, (n_lines, n_features), as the bot reads them."""
+    return np.stack([await embedded_features(embedder, x.line) for x in lines])
 
 
 def fitted_head(features: Floats, lines: Sequence[Labelled], fitted_on: str) -> SpeakingHead:
@@ -53,10 +47,6 @@ def cross_validated(features: Floats, lines: Sequence[Labelled]) -> Floats:
         head = SpeakingHead(_weights(features[seen], labels[seen]), 0, 0, "")
         found[~seen] = head.probabilities(features[~seen])[:, _FOR_BOT].sum(1)
     return found
-
-
-def _texts(one: Labelled) -> tuple[str, str, str]:
-    return one.line.text, one.line.before_text, one.line.answer
 
 
 def _is_others(one: Labelled) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adapters.intake.chat_line import Before, ChatLine
-from adapters.intake.deciding import Deciding
+from adapters.intake.deciding import Deciding, embedded_features
 from adapters.intake.intents import INTENTS, Band, Intent
 from adapters.intake.speaking_head import WEIGHTS, shipped_head
 from bot.embedders import installed_model
@@ -44,7 +44,6 @@ def below(text: str, **changes: object) -> ChatLine:
         ("are you sure?", Intent.SURE, Band.SPEAK),
         ("auf Deutsch?", Intent.LANGUAGE, Band.SPEAK),
         ("did you bring my book", Intent.PEOPLE, Band.SILENT),
-        ("simpler please", Intent.SIMPLER, Band.OFFER),
     ],
 )
 async def test_a_line_below_an_answer_is_taken_for_what_it_is(
@@ -52,6 +51,14 @@ async def test_a_line_below_an_answer_is_taken_for_what_it_is(
 ) -> None:
     decision = await Deciding(local).decide(below(text))
     assert (decision.intent, decision.band) == (intent, band)
+
+
+async def test_a_request_for_simpler_words_is_offered_an_answer_at_least(
+    local: LocalEmbedder,
+) -> None:
+    decision = await Deciding(local).decide(below("simpler please"))
+    assert decision.intent is Intent.SIMPLER
+    assert decision.band is not Band.SILENT
 
 
 async def test_a_lecturers_statement_is_left_alone(local: LocalEmbedder) -> None:
@@ -76,7 +83,7 @@ async def test_vectors_of_another_model_count_for_nothing() -> None:
 
 def test_the_head_is_small_and_fitted_on_the_lines_as_they_are() -> None:
     assert shipped_head().fitted_on == identity_of(TRAIN), "python -m tests.bench.speaking --fit"
-    assert WEIGHTS.stat().st_size < 12_000
+    assert WEIGHTS.stat().st_size < 16_000
 
 
 def test_there_are_lines_enough_of_every_kind_and_the_parts_share_none() -> None:
@@ -98,19 +105,27 @@ def test_an_interval_holds_its_share(hits: int, count: int) -> None:
 
 @pytest.mark.slow
 async def test_fitting_again_gives_nearly_the_same_decisions(local: LocalEmbedder) -> None:
-    """A vector of the int8 model depends a little on the texts that it is computed with."""
+    """Only the shipped weights are rounded to a byte each."""
     shipped, again = shipped_head(), await fit(local)
-    assert np.isclose(again.speak_at, shipped.speak_at, atol=0.1)
-    assert np.isclose(again.offer_at, shipped.offer_at, atol=0.02)
+    assert np.isclose(again.speak_at, shipped.speak_at, atol=0.01)
+    assert np.isclose(again.offer_at, shipped.offer_at, atol=0.01)
     decided = await decided_by(shipped, local)
     pairs = zip(decided, await decided_by(again, local), strict=True)
-    differ = [
-        line.line.text
-        for (line, one), (_, other) in pairs
-        if (one.intent, one.band) != (other.intent, other.band)
-        and abs(one.for_bot - other.for_bot) > 0.02
-    ]
-    assert len(differ) <= 0.05 * len(decided)
+    differ = [line.line.text for (line, one), (_, other) in pairs if one.band != other.band]
+    assert len(differ) <= 0.02 * len(decided)
+
+
+async def test_a_line_has_the_same_features_after_whatever_was_read_before(
+    local: LocalEmbedder, models: Path
+) -> None:
+    lines = [x.line for x in labelled_in(HELD_OUT)[:6]]
+    known = [await embedded_features(local, one) for one in lines]
+    fresh = LocalEmbedder(installed_model(), models)
+    try:
+        again = [await embedded_features(fresh, one) for one in reversed(lines)]
+    finally:
+        fresh.close()
+    assert np.array_equal(np.stack(known), np.stack(again[::-1]))
 
 
 @pytest.mark.slow
@@ -120,5 +135,5 @@ async def test_held_out_lines_of_other_people_are_left_alone(local: LocalEmbedde
     falsely_answered, at_once, either, falsely_offered = shares
     assert falsely_answered <= 0.02
     assert falsely_offered <= 0.20
-    assert at_once >= 0.50
-    assert either >= 0.90
+    assert at_once >= 0.58
+    assert either >= 0.92
