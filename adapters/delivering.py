@@ -120,14 +120,14 @@ class Delivery:
         self._answering = None
 
     async def _answer(self, job: Job, outgoing: "_Outgoing") -> None:
+        if job.arrival.address.get(OFFERED):
+            with suppress(DeliveryError):  # it has served; the answer counts
+                await self._adapter.unreact(job)
         if job.arrival.request is None:
             refusal = job.arrival.refusal or BotError.user_message
             await outgoing.tell(job.arrival.settles, refusal)
             return
         request = in_its_thread(job.arrival.request, job.posted)
-        if job.arrival.address.get(OFFERED):
-            with suppress(DeliveryError):  # it has served; the answer counts
-                await self._adapter.unreact(job)
         with use_locale(request.user_context.locale):
             if (back := await self._about_last(job, request)) is not None:
                 await outgoing.tell(Settlement.POINTED_BACK, back.sentence, back.link)

@@ -130,7 +130,8 @@ class FrontDesk:
     async def take_up(self, key: str, user: str, who: Presence) -> Received | None:
         """Have a question answered that the bot offered to answer, as its author or staff wish.
 
-        None when it is no such question, the offer has vanished, or it is not theirs to take up.
+        None when it is no such question, the offer has vanished, it is not theirs to take up, or
+        its author asks too much, and was told so in this minute: then the offer stands.
 
         Args:
             key: The key of the question's message.
@@ -143,9 +144,10 @@ class FrontDesk:
         is_author = self.pseudonym(offered.platform, offered.workspace, user) == offered.user_id
         if not is_author and not await self._standing.is_staff(who):
             return None
-        if not await self._inbox.take_up(key):
+        taken = await self._inbox.take_up(key)
+        if taken is None or taken is Acceptance.PASSED_OVER:
             return None
-        return Received(replace(offered, kind=Kind.ASK), Accepted(Acceptance.NEW))
+        return Received(replace(offered, kind=Kind.ASK), Accepted(taken))
 
     async def redo(self, heard: Heard, original: str) -> Received | None:
         """Have an edited question answered anew; None when it never was one.
@@ -338,9 +340,12 @@ class FrontDesk:
         rules, heard = await self.rules(heard), await heard.localised()
         with use_locale(heard.locale):
             arrival = await self._arrival(heard, rules, ASKED)
-        if arrival.request is None or not await self._inbox.take_up(offered.key, arrival.request):
+        if arrival.request is None:
             return Received(arrival, await self._inbox.accept(arrival))
-        return Received(replace(offered, kind=Kind.ASK), Accepted(Acceptance.NEW))
+        taken = await self._inbox.take_up(offered.key, arrival.request)
+        if taken is None:
+            return Received(arrival, await self._inbox.accept(arrival))
+        return Received(replace(offered, kind=Kind.ASK), Accepted(taken))
 
     async def _is_taken_back(self, heard: Heard, rules: Rules, known: Arrival) -> bool:
         """Return whether a message that was a question is none for the bot, as it stands now.

@@ -7,12 +7,22 @@ from sqlalchemy import Connection, and_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.database import insert_into
+from core.inbox import offers
 from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, Accepted, Arrival, Kind, State, Unheard
 from core.inbox.forgetting import forget_pending
 from core.inbox.limits import WINDOW, Counting, Limits, minute_of
 from core.inbox.queue import Queue, Standing
-from core.inbox.rows import CLOSED, FORGOTTEN_USER, CursorRow, InboxRow, is_waiting, values_of
+from core.inbox.rows import (
+    CLOSED,
+    FORGOTTEN_USER,
+    CursorRow,
+    InboxRow,
+    arrival_from,
+    is_waiting,
+    values_of,
+)
+from core.models import AgentRequest
 
 _NEW: dict[str, Any] = {
     "state": State.WAITING.value,
@@ -60,6 +70,38 @@ class Accepting:
         else:
             acceptance = self._change(db, arrival, standing, moment)
         return Accepted(acceptance)
+
+    def take_up(
+        self, db: Connection, key: str, request: AgentRequest | None, moment: datetime
+    ) -> Acceptance | None:
+        """Make an offer a question like any other, counted as its author's; None: it is gone.
+
+        Beyond the limit its author is told so once a minute; the offer stands the other times.
+
+        Args:
+            request: What is asked now, where the message was edited.
+        """
+        row = db.execute(offers.standing(key, moment)).one_or_none()
+        if row is None:
+            return None
+        arrival = arrival_from(row)
+        standing = self._queue.standing(db, arrival, moment)
+        counted = self._counting.count(db, arrival, standing.asked, moment)
+        if counted.refusal is not None and not counted.is_first:
+            return Acceptance.PASSED_OVER
+        asked: dict[str, Any] = {
+            "round": standing.round,
+            "channel_round": standing.channel_round,
+            "not_before": counted.not_before or moment,
+        }
+        if request is not None:
+            asked["request"] = request.model_dump(mode="json")
+        if counted.refusal is not None:
+            noticed = Settlement.NOTICED.value
+            asked |= {"refusal": counted.refusal, "settlement": noticed, "request": None}
+        if db.scalar(offers.take_up(key, moment, **asked)) is None:
+            return None
+        return Acceptance.NEW if counted.refusal is None else Acceptance.LIMITED
 
     def bury(self, db: Connection, unheard: Unheard, moment: datetime) -> bool:
         """Put an event that has ended where a question would stand; False: it stands there.

@@ -1,27 +1,31 @@
 """Offers to answer: kept with their question until they are taken up, or vanish."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import ColumnElement, Update, and_, or_, update
+from sqlalchemy import ColumnElement, Select, Update, and_, or_, select, update
 
 from core.inbox.base import Job, Kind, State
 from core.inbox.rows import InboxRow
-from core.models import AgentRequest
 
 LASTS = timedelta(minutes=10)
 """How long an offer stands."""
 
 
-def take_up(key: str, moment: datetime, request: AgentRequest | None) -> Update:
+def standing(key: str, moment: datetime) -> Select[Any]:
+    """Return the query for the row of an offer that stands, held until the transaction's end."""
+    return select(InboxRow.__table__).where(_stands(key, moment)).with_for_update()
+
+
+def take_up(key: str, moment: datetime, **changed: Any) -> Update:
     """Return the statement that makes an offer a question to be answered, and returns its key.
 
     Whoever holds the offer to show it, or to remove it, has lost it.
 
     Args:
-        request: What is asked now, where the message was edited.
+        changed: Columns that get another value than those of any question.
     """
     row = InboxRow
-    stands = or_(row.heal_at.is_(None), row.heal_at > moment)
     question = {
         "kind": Kind.ASK.value,
         "state": State.WAITING.value,
@@ -33,8 +37,7 @@ def take_up(key: str, moment: datetime, request: AgentRequest | None) -> Update:
         "fence": row.fence + 1,
         "attempts": 0,
     }
-    edited = {} if request is None else {"request": request.model_dump(mode="json")}
-    taken = update(row).where(_is_offer(key), stands).values(**question, **edited)
+    taken = update(row).where(_stands(key, moment)).values({**question, **changed})
     return taken.returning(row.key)
 
 
@@ -49,6 +52,11 @@ def vanish(job: Job) -> Update:
     return (
         update(row).where(_is_offer(job.arrival.key), row.fence == job.fence).values(request=None)
     )
+
+
+def _stands(key: str, moment: datetime) -> ColumnElement[bool]:
+    row = InboxRow
+    return and_(_is_offer(key), or_(row.heal_at.is_(None), row.heal_at > moment))
 
 
 def _is_offer(key: str) -> ColumnElement[bool]:

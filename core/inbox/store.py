@@ -14,6 +14,7 @@ from core.inbox import claiming, crowds, forgetting, holding, offers, waiting
 from core.inbox.accepting import Accepting
 from core.inbox.audience import Settlement
 from core.inbox.base import (
+    Acceptance,
     Accepted,
     Answered,
     Arrival,
@@ -280,14 +281,21 @@ class Inbox:
 
     async def take_up(
         self, key: str, request: AgentRequest | None = None, moment: datetime | None = None
-    ) -> bool:
-        """Have a question answered that was offered to be; False: the offer has vanished.
+    ) -> Acceptance | None:
+        """Have a question answered that was offered to be, within the limits of any question.
+
+        None when the offer has vanished. PASSED_OVER: its author asked too much, and was told so
+        in this minute; the offer stands.
 
         Args:
             request: What is asked now, where the message was edited.
         """
-        taken = offers.take_up(key, moment or now(), request)
-        return await write(self._engine, lambda db: db.scalar(taken), urgent=True) is not None
+        taken_up = write(
+            self._engine,
+            lambda db: self._accepting.take_up(db, key, request, moment or now()),
+            urgent=True,
+        )
+        return await taken_up
 
     async def withdraw(self, key: str, moment: datetime | None = None) -> None:
         """Have an offer vanish at once, as its message was edited or deleted."""

@@ -11,7 +11,8 @@ from core.channels.exchanges import LASTS, Exchanges
 from core.channels.store import Place
 from core.inbox import offers
 from core.inbox.audience import Settlement
-from core.inbox.base import Job, Kind, Posted, lane_for
+from core.inbox.base import Acceptance, Job, Kind, Posted, lane_for
+from core.inbox.limits import Limits
 from core.inbox.store import Inbox
 from tests.inbox import PLATFORMS, event, inbox_of
 
@@ -39,6 +40,42 @@ async def offered(inbox: Inbox, moment: datetime = NOON) -> Job:
     assert job is not None
     await inbox.finish(job, Settlement.OFFERED, moment=moment)
     return job
+
+
+async def test_taking_an_offer_up_counts_as_a_question_of_its_author(engine: AsyncEngine) -> None:
+    inbox: Inbox = inbox_of(engine, limits=Limits(user_per_minute=1))
+    await offered(inbox)
+    await inbox.accept(event(2, kind=Kind.OFFER), NOON)
+    assert await inbox.take_up("test:1", moment=NOON) is Acceptance.NEW
+    assert await inbox.take_up("test:2", moment=NOON) is Acceptance.LIMITED
+    told = await inbox.of_key("test:2")
+    assert told is not None
+    assert (told.kind, told.settles, told.request) == (Kind.ASK, Settlement.NOTICED, None)
+    assert told.refusal is not None
+
+
+async def test_an_offer_stands_when_its_author_was_told_of_the_limit(engine: AsyncEngine) -> None:
+    inbox: Inbox = inbox_of(engine, limits=Limits(user_per_minute=1))
+    for n in (1, 2):
+        await inbox.accept(event(n), NOON)
+    await inbox.accept(event(3, kind=Kind.OFFER), NOON)
+    assert await inbox.take_up("test:3", moment=NOON) is Acceptance.PASSED_OVER
+    later = NOON + timedelta(minutes=1)
+    assert await inbox.take_up("test:3", moment=later) is Acceptance.NEW
+
+
+async def test_an_offer_waits_for_a_channel_that_is_full(engine: AsyncEngine) -> None:
+    inbox: Inbox = inbox_of(engine, limits=Limits(channel_per_minute=1))
+    await inbox.accept(event(1, user_id="someone"), NOON)
+    await inbox.accept(event(2, kind=Kind.OFFER), NOON)
+    assert await inbox.take_up("test:2", moment=NOON) is Acceptance.NEW
+    first = await inbox.claim(LEASE, PLATFORMS, NOON)
+    assert first is not None
+    await inbox.finish(first, moment=NOON)
+    assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
+    later = await inbox.claim(LEASE, PLATFORMS, NOON + timedelta(minutes=1))
+    assert later is not None
+    assert later.arrival.key == "test:2"
 
 
 async def test_an_offer_is_a_question_once_it_is_taken_up(engine: AsyncEngine) -> None:

@@ -24,6 +24,7 @@ pytestmark = [
 
 BELL = "How much does the fog bell of Arden weigh?"
 BELL_FACT = "half a ton"
+TOO_FAST = "asking very fast"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -93,6 +94,20 @@ async def test_an_offer_is_taken_up_by_its_author(trial: Trial, models: Path) ->
     await trial.world.react(ann, line, OFFER)
     answer = await trial.answer_to(line)
     assert BELL_FACT in answer.text
+    await trial.until(lambda: True if not reactions(line, trial) else None, "no offer any more")
+
+
+async def test_taking_an_offer_up_counts_as_a_question(trial: Trial, models: Path) -> None:
+    ann, ben = trial.user(), trial.user()
+    thread = await a_thread(trial, ben)
+    half_a_question = await offered_line(models, trial.from_bot(thread)[-1].text)
+    await trial.world.say(ben, thread, CHATTER)
+    line = await trial.world.say(ann, thread, half_a_question)
+    await trial.until(lambda: reactions(line, trial) or None, "an offer")
+    _use_up(trial, line)
+    await trial.world.react(ann, line, OFFER)
+    told = (await trial.answer_to(line)).text
+    assert TOO_FAST in told
     await trial.until(lambda: True if not reactions(line, trial) else None, "no offer any more")
 
 
@@ -182,6 +197,21 @@ def _age(trial: Trial, line: Message) -> None:
             (over, f"%{line.id}"),
         )
         assert changed.rowcount == 1
+
+
+def _use_up(trial: Trial, line: Message) -> None:
+    """Have a line's author have asked all that they may, in this minute and the next."""
+    (path,) = (trial.bot.folder / "data").glob("*.db")
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    minutes = [(now + timedelta(minutes=n)).strftime("%Y-%m-%d %H:%M:%S.%f") for n in (0, 1)]
+    with sqlite3.connect(path) as database:
+        for minute in minutes:
+            changed = database.execute(
+                "INSERT OR REPLACE INTO inbox_counts (subject, minute, questions) "
+                "SELECT 'user:' || user_id, ?, 1000 FROM inbox WHERE key LIKE ?",
+                (minute, f"%{line.id}"),
+            )
+            assert changed.rowcount == 1
 
 
 async def test_staff_pause_the_bot_in_a_thread_for_all_to_see(trial: Trial) -> None:

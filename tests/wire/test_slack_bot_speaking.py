@@ -24,6 +24,7 @@ pytestmark = [
 
 BELL = "How much does the fog bell of Arden weigh?"
 BELL_FACT = "half a ton"
+TOO_FAST = "asking very fast"
 REACTIONS = frozenset({"reactions:read", "reactions:write"})
 
 
@@ -108,6 +109,20 @@ async def test_an_offer_is_taken_up_by_its_author(trial: Trial, models: Path) ->
     assert thread.from_bot() == before, "it is not Ben's question"
     await trial.world.react(ann, line, OFFER)
     assert BELL_FACT in (await trial.answer_to(line)).shown
+    await trial.until(lambda: True if not reactions(line, trial) else None, "no offer any more")
+
+
+async def test_taking_an_offer_up_counts_as_a_question(trial: Trial, models: Path) -> None:
+    ann, ben = trial.user(), trial.user()
+    thread = await Thread.of(trial, ben)
+    half_a_question = await offered_line(models, thread.answer.shown)
+    await thread.say(ben, CHATTER)
+    line = await thread.say(ann, half_a_question)
+    await trial.until(lambda: reactions(line, trial) or None, "an offer")
+    _use_up(trial, line)
+    await trial.world.react(ann, line, OFFER)
+    told = (await trial.refusal_of(line)).shown
+    assert TOO_FAST in told
     await trial.until(lambda: True if not reactions(line, trial) else None, "no offer any more")
 
 
@@ -197,6 +212,21 @@ def _age(trial: Trial, line: Message) -> None:
             (over, f"%{line.ts}"),
         )
         assert changed.rowcount == 1
+
+
+def _use_up(trial: Trial, line: Message) -> None:
+    """Have a line's author have asked all that they may, in this minute and the next."""
+    (path,) = (trial.bot.folder / "data").glob("*.db")
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    minutes = [(now + timedelta(minutes=n)).strftime("%Y-%m-%d %H:%M:%S.%f") for n in (0, 1)]
+    with sqlite3.connect(path) as database:
+        for minute in minutes:
+            changed = database.execute(
+                "INSERT OR REPLACE INTO inbox_counts (subject, minute, questions) "
+                "SELECT 'user:' || user_id, ?, 1000 FROM inbox WHERE key LIKE ?",
+                (minute, f"%{line.ts}"),
+            )
+            assert changed.rowcount == 1
 
 
 async def test_staff_pause_the_bot_in_a_channel_for_all_to_see(trial: Trial) -> None:
