@@ -19,6 +19,7 @@ from core.i18n import text, use_locale
 from core.inbox import offers
 from core.inbox.audience import Audience, Settlement, settled_by, settled_with
 from core.inbox.base import Job, Kind, Posted
+from core.inbox.crowds import Twin
 from core.inbox.store import Inbox
 from core.models import AgentRequest, AgentResponse, Outcome, now, session_id_for
 from core.sessions.rows import FORGOTTEN_USER
@@ -70,6 +71,7 @@ class Delivery:
         Raises:
             DeliveryError: when the platform does not take it.
             LeaseLost: when somebody else holds the job.
+            TwinWaits: when the same question is being answered: it is to be put back.
         """
         job, holding = self._holding.job, self._holding
         for request_id in job.earlier_requests:
@@ -132,10 +134,12 @@ class Delivery:
             if (back := await self._about_last(job, request)) is not None:
                 await outgoing.tell(Settlement.POINTED_BACK, back.sentence, back.link)
                 return
-        if self._is_stopped and not await self._is_stored(request):
+        is_stored = await self._is_stored(request)
+        if self._is_stopped and not is_stored:
             await outgoing.fail(Stopped())
             return
-        answering = asyncio.create_task(self._take_turn(request, outgoing))
+        twin = None if is_stored else await self._twin(job)
+        answering = asyncio.create_task(self._take_turn(request, twin, outgoing))
         answering.add_done_callback(noticed)
         self._answering = answering
         try:
@@ -163,26 +167,38 @@ class Delivery:
             return None
         return about_last(intent, last) if last.outcome is not Outcome.ERROR else None
 
-    async def _take_turn(self, request: AgentRequest, outgoing: "_Outgoing") -> None:
+    async def _twin(self, job: Job) -> Twin | None:
+        """Return the answered one of a crowd; raises TwinWaits, as `answered_twin` does."""
+        return await self._holding.persist(partial(answered_twin, self._inbox, job))
+
+    async def _take_turn(
+        self, request: AgentRequest, twin: Twin | None, outgoing: "_Outgoing"
+    ) -> None:
         try:
             complete = await self._adapter.complete(self._holding.job, request)
         except RequestError as error:
             await outgoing.fail(error)
             return
-        if _asks_the_same(complete, request) and (link := await self._link_to_twin()) is not None:
-            await outgoing.tell(Settlement.POINTED_BACK, text("speaking-crowd"), link)
-            return
+        if twin is not None and _asks_the_same(complete, request):
+            back = await self._of_twin(twin)
+            if back is not None:
+                await outgoing.tell(Settlement.POINTED_BACK, back.sentence, back.link)
+                return
 
         def placed(asked: AgentRequest) -> AgentRequest:
             return in_its_thread(asked, outgoing.posted)
 
         await take_turn(self._agent, complete, outgoing, placed)
 
-    async def _link_to_twin(self) -> str | None:
-        """Return where the same question was answered a moment before; None: nowhere."""
-        job = self._holding.job
-        twin = await answered_twin(self._inbox, job)
-        return await self._adapter.link(job, twin) if twin is not None else None
+    async def _of_twin(self, twin: Twin) -> PointedBack | None:
+        """Return what leads to a twin's answer; that of an abstention says the same itself."""
+        turn = await self._holding.persist(partial(self._sessions.turn_of, twin.request_id))
+        if turn is None or turn.outcome is Outcome.ERROR:
+            return None
+        if turn.outcome is Outcome.ABSTAINED:
+            return PointedBack(turn.agent_response.response_text, None)
+        link = await self._adapter.link(self._holding.job, twin)
+        return None if link is None else PointedBack(text("speaking-crowd"), link)
 
     async def _is_stale(self, stale_after: timedelta) -> bool:
         """Return whether a question is too old to be answered, and was not before."""

@@ -16,14 +16,14 @@ from adapters.intake.attention import Attention
 from adapters.intake.deciding import ASKED, Decision
 from adapters.intake.gist import shortened_question
 from adapters.intake.intents import Band, Intent
-from adapters.intake.marking import decided_on
+from adapters.intake.marking import LANGUAGE, decided_on
 from adapters.platform_clock import PlatformClock
 from adapters.stored import stored_request
 from core.access.staff import Role, role_of
 from core.channels.rules import Askers, Rules
 from core.channels.store import ChannelRules, Conversations, Place
 from core.errors import RequestError
-from core.i18n import text, use_locale
+from core.i18n import Message, language_of, text, use_locale
 from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, Accepted, Arrival, Kind, Unheard, request_id_for
 from core.inbox.store import Inbox
@@ -179,7 +179,9 @@ class FrontDesk:
             lane=known.lane,
             address={**known.address, "choices": choices},
         )
-        return Received(arrival, await self._inbox.accept(arrival))
+        received = Received(arrival, await self._inbox.accept(arrival))
+        await self._unlink(original, heard.position)
+        return received
 
     async def deleted(self, unheard: Unheard, position: int) -> Received | None:
         """Have a deleted message forgotten, also when its event is yet to come.
@@ -213,7 +215,25 @@ class FrontDesk:
             settles=Settlement.REMOVED,
             token=None,
         )
-        return Received(arrival, await self._inbox.accept(arrival))
+        received = Received(arrival, await self._inbox.accept(arrival))
+        await self._unlink(original, position)
+        return received
+
+    async def _unlink(self, original: str, position: int) -> None:
+        """Have those told who were shown an answer in place of their own that is no more."""
+        for linked in await self._inbox.linked_to(original):
+            language = linked.address.get(LANGUAGE)
+            gone = replace(
+                linked,
+                key=f"{linked.key}:unlinked",
+                kind=Kind.REDO,
+                about=linked.key,
+                position=position,
+                refusal=Message("speaking-crowd-gone").in_language(language_of(language)),
+                settles=Settlement.POINTED_BACK,
+                gist=None,
+            )
+            await self._inbox.accept(gone)
 
     async def share(
         self,

@@ -55,6 +55,14 @@ async def retry_later(inbox: Inbox, holding: Holding, error: DeliveryError) -> N
     holding.ended("retried")
 
 
+async def put_back(inbox: Inbox, holding: Holding, seconds: float) -> None:
+    """Have a job that nothing was done for claimed again after a while."""
+    later = timedelta(seconds=seconds)
+    await holding.persist(partial(inbox.release, holding.job, later))
+    await holding.reach("released")
+    holding.ended("released")
+
+
 async def give_up(inbox: Inbox, holding: Holding) -> None:
     """End a job that cannot be delivered."""
     await holding.persist(partial(inbox.give_up, holding.job))

@@ -10,6 +10,7 @@ from datetime import timedelta
 from adapters import settling
 from adapters.base import ChatAdapter, ready
 from adapters.delivering import Checked, Delivery
+from adapters.intake.crowd import TwinWaits
 from adapters.keeping import Holding, Reached, nothing, unstoppable_clock
 from adapters.pulse import Pulse
 from core.agent import Agent
@@ -278,6 +279,8 @@ class Worker:
             await holding.hold_during(self._in_time(holding, delivery, stale_after), delivery.stop)
         except LeaseLost:
             raise
+        except TwinWaits as waiting:
+            await settling.put_back(self._inbox, holding, waiting.retry_in)
         except DeliveryError as error:
             await settling.retry_later(self._inbox, holding, error)
         except Exception:

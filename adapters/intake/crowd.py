@@ -1,30 +1,41 @@
 """Finds the answer to the same question that was asked in the channel a moment before."""
 
-import asyncio
+from datetime import datetime
 
 from core.inbox.base import Job
 from core.inbox.crowds import Twin
 from core.inbox.store import Inbox
+from core.models import now
 
-_LOOK_AGAIN = 0.5
-"""Seconds between two looks at an answer that is on its way."""
 _PATIENCE = 45.0
 """Seconds after which a question of a crowd gets an answer of its own."""
+_SOONEST = 1.0
+"""Seconds after which an answer that is on its way is looked for again, at least."""
+_PART = 4
+"""That is looked for again after this part of the time that it has taken so far: the wait grows by
+no more than that, and fifteen looks are all that there are."""
 
 
-async def answered_twin(inbox: Inbox, job: Job) -> Twin | None:
+class TwinWaits(Exception):
+    """The same question is being answered: this one is put back, and holds no place."""
+
+    def __init__(self, retry_in: float) -> None:
+        """Note in how many seconds to look again."""
+        self.retry_in = retry_in
+        super().__init__(f"the same question is being answered; looking again in {retry_in:.1f} s")
+
+
+async def answered_twin(inbox: Inbox, job: Job, moment: datetime | None = None) -> Twin | None:
     """Return the same question of a moment before, once it is answered; None: answer this one.
 
     Raises:
+        TwinWaits: when it is being answered, and this one has not waited for long.
         StoreError: when the database fails.
     """
-    loop = asyncio.get_running_loop()
-    until = loop.time() + _PATIENCE
-    while loop.time() < until:
-        twin = await inbox.first_of_crowd(job)
-        if twin is None:
-            return None
-        if not twin.waits:
-            return twin if twin.answered and twin.messages else None
-        await asyncio.sleep(_LOOK_AGAIN)
-    return None
+    twin = await inbox.first_of_crowd(job)
+    if twin is None:
+        return None
+    waited = ((moment or now()) - job.accepted_at).total_seconds()
+    if twin.waits and waited < _PATIENCE:
+        raise TwinWaits(max(_SOONEST, waited / _PART))
+    return twin if twin.answered and twin.messages else None

@@ -8,10 +8,13 @@ from adapters.heard import Heard
 from adapters.intake.deciding import Decision
 from adapters.intake.intents import Band, Intent
 from adapters.intake.parts import NO_PARTS
+from core.i18n import language_of
 from core.inbox.base import Arrival, Kind
 
 META = "meta"
 """In an arrival's address: what is asked about the last answer, as an `Intent`."""
+LANGUAGE = "language"
+"""In the address of a question that others may ask at once: the language of its answer."""
 OFFERED = "offered"
 """In an arrival's address: that a reaction offers, or offered, to answer it."""
 _WORDS = re.compile(r"\w+")
@@ -24,7 +27,7 @@ def decided_on(arrival: Arrival, heard: Heard, decision: Decision) -> Arrival:
     if decision.intent.is_meta and not _brings_its_own(heard):
         arrival = replace(arrival, address={**arrival.address, META: decision.intent.value})
     elif decision.intent is Intent.ASK and decision.band is Band.SPEAK:
-        arrival = replace(arrival, gist=gist_of(heard, arrival))
+        arrival = _as_one_of_many(arrival, heard)
     if decision.band is Band.OFFER:
         arrival = replace(arrival, kind=Kind.OFFER, address={**arrival.address, OFFERED: True})
     return arrival
@@ -36,6 +39,15 @@ def meta_of(arrival: Arrival) -> Intent | None:
     return Intent(found) if found in set(Intent) else None
 
 
+def _as_one_of_many(arrival: Arrival, heard: Heard) -> Arrival:
+    """Return a question with what it has in common with those of a crowd, if it may be of one."""
+    gist = gist_of(heard, arrival)
+    if gist is None:
+        return arrival
+    address = {**arrival.address, LANGUAGE: language_of(heard.locale)}
+    return replace(arrival, gist=gist, address=address)
+
+
 def _brings_its_own(heard: Heard) -> bool:
     """Tell whether "this" is what a message comes with, and not the last answer."""
     return heard.quote is not None or heard.parts != NO_PARTS
@@ -44,12 +56,13 @@ def _brings_its_own(heard: Heard) -> bool:
 def gist_of(heard: Heard, arrival: Arrival) -> str | None:
     """Return what identical questions have in common; None for one of a conversation.
 
-    One that brings something with it is about that, whatever others say in the same words.
+    Those that are to be answered in different languages are not identical, and one that brings
+    something with it is about that, whatever others say in the same words.
     """
     request = arrival.request
     alone = heard.thread is not None or heard.private or heard.direct or _brings_its_own(heard)
     if alone or request is None:
         return None
     words = " ".join(_WORDS.findall(heard.text.casefold()))
-    said = "\0".join((request.course_id, heard.section or "", words))
+    said = "\0".join((request.course_id, heard.section or "", language_of(heard.locale), words))
     return hashlib.sha256(said.encode()).hexdigest() if words else None

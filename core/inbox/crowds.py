@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import Row, Select, or_, select, tuple_
 from sqlalchemy.orm import aliased
@@ -20,6 +21,7 @@ AT_ONCE = timedelta(minutes=1)
 class Twin:
     """An event that asked the same, and how far its answer has come."""
 
+    request_id: UUID
     waits: bool
     """Whether its answer is still on its way."""
     answered: bool
@@ -38,7 +40,14 @@ def first_of(job: Job) -> Select[Any]:
     return (
         select(row)
         .with_only_columns(
-            row.key, row.state, row.settlement, row.workspace, row.channel, row.thread, row.address
+            row.key,
+            row.request_id,
+            row.state,
+            row.settlement,
+            row.workspace,
+            row.channel,
+            row.thread,
+            row.address,
         )
         .join(own, own.gist == row.gist)
         .where(
@@ -59,6 +68,27 @@ def first_of(job: Job) -> Select[Any]:
     )
 
 
+def linked_to(key: str, asked_at: datetime) -> Select[InboxRow]:
+    """Return the query for the events whose askers were shown the answer of this one instead."""
+    row, first = InboxRow, aliased(InboxRow)
+    return (
+        select(row)
+        .join(first, first.gist == row.gist)
+        .where(
+            first.key == key,
+            row.key != first.key,
+            row.platform == first.platform,
+            row.workspace == first.workspace,
+            row.channel == first.channel,
+            row.kind == Kind.ASK.value,
+            row.settlement == Settlement.POINTED_BACK.value,
+            row.user_id != FORGOTTEN_USER,
+            row.accepted_at.between(asked_at, asked_at + AT_ONCE),
+        )
+        .order_by(row.accepted_at, row.key)
+    )
+
+
 def posts_of(key: str) -> Select[str]:
     """Return the query for the messages that show an event's answer, in order."""
     return select(PostRow.message_id).where(PostRow.key == key).order_by(PostRow.part)
@@ -67,6 +97,7 @@ def posts_of(key: str) -> Select[str]:
 def twin_from(row: Row[Any], messages: tuple[str, ...]) -> Twin:
     """Return what a row of `first_of` says."""
     return Twin(
+        request_id=row.request_id,
         waits=row.state == State.WAITING.value,
         answered=row.settlement == Settlement.ANSWERED.value,
         workspace=row.workspace,

@@ -313,6 +313,18 @@ class Inbox:
             posts = await db.scalars(crowds.posts_of(row.key))
             return crowds.twin_from(row, tuple(posts))
 
+    async def linked_to(self, key: str) -> list[Arrival]:
+        """Return the events that ended with a link to this one's answer, as they arrived.
+
+        An event links to the first of the minute before it, so a later one has another.
+        """
+        async with reading(self._engine) as db:
+            asked_at = await db.scalar(select(InboxRow.accepted_at).where(InboxRow.key == key))
+            if asked_at is None:
+                return []
+            rows = await db.scalars(crowds.linked_to(key, asked_at))
+            return [arrival_from(row) for row in rows]
+
     async def pending_request(self, request_id: UUID) -> AgentRequest | None:
         """Return a question that waits for its course; None: it does not wait."""
         async with reading(self._engine) as db:

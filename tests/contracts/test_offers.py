@@ -3,9 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
+import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.base import ChatAdapter
+from adapters.intake.crowd import TwinWaits, answered_twin
 from adapters.janitor import Janitor
 from core.channels.exchanges import LASTS, Exchanges
 from core.channels.store import Place
@@ -158,6 +160,45 @@ async def test_the_first_of_a_crowd_is_found_for_a_minute(engine: AsyncEngine) -
     assert (second.messages, second.waits, second.answered) == (("m1",), False, True)
     assert third is not None, "it is asked within a minute of the second"
     assert third.messages == ()
+
+
+async def of_a_crowd(inbox: Inbox, *seconds: int) -> list[Job]:
+    """Return the jobs of the same question, asked by several people at these seconds."""
+    for number, at in enumerate(seconds, 1):
+        asked = event(number, gist="same", user_id=f"reader-{number}")
+        await inbox.accept(asked, NOON + timedelta(seconds=at))
+    moment = NOON + timedelta(seconds=max(seconds))
+    jobs = [await inbox.claim(LEASE, PLATFORMS, moment) for _ in seconds]
+    return [job for job in jobs if job is not None]
+
+
+async def test_a_question_of_a_crowd_is_put_back_while_the_first_is_answered(
+    engine: AsyncEngine,
+) -> None:
+    inbox: Inbox = inbox_of(engine)
+    first, second = await of_a_crowd(inbox, 0, 10)
+    assert await answered_twin(inbox, first) is None
+    soon, late = (NOON + timedelta(seconds=10 + after) for after in (20, 46))
+    with pytest.raises(TwinWaits) as waits:
+        await answered_twin(inbox, second, soon)
+    assert waits.value.retry_in == 5
+    assert await answered_twin(inbox, second, late) is None, "it gets an answer of its own"
+    await inbox.keep(first, Posted(("m1",), "t1"))
+    await inbox.finish(first)
+    twin = await answered_twin(inbox, second, soon)
+    assert twin is not None
+    assert twin.messages == ("m1",)
+
+
+async def test_those_who_were_shown_another_answer_are_known(engine: AsyncEngine) -> None:
+    inbox: Inbox = inbox_of(engine)
+    first, second, third = await of_a_crowd(inbox, 0, 10, 20)
+    await inbox.finish(first)
+    await inbox.finish(second, Settlement.POINTED_BACK)
+    await inbox.finish(third)
+    assert [one.key for one in await inbox.linked_to("test:1")] == ["test:2"]
+    assert await inbox.linked_to("test:2") == []
+    assert await inbox.linked_to("nothing") == []
 
 
 async def test_an_exchange_holds_for_its_people_and_ends(engine: AsyncEngine) -> None:

@@ -164,6 +164,28 @@ async def test_a_crowd_gets_one_answer_and_links_to_it(trial: Trial) -> None:
     assert len(links) == len(people) - 1
 
 
+async def test_a_crowd_is_told_when_its_answer_is_deleted(trial: Trial) -> None:
+    ann, ben, channel = trial.user(), trial.user(), trial.channel()
+    first = await trial.world.say(ann, channel, f"{trial.mention} {BELL}")
+    second = await trial.world.say(ben, channel, f"{trial.mention} {BELL}")
+    assert BELL_FACT in (await trial.answer_to(first)).text
+    assert text("speaking-crowd") in (await trial.answer_to(second)).text
+    await trial.world.delete(first)
+    gone = text("speaking-crowd-gone")
+    await trial.until(
+        lambda: any(gone in m.text for m in trial.from_bot(channel)) or None, "word of it"
+    )
+
+
+async def test_each_of_a_crowd_reads_that_the_book_does_not_say_it(trial: Trial) -> None:
+    people, channel = [trial.user() for _ in range(3)], trial.channel()
+    asked = f"{trial.mention} Who painted the ceiling of the Sistine Chapel?"
+    questions = await asyncio.gather(*(trial.world.say(one, channel, asked) for one in people))
+    told = [(await trial.answer_to(question)).text for question in questions]
+    assert not any(text("speaking-crowd") in one for one in told)
+    assert all("doesn't cover" in one for one in told), told
+
+
 @pytest.mark.parametrize(
     ("asked", "told"),
     [

@@ -179,6 +179,32 @@ async def test_a_crowd_gets_one_answer_and_links_to_it(trial: Trial) -> None:
     assert len(trial.from_bot(channel)) == 1
 
 
+async def test_a_crowd_is_told_when_its_answer_is_deleted(trial: Trial) -> None:
+    ann, ben = trial.user(), trial.user()
+    channel = trial.channel(ann, ben)
+    first = await trial.mentioned(ann, channel, BELL)
+    second = await trial.mentioned(ben, channel, BELL)
+    assert BELL_FACT in (await trial.answer_to(first)).shown
+    assert text("speaking-crowd") in (await trial.refusal_of(second)).shown
+    await trial.world.delete(first)
+    gone = text("speaking-crowd-gone")
+    await trial.until(
+        lambda: any(gone in m.shown for m in trial.world.transcript(channel, ben)) or None, "word of it"
+    )
+
+
+async def test_each_of_a_crowd_reads_that_the_book_does_not_say_it(trial: Trial) -> None:
+    people = [trial.user() for _ in range(3)]
+    channel = trial.channel(*people)
+    asked = "Who painted the ceiling of the Sistine Chapel?"
+    questions = [await trial.mentioned(one, channel, asked) for one in people]
+    assert "doesn't cover" in (await trial.answer_to(questions[0])).shown
+    for question in questions[1:]:
+        told = (await trial.refusal_of(question)).shown
+        assert "doesn't cover" in told
+        assert text("speaking-crowd") not in told
+
+
 @pytest.mark.parametrize(
     ("asked", "told"),
     [

@@ -60,6 +60,15 @@ def test_the_same_words_ask_the_same() -> None:
     assert one.gist == other.gist is not None
 
 
+def test_one_who_is_answered_in_another_language_asks_something_else() -> None:
+    arrival = event(1, request=request())
+    german, swiss = (replace(HEARD, locale=one) for one in ("de", "de-CH"))
+    one, other = decided_on(arrival, german, ASKED), decided_on(arrival, HEARD, ASKED)
+    assert one.gist != other.gist
+    assert one.gist == decided_on(arrival, swiss, ASKED).gist
+    assert one.address["language"] == "de"
+
+
 @brought
 def test_what_comes_with_something_is_no_question_of_a_crowd(brought: dict[str, Any]) -> None:
     arrival = event(1, request=request())
