@@ -19,7 +19,7 @@ from core.retrieval.sections import resolve_section
 
 _FRESH = 2.0
 """Seconds for which a list of courses is good enough; autocompletion asks with every letter."""
-_PATH = " › "
+PATH = " › "
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +144,8 @@ class Guide:
 
 
 def _name(section: SectionRecord) -> str:
-    return _PATH.join(section.path) or section.title
+    return PATH.join(section.path) or section.title
 
 
 def _depth(name: str) -> int:
-    return name.count(_PATH)
+    return name.count(PATH)

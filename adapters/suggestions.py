@@ -4,9 +4,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from uuid import UUID
 
-from adapters.guide import Guide
+from adapters.guide import PATH, Guide
 from core.access.reading import Reader
 from core.errors import BotError, ServiceError
 from core.i18n import current_language, text
@@ -19,9 +20,13 @@ MOST = 4
 """Questions suggested at most."""
 _ASKER = "suggestions"
 """Who tries them: on whose account a model's tokens are."""
+_SECTIONS = 400
+"""Sections among which they are chosen."""
 _TOPICS = 12
 """Sections that are tried until there are enough questions."""
 _LONGEST_TOPIC = 75
+_SHORT = 2
+"""Words that a topic may have to be asked about by a bare "what is"."""
 
 Rehearse = Callable[[AgentRequest], Awaitable[AgentResponse]]
 
@@ -59,7 +64,7 @@ class Suggestions:
         key = (mark.edition.generation, current_language())
         if key not in self._known:
             names = await self._guide.sections_like(
-                reader, course_id, "", limit=_TOPICS, longest=_LONGEST_TOPIC
+                reader, course_id, "", limit=_SECTIONS, longest=_LONGEST_TOPIC
             )
             self._known[key] = asyncio.create_task(self._tried(course_id, names))
         trying = self._known[key]
@@ -73,32 +78,78 @@ class Suggestions:
     async def _tried(self, course_id: str, names: Sequence[str]) -> list[Suggestion]:
         """Return a question for each section that answers one, until there are enough."""
         found = dict[str, Suggestion]()
-        for name in names:
-            topic = one_line(name.rpartition(" › ")[2])
+        for name in _spread(names)[:_TOPICS]:
+            topic = one_line(name.rpartition(PATH)[2])
             if topic and topic not in found:
-                suggestion = await self._about(course_id, topic)
+                said = _within_a_sentence(topic, names)
+                suggestion = await self._about(course_id, topic, said)
                 found |= {topic: suggestion} if suggestion is not None else {}
             if len(found) == MOST:
                 break
         logger.info("%d questions about %s are suggested", len(found), course_id)
         return [*found.values()]
 
-    async def _about(self, course_id: str, topic: str) -> Suggestion | None:
-        """Return the first way to ask about a topic that is answered from its section."""
-        for question in _asked_about(f"“{topic}”"):
-            asked = AgentRequest(course_id=course_id, query_text=question, user_id=_ASKER)
-            answer = await self._rehearse(asked)
-            if answer.outcome is Outcome.ERROR:
-                raise ServiceError("a question could not be tried")
-            if _answers(answer, topic):
+    async def _about(self, course_id: str, topic: str, said: str) -> Suggestion | None:
+        """Return the first way to ask about a topic that is answered from its section.
+
+        Args:
+            said: The topic as it is written in a sentence.
+        """
+        for question in _ways_to_ask(said):
+            if await self._is_answered(course_id, question, topic):
                 return Suggestion(topic, question)
         return None
 
+    async def _is_answered(self, course_id: str, question: str, topic: str) -> bool:
+        """Return whether a question is answered from the section that it is about.
 
-def _asked_about(topic: str) -> Iterator[str]:
-    yield text("suggestion-says", topic=topic)
+        Raises:
+            ServiceError: when it cannot be told now.
+        """
+        asked = AgentRequest(course_id=course_id, query_text=question, user_id=_ASKER)
+        answer = await self._rehearse(asked)
+        if answer.outcome is Outcome.ERROR:
+            raise ServiceError("a question could not be tried")
+        return _answers(answer, topic)
+
+
+def _spread(names: Sequence[str]) -> list[str]:
+    """Return names of sections, taken in turn from the documents; the best of each come first.
+
+    The headings right below a document's title are its topics; the title is too wide for a
+    question, and what stands deeper too narrow.
+    """
+    documents = dict[str, list[str]]()
+    for name in names:
+        documents.setdefault(name.partition(PATH)[0], []).append(name)
+    sorted_ = [
+        sorted(one, key=lambda name: abs(name.count(PATH) - 1)) for one in documents.values()
+    ]
+    return [name for turn in zip_longest(*sorted_) for name in turn if name is not None]
+
+
+def _ways_to_ask(topic: str) -> Iterator[str]:
+    """Yield questions about a topic; a heading that asks is one."""
+    if topic.endswith("?"):
+        yield topic
     yield text("suggestion-explain", topic=topic)
-    yield text("suggestion-what", topic=topic)
+    yield text("suggestion-says", topic=topic)
+    if len(topic.split()) <= _SHORT:
+        yield text("suggestion-what", topic=topic)
+
+
+def _within_a_sentence(topic: str, names: Sequence[str]) -> str:
+    """Return a heading as it is written in a sentence: small, unless it begins with a name.
+
+    That is seen in the course's other headings, where the same word stands further on; and a
+    heading of several words of which none but the first is large is written like a sentence.
+    """
+    first, *others = topic.split()
+    small = first[0].lower() + first[1:]
+    is_sentence = len(others) >= _SHORT and not any(word[0].isupper() for word in others)
+    is_small = any(small in name.split()[1:] for name in names)
+    is_plain = first[1:] == first[1:].lower() and not topic.endswith("?")
+    return small + topic[len(first) :] if is_plain and (is_sentence or is_small) else topic
 
 
 def _answers(response: AgentResponse, topic: str) -> bool:

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from adapters.guide import Guide
-from adapters.suggestions import MOST, Suggestions
+from adapters.suggestions import MOST, Suggestions, _spread, _ways_to_ask, _within_a_sentence
 from core.errors import ServiceError
 from core.i18n import use_locale
 from core.models import AgentRequest, AgentResponse, Outcome, ResponseState
@@ -15,6 +15,7 @@ from tests.samples import chunk, response
 
 READER: Any = None
 SECTIONS = ["Basics › Heaps", "Basics › Trees", "Heaps", *(f"Part {n}" for n in range(9))]
+TOPICS = [name.rpartition(" › ")[2] for name in SECTIONS]
 
 
 class _Edition:
@@ -53,7 +54,7 @@ class Book:
         if self.fails:
             raise ServiceError("down")
         self.asked.append(asked.query_text)
-        topic = asked.query_text.partition("“")[2].partition("”")[0]
+        topic = next((one for one in TOPICS if one.lower() in asked.query_text.lower()), "")
         section = "Another section" if topic == self.beside else topic
         if self.has_no_answers:
             nothing = {"grounding_chunks": (), "citations": (), "sources": ()}
@@ -71,11 +72,35 @@ def suggestions(book: Book, shelf: Shelf | None = None) -> Suggestions:
 async def test_each_is_answered_from_its_section_and_there_are_four() -> None:
     book = Book("Heaps", beside="Part 0")
     found = await suggestions(book).about(READER, "biology")
-    assert [one.topic for one in found] == ["Trees", "Part 1", "Part 2", "Part 3"]
+    assert [one.topic for one in found] == ["Part 1", "Part 2", "Part 3", "Part 4"]
     assert len(found) == MOST
-    assert found[0].question == "What does the book say about “Trees”?"
+    assert found[0].question == "Can you explain Part 1?"
     heaps = [question for question in book.asked if "Heaps" in question]
     assert len(heaps) >= 3  # every way to ask was tried
+
+
+async def test_documents_take_turns_and_their_topics_come_before_their_titles() -> None:
+    names = ["A", "A › One", "A › One › Deep", "A › Two", "B › Three", "C"]
+    assert _spread(names) == ["A › One", "B › Three", "C", "A › Two", "A", "A › One › Deep"]
+
+
+@pytest.mark.parametrize(
+    ("topic", "said"),
+    [
+        ("How the code is laid out", "how the code is laid out"),
+        ("What Glossator is", "what Glossator is"),
+        ("Slack", "Slack"),
+        ("Slack Connect channels", "Slack Connect channels"),
+        ("TCP in practice today", "TCP in practice today"),
+        ("What is a heap?", "What is a heap?"),
+    ],
+)
+def test_a_topic_is_written_as_in_a_sentence(topic: str, said: str) -> None:
+    assert _within_a_sentence(topic, [topic, "Asking › Asking what a section says"]) == said
+
+
+async def test_a_heading_that_asks_is_asked_as_it_stands() -> None:
+    assert next(_ways_to_ask("Why do heaps grow?")) == "Why do heaps grow?"
 
 
 async def test_they_are_tried_once_for_an_edition_however_many_ask() -> None:
@@ -89,7 +114,7 @@ async def test_they_are_tried_once_for_an_edition_however_many_ask() -> None:
     assert len(book.asked) == 2 * len(one)
     with use_locale("de"):
         german = await tried.about(READER, "biology")
-    assert german[0].question == "Was sagt das Buch über “Heaps”?"
+    assert german[0].question == "Kannst du das erklären: Heaps?"
 
 
 async def test_who_may_not_read_a_course_gets_none() -> None:
