@@ -121,7 +121,7 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     tenants = InstalledTenants(chats.readers, of_operator=one is not None)
     app = bolt_app(listeners, installations, clients, tenants)
     dispatcher = Dispatcher(app, unreadable, people.locale_of)
-    greeter = Greeter(chats.greeting(as_written), clients)
+    greeter = Greeter(chats.greeting(as_written), clients, listeners.unhurried)
     transports += _transports(chats, dispatcher, many, tenants, closed, greeter, catch_up.begin)
     return SlackAdapter(
         workspaces=workspaces,

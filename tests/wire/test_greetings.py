@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from core.i18n import Message
 from tests.wire import discord_bot, slack_bot
 from tests.wire.discord import Channel, Guild, Permission
 from tests.wire.slack import ServerError
@@ -120,6 +121,30 @@ async def test_who_installs_the_slack_app_is_greeted_by_direct_message_once(
         assert "/course bind" in greeting.shown
         await install(trial, world.workspace)
         assert trial.from_bot(direct, owner) == [greeting]
+
+
+async def test_who_installs_the_slack_app_is_greeted_in_their_language(
+    one_course: Path, tmp_path: Path
+) -> None:
+    async with slack_bot.a_trial(one_course, tmp_path, transport="http", by_oauth=True) as trial:
+        trial.world.owner.locale = "de-DE"
+        await install(trial, trial.world.workspace)
+        owner = trial.world.owner
+        [greeting] = trial.from_bot(trial.world.dm(owner), owner)
+        hello = Message("greeting-hello")
+        assert hello.in_language("de") in greeting.shown
+        assert hello.in_language("en") not in greeting.shown
+
+
+async def test_a_greeting_that_fails_is_tried_again(one_course: Path, tmp_path: Path) -> None:
+    async with slack_bot.a_trial(one_course, tmp_path, transport="http", by_oauth=True) as trial:
+        trial.server.faults.api(ServerError(500), "conversations.open", times=1)
+        await install(trial, trial.world.workspace)
+        owner = trial.world.owner
+        direct = trial.world.dm(owner)
+        greeted = await trial.until(lambda: trial.from_bot(direct, owner) or None, "a greeting")
+        assert [HELLO in one.shown for one in greeted] == [True]
+        assert "was not greeted, again in 2 s" in trial.bot.log
 
 
 async def test_a_later_workspace_hears_that_no_course_is_open_to_it(
