@@ -21,7 +21,7 @@ def backoff(attempts: int, retry_after: float | None) -> float:
 
 
 async def send_until_taken(
-    send: Callable[[], Awaitable[None]],
+    send: Callable[[], Awaitable[object]],
     *,
     within: float,
     note: Callable[[bool], None] = lambda _: None,

@@ -110,8 +110,8 @@ class Rest:
         """Delete the response to an interaction."""
         await self._call(lambda: self._send_deletion(application, token))
 
-    async def follow_up(self, application: int, token: str, post: Post) -> None:
-        """Show a post to the user of an interaction alone; it is sent once.
+    async def follow_up(self, application: int, token: str, post: Post) -> str:
+        """Show a post to the user of an interaction alone, sent once, and return its id.
 
         Raises:
             Unclear: when it may be shown all the same.
@@ -126,6 +126,7 @@ class Rest:
                     url, params=_WITH_COMPONENTS, json=body.payload, timeout=_TIMEOUT
                 ) as answer:
                     await _check_answer(answer)
+                    return str(mapping(await answer.json(content_type=None)).get("id") or "")
             except aiohttp.ClientConnectorError as error:  # there was no connection to send by
                 raise DeliveryError(type(error).__name__) from error
             except (aiohttp.ClientError, OSError) as error:

@@ -72,8 +72,11 @@ class Shown:
 
     @property
     def is_one_message(self) -> bool:
-        """Whether all of the answer has to fit the response to an interaction."""
-        return self._response is not None and self._thread is None
+        """Whether all of the answer has to fit the response to an interaction.
+
+        What is private goes on in further messages that the asker alone sees.
+        """
+        return self._response is not None and self._thread is None and not self._is_private
 
     async def open(self, post: Post, thread_name: str | None, *, renew: bool) -> None:
         """Show the placeholder unless a message of the answer is there already.
@@ -129,7 +132,7 @@ class Shown:
     # --- one message --------------------------------------------------------------------
 
     async def _put(self, part: int, post: Post) -> None:
-        if part == 0 and self._response is not None and self._response.is_over:
+        if self._responds(part) and self._response is not None and self._response.is_over:
             await self._leave_response()
         if part == 0 and self._response is not None:
             response = self._response
@@ -140,10 +143,23 @@ class Shown:
             # A process that died had told the asker something; the answer is for the channel.
             await delete_response(self._rest, response)
             self._response = None
-        if part in self._ids:
+        if part > 0 and self._responds(part) and self._response is not None:
+            await self._follow_up(part, post, self._response)
+        elif part in self._ids:
             await self._rest.edit(self._channel_of(part), self._ids[part], post)
         else:
             await self._know(part, await self._create(part, post))
+
+    def _responds(self, part: int) -> bool:
+        """Return whether a part is shown by the interaction's token, as long as that lives."""
+        return self._response is not None and (part == 0 or self._is_private)
+
+    async def _follow_up(self, part: int, post: Post, response: Response) -> None:
+        """Show a further part of a private answer, unless it was: what is finished stays so."""
+        if part not in self._ids:
+            await self._know(
+                part, await self._rest.follow_up(response.application, response.token, post)
+            )
 
     async def _create(self, part: int, post: Post) -> str:
         channel = self._channel_of(part)
@@ -213,8 +229,9 @@ class Shown:
     async def _find_detour(self, part: int, refusal: Refused) -> None:
         """Change the way to the reader so that a refused post may be tried again; else raise."""
         code = refusal.code
-        responding = part == 0 and self._response is not None
-        if responding and code in {UNKNOWN_MESSAGE, *TOKEN_IS_DEAD}:
+        responding = self._responds(part)
+        is_early = part == 0 and code == UNKNOWN_MESSAGE
+        if responding and (is_early or code in TOKEN_IS_DEAD):
             await self._wait_or_leave_response()
         elif code == UNKNOWN_MESSAGE and not self._lost[part]:
             self._lost[part] += 1

@@ -188,9 +188,11 @@ async def test_a_crowd_is_told_when_its_answer_is_deleted(trial: Trial) -> None:
     assert text("speaking-crowd") in (await trial.refusal_of(second)).shown
     await trial.world.delete(first)
     gone = text("speaking-crowd-gone")
-    await trial.until(
-        lambda: any(gone in m.shown for m in trial.world.transcript(channel, ben)) or None, "word of it"
-    )
+
+    def is_told() -> bool | None:
+        return any(gone in m.shown for m in trial.world.transcript(channel, ben)) or None
+
+    await trial.until(is_told, "word of it")
 
 
 async def test_each_of_a_crowd_reads_that_the_book_does_not_say_it(trial: Trial) -> None:

@@ -39,7 +39,7 @@ class Kept:
     def doubt(self) -> None:
         self.is_in_doubt = True
 
-    async def send_once(self, send: Callable[[], Awaitable[None]]) -> None:
+    async def send_once(self, send: Callable[[], Awaitable[object]]) -> None:
         """Send after the inbox is done with the job, unless the process ends right there."""
         self.settled = True
         if self.dies:

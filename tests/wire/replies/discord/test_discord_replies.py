@@ -119,19 +119,34 @@ async def test_a_command_is_answered_in_place_and_a_thread_goes_on_from_there(
     assert reply.posted == Posted(tuple(str(one.id) for one in (answer, *parts)), str(thread.id))
 
 
-async def test_a_private_answer_is_one_message_however_long_it_is(
+async def test_a_long_private_answer_goes_on_for_its_asker_alone(
     client: discord.Client, world: World, ann: User
 ) -> None:
     interaction = deferred(world, ann, ephemeral=True)
-    job = about_interaction(interaction, ephemeral=True)
-    reply = await answered(client, job, text=long_text(6))
-    (answer,) = by_bot(world, world.channel, ann)
-    assert "The rest does not fit here." in answer.text
+    job, kept = about_interaction(interaction, ephemeral=True), Kept()
+    reply = await answered(client, job, kept, long_text(6))
+    answer, *parts = by_bot(world, world.channel, ann)
     assert answer is interaction.original
-    assert answer.ephemeral
-    assert labels(answer) == ["Helpful", "Not helpful", "Evidence", "Share"]
+    assert len(parts) == 2
+    assert all(one.ephemeral for one in (answer, *parts))
+    assert not any("The rest does not fit here." in one.text for one in (answer, *parts))
+    assert [labels(one) for one in (answer, *parts)][:2] == [[], []]
+    assert labels(parts[-1]) == ["Helpful", "Not helpful", "Evidence", "Share"]
     assert by_bot(world, world.channel) == []
-    assert reply.posted.thread is None
+    assert reply.posted == Posted(tuple(str(one.id) for one in (answer, *parts)))
+    await answered(client, again(job, kept), kept, long_text(6))
+    assert by_bot(world, world.channel, ann) == [answer, *parts]
+
+
+async def test_a_token_that_dies_within_a_private_answer_sends_the_rest_directly(
+    client: discord.Client, world: World, ann: User
+) -> None:
+    job, kept = about_interaction(deferred(world, ann, ephemeral=True), ephemeral=True), Kept()
+    reply = await opened(client, job, kept)
+    world.clock.advance(901)
+    await reply.finish(finished(job, long_text(6)))
+    assert by_bot(world, world.channel) == []
+    assert by_bot(world, world.direct_channel(world.bot, ann))
 
 
 async def test_a_command_in_a_thread_is_answered_in_one_message(
