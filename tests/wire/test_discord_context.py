@@ -140,6 +140,15 @@ async def test_an_embed_that_is_forwarded_is_read(trial: Trial) -> None:
     assert "This passage stands" in (await trial.answer_to(forwarded)).text
 
 
+async def test_a_card_of_another_bots_is_read(trial: Trial) -> None:
+    other = trial.world.add_user("cards", trial.world.guild, bot=True)
+    card = {"type": 17, "components": [{"type": 10, "content": VERBATIM}]}
+    shown = await trial.world.say(other, trial.channel(), components=[card])
+    assert "This passage stands" in (await replied(trial, shown, "where is this from?")).text
+    explained = await trial.world.context_menu(trial.user(), shown, "Explain this passage")
+    assert "This passage stands" in (await trial.result_of(explained)).text
+
+
 async def test_a_long_question_is_taken_whole(trial: Trial) -> None:
     question = f"{FILLER}{BELL}"
     assert 1_500 < len(question) < 2_000

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from tests.books import COVERED, COVERED_FACT, VERBATIM
-from tests.wire.slack import Message
+from tests.wire.slack import Channel, Message, User
 from tests.wire.slack_bot import Trial, a_trial
 
 pytestmark = [
@@ -40,6 +40,17 @@ async def asked(trial: Trial, text: str, **more: object) -> Message:
     """Ask by a direct message of somebody new, and return the answer."""
     ann = trial.user()
     return await trial.answer_to(await trial.world.say(ann, trial.world.dm(ann), text, **more))  # type: ignore[arg-type]
+
+
+async def by_command(trial: Trial, user: User, channel: Channel, text: str) -> Message:
+    """Ask by a command, and return the answer below the question that the bot posts."""
+    known = {one.ts for one in trial.from_bot(channel)}
+    await (await trial.world.slash(user, channel, "/ask", text)).ack()
+
+    def posted() -> Message | None:
+        return next((one for one in trial.from_bot(channel) if one.ts not in known), None)
+
+    return await trial.answer_to(await trial.until(posted, "a question"))
 
 
 async def test_a_pasted_text_is_read_from_its_file(trial: Trial) -> None:
@@ -98,3 +109,24 @@ async def test_a_long_question_is_taken_whole(trial: Trial) -> None:
 async def test_a_question_beyond_all_bounds_is_refused_in_words(trial: Trial) -> None:
     refused = await asked(trial, FILLER * 2 + BELL)
     assert "4,000" in refused.shown
+
+
+async def test_a_command_goes_on_with_its_askers_last_one_there(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    await by_command(trial, ann, channel, "What does the fog bell do?")
+    answer = await by_command(trial, ann, channel, "How much does it weigh?")
+    assert BELL_FACT in answer.shown
+
+
+async def test_an_answer_of_the_bots_own_is_explained_without_its_numbers(trial: Trial) -> None:
+    ann = trial.user()
+    channel = trial.channel(ann)
+    answer = await trial.ask(ann, channel, BELL)
+    assert "[1]" in answer.shown
+    shortcut = await trial.world.shortcut(ann, "explain", answer)
+    await shortcut.ack()
+    await (await trial.world.submit_view(ann, None, **{"who-sees": "private"})).ack()
+    shown = (await trial.result_of(shortcut)).shown
+    assert "This passage stands" in shown
+    assert "not from this book" not in shown

@@ -68,11 +68,13 @@ class World(Setup):
         forward_of: Message | None = None,
         files: dict[str, bytes] | None = None,
         poll: tuple[str, ...] = (),
+        components: list[Json] | None = None,
     ) -> Message:
         """Post a message as a person, or as another bot, would.
 
         `ping`: whether a reply notifies whom it answers. A mention is written `<@id>`. `poll`: a
-        question and its answers, which may be given at any time.
+        question and its answers, which may be given at any time. `components`: those of the second
+        version, in place of a text.
         """
         body: Json = {"content": text}
         if reply_to or forward_of:
@@ -87,6 +89,8 @@ class World(Setup):
         body["allowed_mentions"] = {"parse": everything, "replied_user": ping}
         if poll:
             body["poll"] = poll_payload(*poll)
+        if components is not None:
+            body |= {"components": components, "flags": int(MessageFlag.IS_COMPONENTS_V2)}
         uploads = {
             f"files[{number}]": Attachment(0, name, content, _content_type(name))
             for number, (name, content) in enumerate((files or {}).items())
