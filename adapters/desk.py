@@ -4,58 +4,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, Protocol, TypeGuard
-from uuid import UUID
+from typing import Any
 
 from adapters.access.location import Location, address_with
-from adapters.access.membership import MembershipUnknown
 from adapters.access.standing import Presence, Standing
 from adapters.access.whereabouts import Here, Whereabouts
-from adapters.heard import DIRECT_THREAD, Heard
+from adapters.heard import Heard
+from adapters.intake.arrivals import (
+    BY_ITSELF,
+    Arrivals,
+    Pseudonymous,
+    by_our_clock,
+    is_answered,
+    replying_as_before,
+)
 from adapters.intake.attention import Attention
+from adapters.intake.crowd import unlinked
 from adapters.intake.deciding import ASKED, Decision
-from adapters.intake.gist import shortened_question
-from adapters.intake.intents import Band, Intent
-from adapters.intake.marking import LANGUAGE, decided_on
+from adapters.intake.intents import Band
 from adapters.platform_clock import PlatformClock
 from adapters.stored import stored_request
-from core.access.staff import Role, role_of
-from core.channels.rules import Askers, Rules
+from core.channels.rules import Rules
 from core.channels.store import ChannelRules, Conversations, Place
-from core.errors import RequestError
-from core.i18n import Message, language_of, text, use_locale
+from core.i18n import use_locale
 from core.inbox.audience import Settlement
-from core.inbox.base import Acceptance, Accepted, Arrival, Kind, Unheard, request_id_for
+from core.inbox.base import Acceptance, Accepted, Arrival, Kind, Unheard
 from core.inbox.store import Inbox
 from core.models import (
-    EXPLAIN_QUOTE,
-    AgentRequest,
-    ContextMode,
     ConversationTurn,
-    QueryType,
-    ThreadMessage,
-    UserContext,
     now,
-    session_id_for,
 )
 from core.sessions.store import SessionStore
-from core.text.links import without_markers
-from core.text.unread import unread_instead
 
-_ANSWERS = "answers"
-"""In an arrival's address: the bot's message that the question replies to."""
-_BY_ITSELF = "by_itself"
-"""In an arrival's address: that the bot answers though it was not addressed."""
 _MAY_STILL_COME = timedelta(hours=1)
 """How old a message is whose event no platform delivers any more."""
-
-
-class Pseudonymous(Protocol):
-    """Turns a platform's user into a pseudonym."""
-
-    def of(self, platform: str, workspace: str, user: str) -> str:
-        """Return the keyed hash that stands for a user."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +78,19 @@ class FrontDesk:
         self._inbox = inbox
         self._rules = rules
         self._conversations = conversations
-        self._sessions = sessions
         self._pseudonyms = pseudonyms
+        self._arrivals = Arrivals(
+            inbox=inbox,
+            conversations=conversations,
+            sessions=sessions,
+            user_id=self.user_id,
+            whereabouts=whereabouts,
+            standing=standing,
+            handbook=handbook,
+        )
         self._whereabouts = whereabouts
         self._standing = standing
         self._attention = attention
-        self._handbook = handbook
         self._clocks = clocks or {}
 
     async def receive(self, heard: Heard, rules: Rules | None = None) -> Received | None:
@@ -122,7 +111,7 @@ class FrontDesk:
             return None
         heard = await heard.localised()
         with use_locale(heard.locale):
-            arrival = await self._arrival(heard, rules, decision)
+            arrival = await self._arrivals.arrival(heard, rules, decision)
         if arrival.refusal is not None and not heard.addressed and not heard.direct:
             return None
         return Received(arrival, await self._inbox.accept(arrival))
@@ -159,16 +148,16 @@ class FrontDesk:
         known = await self._inbox.of_key(original)
         if known is not None and known.kind is Kind.OFFER:
             return await self._redo_offer(heard, known)
-        if not _is_answered(known):
+        if not is_answered(known):
             return None
-        heard = _replying_as_before(self._by_our_clock(heard), known)
+        heard = replying_as_before(self._by_our_clock(heard), known)
         heard = await self._in_its_conversation(heard)
         rules = await self.rules(heard)
         if await self._is_taken_back(heard, rules, known):
             return await self.forget(original, heard.key, heard.position)
         heard = await heard.localised()
         with use_locale(heard.locale):
-            arrival = await self._arrival(heard, rules, ASKED)
+            arrival = await self._arrivals.arrival(heard, rules, ASKED)
         # It is as old as its acceptance, whenever the message was sent.
         arrival = replace(arrival, sent_at=None)
         choices = arrival.address.get("choices", ())
@@ -191,8 +180,7 @@ class FrontDesk:
         key = unheard.key
         clock = self._clocks.get(unheard.platform)
         sent_at = clock.ours(unheard.sent_at) if clock is not None else unheard.sent_at
-        is_old = now() - sent_at > _MAY_STILL_COME
-        if is_old or not await self._inbox.bury(unheard):
+        if now() - sent_at > _MAY_STILL_COME or not await self._inbox.bury(unheard):
             return await self.forget(key, f"{key}:delete", position)
         return None
 
@@ -201,7 +189,7 @@ class FrontDesk:
         known = await self._inbox.of_key(original)
         if known is not None and known.kind is Kind.OFFER:
             await self._inbox.withdraw(original)
-        if not _is_answered(known):
+        if not is_answered(known):
             return None
         arrival = replace(
             known,
@@ -222,18 +210,7 @@ class FrontDesk:
     async def _unlink(self, original: str, position: int) -> None:
         """Have those told who were shown an answer in place of their own that is no more."""
         for linked in await self._inbox.linked_to(original):
-            language = linked.address.get(LANGUAGE)
-            gone = replace(
-                linked,
-                key=f"{linked.key}:unlinked",
-                kind=Kind.REDO,
-                about=linked.key,
-                position=position,
-                refusal=Message("speaking-crowd-gone").in_language(language_of(language)),
-                settles=Settlement.POINTED_BACK,
-                gist=None,
-            )
-            await self._inbox.accept(gone)
+            await self._inbox.accept(unlinked(linked, position))
 
     async def share(
         self,
@@ -306,16 +283,7 @@ class FrontDesk:
         return self._pseudonyms.of(platform, workspace, user)
 
     def _by_our_clock(self, heard: Heard) -> Heard:
-        """Return what was heard, its times as this machine's clock showed them.
-
-        A token's life is counted from the moment that the platform tells, where it tells one.
-        """
-        clock = self._clocks.get(heard.platform)
-        if clock is None or heard.sent_at is None:
-            return heard
-        ends = heard.token_expires_at
-        ends = clock.ours(ends) if ends is not None else None
-        return replace(heard, sent_at=clock.ours(heard.sent_at), token_expires_at=ends)
+        return by_our_clock(heard, self._clocks.get(heard.platform))
 
     async def _in_its_conversation(self, heard: Heard) -> Heard:
         """Return what was heard, in the conversation that it goes on with by replying."""
@@ -348,7 +316,7 @@ class FrontDesk:
             replace(heard, others=frozenset(others)),
             rules,
             self.user_id(heard),
-            partial(self._role_now, heard, rules),
+            partial(self._arrivals.role_now, heard, rules),
         )
 
     async def _redo_offer(self, heard: Heard, offered: Arrival) -> Received | None:
@@ -359,10 +327,9 @@ class FrontDesk:
             return None
         rules, heard = await self.rules(heard), await heard.localised()
         with use_locale(heard.locale):
-            arrival = await self._arrival(heard, rules, ASKED)
-        if arrival.request is None:
-            return Received(arrival, await self._inbox.accept(arrival))
-        taken = await self._inbox.take_up(offered.key, arrival.request)
+            arrival = await self._arrivals.arrival(heard, rules, ASKED)
+        asked = arrival.request
+        taken = await self._inbox.take_up(offered.key, asked) if asked is not None else None
         if taken is None:
             return Received(arrival, await self._inbox.accept(arrival))
         return Received(replace(offered, kind=Kind.ASK), Accepted(taken))
@@ -375,166 +342,9 @@ class FrontDesk:
         """
         if heard.direct or heard.command or heard.addressed:
             return False
-        if heard.begins and (rules.auto_answer or known.address.get(_BY_ITSELF)):
+        if heard.begins and (rules.auto_answer or known.address.get(BY_ITSELF)):
             return heard.to_others
         if heard.place is None or heard.to_others:
             return True
-        role = partial(self._role_now, heard, rules)
+        role = partial(self._arrivals.role_now, heard, rules)
         return (await self._attention.read(heard, self.user_id(heard), role)).band is Band.SILENT
-
-    async def _arrival(self, heard: Heard, rules: Rules, decision: Decision) -> Arrival:
-        arrival = Arrival(
-            key=heard.key,
-            platform=heard.platform,
-            workspace=heard.workspace,
-            channel=heard.channel,
-            lane=heard.lane,
-            position=heard.position,
-            user_id=self.user_id(heard),
-            address=address_with(
-                {**heard.address, **_how_asked(heard), **heard.parts.in_address}, heard.location
-            ),
-            token=heard.token,
-            token_expires_at=heard.token_expires_at,
-            sent_at=heard.sent_at,
-        )
-        about_me = heard.course == self._handbook
-        if not self._whereabouts.admits(heard.location):
-            return replace(arrival, refusal=text("asking-not-admitted"))
-        if rules.excluded and not about_me:
-            return replace(arrival, refusal=text("asking-not-here"))
-        role = await self._role(heard, rules)
-        if rules.askers is Askers.STAFF and role != "staff" and not about_me:
-            return replace(arrival, refusal=text("asking-staff-only"))
-        if decision.intent is Intent.THANKS and heard.message is not None:
-            return replace(arrival, kind=Kind.THANK)
-        if not heard.text.strip() and heard.quote is None and not heard.parts.files:
-            if heard.parts.unread:
-                return replace(arrival, refusal=unread_instead(heard.parts.unread))
-            return replace(arrival, refusal=text("asking-how"), settles=Settlement.POINTED)
-        try:
-            asked = await self._addressed_to_a_course(arrival, heard, rules, role)
-            return decided_on(asked, heard, decision)
-        except (RequestError, MembershipUnknown) as error:
-            return replace(arrival, refusal=error.user_message)
-
-    async def _role_now(self, heard: Heard, rules: Rules) -> Role | None:
-        """Return what somebody is who may have said something to the bot."""
-        return role_of(await self._standing.is_staff(heard.presence, rules))
-
-    async def _role(self, heard: Heard, rules: Rules) -> Role | None:
-        """Return what the asker is; None: it does not matter yet, and takes long."""
-        if heard.role_later and rules.askers is not Askers.STAFF:
-            return None
-        return role_of(await self._standing.is_staff(heard.presence, rules))
-
-    async def _addressed_to_a_course(
-        self, arrival: Arrival, heard: Heard, rules: Rules, role: Role | None
-    ) -> Arrival:
-        """Return an arrival with the request to its course, or with why there is none.
-
-        Raises:
-            RequestError: when the question cannot be asked.
-            MembershipUnknown: as `Readers.of` does.
-        """
-        here = await self._whereabouts.here(heard.location, rules)
-        bound, direct = heard.course != self._handbook, heard.direct or heard.personal
-        meant = await self._whereabouts.meant(here, heard.course, direct=direct, bound=bound)
-        if meant.course_id is not None:
-            request = await self._request(heard, meant.course_id, rules, role)
-            return replace(arrival, request=request)
-        arrival = replace(arrival, refusal=meant.refusal)
-        if not meant.choices:
-            return arrival
-        pending = await self._request(heard, meant.choices[0][0], rules, role)
-        address = {**arrival.address, "choices": [[*choice] for choice in meant.choices]}
-        pointed = Settlement.POINTED
-        return replace(arrival, pending=pending, address=address, settles=pointed)
-
-    async def _request(
-        self, heard: Heard, course_id: str, rules: Rules, role: Role | None
-    ) -> AgentRequest:
-        heard = await self._without_own_marks(heard, course_id)
-        question, material = EXPLAIN_QUOTE, tuple[ThreadMessage, ...]()
-        if heard.text.strip():
-            question, material = shortened_question(heard.text.strip())
-        quoted = ContextMode.SELECTED_TEXT if heard.quote else ContextMode.FULL_BOOK
-        about_section = QueryType.SECTION_SPECIFIC if heard.section else QueryType.GLOBAL
-        return AgentRequest(
-            request_id=request_id_for(heard.key),
-            course_id=course_id,
-            query_text=question,
-            thread_messages=material,
-            unread=heard.parts.unread,
-            query_type=about_section,
-            section_filter=heard.section,
-            context_mode=quoted,
-            selected_text=heard.quote,
-            session_id=await self._session(heard, course_id),
-            user_id=self.user_id(heard),
-            answer_length=rules.answer_length,
-            user_context=UserContext(
-                platform=heard.platform,
-                workspace=heard.workspace,
-                channel=heard.channel,
-                thread=heard.conversation,
-                message_ids=(heard.message,) if heard.message else (),
-                locale=heard.locale,
-                role=role,
-                sent_at=heard.sent_at,
-            ),
-        )
-
-    async def _without_own_marks(self, heard: Heard, course_id: str) -> Heard:
-        """Return what was heard with an answer of the bot's as it was written, without markers.
-
-        An answer from another course than the one that is asked stays as the message shows it.
-        """
-        if heard.explains is None:
-            return heard
-        answered = await self._inbox.by_message(heard.platform, heard.explains)
-        if answered is None or answered.workspace != heard.workspace:
-            return heard
-        turn = await self._sessions.turn_of(answered.request_id)
-        if turn is None or turn.agent_response.course_id != course_id:
-            return heard
-        return replace(heard, quote=without_markers(turn.agent_response.response_text) or None)
-
-    async def _session(self, heard: Heard, course_id: str) -> UUID | None:
-        """Return the conversation's session; None while its thread is not known yet.
-
-        In a direct message another course is another conversation.
-        """
-        thread = heard.conversation
-        if thread is None:
-            return None
-        at = (heard.platform, heard.workspace, heard.channel, thread)
-        if thread != DIRECT_THREAD:
-            return session_id_for(*at)
-        place, part = Place(heard.platform, heard.workspace, heard.channel), 0
-        if heard.sent_at is not None:
-            part = await self._conversations.direct_message(place, heard.sent_at)
-        session = await self._sessions.get(session_id_for(*at, part=part))
-        if session is not None and session.course_id != course_id:
-            part = await self._conversations.begin_anew(place)
-        return session_id_for(*at, part=part)
-
-
-def _how_asked(heard: Heard) -> dict[str, Any]:
-    """Return what an arrival's address holds of why a question is the bot's, for its edits."""
-    if heard.answers is not None:
-        return {_ANSWERS: heard.answers}
-    return {} if heard.addressed or not heard.begins else {_BY_ITSELF: True}
-
-
-def _replying_as_before(heard: Heard, known: Arrival) -> Heard:
-    """Return an edited message that replies to the bot's message that its question did."""
-    answers = known.address.get(_ANSWERS)
-    if heard.answers is not None or answers is None:
-        return heard
-    return replace(heard, answers=answers, addressed=True)
-
-
-def _is_answered(known: Arrival | None) -> TypeGuard[Arrival]:
-    """Return whether an event asked a question, by somebody who is not forgotten since."""
-    return known is not None and known.kind is Kind.ASK and bool(known.address)

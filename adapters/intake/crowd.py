@@ -1,8 +1,12 @@
 """Finds the answer to the same question that was asked in the channel a moment before."""
 
+from dataclasses import replace
 from datetime import datetime
 
-from core.inbox.base import Job
+from adapters.intake.marking import LANGUAGE
+from core.i18n import Message, language_of
+from core.inbox.audience import Settlement
+from core.inbox.base import Arrival, Job, Kind
 from core.inbox.crowds import Twin
 from core.inbox.store import Inbox
 from core.models import now
@@ -39,3 +43,24 @@ async def answered_twin(inbox: Inbox, job: Job, moment: datetime | None = None) 
     if twin.waits and waited < _PATIENCE:
         raise TwinWaits(max(_SOONEST, waited / _PART))
     return twin if twin.answered and twin.messages else None
+
+
+def unlinked(linked: Arrival, position: int) -> Arrival:
+    """Return the event that tells an asker that the answer which they were shown is no more.
+
+    Args:
+        linked: Their question, as it arrived.
+        position: As `Arrival.position`, of the change that took the answer away.
+    """
+    return replace(
+        linked,
+        key=f"{linked.key}:unlinked",
+        kind=Kind.REDO,
+        about=linked.key,
+        position=position,
+        refusal=Message("speaking-crowd-gone").in_language(
+            language_of(linked.address.get(LANGUAGE))
+        ),
+        settles=Settlement.POINTED_BACK,
+        gist=None,
+    )

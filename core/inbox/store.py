@@ -1,24 +1,22 @@
 """The SQL side of the inbox: events wait there, are claimed, and leave answered."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, delete, exists, func, or_, select, update
+from sqlalchemy import Connection, delete, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.database import reading, write
-from core.inbox import claiming, crowds, forgetting, holding, offers, waiting
+from core.inbox import claiming, forgetting, holding, offers, waiting
 from core.inbox.accepting import Accepting
 from core.inbox.audience import Settlement
 from core.inbox.base import (
     Acceptance,
     Accepted,
-    Answered,
     Arrival,
-    Backlog,
     Job,
     Kind,
     Posted,
@@ -26,21 +24,19 @@ from core.inbox.base import (
     Unheard,
 )
 from core.inbox.limits import Limits
+from core.inbox.queries import InboxQueries
 from core.inbox.rows import (
     CLOSED,
     FORGOTTEN_USER,
-    CursorRow,
     InboxRow,
     PostRow,
-    answered_from,
-    arrival_from,
     is_waiting,
 )
 from core.metering import ACCEPTED, NO_METER, Meter
-from core.models import STORED, AgentRequest, now
+from core.models import AgentRequest, now
 
 
-class Inbox:
+class Inbox(InboxQueries):
     """Events by key, safe for any number of processes at once.
 
     Every method raises StoreError when the database fails. Those that are given a job raise
@@ -67,7 +63,7 @@ class Inbox:
                 nobody knows of.
             holding: For claims and renewals, which then wait behind no accepted event.
         """
-        self._engine = engine
+        super().__init__(engine)
         self._holding = holding or engine
         self._meter = meter
         self._seal = seal
@@ -252,32 +248,11 @@ class Inbox:
         asker = look.returning(InboxRow.user_id)
         return await write(self._engine, lambda db: db.scalar(asker)) == FORGOTTEN_USER
 
-    async def is_overtaken(self, job: Job) -> bool:
-        """Return whether a deletion, or a later edit, of a job's question was begun.
-
-        Then its turn must not stay either: the one of an edit has taken its place.
-        """
-        async with reading(self._engine) as db:
-            return await db.scalar(claiming.overtaking(job)) is not None
-
     async def stop(self, key: str) -> bool:
         """Mark an event as not wanted any more; return whether it was still waiting."""
         stop = update(InboxRow).where(InboxRow.key == key, is_waiting()).values(stopped=True)
         stopped = stop.returning(InboxRow.key)
         return await write(self._engine, lambda db: db.scalar(stopped), urgent=True) is not None
-
-    async def of_key(self, key: str) -> Arrival | None:
-        """Return an event as it arrived, without its token, and once ended without its text."""
-        async with reading(self._engine) as db:
-            row = await db.get(InboxRow, key)
-            return arrival_from(row) if row is not None else None
-
-    async def all_of_request(self, request_id: UUID) -> list[Answered]:
-        """Return the events that asked a request, then those that showed its answer once more."""
-        async with reading(self._engine) as db:
-            asking = select(InboxRow).where(InboxRow.request_id == request_id)
-            rows = await db.scalars(asking.order_by(InboxRow.accepted_at, InboxRow.key))
-            return [answered_from(row) for row in rows]
 
     async def take_up(
         self, key: str, request: AgentRequest | None = None, moment: datetime | None = None
@@ -302,108 +277,15 @@ class Inbox:
         gone = offers.withdraw(key, moment or now())
         await write(self._engine, lambda db: db.execute(gone), urgent=True)
 
-    async def first_of_crowd(self, job: Job) -> crowds.Twin | None:
-        """Return the event that asked the same question just before; None: there is none."""
-        if job.arrival.gist is None:
-            return None
-        async with reading(self._engine) as db:
-            row = (await db.execute(crowds.first_of(job))).one_or_none()
-            if row is None:
-                return None
-            posts = await db.scalars(crowds.posts_of(row.key))
-            return crowds.twin_from(row, tuple(posts))
-
-    async def linked_to(self, key: str) -> list[Arrival]:
-        """Return the events that ended with a link to this one's answer, as they arrived.
-
-        An event links to the first of the minute before it, so a later one has another.
-        """
-        async with reading(self._engine) as db:
-            asked_at = await db.scalar(select(InboxRow.accepted_at).where(InboxRow.key == key))
-            if asked_at is None:
-                return []
-            rows = await db.scalars(crowds.linked_to(key, asked_at))
-            return [arrival_from(row) for row in rows]
-
-    async def pending_request(self, request_id: UUID) -> AgentRequest | None:
-        """Return a question that waits for its course; None: it does not wait."""
-        async with reading(self._engine) as db:
-            kept = await db.scalar(forgetting.pending_query(request_id))
-            return AgentRequest.model_validate(kept, context=STORED) if kept else None
-
     async def drop_pending(self, request_id: UUID) -> None:
         """Keep a question no longer that waited for its course."""
         await write(self._engine, lambda db: forgetting.drop_pending(db, request_id), urgent=True)
-
-    async def by_message(self, platform: str, message_id: str) -> Answered | None:
-        """Return the latest event that a message of ours answers."""
-        post = (PostRow.platform == platform, PostRow.message_id == message_id)
-        root = select(PostRow.key).where(*post).scalar_subquery()
-        events = select(InboxRow).where(
-            or_(InboxRow.key == root, InboxRow.about == root), InboxRow.kind != Kind.FORGET.value
-        )
-        async with reading(self._engine) as db:
-            latest = events.order_by(InboxRow.accepted_at.desc(), InboxRow.about.is_(None))
-            row = await db.scalar(latest.limit(1))
-            return answered_from(row) if row is not None else None
-
-    async def latest_of(self, user_ids: Sequence[str], limit: int) -> list[Answered]:
-        """Return the questions that a person asked last, by their pseudonyms, latest first."""
-        asked = select(InboxRow).where(
-            InboxRow.user_id.in_(user_ids), InboxRow.kind == Kind.ASK.value
-        )
-        async with reading(self._engine) as db:
-            rows = await db.scalars(asked.order_by(InboxRow.accepted_at.desc()).limit(limit))
-            return [answered_from(row) for row in rows]
-
-    async def has_lane(self, lane: str, *, before: int | None = None) -> bool:
-        """Return whether there ever was an event in a lane, at all or before a position."""
-        reactions = [kind.value for kind in Kind if kind.is_reaction]
-        there = [InboxRow.lane == lane, InboxRow.kind.not_in(reactions)]
-        if before is not None:
-            there.append(InboxRow.position < before)
-        async with reading(self._engine) as db:
-            return bool(await db.scalar(select(exists().where(*there))))
-
-    async def backlog(self, moment: datetime | None = None) -> Backlog:
-        """Return how much there is to do."""
-        held = InboxRow.lease_until > (moment or now())
-        query = select(
-            func.count(), func.count().filter(held), func.min(InboxRow.accepted_at)
-        ).where(is_waiting())
-        async with reading(self._engine) as db:
-            open_events, in_flight, oldest = (await db.execute(query)).one()
-        return Backlog(open_events - in_flight, in_flight, oldest)
-
-    async def cursors(self, platform: str) -> Mapping[str, int]:
-        """Return the latest position that was accepted or seen, by channel."""
-        query = select(CursorRow.channel, CursorRow.position)
-        async with reading(self._engine) as db:
-            rows = await db.execute(query.where(CursorRow.platform == platform))
-            return dict(rows.all())
 
     async def saw(self, platform: str, channel: str, position: int) -> None:
         """Move a channel's cursor to what was looked at without a question in it."""
         await write(
             self._engine, lambda db: self._accepting.advance(db, platform, channel, position)
         )
-
-    async def active_channels(
-        self, platform: str, workspace: str, since: datetime
-    ) -> frozenset[str]:
-        """Return the channels of a workspace in which something was accepted since then."""
-        row = InboxRow
-        query = select(row.channel).where(
-            row.platform == platform, row.workspace == workspace, row.accepted_at >= since
-        )
-        async with reading(self._engine) as db:
-            return frozenset(await db.scalars(query.distinct()))
-
-    async def of_user(self, user_id: str) -> int:
-        """Return how many events of a user are kept."""
-        count = select(func.count()).select_from(InboxRow).where(InboxRow.user_id == user_id)
-        async with reading(self._engine) as db:
-            return await db.scalar(count) or 0
 
     async def forget_user(self, user_id: str) -> int:
         """Blank all events of a user, and return how many there were.
