@@ -47,6 +47,7 @@ def _sentences() -> Iterator[tuple[str, Said]]:
     yield i18n.text("asking-how"), Said.POINTER
     yield i18n.text("course-which"), Said.POINTER
     yield i18n.text("speaking-crowd"), Said.BACK
+    yield i18n.text("speaking-crowd-gone"), Said.BACK
     yield QuestionTooShort(1, 3).user_message, Said.REFUSAL
     yield RateLimited(1.0).user_message, Said.NOTICE
     yield Stopped().user_message, Said.NOTICE

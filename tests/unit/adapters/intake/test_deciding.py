@@ -53,6 +53,12 @@ async def test_a_line_below_an_answer_is_taken_for_what_it_is(
     assert (decision.intent, decision.band) == (intent, band)
 
 
+async def test_thanks_to_the_bot_are_thanks_also_after_others(local: LocalEmbedder) -> None:
+    said = "thank you so much, that makes sense now!"
+    after = below("thank you!", addressed=True, before=Before.SAME, before_text=said)
+    assert (await Deciding(local).decide(after)).intent is Intent.THANKS
+
+
 async def test_a_request_for_simpler_words_is_offered_an_answer_at_least(
     local: LocalEmbedder,
 ) -> None:
