@@ -132,8 +132,8 @@ def _ways_to_ask(topic: str) -> Iterator[str]:
     """Yield questions about a topic; a heading that asks is one."""
     if topic.endswith("?"):
         yield topic
-    yield text("suggestion-explain", topic=topic)
     yield text("suggestion-says", topic=topic)
+    yield text("suggestion-explain", topic=topic)
     if len(topic.split()) <= _SHORT:
         yield text("suggestion-what", topic=topic)
 

@@ -74,7 +74,7 @@ async def test_each_is_answered_from_its_section_and_there_are_four() -> None:
     found = await suggestions(book).about(READER, "biology")
     assert [one.topic for one in found] == ["Part 1", "Part 2", "Part 3", "Part 4"]
     assert len(found) == MOST
-    assert found[0].question == "Can you explain Part 1?"
+    assert found[0].question == "What does the book say about Part 1?"
     heaps = [question for question in book.asked if "Heaps" in question]
     assert len(heaps) >= 3  # every way to ask was tried
 
@@ -114,7 +114,7 @@ async def test_they_are_tried_once_for_an_edition_however_many_ask() -> None:
     assert len(book.asked) == 2 * len(one)
     with use_locale("de"):
         german = await tried.about(READER, "biology")
-    assert german[0].question == "Kannst du das erklären: Heaps?"
+    assert german[0].question == "Was sagt das Buch über Heaps?"
 
 
 async def test_who_may_not_read_a_course_gets_none() -> None:
