@@ -434,7 +434,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "answer everybody where staff alone may ask",
-        "adapters/desk.py",
+        "adapters/intake/arrivals.py",
         '        if rules.askers is Askers.STAFF and role != "staff" and not about_me:\n',
         "        if False:\n",
         "staff say who may ask",
@@ -451,7 +451,7 @@ IN_ADAPTERS = (
     Mutant(
         "answer what was deleted before it was heard",
         "adapters/desk.py",
-        "        if is_old or not await self._inbox.bury(unheard):\n",
+        "        if now() - sent_at > _MAY_STILL_COME or not await self._inbox.bury(unheard):\n",
         "        if True:\n",
         "what somebody deleted is neither answered nor kept",
         (f"{DESK}::test_what_was_deleted_before_it_is_heard_is_not_accepted",),

@@ -12,9 +12,9 @@ from core.access.reading import Reader
 ROOT = Path(__file__).parents[3]
 FILES = sorted((ROOT / "adapters").rglob("*.py"))
 LOOKUPS = {
-    "turn_of": {"answer_actions.py", "delivering.py", "desk.py", "question_context.py"},
+    "turn_of": {"answer_actions.py", "arrivals.py", "delivering.py", "question_context.py"},
     "all_of_request": {"answer_actions.py"},
-    "by_message": {"answer_actions.py", "desk.py"},
+    "by_message": {"answer_actions.py", "arrivals.py", "desk.py"},
     "of_key": {"answer_actions.py", "desk.py", "settling.py"},
     "pending_request": {"answer_actions.py"},
     "first_question": {"home.py"},
