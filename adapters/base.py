@@ -5,8 +5,7 @@ from typing import Protocol
 
 from core.access.tenants import Tenant
 from core.errors import BotError
-from core.inbox.base import Job, Posted
-from core.inbox.crowds import Twin
+from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
 
 

@@ -5,8 +5,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Self
 
-from wcwidth import width
-
 from adapters.markdown.footnotes import Footnote, confidence_in_words, footnotes, place_in_book
 from core import i18n
 from core.errors import BotError
@@ -185,6 +183,8 @@ def wrapped(prose: str, columns: int) -> str:
 
 
 def _wrapped(prose: str, whole: str, start: int, end: int, columns: int) -> str:
+    from wcwidth import width  # only a terminal waits for its tables
+
     shown = ""
     for found in _WORD.finditer(whole, start, end):
         word = prose[found.start() : found.end()]

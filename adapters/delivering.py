@@ -18,8 +18,7 @@ from core.errors import BotError, DeliveryError, RequestError, Stopped, StoreErr
 from core.i18n import text, use_locale
 from core.inbox import offers
 from core.inbox.audience import Audience, Settlement, settled_by, settled_with
-from core.inbox.base import Job, Kind, Posted
-from core.inbox.crowds import Twin
+from core.inbox.base import Job, Kind, Posted, Twin
 from core.inbox.store import Inbox
 from core.models import AgentRequest, AgentResponse, Outcome, now, session_id_for
 from core.sessions.rows import FORGOTTEN_USER

@@ -11,8 +11,7 @@ from typing import Any
 from adapters.base import PostKeeper
 from adapters.pacing import Pacing
 from core.errors import DeliveryError
-from core.inbox.base import Job, Posted
-from core.inbox.crowds import Twin
+from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
 
 PLACEHOLDER = "Searching the book …"

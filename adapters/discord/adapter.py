@@ -48,8 +48,7 @@ from adapters.platform_clock import PlatformClock
 from core.access.tenants import Tenant
 from core.closed_windows import ClosedWindows
 from core.errors import DeliveryError, StoreError
-from core.inbox.base import Job, Unheard
-from core.inbox.crowds import Twin
+from core.inbox.base import Job, Twin, Unheard
 from core.leases import Leases
 from core.metering import NO_METER, Meter
 from core.models import AgentRequest

@@ -14,8 +14,7 @@ from adapters.discord.raw_message import needed_id, snowflake
 from adapters.discord.refusals import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Refused
 from adapters.discord.rest import Rest
 from adapters.payloads import Json, mapping
-from core.inbox.base import Job, Kind
-from core.inbox.crowds import Twin
+from core.inbox.base import Job, Kind, Twin
 
 OFFER, THANKS = "🙋", "👍"
 UNKNOWN_EMOJI = 10014

@@ -6,8 +6,7 @@ from datetime import datetime
 from adapters.intake.marking import LANGUAGE
 from core.i18n import Message, language_of
 from core.inbox.audience import Settlement
-from core.inbox.base import Arrival, Job, Kind
-from core.inbox.crowds import Twin
+from core.inbox.base import Arrival, Job, Kind, Twin
 from core.inbox.store import Inbox
 from core.models import now
 

@@ -5,8 +5,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from wcwidth import grapheme_boundary_before
-
 from adapters.markdown.layout import Cut, Grade, Join, Layout
 from core.markdown.code import code_in
 from core.markdown.locating import CodeKind
@@ -166,6 +164,8 @@ def _end_of_message(layout: Layout, text: str, start: int, limit: int, count: Co
 
 def _last_resort(text: str, start: int, limit: int, fits: Callable[[int], bool]) -> int:
     """Return the furthest end that fits, between two graphemes unless one alone is too long."""
+    from wcwidth import grapheme_boundary_before  # a terminal's answer is never split
+
     low, high = start + 1, min(len(text), start + limit)
     while low < high:
         middle = (low + high + 1) // 2

@@ -26,8 +26,7 @@ from adapters.slack.tenants import InstalledTenants
 from adapters.slack.workspaces import Workspaces
 from core.access.tenants import Tenant
 from core.errors import ConfigurationError, DeliveryError
-from core.inbox.base import Job
-from core.inbox.crowds import Twin
+from core.inbox.base import Job, Twin
 from core.installations.store import Installed
 from core.models import AgentRequest
 

@@ -9,8 +9,7 @@ from adapters.slack.refusals import Refused
 from adapters.slack.rest import Rest
 from adapters.slack.workspaces import Workspaces
 from core.errors import DeliveryError
-from core.inbox.base import Job, Kind
-from core.inbox.crowds import Twin
+from core.inbox.base import Job, Kind, Twin
 
 logger = logging.getLogger(__name__)
 

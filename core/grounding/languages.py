@@ -34,10 +34,11 @@ _FUNCTION_WORDS = {
     "karena jika apa bagaimana",
 }
 _WORD = re.compile(r"[^\W\d_]+")
+_WORDS_OF = {code: frozenset(words.split()) for code, words in _FUNCTION_WORDS.items()}
 _LANGUAGES_OF = {
-    word: frozenset(code for code, words in _FUNCTION_WORDS.items() if word in words.split())
-    for words in _FUNCTION_WORDS.values()
-    for word in words.split()
+    word: frozenset(code for code, known in _WORDS_OF.items() if word in known)
+    for words in _WORDS_OF.values()
+    for word in words
 }
 _FEWEST_HITS = 1.5
 _LEAD = 1.3

@@ -180,6 +180,22 @@ class Backlog:
     """When the oldest event was accepted that is not answered yet."""
 
 
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """An event that asked the same, and how far its answer has come."""
+
+    request_id: UUID
+    waits: bool
+    """Whether its answer is still on its way."""
+    answered: bool
+    workspace: str
+    channel: str
+    thread: str | None
+    messages: tuple[str, ...]
+    """Those that show its answer, by the platform's ids."""
+    address: Mapping[str, Any]
+
+
 class LeaseLost(ServiceError):
     """Another worker holds the event now: whoever gets this must stop at once."""
 

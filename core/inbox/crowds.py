@@ -1,36 +1,17 @@
 """Identical questions that are asked at once in one channel, and the first one of them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy import Row, Select, or_, select, tuple_
 from sqlalchemy.orm import aliased
 
 from core.inbox.audience import Settlement
-from core.inbox.base import Job, Kind, State
+from core.inbox.base import Job, Kind, State, Twin
 from core.inbox.rows import FORGOTTEN_USER, InboxRow, PostRow
 
 AT_ONCE = timedelta(minutes=1)
 """How long after a question the same one counts as asked at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """An event that asked the same, and how far its answer has come."""
-
-    request_id: UUID
-    waits: bool
-    """Whether its answer is still on its way."""
-    answered: bool
-    workspace: str
-    channel: str
-    thread: str | None
-    messages: tuple[str, ...]
-    """Those that show its answer, by the platform's ids."""
-    address: Mapping[str, Any]
 
 
 def first_of(job: Job) -> Select[Any]:
