@@ -1,6 +1,8 @@
 """`glossator courses`: what there is to ask about."""
 
 import json
+from dataclasses import fields
+from typing import Any
 
 from pydantic_core import to_jsonable_python
 
@@ -9,7 +11,7 @@ from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import choose_course, live_edition, services
 from bot.handbook import COURSE
 from core.access.store import AccessStore
-from core.catalogue import Catalogue
+from core.catalogue import Catalogue, Edition
 
 
 async def list_courses(*, as_json: bool) -> int:
@@ -21,7 +23,11 @@ async def list_courses(*, as_json: bool) -> int:
     grants = {course_id: [*map(str, tenants)] for course_id, tenants in granted.items()}
     if as_json:
         rows = [
-            {**course.model_dump(), "grants": grants.get(course.course_id, []), "edition": edition}
+            {
+                **course.model_dump(),
+                "grants": grants.get(course.course_id, []),
+                "edition": None if edition is None else _as_json(edition),
+            }
             for course, edition in known
         ]
         print(json.dumps(to_jsonable_python(rows), indent=2))
@@ -43,6 +49,17 @@ async def list_courses(*, as_json: bool) -> int:
     if not known and not described:
         print("There is no course yet: run 'glossator ingest SOURCE'.")
     return Exit.OK
+
+
+def _as_json(edition: Edition) -> dict[str, Any]:
+    """Return what `courses --json` tells of an edition.
+
+    Its `collection` is of the time when an edition was one; programs may still read it.
+    """
+    return {
+        "collection": edition.segments[0].collection,
+        **{field.name: getattr(edition, field.name) for field in fields(edition)},
+    }
 
 
 async def list_sections(course_id: str | None, *, as_json: bool) -> int:

@@ -241,6 +241,8 @@ def test_courses_are_listed_with_what_they_hold(lighthouse: CommandLine) -> None
     )
     [course] = lighthouse.here("courses", "--json").json
     assert (course["course_id"], course["edition"]["documents"]) == ("lighthouse", 3)
+    [segment] = course["edition"]["segments"]
+    assert course["edition"]["collection"] == segment["collection"]
 
 
 def test_without_a_course_the_list_says_what_to_do(glossator: CommandLine) -> None:
