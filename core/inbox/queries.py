@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.database import reading
 from core.inbox import claiming, crowds, forgetting
-from core.inbox.base import Answered, Arrival, Backlog, Job, Kind
+from core.inbox.base import Answered, Arrival, Backlog, Job, Kind, Twin
 from core.inbox.rows import CursorRow, InboxRow, PostRow, answered_from, arrival_from, is_waiting
 from core.models import STORED, AgentRequest, now
 
@@ -42,7 +42,7 @@ class InboxQueries:
             rows = await db.scalars(asking.order_by(InboxRow.accepted_at, InboxRow.key))
             return [answered_from(row) for row in rows]
 
-    async def first_of_crowd(self, job: Job) -> crowds.Twin | None:
+    async def first_of_crowd(self, job: Job) -> Twin | None:
         """Return the event that asked the same question just before; None: there is none."""
         if job.arrival.gist is None:
             return None

@@ -190,9 +190,11 @@ class Shard:
         with self._remembering:
             known = {i: self._remembered[i] for i in ids if i in self._remembered}
         missing = [i for i in ids if i not in known]
+        if not missing:
+            return known
         with self._errors():
             records = self._engine.retrieve(missing, with_payload=True, with_vector=[SPARSE])
-        read = {record.id: to_chunk(record.payload, _terms(record).indices) for record in records}
+        read = {record.id: to_chunk(record.payload, _term_ids(record)) for record in records}
         with self._remembering:
             self._remembered |= read
             surplus = max(0, len(self._remembered) - _REMEMBERED)
@@ -281,6 +283,12 @@ def _vectors(point: IndexedPoint) -> dict[str, Any]:
 def _point(record: edge.Record) -> IndexedPoint:
     vectors: Any = record.vector
     return to_point(record.payload, vectors[DENSE], _terms(record), record.id)
+
+
+def _term_ids(record: edge.Record) -> Sequence[int]:
+    vectors: Any = record.vector
+    sparse = (vectors or {}).get(SPARSE)
+    return sparse.indices if sparse else ()
 
 
 def _terms(record: edge.Record) -> SparseVector:

@@ -86,13 +86,19 @@ class Shelf:
         )
 
     def own(self, chunks: Iterable[Chunk]) -> list[Chunk]:
-        """Return the chunks that are the edition's and on its site.
+        """Return the chunks that are the edition's and on its site."""
+        return [chunk for chunk in chunks if self.shows(chunk)]
+
+    def shows(self, chunk: Chunk) -> bool:
+        """Return whether a chunk is the edition's and on its site.
 
         Checked once more, after the index.
         """
-        return self.on_site(chunk for chunk in chunks if is_of(self.edition, chunk))
+        return is_of(self.edition, chunk) and self._is_on_site(chunk)
 
     def on_site(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Return the chunks that lie on the course's own site, or have no link."""
-        site = self.course.base_url
-        return [c for c in chunks if c.source_url is None or is_on_site(c.source_url, site)]
+        return [*filter(self._is_on_site, chunks)]
+
+    def _is_on_site(self, chunk: Chunk) -> bool:
+        return chunk.source_url is None or is_on_site(chunk.source_url, self.course.base_url)
