@@ -4,6 +4,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -37,7 +38,7 @@ def chapter_of(chunk: Chunk) -> str:
     return chunk.module_name or (chunk.headings[0] if chunk.headings else chunk.page_title)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outline:
     """Of each chunk, by its number: the unit it is of, its chapter and its place in its file."""
 
@@ -77,6 +78,21 @@ class Outline:
             means=np.concatenate([one.means for one in outlines]),
         )
         return joined, starts
+
+    def nearness(self, question: Vectors, units: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+        """Return the cosine of a question and the mean of each of these units.
+
+        NaN for a unit of one chunk, whose mean tells nothing more.
+        """
+        distinct, places = np.unique(units, return_inverse=True)
+        cosines = (self.means[distinct].astype(np.float32) @ question).astype(np.float64)
+        cosines[self._is_single[distinct]] = np.nan
+        return np.asarray(cosines[places], np.float64)
+
+    @cached_property
+    def _is_single(self) -> npt.NDArray[np.bool_]:
+        """Of each unit, whether it is one chunk."""
+        return np.asarray(np.bincount(self.units, minlength=len(self.files)) < 2)
 
     def to_bytes(self) -> bytes:
         """Return the outline in the form that `from_bytes` reads."""

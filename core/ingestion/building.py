@@ -19,7 +19,7 @@ from core.ingestion.report import Progress
 from core.ingestion.writing import SegmentWriter
 from core.models import Course, now
 
-_EMBED_BATCH = 1_024
+_EMBED_BATCH = 4_096
 """Chunks that are embedded, and held, at a time."""
 _DOCUMENTS_A_COPY = 50
 

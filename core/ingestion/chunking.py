@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from core.ingestion.document import Block, BlockKind, ParsedDocument
-from core.ingestion.joining import blocks_of, goes_on, join
+from core.ingestion.joining import blocks_of, goes_on, is_ordered, join
 from core.ingestion.roles import with_roles
 from core.markdown.blocks import lines_of
 from core.markdown.code import code_in
@@ -61,8 +61,8 @@ class ChunkedDocument:
 def chunk_document(document: ParsedDocument) -> ChunkedDocument:
     """Return the document's text and its passages in reading order.
 
-    A passage never crosses a heading. Lists, fences, tables and formulas of up to 440 tokens
-    stay whole; a longer fence is cut at blank lines and fenced again, a longer table is cut
+    A passage never crosses a heading. Ordered lists, fences, tables and formulas of up to 440
+    tokens stay whole; a longer fence is cut at blank lines and fenced again, a longer table is cut
     between rows and repeats its header row.
     """
     sections = tuple(_with_roles(split_sections(document.blocks)))
@@ -129,7 +129,10 @@ def _passage(section: Section, group: Sequence[Block], content: str, position: i
 
 
 def _whole_lists(parts: Sequence[Block]) -> list[list[Block]]:
-    """Return the parts, each by itself or with the other items of its list where these fit."""
+    """Return the parts, each by itself or with the other items of its steps where these fit.
+
+    Steps need one another; a list of points is parted as prose is, which ranks a little better.
+    """
     runs: list[list[Block]] = []
     for part in parts:
         if runs and goes_on(runs[-1], part):
@@ -139,8 +142,12 @@ def _whole_lists(parts: Sequence[Block]) -> list[list[Block]]:
     return [
         group
         for run in runs
-        for group in ([run] if _size(run) <= LARGEST_WHOLE_TOKENS else [[part] for part in run])
+        for group in ([run] if _stays_whole(run) else [[part] for part in run])
     ]
+
+
+def _stays_whole(run: Sequence[Block]) -> bool:
+    return is_ordered(run[0]) and _size(run) <= LARGEST_WHOLE_TOKENS
 
 
 def _size(parts: Sequence[Block]) -> int:

@@ -37,11 +37,12 @@ def goes_on(run: Sequence[Block], part: Block) -> bool:
     if first.kind is not BlockKind.LIST_ITEM or not part.level:
         return False
     if part.kind is BlockKind.LIST_ITEM and part.level <= first.level:
-        return part.level == first.level and _is_ordered(part) == _is_ordered(first)
+        return part.level == first.level and is_ordered(part) == is_ordered(first)
     return part.kind in {BlockKind.LIST_ITEM, BlockKind.PARAGRAPH}
 
 
-def _is_ordered(item: Block) -> bool:
+def is_ordered(item: Block) -> bool:
+    """Return whether a part begins with a number or letter, as the items of steps do."""
     return _ORDERED.match(item.text) is not None
 
 
@@ -55,7 +56,7 @@ def _layouts(group: Sequence[Block]) -> list[tuple[str, int] | None]:
             continue
         first = number
         if block.kind is BlockKind.LIST_ITEM:
-            layouts.append(("ordered_list" if _is_ordered(block) else "list", number))
+            layouts.append(("ordered_list" if is_ordered(block) else "list", number))
         elif block.kind in {BlockKind.CODE, BlockKind.TABLE, BlockKind.FORMULA}:
             layouts.append((block.kind.value, number))
         else:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.embeddings.base import Vectors
 from core.errors import VectorIndexError
-from core.index.base import Candidate, Hits, PointId, SearchQuery, VectorIndex
+from core.index.base import Hits, PointId, SearchQuery, VectorIndex
 from core.index.outline import chapter_of, unit_of
 from core.models import Chunk
 from core.retrieval.ranking import Floats, Found, Numbers, RankedChunk, as_chunks, rank
@@ -41,20 +42,15 @@ async def find(index: VectorIndex, shelf: Shelf, query: SearchQuery) -> Ranking:
         ids, read = [ids[e] for e in kept], {n: read[e] for n, e in enumerate(kept)}
         found, files = _of_chunks(list(read.values()), _picked(hits, kept))
     else:
-        found, files = _of_outline(shelf, hits)
+        found, files = _of_outline(shelf, hits, query.dense)
     ranking = rank(found)
     wanted = leading(ranking)
     if shelf.outline is not None:
         read = await _read(index, shelf, ids, [one.entry for one in wanted])
-    candidates = [
-        Candidate(chunk, float(found.cosines[n]), float(found.bm25[n]))
-        if (chunk := read.get(n)) is not None
-        else None
-        for n in range(len(ids))
-    ]
+    places = [one.entry for one in ranking]
     return Ranking(
-        as_chunks(wanted, candidates),
-        tuple(dict.fromkeys(files[one.entry] for one in ranking)),
+        as_chunks(wanted, found, read),
+        tuple(dict.fromkeys(map(files.__getitem__, places))),
         len(ids),
     )
 
@@ -72,13 +68,14 @@ async def _read(
         chunks = await index.fetch(part.collection, [ids[entry][1] for entry in own]) if own else []
         if len(chunks) != len(own):
             raise VectorIndexError(f"Collection {part.collection} has lost chunks that it found.")
-        for entry, chunk in zip(own, chunks, strict=True):
-            for ours in shelf.own([chunk]):
-                read[entry] = ours
+        pairs = zip(own, chunks, strict=True)
+        read |= {entry: chunk for entry, chunk in pairs if shelf.shows(chunk)}
     return read
 
 
-def _of_outline(shelf: Shelf, hits: Sequence[Hits]) -> tuple[Found, Sequence[str]]:
+def _of_outline(
+    shelf: Shelf, hits: Sequence[Hits], question: Vectors
+) -> tuple[Found, Sequence[str]]:
     """Return the arrays of what was found, and the source file of each."""
     outline = shelf.outline
     assert outline is not None
@@ -95,6 +92,7 @@ def _of_outline(shelf: Shelf, hits: Sequence[Hits]) -> tuple[Found, Sequence[str
         units=units,
         chapters=outline.chapter[at].astype(np.intp),
         positions=outline.position[at].astype(np.intp),
+        nearness=outline.nearness(question, units),
     )
     return found, [outline.files[unit] for unit in units.tolist()]
 
@@ -114,6 +112,7 @@ def _of_chunks(
         units=_numbers(units[unit_of(chunk)] for chunk in chunks),
         chapters=_numbers(chapters[chapter_of(chunk)] for chunk in chunks),
         positions=_numbers(chunk.chunk_index for chunk in chunks),
+        nearness=np.full(len(chunks), np.nan),
     )
     return found, [chunk.source_file for chunk in chunks]
 

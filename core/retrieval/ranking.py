@@ -1,13 +1,14 @@
 """Orders what a query found: the documents most likely to answer come first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from core.index.base import Candidate
+from core.models import Chunk
 
 DENSE_SHARE = 0.5
 """Weight of the cosine in the mix of standardised cosine and BM25."""
@@ -15,6 +16,8 @@ SHARPNESS = 2.5
 """How much a document's best chunk outweighs the sum of its middling ones."""
 CHAPTER_WEIGHT = 0.5
 """Points (standard deviations) for a document whose chapter holds all of the evidence."""
+NEARNESS_WEIGHT = 0.3
+"""Points for a document that is as a whole a standard deviation nearer than the others."""
 _EPSILON = 1e-9
 _SMALLEST = 1e-30
 
@@ -33,6 +36,9 @@ class Found:
     chapters: Numbers
     positions: Numbers
     """The chunk's place in its file."""
+    nearness: Floats
+    """Cosine of the question and the mean vector of the chunk's document; NaN where this is the
+    chunk's own vector, or is not known."""
 
     def taken(self, places: Numbers) -> Self:
         """Return the entries at these places."""
@@ -42,12 +48,12 @@ class Found:
             self.units[places],
             self.chapters[places],
             self.positions[places],
+            self.nearness[places],
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A found chunk with its place."""
+class Ranked(NamedTuple):
+    """A found chunk with its place; a tuple, for a question has two hundred."""
 
     entry: int
     """Its place in the arrays of what was found."""
@@ -78,7 +84,8 @@ def rank(found: Found) -> list[Ranked]:
 
     A chunk's score is the mean of its standardised cosine and BM25 (Fox & Shaw 1994, CombSUM
     with z-scores after Renda & Straccia 2003). A document's score is the log of the sum of
-    its chunks' exponentials, plus a little where its chapter holds much of the evidence.
+    its chunks' exponentials, plus a little where its chapter holds much of the evidence. Where its
+    mean vector is near the question, it comes before others, but holds no more of the evidence.
     """
     if not len(found.cosines):
         return []
@@ -90,7 +97,8 @@ def rank(found: Found) -> list[Ranked]:
     _, first = np.unique(unit[by_score], return_index=True)
     leader = by_score[first]
     totals = _document_scores(found, scores, unit, leader)
-    documents = np.argsort(-totals, kind="stable")
+    near = NEARNESS_WEIGHT * _nearness(found.nearness[leader])
+    documents = np.argsort(-(totals + near), kind="stable")
     ranks = np.empty(len(units), np.intp)
     ranks[documents] = np.arange(len(units))
     parts = np.exp(SHARPNESS * (totals - totals.max()))
@@ -100,7 +108,8 @@ def rank(found: Found) -> list[Ranked]:
     by_place = np.lexsort((found.positions, ranks[unit], -scores))
     order = np.concatenate([leader[documents], by_place[is_rest[by_place]]])
     columns = (canonical[order], scores[order], ranks[unit[order]], shares[unit[order]])
-    return [Ranked(*row) for row in zip(*(c.tolist() for c in columns), strict=True)]
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [*map(Ranked._make, rows)]
 
 
 def _chunk_scores(found: Found) -> Floats:
@@ -126,12 +135,29 @@ def _document_scores(found: Found, scores: Floats, unit: Numbers, leader: Number
     return np.asarray(totals, np.float64)
 
 
+def _nearness(cosines: Floats) -> Floats:
+    """Return how near each document as a whole is, standardised; 0 where it tells nothing.
+
+    So it is where most documents are single chunks: the few others would only be shuffled.
+    """
+    known = ~np.isnan(cosines)
+    near = np.zeros_like(cosines)
+    if 2 * known.sum() > len(known):
+        near[known] = _standardised(cosines[known])
+    return near
+
+
 def as_chunks(
-    ranking: Sequence[Ranked], candidates: Sequence[Candidate | None]
+    ranking: Sequence[Ranked], found: Found, read: Mapping[int, Chunk]
 ) -> list[RankedChunk]:
     """Return the ranked chunks that were read, given by their place in the arrays."""
     return [
-        RankedChunk(candidate, one.score, one.document_rank, one.document_share)
+        RankedChunk(
+            Candidate(chunk, float(found.cosines[one.entry]), float(found.bm25[one.entry])),
+            one.score,
+            one.document_rank,
+            one.document_share,
+        )
         for one in ranking
-        if (candidate := candidates[one.entry]) is not None
+        if (chunk := read.get(one.entry)) is not None
     ]

@@ -99,11 +99,11 @@ def raw_evidence(candidate: Candidate, weights: Mapping[int, float], terms: Term
     total = sum(weights.values())
     if not total:
         return RawEvidence(candidate.cosine, 0.0, 0.0)
-    held = set(candidate.chunk.terms or terms(_text_of(candidate.chunk)))
+    held = weights.keys() & (candidate.chunk.terms or terms(_text_of(candidate.chunk)))
     return RawEvidence(
         cosine=candidate.cosine,
         bm25=min(1.0, candidate.bm25 / (total * _LARGEST_TERM_WEIGHT)),
-        coverage=min(1.0, sum(w for term, w in weights.items() if term in held) / total),
+        coverage=min(1.0, sum(weights[term] for term in held) / total),
     )
 
 
@@ -127,8 +127,8 @@ def leading(ranking: Sequence[Ranked]) -> list[Ranked]:
     The head of a ranking shows one chunk a document; the chunks that are best by their own
     merit are taken as well, so that a leading document can give a second one.
     """
-    by_merit = sorted(range(len(ranking)), key=lambda place: -ranking[place].score)
-    places = {*range(min(_LEADING, len(ranking))), *by_merit[:_LEADING]}
+    by_merit = np.argsort([-one.score for one in ranking], kind="stable")[:_LEADING]
+    places = {*range(min(_LEADING, len(ranking))), *by_merit.tolist()}
     return [ranking[place] for place in sorted(places)]
 
 

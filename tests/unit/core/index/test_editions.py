@@ -40,6 +40,18 @@ def test_an_outline_of_nothing_comes_back() -> None:
     assert equal(Outline.from_bytes(nothing.to_bytes()), nothing)
 
 
+def test_how_near_a_unit_is_takes_more_than_one_chunk_to_say() -> None:
+    pages, single = outline(2, 3), outline(1, 1)
+    joined, _ = Outline.joined([pages, single])
+    question = joined.means[1].astype(np.float32)
+
+    nearness = joined.nearness(question, np.array([2, 1, 0, 1]))
+
+    assert np.isnan(nearness).tolist() == [True, False, False, False]
+    assert nearness[1] == nearness[3] == pytest.approx(1.0, abs=1e-2)
+    assert nearness[2] < nearness[1]
+
+
 def test_a_long_file_is_taken_apart_by_its_headings() -> None:
     assert len(set(outline(1, 100).units.tolist())) == 100  # each chunk has a heading of its own
 

@@ -27,6 +27,7 @@ def found_of(entries: Sequence[tuple[float, float, int]]) -> Found:
         np.array(units, np.intp),
         np.zeros(size, np.intp),
         np.arange(size),
+        np.full(size, np.nan),
     )
 
 
@@ -38,7 +39,7 @@ def test_the_order_in_which_chunks_were_found_makes_no_difference(
     order = data.draw(st.permutations(range(len(entries))))
 
     taken = found.taken(np.array(order, np.intp))
-    shuffled = [replace(one, entry=order[one.entry]) for one in rank(taken)]
+    shuffled = [one._replace(entry=order[one.entry]) for one in rank(taken)]
 
     assert _rounded(shuffled) == _rounded(rank(found))
 
@@ -67,10 +68,25 @@ def test_a_chapter_that_holds_much_of_the_evidence_lifts_its_documents() -> None
     assert [one.entry for one in ranking] == [1, 2, 0]
 
 
+def test_a_document_that_is_nearer_as_a_whole_comes_before_its_equals() -> None:
+    found = found_of([(0.5, 5.0, 0), (0.5, 5.0, 1), (0.5, 5.0, 2)])
+
+    ranking = rank(replace(found, nearness=np.array([0.1, 0.3, 0.6])))
+
+    assert [one.entry for one in ranking] == [2, 1, 0]
+
+
+def test_a_few_long_documents_among_single_chunks_are_not_shuffled_by_their_means() -> None:
+    found = found_of([(0.5, 5.0, unit) for unit in range(4)])
+    nearness = np.array([np.nan, 0.1, np.nan, 0.6])
+
+    assert rank(replace(found, nearness=nearness)) == rank(found)
+
+
 def test_nothing_found_is_nothing_ranked() -> None:
     nothing = np.empty(0)
     numbers = np.empty(0, np.intp)
-    assert rank(Found(nothing, nothing, numbers, numbers, numbers)) == []
+    assert rank(Found(nothing, nothing, numbers, numbers, numbers, nothing)) == []
 
 
 def _rounded(ranking: Sequence[Ranked]) -> list[tuple[int, float, int, float]]:
