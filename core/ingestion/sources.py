@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from core.errors import IngestionError, SourceUnavailable, UnsupportedDocument
@@ -17,14 +17,15 @@ from core.ingestion.account.matches import unread_matches
 from core.ingestion.account.names import unique_names
 from core.ingestion.assets import digest_of_assets
 from core.ingestion.document import ParsedDocument
-from core.ingestion.fetch import Fetcher
 from core.ingestion.page_files import well_formed
 from core.ingestion.passages import Placement
 from core.ingestion.sandbox import ParseJob, Sandbox
 from core.ingestion.site import Site, SiteKind, SitePage
-from core.ingestion.sitemap import read_sitemap
 from core.ingestion.sites import detect_site, loose_page
 from core.models import is_web_url
+
+if TYPE_CHECKING:
+    from core.ingestion.fetch import Fetcher
 
 _GLOB_MARKS = frozenset("*?[")
 _SEPARATOR = "\x1f"
@@ -115,9 +116,14 @@ async def open_sources(
     """
     async with AsyncExitStack() as stack:
         sandbox = await stack.enter_async_context(Sandbox())
-        fetcher = Fetcher(allowed_hosts=allowed_hosts, max_bytes=max_bytes, user_agent=user_agent)
-        await stack.enter_async_context(fetcher)
-        reader = _Reader(sandbox, fetcher, max_bytes)
+        reader = _Reader(sandbox, max_bytes)
+        if any(map(_is_of_the_web, names)):
+            from core.ingestion.fetch import Fetcher  # with the web's libraries: 0.1 s
+
+            fetcher = Fetcher(
+                allowed_hosts=allowed_hosts, max_bytes=max_bytes, user_agent=user_agent
+            )
+            reader = replace(reader, fetcher=await stack.enter_async_context(fetcher))
         several = len(names) > 1
         sites = [await _open(name, reader, base_url, several) for name in names]
         found = (source.base_url for source in sites if source.base_url)
@@ -127,14 +133,25 @@ async def open_sources(
 @dataclass(frozen=True, slots=True)
 class _Reader:
     sandbox: Sandbox
-    fetcher: Fetcher
     max_bytes: int
+    fetcher: "Fetcher | None" = None
+    """None where all sources are files."""
+
+    @property
+    def web(self) -> "Fetcher":
+        """The one that fetches a source of the web."""
+        assert self.fetcher is not None
+        return self.fetcher
+
+
+def _is_of_the_web(name: str) -> bool:
+    return "://" in name
 
 
 async def _open(
     name: str, reader: _Reader, base_url: str | None, several: bool
 ) -> "FileSource | WebSource":
-    if "://" in name:
+    if _is_of_the_web(name):
         return WebSource(name, reader, base_url or _origin_of(name))
     try:
         found, site = await asyncio.to_thread(_look_up, name)
@@ -276,7 +293,9 @@ class WebSource:
         """Return the pages; a sitemap is fetched, the pages themselves are not yet."""
         urls = [self.name]
         if _is_sitemap(self.name):
-            listed = await read_sitemap(self._reader.fetcher, self.name)
+            from core.ingestion.sitemap import read_sitemap
+
+            listed = await read_sitemap(self._reader.web, self.name)
             urls, self.left_out = [entry.url for entry in listed.entries], listed.left_out
         return [
             _Page(Placement(source_file=url, origin=self.name, url=url), self._reader)
@@ -292,7 +311,7 @@ class _Page:
     media_type: str = ""
 
     async def read(self) -> None:
-        fetched = await self.reader.fetcher.fetch(self.place.source_file)
+        fetched = await self.reader.web.fetch(self.place.source_file)
         self.data, self.media_type = fetched.body, fetched.media_type
         self.place = replace(self.place, url=fetched.url)
 
