@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.embeddings.base import Vectors
+from core.models import Chunk
 from core.text.sentences import Span
 
 _STEPS = 127
@@ -38,6 +39,16 @@ def to_bytes(vectors: Vectors) -> bytes:
 def from_bytes(data: bytes, number: int) -> Vectors:
     """Return the `number` unit vectors that `to_bytes` wrote."""
     return _unit(np.frombuffer(data, np.int8).reshape(number, -1).astype(np.float32))
+
+
+def vectors_of(chunk: Chunk) -> Vectors | None:
+    """Return a unit vector for each of the chunk's `sentences`, at no run of the model.
+
+    None in a course of an older format, and for a passage that is no stored chunk.
+    """
+    if not chunk.sentence_vectors:
+        return None
+    return from_bytes(chunk.sentence_vectors, len(chunk.sentences))
 
 
 def _unit(vectors: Vectors) -> Vectors:

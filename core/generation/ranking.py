@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.embeddings.base import Embedder, Vectors
-from core.embeddings.sentences import from_bytes
+from core.embeddings.sentences import vectors_of
 from core.generation.base import GenerationTask
 from core.generation.cues import Cue, offers, places_of_definition
 from core.generation.excerpts import Excerpt, ExcerptKind
@@ -138,15 +138,12 @@ async def _cosines(
 
 def _stored(excerpts: Sequence[Excerpt], evidence: Sequence[RetrievedChunk]) -> Vectors | None:
     """Return the unit vectors of the excerpts' sentences, of several their mean."""
-    known: dict[int, Vectors] = {}
+    known = {number: vectors_of(evidence[number]) for number in {e.chunk_number for e in excerpts}}
     rows = []
     for excerpt in excerpts:
-        chunk = evidence[excerpt.chunk_number]
-        if not chunk.sentence_vectors:
+        chunk, own = evidence[excerpt.chunk_number], known[excerpt.chunk_number]
+        if own is None:
             return None
-        if excerpt.chunk_number not in known:
-            known[excerpt.chunk_number] = from_bytes(chunk.sentence_vectors, len(chunk.sentences))
-        own = known[excerpt.chunk_number]
         inside = [s < excerpt.end and excerpt.start < e for s, e in chunk.sentences]
         rows.append((own[inside] if any(inside) else own).mean(axis=0))
     vectors = np.stack(rows)
