@@ -68,7 +68,8 @@ class Chunk(Model):
     metadata: Mapping[str, int | str] = Field(default_factory=dict)
     """`page`, `slide`, `cell` or `line_start` and `line_end`, counted from 1."""
     blocks: tuple[ChunkBlock, ...] = Field(default=(), exclude=True, repr=False)
-    """In the order in which they begin; a list, table, formula or code that fits is whole."""
+    """In the order in which they begin; an ordered list, table, formula or code that fits
+    is whole."""
     sentences: tuple[tuple[int, int], ...] = Field(default=(), exclude=True, repr=False)
     """The spans of its sentences in `content_text`; none in a course of an older format."""
     sentence_vectors: bytes = Field(default=b"", exclude=True, repr=False)
