@@ -108,8 +108,7 @@ def rank(found: Found) -> list[Ranked]:
     by_place = np.lexsort((found.positions, ranks[unit], -scores))
     order = np.concatenate([leader[documents], by_place[is_rest[by_place]]])
     columns = (canonical[order], scores[order], ranks[unit[order]], shares[unit[order]])
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    return [*map(Ranked._make, rows)]
+    return [*map(Ranked, *(column.tolist() for column in columns))]
 
 
 def _chunk_scores(found: Found) -> Floats:
