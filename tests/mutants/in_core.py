@@ -108,8 +108,8 @@ IN_CORE = (
     Mutant(
         "skip the second course check",
         "core/retrieval/shelf.py",
-        "return self.on_site(chunk for chunk in chunks if is_of(self.edition, chunk))",
-        "return self.on_site(chunks)",
+        "return is_of(self.edition, chunk) and self._is_on_site(chunk)",
+        "return self._is_on_site(chunk)",
         "what an index returns of another course is dropped",
         (f"{AGENT}::test_a_chunk_of_another_course_or_edition_never_appears",),
     ),
@@ -124,8 +124,8 @@ IN_CORE = (
     Mutant(
         "cite what lies off the course's site",
         "core/retrieval/shelf.py",
-        "return [c for c in chunks if c.source_url is None or is_on_site(c.source_url, site)]",
-        "return list(chunks)",
+        "return chunk.source_url is None or is_on_site(chunk.source_url, self.course.base_url)",
+        "return True",
         "links lead to the course's own site",
         (f"{AGENT}::test_a_chunk_of_another_course_or_edition_never_appears",),
     ),
