@@ -18,7 +18,10 @@ from core.catalogue import Catalogue
 from core.channels.rules import bound_by
 
 OPERATOR = "operator"
-_NOT_MET = "{tenant} has not let the bot in yet, as far as is known: check the id."
+_NOT_MET = (
+    "{tenant} has not let the bot in yet, as far as is known: this holds from when it does. If it "
+    "has, the id is wrong: compare it with those that 'glossator courses tenants' lists."
+)
 _OTHERWISE = "it owns it, is the operator's own, or the course file binds it."
 HOW_TO_GRANT = "glossator courses grant COURSE {tenant}"
 _IDS = {"discord": r"\d{1,20}", "slack": r"[TE][A-Z0-9]+"}

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import os
-import re
 import sys
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ import typer
 from adapters.console import printable
 from bot import __version__
 from bot.cli.course_commands import courses_app
-from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
+from bot.cli.exits import Exit, UsageError, exit_code, sentence_for, sentence_of_usage
 from bot.cli.options import (
     CourseFilterOption,
     CourseOption,
@@ -28,9 +27,6 @@ from bot.cli.options import (
     readable,
 )
 from core.errors import BotError
-
-_NO_UUID = re.compile(r"Input should be a valid UUID.*")
-_SESSIONS = "this is no session's identifier; 'glossator sessions list' lists them"
 
 app = typer.Typer(
     name="glossator",
@@ -91,9 +87,9 @@ def _usage(error: typer.TyperException) -> int:
     if message.startswith("Usage:"):  # a group without its command shows its help
         print(message, file=sys.stderr)
     elif message:
-        sentence = " ".join(message.split()).replace("Value error, ", "")
-        sentence = _NO_UUID.sub(_SESSIONS, sentence)
-        print(f"glossator: {sentence} (see 'glossator --help')", file=sys.stderr)
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "glossator"
+        print(f"glossator: {sentence_of_usage(message, command)}", file=sys.stderr)
     return error.exit_code
 
 
@@ -340,18 +336,21 @@ def print_slack_manifest() -> int:
 
 @app.command()
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to; replaced if there.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Where to; a file that is there stays.")
+    ],
     without_index: Annotated[
         bool,
         typer.Option(
             "--without-index", help="Leave the courses' text out: they are ingested again then."
         ),
     ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> int:
     """Write all that is stored to one file, while the bot runs; it holds secrets."""
     from bot.cli.backup import backup as work
 
-    return _run(work(file, with_index=not without_index))
+    return _run(work(file, with_index=not without_index, force=force))
 
 
 @app.command()

@@ -1,9 +1,10 @@
 """`glossator backup` and `glossator restore`: all that is stored, in one file."""
 
+import os
 from pathlib import Path
 
 from bot.backing_up import back_up
-from bot.cli.exits import Exit
+from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import services
 from bot.keys import NAMES, given, setting_of
 from bot.log import configure_logging, tell
@@ -11,9 +12,16 @@ from bot.restoring import restore as restore_backup
 from bot.settings import Settings, load_settings
 from core.backup.manifest import Manifest
 
+_THERE = "There is a file {path} already: name another one, or replace it with --force."
 
-async def backup(path: Path, *, with_index: bool) -> int:
-    """Write everything that is stored to a file."""
+async def backup(path: Path, *, with_index: bool, force: bool) -> int:
+    """Write everything that is stored to a file; only with `force` in place of another.
+
+    Raises:
+        UsageError: when there is a file, which stays as it is.
+    """
+    if not force and os.path.lexists(path) and not path.is_dir():
+        raise UsageError(_THERE.format(path=path))
     async with services(needs_room=False) as opened:
         manifest = await back_up(opened, path, with_text=with_index)
         kept = _given(opened.settings)

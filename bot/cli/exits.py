@@ -1,5 +1,6 @@
 """Exit codes, and which failure ends with which."""
 
+import re
 from enum import IntEnum
 
 from core.errors import (
@@ -65,6 +66,26 @@ _UNWRITABLE = (
     "Nothing can be written to the database ({reason}): its disk is full, or is only for reading. "
     "Free some room there, and try again."
 )
+
+
+_NO_UUID = re.compile(r"Input should be a valid UUID.*")
+_SESSION = (
+    "this is no session's id, which looks like 61364e8f-2762-4e61-a03b-7de98d1166c0; "
+    "'glossator sessions list' lists yours."
+)
+
+
+def sentence_of_usage(message: str, command: str) -> str:
+    """Return what is said of a command line that cannot be understood, and where to read on.
+
+    Args:
+        message: What the library says of it.
+        command: What was typed up to there, such as `glossator ask`.
+    """
+    sentence = " ".join(message.split()).replace("Value error, ", "")
+    if _NO_UUID.search(sentence):
+        return _NO_UUID.sub(_SESSION, sentence)
+    return f"{sentence} (see '{command} --help')"
 
 
 def exit_code(error: BotError) -> Exit:

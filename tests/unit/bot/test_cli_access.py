@@ -63,7 +63,24 @@ def test_a_course_is_its_owners_alone_until_the_operator_takes_it_back(shell: Co
     assert "may read it all the same: it owns it" in said(shell, "revoke", "biology", SLACK)
     assert said(shell, "owner", "biology", "operator") == "biology belongs to the operator.\n"
     assert read_by(shell)[HOME] == ["algebra", "biology"]
-    assert "has not let the bot in yet" in said(shell, "owner", "biology", "slack:T9999")
+
+
+@pytest.mark.parametrize("command", ["owner", "grant"])
+def test_who_has_not_let_the_bot_in_yet_may_be_named_before(
+    shell: CommandLine, command: str
+) -> None:
+    told = said(shell, command, "biology", "slack:T9999")
+    assert "has not let the bot in yet" in told
+    assert "'glossator courses tenants'" in told
+
+    async def meet() -> None:
+        engine = create_engine(f"sqlite:///{shell.data / 'glossator.db'}")
+        await AccessStore(engine).meet(Tenant.named("slack:T9999"))
+        await dispose(engine)
+
+    asyncio.run(meet())
+    assert read_by(shell)["slack:T9999"] == ["biology"]
+    assert "has not let the bot in yet" not in said(shell, command, "biology", "slack:T9999")
 
 
 def test_a_tenant_that_the_course_file_binds_does_not_wait(shell: CommandLine) -> None:

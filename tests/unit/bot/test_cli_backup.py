@@ -50,6 +50,24 @@ def test_a_conversation_goes_on_after_a_restoration(shell: CommandLine, tmp_path
     assert fresh.here("sessions", "forget", "--all", "--yes").out.startswith("Forgotten: 2 ")
 
 
+def test_a_file_that_is_there_is_replaced_only_by_force(shell: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "all.zip"
+    file.write_text("the only thesis")
+    refused = calm(shell.here("backup", "all.zip"))
+    assert (refused.code, refused.out) == (2, "")
+    assert "all.zip already" in refused.sentence
+    assert "--force" in refused.sentence
+    assert file.read_text() == "the only thesis"
+    assert calm(shell.here("backup", "all.zip", "--force")).code == 0
+    assert calm(shell.here("restore", "all.zip", "--force")).code == 0
+    (tmp_path / "folder").mkdir()
+    assert calm(shell.here("backup", "folder", "--force")).code == 65
+    file.unlink()
+    file.symlink_to("nowhere")
+    assert calm(shell.here("backup", "all.zip")).code == 2
+    assert file.is_symlink()
+
+
 def test_refusals_are_sentences(shell: CommandLine, tmp_path: Path) -> None:
     calm(shell.here("backup", "all.zip"))
     assert "--force" in calm(shell.here("restore", "all.zip")).sentence

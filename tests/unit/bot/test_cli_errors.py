@@ -14,6 +14,7 @@ from tests.command_line import ROOT, CommandLine, Finished
 
 PASSWORD = "hunter2-and-more"
 KEY_NAMES = ["GLOSSATOR_GEMINI__API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"]
+A_SESSION = "no session's id, which looks like 61364e8f-"
 NOWHERE = "3f0e7c1e-8f1c-4a5e-9a51-0d3b1f7a2b11"
 
 
@@ -45,9 +46,9 @@ def ending(done: Finished, *words: str) -> int:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["frobnicate"], ["frobnicate", "--help"]),
-        (["ask", "--frobnicate"], ["--frobnicate", "--help"]),
-        (["sessions", "frobnicate"], ["frobnicate"]),
+        (["frobnicate"], ["frobnicate", "'glossator --help'"]),
+        (["ask", "--frobnicate"], ["--frobnicate", "'glossator ask --help'"]),
+        (["sessions", "frobnicate"], ["frobnicate", "'glossator sessions --help'"]),
         (["courses", "frobnicate"], ["frobnicate"]),
         (["search"], ["QUERY"]),
         (["ask", COVERED, "--generator", "oracle"], ["'oracle'", "gemini", "extractive"]),
@@ -59,7 +60,9 @@ def ending(done: Finished, *words: str) -> int:
         (["ask", COVERED, "--quote", "a", "--quote-file", "b"], ["not both"]),
         (["ask", COVERED, "--quote", " "], ["quote is empty"]),
         (["ask", COVERED, "--section", " "], ["section's name is empty"]),
-        (["ask", COVERED, "--session", "42"], ["no session", "sessions list"]),
+        (["ask", COVERED, "--session", "42"], ["'--session'", A_SESSION, "sessions list"]),
+        (["chat", "--session", "nope"], ["'--session'", A_SESSION, "sessions list"]),
+        (["sessions", "forget", "nope"], [A_SESSION, "sessions list"]),
         (["ask", COVERED, "--course", "atlantis"], ["atlantis", "lighthouse"]),
         (["chat", "--course", "atlantis"], ["atlantis", "lighthouse"]),
         (["courses", "sections", "--course", "atlantis"], ["atlantis"]),
@@ -72,7 +75,7 @@ def ending(done: Finished, *words: str) -> int:
         (["ask", COVERED, "--section", "The lampp post"], ["no section called", "The lamp"]),
         (["search", COVERED, "--section", "Colour theory"], ["no section called", "nearest"]),
         (["sessions", "show", NOWHERE], [NOWHERE]),
-        (["sessions", "show", "42"], ["no session", "sessions list"]),
+        (["sessions", "show", "42"], [A_SESSION, "sessions list"]),
         (["sessions", "forget", NOWHERE], [NOWHERE]),
         (["sessions", "forget"], ["--all"]),
         (["sessions", "forget", NOWHERE, "--all"], ["--all"]),

@@ -37,7 +37,7 @@ HELP = {
     ("db", "upgrade"): ("tables",),
     ("db", "check"): ("tables",),
     ("db", "forget-key"): ("pseudonym|encryption", "lost"),
-    ("backup",): ("FILE", "--without-index", "secrets"),
+    ("backup",): ("FILE", "--without-index", "--force", "secrets"),
     ("restore",): ("FILE", "--force", "PostgreSQL"),
     ("run",): ("chat platforms",),
     ("slack-manifest",): ("manifest", "names"),
