@@ -24,6 +24,8 @@ _TOUCHED, _TOUCHED_ALONE = 2.0, 60.0
 _FAREWELL = 0.5
 """Seconds that the database gets to take the last note."""
 _LONGEST_ID = 512
+_MOST_EVENTS = 2**53
+"""Larger numbers JSON does not carry exactly."""
 
 
 class Store(Protocol):
@@ -94,10 +96,17 @@ class SessionNotes:
         """Prepare for a bot that has logged in, as `Sessions.serve` does."""
         self.bot, self.shards, self.is_alone = f"{PLATFORM}:{bot}", shards, is_alone
 
-    def heard(self, shard: int, session_id: str | None, url: object, sequence: int | None) -> None:
-        """Take note of the latest event of a shard's session, which may have just begun."""
-        if not session_id or len(session_id) > _LONGEST_ID or "\0" in session_id:
+    def heard(self, shard: int, session_id: object, url: object, sequence: object) -> None:
+        """Take note of the latest event of a shard's session, which may have just begun.
+
+        Discord's own client takes session and sequence as they come: what has another form than
+        the protocol's is passed over, and the event before it stays the latest.
+        """
+        if not isinstance(session_id, str) or not 0 < len(session_id) <= _LONGEST_ID:
             return
+        if "\0" in session_id:
+            return
+        known = sequence if type(sequence) is int and 0 < sequence <= _MOST_EVENTS else None
         live = self._live.get(shard)
         if live is None or live.session.session_id != session_id:
             found = GatewaySession(
@@ -107,12 +116,12 @@ class SessionNotes:
                 shards=self.shards,
                 holder=self.holder,
                 url=str(url),
-                sequence=sequence or 0,
+                sequence=known or 0,
                 noted_at=now(),
             )
             live = self._live[shard] = _Live(found, found.sequence)
             self._begun.set()
-        live.heard = sequence or live.heard
+        live.heard = known or live.heard
 
     async def run(self) -> None:
         """Note now and then how far each session has come, and at once that one has begun."""

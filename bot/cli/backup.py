@@ -14,14 +14,15 @@ from core.backup.manifest import Manifest
 
 _THERE = "There is a file {path} already: name another one, or replace it with --force."
 
+
 async def backup(path: Path, *, with_index: bool, force: bool) -> int:
     """Write everything that is stored to a file; only with `force` in place of another.
 
     Raises:
         UsageError: when there is a file, which stays as it is.
     """
-    if not force and os.path.lexists(path) and not path.is_dir():
-        raise UsageError(_THERE.format(path=path))
+    if not force:
+        _check_is_free(path)
     async with services(needs_room=False) as opened:
         manifest = await back_up(opened, path, with_text=with_index)
         kept = _given(opened.settings)
@@ -30,6 +31,11 @@ async def backup(path: Path, *, with_index: bool, force: bool) -> int:
         tell(f"The key in {name} is not in the backup: keep it yourself.")
     _say_what_lacks(manifest)
     return Exit.OK
+
+
+def _check_is_free(path: Path) -> None:
+    if os.path.lexists(path) and not path.is_dir():
+        raise UsageError(_THERE.format(path=path))
 
 
 async def restore(path: Path, *, force: bool) -> int:

@@ -147,6 +147,26 @@ async def test_a_session_is_kept_at_once_and_noted_as_far_as_all_is_stored(
     assert kept.rows["mine"].holder == LEFT
 
 
+ODD: tuple[object, ...] = (None, "20", 3.5, True, {}, [], -1, 2**60)
+
+
+@pytest.mark.parametrize("sequence", ODD)
+async def test_what_is_no_sequence_leaves_the_latest_event_as_it_was(
+    kept: Kept, inbox: Inbox, sequence: object
+) -> None:
+    sessions = sessions_of(kept, inbox)
+    noting = asyncio.create_task(sessions.notes.run())
+    sessions.notes.heard(0, {}, "ws://x/", sequence)
+    sessions.notes.heard(0, "mine", "ws://x/", sequence)
+    sessions.notes.heard(0, "mine", "ws://x/", 7)
+    sessions.notes.heard(0, "mine", "ws://x/", sequence)
+    await noted(kept, 7)
+    sessions.notes.heard(0, "mine", "ws://x/", 8)
+    await noted(kept, 8)
+    assert not noting.done()
+    noting.cancel()
+
+
 async def test_a_failing_database_ends_nothing(kept: Kept, inbox: Inbox) -> None:
     sessions, kept.is_away = sessions_of(kept, inbox), True
     noting = asyncio.create_task(sessions.notes.run())
