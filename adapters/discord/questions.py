@@ -35,6 +35,9 @@ logger = logging.getLogger(__name__)
 EXPLAIN = "Explain this passage"
 LONGEST_COMMAND = 2_000
 """Characters of a question that a command takes."""
+_TRIED_FOR = 20.0
+"""Seconds in which a question is offered to a failing database again."""
+_PAUSE = 0.5
 _CHOICES = 25
 _LONGEST_CHOICE = 100
 
@@ -140,6 +143,22 @@ class Questions(commands.Cog):
         )
 
     async def _accepted(self, asking: "_Asking") -> Received:
+        """Have a question accepted, and offer it again while the connection fails.
+
+        A write whose connection breaks may have been done: who is told at once that the question
+        failed would read its answer later.
+        """
+        while True:
+            try:
+                return await self._offered(asking)
+            except StoreError as error:
+                waited = time.monotonic() - asking.heard_at
+                if type(error) is not StoreError or waited > _TRIED_FOR:
+                    raise
+                logger.info("a question waits for the database: %s", error)
+            await asyncio.sleep(_PAUSE)
+
+    async def _offered(self, asking: "_Asking") -> Received:
         rules = await self._desk.rules(asking.heard)
         if asking.private is None:
             asking.private = bool(rules.private)

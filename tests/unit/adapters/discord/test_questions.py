@@ -16,6 +16,7 @@ from adapters.discord.address import Address
 from adapters.discord.questions import Questions
 from adapters.heard import Heard
 from core.channels.rules import DEFAULTS, Rules
+from core.errors import StoreError
 from core.inbox.base import Acceptance, Accepted, Arrival, Job
 from core.models import now
 
@@ -89,6 +90,32 @@ async def test_an_answer_is_as_public_as_it_was_asked_however_slow_the_database(
     address = Address.of(Job(desk.arrival, 1, now(), now()))
     assert address.ephemeral is (by_rule if asked is None else asked)
     assert address.apart is stands_apart
+
+
+class FailingDesk(SlowDesk):
+    """A front desk whose database takes a question, though the connection breaks as it does."""
+
+    failures = 1
+
+    async def receive(self, heard: Heard, rules: Rules) -> Received:
+        received = await super().receive(heard, rules)
+        if self.failures:
+            self.failures -= 1
+            raise StoreError("the connection is lost")
+        return received
+
+
+async def test_no_asker_reads_of_a_failure_while_the_question_may_be_stored() -> None:
+    desk = FailingDesk(DEFAULTS)
+    desk.opened.set()
+    response = Response(asyncio.Event())
+    interaction: Any = SimpleNamespace(response=response)
+    woken: list[bool] = []
+    taking = Questions(
+        cast("Any", desk), cast("Any", None), lambda: woken.append(True), names=CommandNames()
+    )
+    await taking.take(interaction, heard(), None)
+    assert (desk.failures, response.ephemeral, woken) == (0, False, [True])
 
 
 def heard() -> Heard:
