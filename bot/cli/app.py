@@ -236,9 +236,17 @@ def evaluate(
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N rows.")
     ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", metavar="S", help="Draw the N rows at random instead."),
+    ] = None,
     generator: GeneratorOption = None,
     answers: Annotated[
         bool, typer.Option("--answers", help="Judge each sentence and citation of the answers.")
+    ] = False,
+    reference: Annotated[
+        bool,
+        typer.Option("--reference", help="Measure how much of the reference answers is shown."),
     ] = False,
     as_json: JsonOption = False,
 ) -> int:
@@ -246,7 +254,17 @@ def evaluate(
     from bot.cli.evaluate import evaluate as work
 
     return _run(
-        work(questions, course, kind, limit, generator=generator, answers=answers, as_json=as_json)
+        work(
+            questions,
+            course,
+            kind,
+            limit,
+            seed=seed,
+            generator=generator,
+            answers=answers,
+            reference=reference,
+            as_json=as_json,
+        )
     )
 
 

@@ -1,6 +1,7 @@
 """`glossator eval`: measures a course on questions whose answers' places are known."""
 
 import json
+import random
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from core.errors import ServiceError
 from core.evaluation.answers import MeasuredAnswer, summarise_answers
 from core.evaluation.judging import PassageJudge, judged
 from core.evaluation.questions import GoldQuestion, read_questions
+from core.evaluation.reference import Referred, referred, summarise_references
 from core.evaluation.report import Measured, summarise
 from core.evaluation.statements import statements_of
 from core.models import (
@@ -45,18 +47,21 @@ async def evaluate(
     limit: int | None,
     *,
     generator: GeneratorName | None,
+    seed: int | None,
     answers: bool,
+    reference: bool,
     as_json: bool,
 ) -> int:
     """Ask every question, print the report, and return the exit code.
 
-    `answers`: judge what the answers say, too. Questions at which a service fails are counted
-    and left out.
+    `answers`: judge what the answers say, too. `reference`: compare what is shown with the
+    reference answers. `seed`: draw `limit` rows at random instead of the first. Questions at
+    which a service fails are counted and left out.
 
     Raises:
         ServiceError: when not a single question could be measured.
     """
-    rows = _chosen(read_questions(path), kind, limit)
+    rows = _chosen(read_questions(path), kind, limit, seed)
     async with services(keys=[PSEUDONYM], needs_room=False) as opened:
         course = await choose_course(opened, course_id)
         await _check_places(opened, course, rows)
@@ -70,16 +75,30 @@ async def evaluate(
     report = {"n": 0, "failed": len(survey.failures)} | summarise(survey.measured)
     if answers:
         report["answers"] = summarise_answers(survey.answers)
+    if reference:
+        report["reference"] = summarise_references(survey.referred)
     print(json.dumps(report, indent=2) if as_json else table(report))
     return Exit.OK
 
 
-def _chosen(rows: list[GoldQuestion], kind: str | None, limit: int | None) -> list[GoldQuestion]:
+def _chosen(
+    rows: list[GoldQuestion], kind: str | None, limit: int | None, seed: int | None
+) -> list[GoldQuestion]:
+    """Return the rows to ask, in the file's order.
+
+    Raises:
+        UsageError: when no row is of the kind, or a seed comes without a number of rows.
+    """
+    if seed is not None and limit is None:
+        raise UsageError("--seed needs --limit: how many rows to draw.")
     kinds = sorted({row.kind for row in rows if row.kind})
-    chosen = [row for row in rows if kind is None or row.kind == kind][:limit]
+    chosen = [row for row in rows if kind is None or row.kind == kind]
     if not chosen:
         raise UsageError(f"There is no row of kind {kind}; there is: {', '.join(kinds) or 'none'}.")
-    return chosen
+    if limit is None or seed is None or limit >= len(chosen):
+        return chosen[:limit]
+    drawn = random.Random(seed).sample(range(len(chosen)), limit)
+    return [chosen[place] for place in sorted(drawn)]
 
 
 async def _check_places(opened: Services, course: Course, rows: Sequence[GoldQuestion]) -> None:
@@ -101,6 +120,7 @@ class _Survey:
     judges_answers: bool
     measured: list[Measured] = field(default_factory=list)
     answers: list[MeasuredAnswer] = field(default_factory=list)
+    referred: list[Referred] = field(default_factory=list)
     failures: list[ServiceError] = field(default_factory=list)
 
     async def ask(self, rows: Sequence[GoldQuestion]) -> AsyncIterator[int]:
@@ -136,6 +156,8 @@ class _Survey:
         measured = _measured(row, retrieval, response)
         if self.judges_answers:
             self.answers.append(await self._judged(measured, retrieval, response))
+        if row.answerable and row.answers:
+            self.referred.append(referred(row, response, retrieval.encode_terms))
         self.measured.append(measured)
 
     def _request(self, question: str) -> AgentRequest:

@@ -6,11 +6,11 @@ from typing import Any
 from bot.cli.counted import counted
 
 _BY_KIND = ("hit@5", "ndcg@10", "answer@3", "refused_unanswerable", "refused_answerable")
-_NOT_FIGURES = frozenset({"n", "failed", "by_kind", "ci95", "answers"})
+_NOT_FIGURES = frozenset({"n", "failed", "by_kind", "ci95", "answers", "reference"})
 
 
 def table(report: dict[str, Any]) -> str:
-    """Return the report as lines: figures with their intervals, kinds, then the answers."""
+    """Return the report as lines: figures with their intervals, kinds, answers, then references."""
     failed = f", {report['failed']} more failed" if report["failed"] else ""
     lines = [f"{counted(report['n'], 'question')}{failed}"]
     for name, value in report.items():
@@ -21,7 +21,8 @@ def table(report: dict[str, Any]) -> str:
     for kind, figures in report["by_kind"].items():
         shown = ", ".join(f"{name} {_shown(figures[name])}" for name in _BY_KIND)
         lines.append(f"  kind {kind} ({figures['n']}): {shown}")
-    return "\n".join([*lines, *_answers(report.get("answers", {}))])
+    lines += _answers(report.get("answers", {}))
+    return "\n".join([*lines, *_references(report.get("reference", {}))])
 
 
 def _answers(figures: dict[str, Any]) -> Iterator[str]:
@@ -34,6 +35,24 @@ def _answers(figures: dict[str, Any]) -> Iterator[str]:
             yield f"  follow-ups ({value['n']}): {shown}"
         else:
             yield f"  {name:<22} {_shown(value)}"
+
+
+def _references(figures: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines on what is shown of the references; none when it was not measured."""
+    if not figures:
+        return
+    yield f"{counted(figures['n'], 'question')} with a reference answer"
+    yield from _referred("all", figures)
+    for kind, part in figures["by_kind"].items():
+        yield from _referred(f"kind {kind} ({part['n']})", part)
+
+
+def _referred(name: str, figures: dict[str, Any]) -> Iterator[str]:
+    yield f"  {name}: words_shown {_shown(figures['words_shown'])}"
+    for figure in ("reference_share", "span_shown"):
+        if (bounds := figures[f"{figure}_ci95"]) is not None:
+            spread = f"[{bounds[0]:.3f}, {bounds[1]:.3f}]"
+            yield f"    {figure:<20} {_shown(figures[figure])}  {spread}"
 
 
 def _shown(value: float | None) -> str:

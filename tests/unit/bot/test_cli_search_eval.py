@@ -175,6 +175,44 @@ def test_eval_answers_prints_the_same_for_people(lighthouse: CommandLine, questi
     assert "  sentences " in block
 
 
+# --- eval --reference ---------------------------------------------------------------------
+
+
+def test_eval_reference_measures_what_is_shown_of_the_reference_answers(
+    lighthouse: CommandLine, questions: str
+) -> None:
+    report = measured(lighthouse, questions, "--reference", "--json").json
+    block = report["reference"]
+    assert set(report) >= EVAL_KEYS
+    assert (block["n"], list(block["by_kind"])) == (1, ["span"])
+    assert (block["reference_share"], block["span_shown"]) == (1.0, 1.0)
+    assert block["span_shown_ci95"] == [1.0, 1.0]
+    assert len(COVERED_FACT.split()) <= block["words_shown"] < 300
+
+
+def test_eval_reference_prints_the_same_for_people(lighthouse: CommandLine, questions: str) -> None:
+    out = measured(lighthouse, questions, "--reference").out
+    _, _, block = out.partition("1 question with a reference answer\n")
+    assert "  all: words_shown " in block
+    assert "  kind span (1): words_shown " in block
+    assert block.count("    reference_share      1.000  [1.000, 1.000]") == 2
+    assert block.count("    span_shown           1.000  [1.000, 1.000]") == 2
+
+
+def test_eval_draws_the_same_rows_for_the_same_seed(lighthouse: CommandLine) -> None:
+    rows = [{"question": COVERED, "kind": str(number)} for number in range(8)]
+    write_files(lighthouse.folder, {"drawn.jsonl": "\n".join(map(json.dumps, rows))})
+
+    def kinds(*options: str) -> list[str]:
+        report = measured(lighthouse, "drawn.jsonl", "--limit", "3", *options, "--json").json
+        return list(report["by_kind"])
+
+    assert kinds() == ["0", "1", "2"]
+    assert kinds("--seed", "1") == kinds("--seed", "1") != kinds("--seed", "2")
+    refused = lighthouse.here("eval", "drawn.jsonl", "--seed", "1")
+    assert (refused.code, refused.sentence) == (2, "--seed needs --limit: how many rows to draw.")
+
+
 # --- eval in an outage --------------------------------------------------------------------
 
 
