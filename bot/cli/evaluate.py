@@ -11,6 +11,7 @@ from adapters.console import printable
 from bot.cli.evaluation_table import table
 from bot.cli.exits import Exit, UsageError, sentence_for
 from bot.cli.opening import choose_course, live_edition, services
+from bot.cli.rehearsing import rehearsed
 from bot.keys import PSEUDONYM
 from bot.log import tell
 from bot.settings import GeneratorName
@@ -23,15 +24,7 @@ from core.evaluation.questions import GoldQuestion, read_questions
 from core.evaluation.reference import Referred, referred, summarise_references
 from core.evaluation.report import Measured, summarise
 from core.evaluation.statements import statements_of
-from core.models import (
-    MAX_QUESTION,
-    MIN_QUESTION,
-    AgentRequest,
-    AgentResponse,
-    ConversationTurn,
-    Course,
-    Outcome,
-)
+from core.models import AgentResponse, Course, Outcome
 from core.retrieval.retrieval import Retrieval
 from core.writing import EXTRACTIVE
 
@@ -145,27 +138,15 @@ class _Survey:
             tell(f"After {in_a_row} failures in a row, {len(rows) - asked} were not asked.")
 
     async def _measure(self, row: GoldQuestion) -> None:
-        """Ask one question as a student would, behind those that came before it."""
-        turns: list[ConversationTurn] = []
-        for question in row.earlier_questions:
-            if len(question.strip()) >= MIN_QUESTION:  # no student is answered who asks less
-                request = self._request(question)
-                _, response = await self.agent.rehearse(request, turns)
-                turns.append(_turn(len(turns) + 1, request, response))
-        retrieval, response = await self.agent.rehearse(self._request(row.question), turns)
+        """Ask one question as a student would, after those that came before it."""
+        course_id, user_id = self.course.course_id, terminal_user(self.opened.keys)
+        retrieval, response = await rehearsed(self.agent, course_id, row, user_id)
         measured = _measured(row, retrieval, response)
         if self.judges_answers:
             self.answers.append(await self._judged(measured, retrieval, response))
-        if row.answerable and row.answers:
+        if row.answerable:
             self.referred.append(referred(row, response, retrieval.encode_terms))
         self.measured.append(measured)
-
-    def _request(self, question: str) -> AgentRequest:
-        return AgentRequest(
-            course_id=self.course.course_id,
-            query_text=question[:MAX_QUESTION],
-            user_id=terminal_user(self.opened.keys),
-        )
 
     async def _judged(
         self, measured: Measured, retrieval: Retrieval, response: AgentResponse
@@ -180,17 +161,6 @@ class _Survey:
         configuration = self.opened.configuration(course_id, generator=self.generator)
         chosen = chosen_generator(self.opened.settings, self.generator)
         return chosen != EXTRACTIVE and configuration.model_name != EXTRACTIVE
-
-
-def _turn(number: int, request: AgentRequest, response: AgentResponse) -> ConversationTurn:
-    return ConversationTurn(
-        turn_number=number,
-        request_id=request.request_id,
-        user_id=request.user_id,
-        outcome=response.outcome,
-        user_input=request.query_text,
-        agent_response=response,
-    )
 
 
 def _measured(row: GoldQuestion, retrieval: Retrieval, response: AgentResponse) -> Measured:

@@ -41,7 +41,7 @@ def _references(figures: dict[str, Any]) -> Iterator[str]:
     """Yield the lines on what is shown of the references; none when it was not measured."""
     if not figures:
         return
-    yield f"{counted(figures['n'], 'question')} with a reference answer"
+    yield counted(figures["n"], "answerable question")
     yield from _referred("all", figures)
     for kind, part in figures["by_kind"].items():
         yield from _referred(f"kind {kind} ({part['n']})", part)

@@ -21,7 +21,7 @@ _WORDS_AROUND_A_PLACE = 6
 
 @dataclass(frozen=True, slots=True)
 class Referred:
-    """What one question with a reference answer showed."""
+    """What one answerable question showed."""
 
     kind: str
     share: float | None
@@ -71,7 +71,7 @@ def referred(
     """Compare what is shown with the row's reference answers.
 
     Args:
-        row: An answerable question with at least one reference answer.
+        row: An answerable question; it may have no reference answer.
         response: The finished answer; a refusal shows nothing, so its share is 0.
         encode_terms: Gives the distinct terms of a text in the book's language, without stop
             words. Of several references the one that is shown best counts.
@@ -83,7 +83,7 @@ def referred(
     return Referred(
         kind=row.kind or "none",
         share=max(shares) if shares else None,
-        span=contains_answer(shown, row.answers) if row.kind == SPAN else None,
+        span=contains_answer(shown, row.answers) if row.kind == SPAN and row.answers else None,
         words=len(_WORD.findall(shown)) if shown else None,
     )
 
@@ -100,6 +100,7 @@ def _figures(rows: Sequence[Referred]) -> dict[str, Any]:
     spans = [float(row.span) for row in rows if row.span is not None]
     return {
         "n": len(rows),
+        "references": len(shares),
         "reference_share": mean(shares),
         "reference_share_ci95": _bounds(shares),
         "span_shown": mean(spans),

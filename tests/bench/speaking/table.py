@@ -2,24 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import sqrt
 
 from adapters.intake.deciding import Decision
 from adapters.intake.intents import INTENTS, Band, Intent
+from tests.bench.shares import interval
 from tests.bench.speaking.labelled import Labelled
 
 Decided = Sequence[tuple[Labelled, Decision]]
-
-
-def interval(hits: int, count: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share."""
-    if not count:
-        return 0.0, 1.0
-    z, share = 1.96, hits / count
-    middle = share + z * z / (2 * count)
-    reach = z * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    low, high = ((middle + way * reach) / (1 + z * z / count) for way in (-1, 1))
-    return max(0.0, low), min(1.0, high)
 
 
 def figures(decided: Decided) -> dict[str, tuple[int, int]]:

@@ -184,15 +184,15 @@ def test_eval_reference_measures_what_is_shown_of_the_reference_answers(
     report = measured(lighthouse, questions, "--reference", "--json").json
     block = report["reference"]
     assert set(report) >= EVAL_KEYS
-    assert (block["n"], list(block["by_kind"])) == (1, ["span"])
-    assert (block["reference_share"], block["span_shown"]) == (1.0, 1.0)
+    assert (block["n"], list(block["by_kind"])) == (2, ["follow-up", "span"])
+    assert (block["references"], block["reference_share"], block["span_shown"]) == (1, 1.0, 1.0)
     assert block["span_shown_ci95"] == [1.0, 1.0]
     assert len(COVERED_FACT.split()) <= block["words_shown"] < 300
 
 
 def test_eval_reference_prints_the_same_for_people(lighthouse: CommandLine, questions: str) -> None:
     out = measured(lighthouse, questions, "--reference").out
-    _, _, block = out.partition("1 question with a reference answer\n")
+    _, _, block = out.partition("2 answerable questions\n")
     assert "  all: words_shown " in block
     assert "  kind span (1): words_shown " in block
     assert block.count("    reference_share      1.000  [1.000, 1.000]") == 2

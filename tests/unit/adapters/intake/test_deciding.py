@@ -13,9 +13,10 @@ from adapters.intake.intents import INTENTS, Band, Intent
 from adapters.intake.speaking_head import WEIGHTS, shipped_head
 from bot.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
+from tests.bench.shares import interval
 from tests.bench.speaking.__main__ import decided_by, fit
 from tests.bench.speaking.labelled import HELD_OUT, TRAIN, identity_of, labelled_in
-from tests.bench.speaking.table import figures, interval
+from tests.bench.speaking.table import figures
 from tests.embedding import HashingEmbedder
 
 ANSWER = "The keeper trims the wick every four hours, because an untrimmed wick smokes [1]."

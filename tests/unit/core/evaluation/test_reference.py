@@ -66,6 +66,12 @@ def test_a_refusal_shows_nothing() -> None:
     assert spanned.span is False
 
 
+def test_a_row_without_a_reference_still_counts_its_words() -> None:
+    assert referred(row("What is a heap?"), quoting(), terms).words == len(HEAP.split())
+    unknown = referred(row("What is a heap?", kind="span"), quoting(), terms)
+    assert (unknown.share, unknown.span) == (None, None)
+
+
 def test_a_gold_span_is_looked_for_in_all_that_is_shown() -> None:
     first, second = passage(HEAP), passage(TRIE, "tries.md")
     both = answer(f"{HEAP} [1] {TRIE} [2]", (first, HEAP), (second, TRIE))
@@ -80,7 +86,8 @@ def test_the_block_has_all_rows_and_each_kind_and_is_json() -> None:
         Referred("span", None, True, None),
     ]
     block = json.loads(json.dumps(summarise_references(rows), allow_nan=False))
-    assert (block["n"], block["reference_share"], block["words_shown"]) == (3, 0.3, 75.0)
+    assert (block["n"], block["references"]) == (3, 2)
+    assert (block["reference_share"], block["words_shown"]) == (0.3, 75.0)
     low, high = block["reference_share_ci95"]
     assert 0.2 <= low <= 0.3 <= high <= 0.4
     assert list(block["by_kind"]) == ["free", "span"]
