@@ -344,9 +344,7 @@ class Composition:
         if request.unread and outcome is not Outcome.ABSTAINED:
             yield unread_besides(request.unread)
         if self._retrieval.mended:
-            words = ", ".join(
-                i18n.text("answer-name", name=word) for word in self._retrieval.mended
-            )
+            words = ", ".join(f"“{word}”" for word in self._retrieval.mended)
             yield i18n.text("notice-mended", words=words)
         if self._retrieval.by_words:
             yield i18n.text("notice-searched-by-words")
