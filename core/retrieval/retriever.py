@@ -23,7 +23,6 @@ from core.models import (
     RetrievalToolOutput,
     RetrievedChunk,
 )
-from core.retrieval.courtesy import without_courtesy
 from core.retrieval.evidence import Excerpt, select_evidence
 from core.retrieval.followups import read_asked
 from core.retrieval.locating import QuoteLocator
@@ -194,9 +193,9 @@ class Retriever:
         )
         return self._shelves.add(edition.generation, shelf)
 
-    async def _mended(self, shelf: Shelf, question: _Question) -> tuple[Mended, list[str]]:
-        """Return the question without courtesy, and those before it, misspelt words mended."""
-        asked = await without_courtesy(question.asked.query_text, shelf.embedder)
+    def _mended(self, shelf: Shelf, question: _Question) -> tuple[Mended, list[str]]:
+        """Return the question and those before it, their misspelt words mended."""
+        asked = question.asked.query_text
         mended = Mended(asked) if asked == EXPLAIN_QUOTE else shelf.speller.mend(asked)
         return mended, [shelf.speller.mend(text).question for text in question.earlier]
 
@@ -212,7 +211,7 @@ class Retriever:
             section_ids = resolve_section(asked.section_filter, sections)
             section = next(s.title for s in sections if s.section_id == section_ids[0])
         quoted = await self._quotes.locate(shelf, asked.selected_text)
-        mended, earlier = await self._mended(shelf, question)
+        mended, earlier = self._mended(shelf, question)
         asked = asked.model_copy(update={"query_text": mended.question})
         meant = read_asked(asked, earlier, section, quoted.location)
         searched = await search(self._index, shelf, meant, section_ids, question.cited)
