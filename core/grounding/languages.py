@@ -57,13 +57,6 @@ def language_of(*texts: str) -> str | None:
     return next((found for text in texts if (found := _language(text)) is not None), None)
 
 
-def is_in_another_language(question: str, language: str) -> bool:
-    """Return whether a question is surely not in a book's language, a BCP 47 tag."""
-    own = language.partition("-")[0].casefold()
-    asked = language_of(question)
-    return own in _FUNCTION_WORDS and asked is not None and asked != own
-
-
 @lru_cache(maxsize=1 << 9)
 def _language(text: str) -> str | None:
     words = _WORD.findall(text.casefold())

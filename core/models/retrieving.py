@@ -151,8 +151,6 @@ class EvidenceSignals(Model):
 
     best_score: Unit = 0.0
     """The highest `similarity_score`."""
-    answerable: Unit = 0.0
-    """How well all of the evidence answers; below 0.5 it does not."""
     cosine: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
     """The highest cosine of question and chunk."""
     bm25: Unit = 0.0
@@ -163,11 +161,6 @@ class EvidenceSignals(Model):
     """The leading document's part of all evidence; near 1 when it stands out alone."""
     question_words: Count = 0
     """Distinct words of the question that carry meaning."""
-
-    @property
-    def mark(self) -> float:
-        """The lower of the two that a `score_threshold` is compared with."""
-        return min(self.best_score, self.answerable)
 
 
 class QuoteStatus(StrEnum):

@@ -17,11 +17,7 @@ from core.models import (
     now,
 )
 from core.retrieval.evidence import Excerpt
-from core.retrieval.gate import FITTED_ON, close_below
-from core.retrieval.scoring import ANSWERABLE
 from core.text.tokens import count_tokens
-
-_ALL = EvidenceSignals(best_score=1.0, answerable=1.0, coverage=1.0, document_share=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +53,8 @@ class Retrieval:
     """Whether only words were compared, since the embedding model did not answer."""
     statistics: TermStatistics = field(default_factory=lambda: TermStatistics.count(()))
     """How rare the book's words are."""
-    question: str = ""
-    """The question as it was searched for; empty: as it was asked."""
-    mended: tuple[str, ...] = ()
-    """The book's words in it, instead of misspelt ones."""
-    leans: bool = False
-    """Whether what the question leans on was searched for, too."""
-    embedding_model: str = ""
     encode_terms: Callable[[str], Sequence[int]] = no_terms
     """Gives the term ids of a text in the book's language."""
-
-    @property
-    def reads_one_language(self) -> bool:
-        """Whether the search only finds questions in the book's own language."""
-        return self.embedding_model == FITTED_ON
-
-    @property
-    def is_close_only(self) -> bool:
-        """Whether this is no more than the closest that the book comes to an answer."""
-        close = close_below(self.embedding_model)
-        return self.signals.mark < ANSWERABLE or self.signals.answerable < close
 
 
 def passage_alone(course_id: str, passage: str) -> Retrieval:
@@ -107,7 +85,7 @@ def passage_alone(course_id: str, passage: str) -> Retrieval:
         ),
         context=None,
         evidence=(whole(chunk),),
-        signals=EvidenceSignals(best_score=1.0, answerable=1.0, document_share=1.0),
+        signals=EvidenceSignals(best_score=1.0, document_share=1.0),
     )
 
 
@@ -128,7 +106,9 @@ def from_section(
         ),
         context=None,
         evidence=tuple(text),
-        signals=_ALL if text else EvidenceSignals(),
+        signals=EvidenceSignals(best_score=1.0, coverage=1.0, document_share=1.0)
+        if text
+        else EvidenceSignals(),
         section=name,
         in_order=True,
         missing_section=None if text else missing,

@@ -8,15 +8,15 @@ from functools import partial
 from itertools import islice
 from uuid import UUID
 
+import numpy as np
+
 from core.catalogue import Catalogue
-from core.embeddings.base import Embedder
-from core.errors import ConfigurationError, VectorIndexError
-from core.index.base import VectorIndex
+from core.embeddings.base import Embedder, Vectors
+from core.errors import ConfigurationError, EmbeddingError, VectorIndexError
+from core.index.base import SearchQuery, SparseVector, VectorIndex
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
-from core.index.vocabulary import words_from_bytes
 from core.models import (
-    EXPLAIN_QUOTE,
     Chunk,
     RetrievalContext,
     RetrievalToolInput,
@@ -24,23 +24,30 @@ from core.models import (
     RetrievedChunk,
 )
 from core.retrieval.evidence import Excerpt, select_evidence
-from core.retrieval.followups import read_asked
+from core.retrieval.finding import find
+from core.retrieval.followups import query_texts, stands_without_quote
 from core.retrieval.locating import QuoteLocator
 from core.retrieval.reading import EditionReader
 from core.retrieval.recent import Recent
 from core.retrieval.references import SectionReference
 from core.retrieval.retrieval import Retrieval, Usable, from_section, whole
-from core.retrieval.scoring import USABLE
-from core.retrieval.searching import CANDIDATES, search
+from core.retrieval.scoring import (
+    BY_WORDS,
+    USABLE,
+    score_all,
+    signals_of,
+    term_weights,
+    weighted,
+)
 from core.retrieval.section_reading import SectionReader, excerpts_of
 from core.retrieval.sections import resolve_section
 from core.retrieval.shelf import Shelf
-from core.retrieval.spelling import Mended
 from core.retrieval.whole_lists import with_whole_lists
 from core.text.step_questions import read_steps_asked
 
 logger = logging.getLogger(__name__)
 
+CANDIDATES = 100
 _NEAREST = 3
 _EDITIONS_IN_MEMORY = 8
 
@@ -52,8 +59,6 @@ class _Question:
     asked: RetrievalToolInput
     earlier: Sequence[str]
     """The user's questions before this one, oldest first."""
-    cited: frozenset[str]
-    """The source files that the answer before cited."""
     started: float
 
 
@@ -66,7 +71,6 @@ class Retriever:
         index: VectorIndex,
         embedder_for: Callable[[str], Embedder],
         encoder_for: Callable[[str], Bm25Encoder] = Bm25Encoder,
-        is_word: Callable[[str], bool] = lambda word: False,
     ) -> None:
         """Open nothing yet.
 
@@ -74,31 +78,24 @@ class Retriever:
             embedder_for: Gives the model that an edition was embedded with, by its name; raises
                 ConfigurationError, saying what to set, for one that there is not.
             encoder_for: Takes a course's language.
-            is_word: Returns whether a word that a book does not have is rightly spelt all the same.
         """
         self._catalogue = catalogue
         self._index = index
         self._embedder_for = embedder_for
         self._encoder_for = encoder_for
-        self._is_word = is_word
         self._shelves: Recent[Shelf] = Recent(_EDITIONS_IN_MEMORY)
         self._reader = EditionReader(index)
         self._quotes = QuoteLocator(index)
         self._sections = SectionReader(catalogue, index)
 
     async def retrieve(
-        self,
-        course_id: str,
-        asked: RetrievalToolInput,
-        earlier: Sequence[str] = (),
-        cited: Iterable[str] = (),
+        self, course_id: str, asked: RetrievalToolInput, earlier: Sequence[str] = ()
     ) -> Retrieval:
         """Return what the course holds about the question.
 
         Args:
             earlier: The user's questions before this one, oldest first; they count when the
                 question leans on them.
-            cited: The source files that the answer before cited.
 
         Raises:
             UnknownSection: when `section_filter` names none of the course's sections.
@@ -107,7 +104,7 @@ class Retriever:
             VectorIndexError, StoreError: when a service fails. One that embeds may: the
                 question's words are searched then.
         """
-        question = _Question(asked, earlier, frozenset(cited), time.perf_counter())
+        question = _Question(asked, earlier, time.perf_counter())
         shelf = await self.shelf(course_id)
         try:
             return await self._search(shelf, question)
@@ -176,10 +173,7 @@ class Retriever:
         course = await catalogue.course(course_id)
         terms = await catalogue.term_statistics(edition.generation)
         outlines = await catalogue.outlines(edition)
-        words = await catalogue.vocabulary(edition.generation)
-        if (
-            course is None or terms is None or outlines is None or words is None
-        ):  # replaced between two reads
+        if course is None or terms is None or outlines is None:  # replaced between two reads
             return await self.shelf(course_id, lately=False)
         shelf = Shelf.opened(
             course,
@@ -188,16 +182,8 @@ class Retriever:
             TermStatistics.from_bytes(terms),
             self._encoder_for(course.language),
             outlines,
-            words_from_bytes(words),
-            self._is_word,
         )
         return self._shelves.add(edition.generation, shelf)
-
-    def _mended(self, shelf: Shelf, question: _Question) -> tuple[Mended, list[str]]:
-        """Return the question and those before it, their misspelt words mended."""
-        asked = question.asked.query_text
-        mended = Mended(asked) if asked == EXPLAIN_QUOTE else shelf.speller.mend(asked)
-        return mended, [shelf.speller.mend(text).question for text in question.earlier]
 
     async def _search(self, shelf: Shelf, question: _Question) -> Retrieval:
         edition = shelf.edition
@@ -211,13 +197,20 @@ class Retriever:
             section_ids = resolve_section(asked.section_filter, sections)
             section = next(s.title for s in sections if s.section_id == section_ids[0])
         quoted = await self._quotes.locate(shelf, asked.selected_text)
-        mended, earlier = self._mended(shelf, question)
-        asked = asked.model_copy(update={"query_text": mended.question})
-        meant = read_asked(asked, earlier, section, quoted.location)
-        searched = await search(self._index, shelf, meant, section_ids, question.cited)
-        ranking, scored, weights = searched.ranking, searched.scored, searched.weights
-        without_quote = asked.selected_text is not None and not searched.leans
-        without_quote = without_quote and asked.query_text != EXPLAIN_QUOTE
+        without_quote = stands_without_quote(asked, quoted.location)
+        texts = (
+            [asked.query_text] if without_quote else query_texts(asked, question.earlier, section)
+        )
+        dense = await _direction(shelf.embedder, texts)
+        by_words = not dense.any()
+        sparse = _mean([shelf.encoder.query(text) for text in texts])
+        words = weighted(shelf.terms, sparse)
+        query = SearchQuery(dense, sparse, words, section_ids, limit=CANDIDATES)
+        found = await find(self._index, shelf, query)
+        ranking = found.leading
+        weights = term_weights(words)
+        scale = BY_WORDS if by_words else shelf.scale
+        scored = score_all(ranking, scale, weights, shelf.terms_of)
         usable = Usable(
             (
                 (one.ranked.candidate.chunk, one.score)
@@ -239,9 +232,9 @@ class Retriever:
             evidence = await with_whole_lists(evidence, shelf.course.language, read)
         output = RetrievalToolOutput(
             retrieved_chunks=tuple(_unique([*quoted.chunks, *best])),
-            query_embedding=tuple(searched.dense.tolist()),
+            query_embedding=tuple(dense.tolist()),
             search_time_ms=(time.perf_counter() - question.started) * 1_000,
-            total_candidates=searched.found.size,
+            total_candidates=found.size,
             success=True,
         )
         return Retrieval(
@@ -254,26 +247,52 @@ class Retriever:
                 search_params={"candidates": CANDIDATES},
             ),
             evidence=_merged(quoted.around, evidence),
-            signals=searched.signals,
+            signals=signals_of(scored, len(weights)),
             language=shelf.course.language,
             generation=edition.generation,
             quote_location=quoted.location,
             quoted_chunks=quoted.chunks,
             without_quote=without_quote,
             section=section,
-            documents=searched.found.files,
+            documents=found.files,
             nearest_sections=_headings(one.candidate.chunk for one in ranking),
             near_sections=_headings(
                 one.ranked.candidate.chunk for one in scored if one.score >= USABLE
             ),
-            by_words=searched.by_words,
-            question=mended.question,
-            mended=mended.words,
-            embedding_model=edition.embedding_model,
-            leans=searched.leans,
+            by_words=by_words,
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
         )
+
+
+async def _direction(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """Return what the texts mean together; zeros when the model does not answer.
+
+    Every cosine with zeros is 0: the words alone decide then.
+    """
+    try:
+        return _unit_sum(await embedder.embed_queries(texts))
+    except EmbeddingError as error:
+        logger.warning("%s does not answer, searching by words: %s", embedder.name, error)
+        return np.zeros(embedder.dimensions, np.float32)
+
+
+def _unit_sum(vectors: Vectors) -> Vectors:
+    """Return the direction that vectors which count alike have together."""
+    total: Vectors = vectors.sum(axis=0)
+    return total / np.float32(max(float(np.linalg.norm(total)), 1e-12))
+
+
+def _mean(vectors: Sequence[SparseVector]) -> SparseVector:
+    """Return the index-wise mean of sparse vectors."""
+    if len(vectors) == 1:
+        return vectors[0]
+    total: dict[int, float] = {}
+    for vector in vectors:
+        for index, value in zip(vector.indices, vector.values, strict=True):
+            total[index] = total.get(index, 0.0) + value / len(vectors)
+    indices = tuple(sorted(total))
+    return SparseVector(indices, tuple(total[index] for index in indices))
 
 
 def _headings(chunks: Iterable[Chunk]) -> tuple[str, ...]:

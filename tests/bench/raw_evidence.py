@@ -11,8 +11,8 @@ from core.evaluation.questions import GoldQuestion
 from core.index.base import SearchQuery
 from core.models import MAX_QUESTION
 from core.retrieval.finding import find
+from core.retrieval.retriever import CANDIDATES
 from core.retrieval.scoring import ScoredChunk, scale_for, score_all, term_weights, weighted
-from core.retrieval.searching import CANDIDATES
 
 Floats = npt.NDArray[np.float64]
 
