@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from typing import Self
 from uuid import UUID
 
 import numpy as np
@@ -60,6 +61,11 @@ class _Question:
     earlier: Sequence[str]
     """The user's questions before this one, oldest first."""
     started: float
+
+    def plainly(self, read: Callable[[str], str]) -> Self:
+        """Return what is asked, and was asked before, without the courtesy around it."""
+        asked = self.asked.model_copy(update={"query_text": read(self.asked.query_text)})
+        return replace(self, asked=asked, earlier=[read(text) for text in self.earlier])
 
 
 class Retriever:
@@ -153,6 +159,7 @@ class Retriever:
             generation=shelf.edition.generation,
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
+            plainly=shelf.plainly,
         )
 
     async def _document(self, shelf: Shelf, document_id: UUID) -> list[Chunk]:
@@ -186,7 +193,7 @@ class Retriever:
         return self._shelves.add(edition.generation, shelf)
 
     async def _search(self, shelf: Shelf, question: _Question) -> Retrieval:
-        edition = shelf.edition
+        question, edition = question.plainly(shelf.plainly), shelf.edition
         asked = question.asked
         section_ids: tuple[str, ...] = ()
         section: str | None = None
@@ -262,6 +269,7 @@ class Retriever:
             by_words=by_words,
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
+            plainly=shelf.plainly,
         )
 
 
