@@ -5,7 +5,6 @@ from pathlib import Path
 
 import yaml
 
-from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.matrix import (
     Lane,
     due,
@@ -13,7 +12,6 @@ from tests.security.courses_matrix.matrix import (
 from tests.security.courses_matrix.relations import (
     FIRST,
     HOME,
-    NEAR,
     ONE,
     SECOND,
     TWO,
@@ -24,19 +22,21 @@ from tests.security.courses_matrix.relations import (
 )
 from tests.security.courses_matrix.slack.asking import Asking
 from tests.security.courses_matrix.slack.house import is_answer
-from tests.security.courses_matrix.slack.meeting import Meeting
 from tests.security.courses_matrix.slack.pressing import Pressing
 from tests.security.courses_matrix.slack.setting import Setting
-from tests.security.courses_matrix.slack.using import CHOICE, NEARBY
+from tests.security.courses_matrix.slack.using import CHOICE
+from tests.security.courses_matrix.surfaces import Cell
 from tests.wire.bot_process import PATIENCE
 from tests.wire.slack import Channel, Message, User, View
 
 _MANIFEST = Path(__file__).parents[4] / "docs/slack-manifest.yaml"
 _OF_THE_APP = frozenset({"app_uninstalled", "tokens_revoked"})
 """Events that no person hears anything of."""
+_OF_AGENTS = frozenset({"agent_session_stopped", "app_context_changed", "reaction_added"})
+"""Events whose replies the tests of the agent and of speaking look at, and no cell yet."""
 
 
-class SlackActs(Asking, Meeting, Setting, Pressing):
+class SlackActs(Asking, Setting, Pressing):
     """Does what people do; all that comes of it is in the house's witness."""
 
     async def act(self, cell: Cell, lane: Lane, mark: int) -> None:
@@ -75,10 +75,9 @@ class SlackActs(Asking, Meeting, Setting, Pressing):
             lane.answer = await self.house.heard(lane, mark)
         self._keep(lane, "answer", lane.answer)
         if lane.place is not Place.THREAD:
-            private = await self._asked(lane.user, lane.where, f"private {FIRST}")
-            self._keep(lane, "private", private)
-            near = await self._asked(lane.user, lane.where, f"private {NEAR}")
-            self._keep(lane, "near", near, NEARBY)
+            self._keep(
+                lane, "private", await self._asked(lane.user, lane.where, f"private {FIRST}")
+            )
 
     async def prepare_elsewhere(self) -> None:
         """Have turns of other tenants, and of other people, whose ids are then tried."""
@@ -89,9 +88,6 @@ class SlackActs(Asking, Meeting, Setting, Pressing):
             await bound.ack(PATIENCE)
             answer = await self._asked(person, room, f"private {FIRST}")
             self.elsewhere[course] = self._request_of(answer)
-            near = await self._asked(person, room, f"private {NEAR}")
-            self.elsewhere[f"near {course}"] = self._request_of(near, NEARBY)
-            self.others_room = room if tenant == TWO else self.others_room
             if tenant == HOME:
                 answer = await self._asked(person, room, f"private {SECOND}")
                 self.elsewhere["private"] = self._request_of(answer)
@@ -115,7 +111,7 @@ class SlackActs(Asking, Meeting, Setting, Pressing):
         commands = [one["command"] for one in manifest["features"]["slash_commands"]]
         shortcuts = [f"shortcut {one['callback_id']}" for one in manifest["features"]["shortcuts"]]
         events = set(manifest["settings"]["event_subscriptions"]["bot_events"])
-        events -= _OF_THE_APP
+        events -= _OF_THE_APP | _OF_AGENTS
         return frozenset({*commands, *shortcuts, *events})
 
     async def words_of_course(self) -> frozenset[str]:
@@ -137,5 +133,5 @@ class SlackActs(Asking, Meeting, Setting, Pressing):
                 found |= {f"modal {c}" for c in re.findall(r'"callback_id": "([^"]+)"', seen.text)}
             else:
                 actions = re.findall(r'"action_id": "gl:([^"]+)"', seen.text)
-                found |= {f"button {action.partition(':')[0]}" for action in actions}
+                found |= {f"button {action}" for action in actions}
         return frozenset(found)
