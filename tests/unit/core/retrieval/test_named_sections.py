@@ -139,7 +139,7 @@ async def test_another_section_than_the_searched_one_is_not_read(library: Librar
     assert await read(library, "What does § 1 say?", "Part 2") is None
 
 
-async def test_without_a_model_the_beginning_is_shown(library: Library) -> None:
+async def test_without_a_model_the_first_sentences_are_shown(library: Library) -> None:
     found = await read(library, "What does § 12 say?")
     assert found is not None
     composition = Composition(found)
@@ -152,9 +152,7 @@ async def test_without_a_model_the_beginning_is_shown(library: Library) -> None:
     )
     writer = ExtractiveGenerator(embedder=library.embedder)
     said = [part.text async for part in writer.generate(task) if isinstance(part, Claim)]
-    shown = " ".join(said)
-    assert shown.startswith("(1)")
-    assert shown.index("(1)") < shown.index("(2)") < shown.index("(3)")
+    assert [sentence[:3] for sentence in said] == ["(1)", "(2)", "(3)"]
 
 
 def sections(*titles: str) -> list[SectionRecord]:
