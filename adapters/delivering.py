@@ -55,6 +55,8 @@ class Delivery:
         self._checked = checked
         self._answering: asyncio.Task[None] | None = None
         self._is_stopped = holding.job.stopped
+        self.linked_to: str | None = None
+        """The key of the question to whose answer the asker was shown a link instead."""
 
     @property
     def key(self) -> str:
@@ -181,6 +183,7 @@ class Delivery:
         if twin is not None and _asks_the_same(complete, request):
             back = await self._of_twin(twin)
             if back is not None:
+                self.linked_to = twin.key if back.link is not None else None
                 await outgoing.tell(Settlement.POINTED_BACK, back.sentence, back.link)
                 return
 

@@ -44,6 +44,21 @@ async def answered_twin(inbox: Inbox, job: Job, moment: datetime | None = None) 
     return twin if twin.answered and twin.messages else None
 
 
+async def unlink_if_gone(inbox: Inbox, linked: Arrival, first: str) -> None:
+    """Tell an asker whose link was shown while the answer it leads to was taken away.
+
+    Args:
+        linked: Their question, which has ended.
+        first: The key of the question whose answer they were shown.
+
+    Raises:
+        StoreError: when the database fails.
+    """
+    position = await inbox.change_of(first)
+    if position is not None:
+        await inbox.accept(unlinked(linked, position))
+
+
 def unlinked(linked: Arrival, position: int) -> Arrival:
     """Return the event that tells an asker that the answer which they were shown is no more.
 

@@ -184,6 +184,7 @@ class Backlog:
 class Twin:
     """An event that asked the same, and how far its answer has come."""
 
+    key: str
     request_id: UUID
     waits: bool
     """Whether its answer is still on its way."""

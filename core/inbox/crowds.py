@@ -78,6 +78,7 @@ def posts_of(key: str) -> Select[str]:
 def twin_from(row: Row[Any], messages: tuple[str, ...]) -> Twin:
     """Return what a row of `first_of` says."""
     return Twin(
+        key=row.key,
         request_id=row.request_id,
         waits=row.state == State.WAITING.value,
         answered=row.settlement == Settlement.ANSWERED.value,

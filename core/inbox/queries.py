@@ -65,6 +65,14 @@ class InboxQueries:
             rows = await db.scalars(crowds.linked_to(key, asked_at))
             return [arrival_from(row) for row in rows]
 
+    async def change_of(self, key: str) -> int | None:
+        """Return the position of the first edit or deletion of an event; None: there is none."""
+        changes = select(func.min(InboxRow.position)).where(
+            InboxRow.about == key, InboxRow.kind.in_([Kind.REDO.value, Kind.FORGET.value])
+        )
+        async with reading(self._engine) as db:
+            return await db.scalar(changes)
+
     async def pending_request(self, request_id: UUID) -> AgentRequest | None:
         """Return a question that waits for its course; None: it does not wait."""
         async with reading(self._engine) as db:

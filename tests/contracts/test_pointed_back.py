@@ -8,10 +8,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.intake.intents import Intent
 from adapters.intake.marking import META
+from core.i18n import text
 from core.inbox.base import Arrival, Job
 from core.models import AgentRequest, Outcome, ResponseState
-from tests.contracts.test_worker import House
-from tests.inbox import event
+from tests.contracts.test_worker import House, until
+from tests.inbox import event, forget
 from tests.platform import Platform
 from tests.samples import chunk, response
 
@@ -41,6 +42,26 @@ async def test_the_same_question_gets_a_link_to_its_answer(house: House) -> None
     await house.done()
     assert "https://chat.example/" in house.answer(2)[0]
     assert len(house.agent.asked) == 1
+
+
+async def test_who_is_linked_to_an_answer_that_goes_meanwhile_is_told(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell = house.adapter.tell
+
+    async def tell_while_the_first_is_deleted(job: Job, *said: Any) -> None:
+        await tell(job, *said)
+        if job.arrival.key == "test:2":
+            await house.accept(forget(1))
+
+    monkeypatch.setattr(house.adapter, "tell", tell_while_the_first_is_deleted)
+    await house.accept(same(1))
+    await house.done()
+    await house.accept(same(2))
+    gone = [text("speaking-crowd-gone")]
+    await until(lambda: house.answer(2) == gone)
+    await house.done()
+    assert (house.answer(1), house.answer(2)) == ([], gone)
 
 
 async def test_the_same_words_about_something_else_are_answered(
