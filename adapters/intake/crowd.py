@@ -72,6 +72,7 @@ def unlinked(linked: Arrival, position: int) -> Arrival:
         kind=Kind.REDO,
         about=linked.key,
         position=position,
+        request=None,
         refusal=Message("speaking-crowd-gone").in_language(
             language_of(linked.address.get(LANGUAGE))
         ),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from adapters.intake.crowd import unlinked
 from adapters.intake.intents import Intent
 from adapters.intake.marking import META
 from core.i18n import text
@@ -62,6 +63,14 @@ async def test_who_is_linked_to_an_answer_that_goes_meanwhile_is_told(
     await until(lambda: house.answer(2) == gone)
     await house.done()
     assert (house.answer(1), house.answer(2)) == ([], gone)
+
+
+def test_what_tells_of_a_link_that_leads_nowhere_asks_nothing() -> None:
+    asked = same(2)
+    assert asked.request is not None
+    told = unlinked(asked, 7)
+    assert (told.request, told.pending, told.about) == (None, None, asked.key)
+    assert (told.refusal, told.position) == (text("speaking-crowd-gone"), 7)
 
 
 async def test_the_same_words_about_something_else_are_answered(

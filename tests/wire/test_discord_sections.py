@@ -23,7 +23,7 @@ pytestmark = [
 ]
 
 NEAR = "Which university did the keeper attend?"
-ONCE, PRIVATELY, REVOKED = (NEAR.replace("?", marks) for marks in (" ?", "??", ""))
+ONCE, PRIVATELY, REVOKED = (NEAR.replace("?", marks) for marks in (" ?", "??", " ??"))
 """The same question of each test: an id in it would decide by its digits what is near."""
 SECTION = "Duties of the keeper"
 _TURNS = "SELECT content FROM turns WHERE content IS NOT NULL"
