@@ -7,6 +7,7 @@ from asyncio.subprocess import Process
 from collections.abc import Mapping
 from pathlib import Path
 
+from core.disk.sparse import copy_sparse
 from tests.command_line import CommandLine
 
 PASSED_OVER = "cannot be read and is passed over"
@@ -113,6 +114,11 @@ class BotProcess:
 
 
 def copied(template: Path, folder: Path) -> None:
-    """Copy a data folder to where a bot is to run."""
+    """Copy a data folder to where a bot is to run; the index's files are mostly holes."""
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(template, folder / "data", symlinks=True)
+    shutil.copytree(template, folder / "data", symlinks=True, copy_function=_copy_sparse)
+
+
+def _copy_sparse(source: str, target: str) -> str:
+    copy_sparse(Path(source), Path(target))
+    return target

@@ -43,6 +43,12 @@ async def restarted(trial: Trial) -> None:
     await trial.quiet()
 
 
+async def begun(trial: Trial) -> None:
+    """Wait until it is stored from when on the history is read; before, a restart looks at none."""
+    stored = "SELECT 1 FROM inbox_cursors WHERE platform = 'slack' AND channel = '*'"
+    await trial.until(lambda: rows_of(trial.bot.folder / "data", stored) or None)
+
+
 def contents(trial: Trial, asked: str) -> int:
     """Return how many stored turns hold a question."""
     query = "SELECT content FROM turns WHERE content LIKE ?"
@@ -59,6 +65,7 @@ async def asked_directly(trial: Trial, user: User, text: str) -> tuple[Message, 
 async def test_what_was_deleted_while_the_bot_was_down_is_forgotten_with_its_answer(
     trial: Trial,
 ) -> None:
+    await begun(trial)
     await trial.bot.stop()
     await restarted(trial)
     ann, world = trial.user(), trial.world
