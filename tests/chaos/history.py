@@ -58,6 +58,8 @@ class Asked:
     """The minute in which the database took it, by the clock of who accepted it."""
     inbox_says: str | None = None
     """How the inbox says that it was settled; None: it does not, or does not have it."""
+    told_to_wait: bool = False
+    """Whether the inbox says that its asker was told that others come first."""
     failed: bool = False
     """Whether the platform told the asker that the bot does not respond."""
     acknowledged: bool = False

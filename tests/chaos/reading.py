@@ -93,6 +93,7 @@ async def read(
         one.acknowledged = one.key.rpartition(":")[2] in acked
         if (row := rows.get(one.key)) is not None:
             one.accepted_in, one.inbox_says = minute_of(row.accepted_at), row.settlement
+            one.told_to_wait = row.told_to_wait
         one.failed = was_refused_by_platform(one.deed)
     posts = [*_on_discord(ground, asked, keys), *_on_slack(ground, asked, keys)]
     return History(
@@ -107,8 +108,8 @@ async def read(
 
 
 async def _rows(engine: AsyncEngine) -> Mapping[str, Any]:
-    """Return when each event was accepted and how it was settled, by its key."""
-    query = select(InboxRow.key, InboxRow.accepted_at, InboxRow.settlement)
+    """Return when each event was accepted and what its asker was told, by its key."""
+    query = select(InboxRow.key, InboxRow.accepted_at, InboxRow.settlement, InboxRow.told_to_wait)
     async with reading(engine) as db:
         return {row.key: row for row in await db.execute(query)}
 

@@ -299,3 +299,20 @@ async def test_a_notice_is_of_the_question_that_the_inbox_says_was_noticed() -> 
     ]
     found = keys_of_whispers(all_asked, whispered)
     assert [found[message].rpartition(":")[2] for message in whispered] == ["3", "2"]
+
+
+async def test_a_word_that_others_come_first_is_of_the_question_that_waited() -> None:
+    world = slack.World()
+    ann = world.add_user("ann", world.workspace, world.channel)
+    waited, stopped = [await world.say(ann, world.channel, "?") for _ in range(2)]
+    spots = [Spot(ann.id, world.channel.id, message.ts) for message in (waited, stopped)]
+    all_asked = [
+        asked(1, spot=spots[0], inbox_says="answered", told_to_wait=True),
+        asked(2, spot=spots[1], inbox_says="noticed"),
+    ]
+    whispered = [
+        world.posting.create(world.bot, world.channel, Draft(text), visible_to=ann)
+        for text in (NOTICE, i18n.text("asking-still-waiting"))
+    ]
+    found = keys_of_whispers(all_asked, whispered)
+    assert [found[message].rpartition(":")[2] for message in whispered] == ["2", "1"]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from core.inbox.audience import Audience, Settlement
 from tests.chaos.history import Asked
-from tests.chaos.sentences import is_meanwhile
+from tests.chaos.sentences import Said, is_meanwhile, said
 from tests.chaos.shown import Message
 from tests.wire import discord, slack
 
@@ -16,7 +16,8 @@ def keys_of_whispers(
 
     An ephemeral message of Slack names no question: it is of the latest one that its reader
     asked before it where it stands, and that no other one settles; those that the inbox has it were
-    settled so that their asker alone reads it come first.
+    settled so that their asker alone reads it come first. One that says that others come first
+    is of a question whose asker the inbox says was told so.
 
     Args:
         ephemerals: The bot's, in the order of their posting.
@@ -29,7 +30,7 @@ def keys_of_whispers(
             continue
         fitting = [one for one in asked if _fits(message, one)]
         if is_meanwhile(message_text(message)):
-            found.update((message, one.key) for one in fitting[-1:])
+            found.update((message, one.key) for one in _meant(message, fitting)[-1:])
             continue
         unsettled = [one for one in fitting if one.key not in settled]
         expected = [one for one in unsettled if _is_for_the_asker(one)]
@@ -49,6 +50,13 @@ def was_refused_by_platform(deed: object) -> bool:
 def message_text(message: Message) -> str:
     """Return all that a message shows."""
     return message.text if isinstance(message, discord.Message) else message.shown
+
+
+def _meant(message: slack.Message, fitting: Sequence[Asked]) -> Sequence[Asked]:
+    """Return the questions that a message can be about that settles none."""
+    if said(message_text(message)) is Said.WAITING:
+        return [one for one in fitting if one.told_to_wait] or fitting
+    return [one for one in fitting if one.inbox_says != Settlement.NOTICED.value] or fitting
 
 
 def _is_for_the_asker(one: Asked) -> bool:
