@@ -116,7 +116,7 @@ async def alike(tell: Callable[[str], Awaitable[str]], named: str, unknown: str)
             break
     said = [re.sub(r"(?i)zq(id|head)[a-z]+", "X", text) for text in texts]
     if said[0] != said[1]:
-        raise Unlike(f"{said[0][:120]!r} and {said[1][:120]!r}")
+        raise Unlike(f"{said[0]!r} and {said[1]!r}")
 
 
 class Stage(Protocol):

@@ -46,6 +46,11 @@ class Witness:
         """Yield what was shown in places since a mark."""
         return (seen for seen in self.seen[mark:] if seen.places & places)
 
+    def new_since(self, mark: int, places: frozenset[str]) -> Iterator[Any]:
+        """Yield what was first shown in places after a mark: no older message that was edited."""
+        older = {id(seen.subject) for seen in self.seen[:mark]}
+        return (s.subject for s in self.since(mark, places) if id(s.subject) not in older)
+
 
 def excerpt(text: str, found: str) -> str:
     """Return what stands around a word."""

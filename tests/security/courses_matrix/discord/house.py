@@ -132,10 +132,8 @@ class DiscordHouse:
         """Wait for a finished message of the bot; None where it keeps silent, as it may."""
 
         def finished() -> Message | None:
-            for seen in self.witness.since(mark, lane.places):
-                if isinstance(seen.subject, Message) and is_finished(seen.subject):
-                    return seen.subject
-            return None
+            new = self.witness.new_since(mark, lane.places)
+            return next((m for m in new if isinstance(m, Message) and is_finished(m)), None)
 
         if not quiet:
             return await self.until(finished)

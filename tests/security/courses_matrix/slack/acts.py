@@ -21,13 +21,12 @@ from tests.security.courses_matrix.relations import (
     word,
 )
 from tests.security.courses_matrix.slack.asking import Asking
-from tests.security.courses_matrix.slack.house import is_answer
 from tests.security.courses_matrix.slack.pressing import Pressing
 from tests.security.courses_matrix.slack.setting import Setting
 from tests.security.courses_matrix.slack.using import CHOICE
 from tests.security.courses_matrix.surfaces import Cell
 from tests.wire.bot_process import PATIENCE
-from tests.wire.slack import Channel, Message, User, View
+from tests.wire.slack import View
 
 _MANIFEST = Path(__file__).parents[4] / "docs/slack-manifest.yaml"
 _OF_THE_APP = frozenset({"app_uninstalled", "tokens_revoked"})
@@ -75,9 +74,8 @@ class SlackActs(Asking, Setting, Pressing):
             lane.answer = await self.house.heard(lane, mark)
         self._keep(lane, "answer", lane.answer)
         if lane.place is not Place.THREAD:
-            self._keep(
-                lane, "private", await self._asked(lane.user, lane.where, f"private {FIRST}")
-            )
+            private = await self._told_by(lane.user, lane.where, "/ask", f"private {FIRST}")
+            self._keep(lane, "private", private)
 
     async def prepare_elsewhere(self) -> None:
         """Have turns of other tenants, and of other people, whose ids are then tried."""
@@ -86,10 +84,10 @@ class SlackActs(Asking, Setting, Pressing):
             room = self.house.room(tenant, person)
             bound = await self.world.slash(owner, room, "/course", f"bind {word(course, 'id')}")
             await bound.ack(PATIENCE)
-            answer = await self._asked(person, room, f"private {FIRST}")
+            answer = await self._told_by(person, room, "/ask", f"private {FIRST}")
             self.elsewhere[course] = self._request_of(answer)
             if tenant == HOME:
-                answer = await self._asked(person, room, f"private {SECOND}")
+                answer = await self._told_by(person, room, "/ask", f"private {SECOND}")
                 self.elsewhere["private"] = self._request_of(answer)
 
         person = self.house.person(ONE)
@@ -99,11 +97,6 @@ class SlackActs(Asking, Setting, Pressing):
         await self.world.say(person, direct, FIRST)
         self._keep(lane, "choice", await self.house.heard(lane, mark), CHOICE)
         self.elsewhere["choice"] = lane.turns.get("choice", self.elsewhere["private"])
-
-    async def _asked(self, user: User, where: Channel, text: str) -> Message:
-        asked = await self.world.slash(user, where, "/ask", text)
-        await asked.ack(PATIENCE)
-        return await self.house.until(lambda: next(filter(is_answer, asked.messages), None))
 
     def registered(self) -> frozenset[str]:
         """Return the names of the manifest's commands, shortcuts and events."""

@@ -32,7 +32,8 @@ class Asking(Using):
             await self._asked_in(lane, lane.section(what))
 
     async def _asked_in(self, lane: Lane, section: str) -> str:
-        return await self._told(lane, "/ask", lane.typing(f'private in "{section}" {FIRST}'))
+        question = lane.typing(f'private in "{section}" {FIRST}')
+        return await self._told_alone(lane, "/ask", question)
 
     async def _help(self, lane: Lane, what: str, **_: Any) -> None:
         question = " How do I ask a question?" if what else ""

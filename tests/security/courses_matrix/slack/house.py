@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from adapters.slack.account import EVENTS, SCOPES
+from adapters.slack.posting import QUESTION_PART
 from tests.security.courses_matrix import granting
 from tests.security.courses_matrix.matrix import Lane, Silent
 from tests.security.courses_matrix.relations import (
@@ -126,10 +127,8 @@ class SlackHouse:
         """Wait for a finished message of the bot; None where it keeps silent, as it may."""
 
         def finished() -> Message | None:
-            for seen in self.witness.since(mark, lane.places):
-                if isinstance(seen.subject, Message) and is_answer(seen.subject):
-                    return seen.subject
-            return None
+            new = self.witness.new_since(mark, lane.places)
+            return next((m for m in new if isinstance(m, Message) and is_answer(m)), None)
 
         if not quiet:
             return await self.until(finished)
@@ -174,8 +173,8 @@ def is_answer(message: Message) -> bool:
     """Return whether a message is finished, and not the question that a command has posted."""
     if "Yours waits its turn" in message.shown or message.shown.startswith(SIGNS):
         return False
-    lines = [line for line in message.shown.splitlines() if line.strip()]
-    return is_finished(message) and not all(line.startswith(">") for line in lines)
+    kept = (message.metadata or {}).get("event_payload", {})
+    return is_finished(message) and kept.get("part") != QUESTION_PART
 
 
 def _shown(message: Message) -> str:

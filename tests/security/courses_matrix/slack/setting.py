@@ -38,7 +38,7 @@ class Setting(Using):
 
     async def _bind_unseen(self, lane: Lane, _: str, **__: Any) -> None:
         foreign = lane.typing(f"bind {word(lane.unseen, 'id')}")
-        tell = partial(self._told, lane, "/course")
+        tell = partial(self._told_alone, lane, "/course")
         await alike(tell, foreign, f"bind {UNKNOWN_COURSE}")
 
     async def _staff(self, lane: Lane, what: str, **_: Any) -> None:
@@ -48,7 +48,8 @@ class Setting(Using):
         person = self.house.person(lane.bond.tenant)
         text = f"staff {what} <@{person.id}>"
         foreign = lane.typing(f"{text} {word(lane.unseen, 'id')}")
-        await alike(partial(self._told, lane, "/course"), foreign, f"{text} {UNKNOWN_COURSE}")
+        tell = partial(self._told_alone, lane, "/course")
+        await alike(tell, foreign, f"{text} {UNKNOWN_COURSE}")
 
     async def _unbind(self, lane: Lane, _: str, **__: Any) -> None:
         await self._told(lane, "/course", "unbind")

@@ -13,7 +13,7 @@ from tests.security.courses_matrix.relations import (
 )
 from tests.security.courses_matrix.slack.house import SlackHouse, is_answer
 from tests.wire.bot_process import PATIENCE
-from tests.wire.slack import Channel, Interaction, Message
+from tests.wire.slack import Channel, Interaction, Message, User
 
 REQUEST = re.compile(r'"gl:[a-z]", "value": "([0-9a-f-]{36})"|gl:[a-z]:([0-9a-f-]{36})')
 CHOICE = re.compile(r"gl:course:([0-9a-f-]{36})()")
@@ -36,6 +36,15 @@ class Using:
         used = await self.world.slash(lane.user, lane.where, command, text)
         await used.ack(PATIENCE)
         return await self._answer_to(used, lane, mark)
+
+    async def _told_alone(self, lane: Lane, command: str, text: str) -> str:
+        """Return what a command tells its person alone, whatever else its place shows."""
+        return (await self._told_by(lane.user, lane.where, command, text)).shown
+
+    async def _told_by(self, user: User, where: Channel, command: str, text: str) -> Message:
+        used = await self.world.slash(user, where, command, text)
+        await used.ack(PATIENCE)
+        return await self.house.until(lambda: next(filter(is_answer, used.messages), None))
 
     async def _answer_to(self, used: Interaction, lane: Lane, mark: int) -> str:
         """Return the private answer to a deed, else what its place shows."""
