@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import UUID
 
+from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.relations import (
     BONDS,
     Bond,
@@ -20,7 +21,6 @@ from tests.security.courses_matrix.relations import (
     withheld_in_public,
     word,
 )
-from tests.security.courses_matrix.surfaces import Cell
 from tests.security.courses_matrix.witness import Seen, Witness, excerpt
 
 UNKNOWN_COURSE, UNKNOWN_SECTION = "zqiduncharted", "Zqheaduncharted workshop"
@@ -57,10 +57,12 @@ class Lane:
     places: frozenset[str] = frozenset()
     """What the witness calls the places and people of the lane."""
     turns: dict[str, UUID] = field(default_factory=dict)
-    """Request ids of answers: `answer`, `private`."""
+    """Request ids of answers: `answer`, `private`; of a refusal that names sections: `near`."""
     question: Any = None
     """A message that was answered, or refused, before anything was revoked."""
     answer: Any = None
+    offered: Any = None
+    """A message that the bot offered to answer, before anything was revoked."""
     typed: set[str] = field(default_factory=set)
     """Words that its person wrote: seeing them again tells nothing."""
 
@@ -72,6 +74,16 @@ class Lane:
     def unseen(self) -> str:
         """A course that its tenant may not read: the one that it is about, or another."""
         return self.bond.course if not self.bond.readable else "foreign"
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the operator's file lets the lane's person ask nothing."""
+        return self.relation is Relation.STAFF_ONLY and self.role is Role.STUDENT
+
+    @property
+    def asks_itself(self) -> bool:
+        """Whether its person writes what is offered to be answered, and not another one."""
+        return self.role is Role.STUDENT or self.relation is Relation.STAFF_ONLY
 
     def section(self, what: str) -> str:
         """Return the name of a section: of `its` course, of a `foreign` one, or of none."""
@@ -90,11 +102,13 @@ class Lane:
             return own or elsewhere[letter]
         match self.relation:
             case Relation.ANOTHERS:
-                return elsewhere["private"]
+                return elsewhere["near operator" if letter == "w" else "private"]
             case Relation.FOREIGN | Relation.WAITING:
-                return elsewhere["foreign"]
+                return elsewhere["near foreign" if letter == "w" else "foreign"]
             case Relation.OPERATORS_ELSEWHERE:
-                return elsewhere["operator"]
+                return elsewhere["near operator" if letter == "w" else "operator"]
+        if letter == "w":
+            return self.turns.get("near", elsewhere["near foreign"])
         kept = self.turns.get("private" if letter == "s" else "answer")
         return kept or self.turns.get("private") or elsewhere["foreign"]
 
@@ -172,7 +186,7 @@ async def run(stage: Stage, lanes: Iterable[Lane], cells: Sequence[Cell]) -> Fin
                 if cell.surface.wide is wide and len(findings.silent) < _MOST_SILENT:
                     await _tried(stage, lane, cell, findings)
 
-    listed = list(lanes)
+    listed = sorted(lanes, key=lambda lane: lane.offered is None)  # what was offered vanishes
     await asyncio.gather(*(in_lane(lane, wide=False) for lane in listed))
     for lane in listed:
         await in_lane(lane, wide=True)
@@ -204,6 +218,8 @@ def due(cell: Cell) -> str | None:
     if not surface.shows or not bond.readable:
         return None
     if relation in (Relation.SWITCHED_OFF, Relation.HIDDEN, Relation.ANOTHERS):
+        return None
+    if relation in surface.silent:
         return None
     if role is Role.STUDENT and (surface.for_staff or relation is Relation.STAFF_ONLY):
         return None

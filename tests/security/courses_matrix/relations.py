@@ -32,6 +32,10 @@ READABLE = {
 KINDS = ("id", "title", "head", "care", "body", "second", "file", "site")
 FIRST = "Which mark is the kiln of the workshop set to?"
 SECOND = "Which mark is the loom of the workshop set to?"
+CHATTER, HALF = "See you at lunch.", "which mark the kiln of the workshop is set to"
+"""What the bot offers to answer, and what another person says before it."""
+NEAR = "How old is the kiln?"
+"""What no book answers, though it has sections that come near."""
 
 
 class Role(StrEnum):
@@ -127,7 +131,8 @@ def book(course: str) -> dict[str, str]:
     text = (
         f"# {heading(course)}\n\n{first_fact(course)} Keep it away from water.\n\n"
         f"## Care of zqcare{course}\n\n"
-        f"The loom of the workshop is set to the mark {word(course, 'second')}. Oil it weekly.\n"
+        f"The loom of the workshop is set to the mark {word(course, 'second')}. Oil it weekly. "
+        f"The care of {word(course, 'care')} is a duty of the keeper.\n"
     )
     return {f"{word(course, 'file')}.md": text}
 

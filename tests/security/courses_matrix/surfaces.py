@@ -1,9 +1,8 @@
-"""The one table of surfaces, and the cells that it makes."""
+"""The one table of surfaces."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.security.courses_matrix.relations import BONDS, Place, Relation, Role
+from tests.security.courses_matrix.relations import BONDS, Place, Relation
 
 DISCORD, SLACK = "discord", "slack"
 BOTH = frozenset({DISCORD, SLACK})
@@ -13,6 +12,8 @@ LOCKS = frozenset({Relation.SWITCHED_OFF, Relation.FIXED, Relation.STAFF_ONLY, R
 _PLAIN = frozenset(Relation) - {Relation.HIDDEN, Relation.ANOTHERS}
 _TURNS = _PLAIN - {Relation.SWITCHED_OFF} | {Relation.ANOTHERS}
 _SILENT = frozenset({Relation.SWITCHED_OFF})
+_UNASKED = _SILENT | {relation for relation, bond in BONDS.items() if not bond.readable}
+"""Where the bot neither offers nor suggests anything."""
 _NEVER_SILENT = frozenset[Relation]()
 
 
@@ -39,7 +40,7 @@ class Surface:
     for_staff: bool = False
     """Whether only staff may use it."""
     wide: bool = False
-    """Whether it changes what holds in a whole tenant: tried last, one after the other."""
+    """Whether it changes what holds in a whole tenant or platform: tried last, one by one."""
 
 
 def _command(name: str, act: str = "", what: str = "", **more: object) -> Surface:
@@ -58,6 +59,15 @@ def _button(name: str, letter: str, seen: tuple[str, ...] = (), **more: object) 
 
 
 _ASKING = (
+    Surface(  # the first one: an offer lasts ten minutes
+        "offer taken up",
+        "take_up",
+        shows="body",
+        discord=("MESSAGE_REACTION_ADD",),
+        slack=("reaction_added",),
+        places=ROOMS,
+        silent=_UNASKED,
+    ),
     _command("ask", shows="body", discord=("ask", "ask question"), slack=("/ask",)),
     _command("ask private", "ask", "private", shows="body", discord=("ask private",)),
     _command("ask public", "ask", "public", shows="body"),
@@ -79,12 +89,13 @@ _ASKING = (
         "mention",
         shows="body",
         silent=_SILENT,
+        discord=("MESSAGE_CREATE",),
         slack=("app_mention", "message.channels", "message.im", "message.groups", "message.mpim"),
     ),
     Surface("mention with a quote", "mention", "quote", silent=_SILENT),
     Surface("share of a passage", "pass_on", silent=_SILENT),
     Surface("reply to a passage", "reply", silent=_SILENT, platforms=frozenset({DISCORD})),
-    Surface("edit", "edit", silent=frozenset(Relation)),
+    Surface("edit", "edit", silent=frozenset(Relation), discord=("MESSAGE_UPDATE",)),
     Surface("follow-up", "follow_up", silent=frozenset(Relation)),
     Surface(
         "new post",
@@ -141,6 +152,24 @@ _ABOUT = (
         places=frozenset({Place.CHANNEL}),
         silent=_SILENT,
     ),
+)
+_LOOKING = tuple(
+    Surface(
+        f"looks at {name}",
+        "look",
+        what,
+        shows=shows,
+        slack=("app_context_changed",),
+        platforms=frozenset({SLACK}),
+        places=frozenset({Place.CHANNEL}),
+        silent=silent,
+        wide=True,
+    )
+    for name, what, shows, silent in (
+        ("a channel", "", "title", _UNASKED),
+        ("a channel, asks", "ask", "body", _SILENT),
+        ("another's channel, asks", "another's", "", _SILENT),
+    )
 )
 _SETTING = (
     _course("show", "show", shows="id", discord=("course show",), slack=("/course", "course show")),
@@ -228,6 +257,14 @@ _PRESSING = (
     _button("Ask again without the quote", "q", silent=_SILENT),
     _button("Share", "s"),
     _button("Stop", "x"),
+    Surface(
+        "Slack's own stop button",
+        "stop",
+        slack=("agent_session_stopped",),
+        platforms=frozenset({SLACK}),
+        silent=_SILENT,
+    ),
+    _button("a near section", "w"),
     _button("Delete this answer", "d", platforms=frozenset({SLACK})),
     *(
         Surface(
@@ -251,99 +288,4 @@ _PRESSING = (
         slack=("button export-my-data",),
     ),
 )
-SURFACES = (*_ASKING, *_ABOUT, *_SETTING, *_STAFF, *_PRESSING)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One surface, tried by one kind of person in one kind of place."""
-
-    surface: Surface
-    relation: Relation
-    role: Role
-    place: Place
-
-    def __str__(self) -> str:
-        parts = (self.surface.name, self.relation, self.role, self.place)
-        return " × ".join(map(str, parts))
-
-
-def cells(platform: str) -> Iterator[Cell]:
-    """Yield all cells of a platform, in the order in which one place sees them."""
-    for surface in SURFACES:
-        for relation in Relation:
-            for role in Role:
-                for place in Place:
-                    cell = Cell(surface, relation, role, place)
-                    if _applies(cell, platform):
-                        yield cell
-
-
-def cross_section(platform: str) -> list[Cell]:
-    """Return cells that have every surface × relation once, on one platform or the other.
-
-    What both platforms have is tried on each in turn; few people in few places try it all.
-    """
-    groups: dict[tuple[Surface, Relation], list[Cell]] = {}
-    for cell in cells(platform):
-        groups.setdefault((cell.surface, cell.relation), []).append(cell)
-    other = SLACK if platform == DISCORD else DISCORD
-    return [
-        _preferred(group, number)
-        for number, ((surface, relation), group) in enumerate(groups.items())
-        if not _is_tried_by(surface, relation, platform, other)
-    ]
-
-
-def _is_tried_by(surface: Surface, relation: Relation, platform: str, other: str) -> bool:
-    """Return whether the other platform's cross-section has a surface and relation."""
-    turn = (SURFACES.index(surface) + list(Relation).index(relation)) % 2
-    on_both = any(
-        _applies(Cell(surface, relation, role, place), other) for role in Role for place in Place
-    )
-    return on_both and turn == (platform == DISCORD)
-
-
-def _preferred(group: list[Cell], number: int) -> Cell:
-    ways = _FEW_WAYS[number % len(_FEW_WAYS) :] + _FEW_WAYS
-    for role, place in ways:
-        for cell in group:
-            if (cell.role, cell.place) == (role, place):
-                return cell
-    return group[0]
-
-
-_FEW_WAYS = (
-    (Role.STUDENT, Place.CHANNEL),
-    (Role.STAFF, Place.THREAD),
-    (Role.ADMIN, Place.CHANNEL),
-    (Role.STUDENT, Place.DIRECT),
-)
-"""Who tries what where in a cross-section."""
-
-
-def covered(platform: str) -> frozenset[str]:
-    """Return the names that the table covers on a platform."""
-    own = [s.discord if platform == DISCORD else s.slack for s in SURFACES]
-    return frozenset(name for names in own for name in names)
-
-
-def _applies(cell: Cell, platform: str) -> bool:
-    surface = cell.surface
-    if platform not in surface.platforms or cell.relation not in surface.relations:
-        return False
-    if cell.place not in surface.places:
-        return False
-    if cell.place is Place.DIRECT and BONDS[cell.relation].by_file:
-        return False  # the operator's file says nothing of direct messages
-    if platform == DISCORD and cell.place is Place.DIRECT and surface.name.startswith("course"):
-        return False  # Discord has no such command there
-    no_threads = platform == SLACK and cell.place is Place.THREAD
-    return not (no_threads and surface.act in _COMMANDS)
-
-
-_COMMANDS = frozenset(
-    {"ask", "ask_section", "help", "sources", "about", "data", "show"}
-    | {"bind", "bind_unseen", "unbind", "switch", "pause", "set_rule", "forget", "wide", "staff"}
-)
-"""What Slack has no way to do in a thread."""
+SURFACES = (*_ASKING, *_ABOUT, *_LOOKING, *_SETTING, *_STAFF, *_PRESSING)

@@ -7,21 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.security.courses_matrix import granting
+from tests.security.courses_matrix.cells import Cell, cells, covered, cross_section
 from tests.security.courses_matrix.discord.acts import DiscordActs
 from tests.security.courses_matrix.discord.house import DiscordHouse, discord_house
 from tests.security.courses_matrix.matrix import AT_ONCE, Findings, Lane, run, swept, table
-from tests.security.courses_matrix.relations import Relation
+from tests.security.courses_matrix.relations import Place, Relation
 from tests.security.courses_matrix.slack.acts import SlackActs
 from tests.security.courses_matrix.slack.house import SlackHouse, slack_house
-from tests.security.courses_matrix.surfaces import (
-    DISCORD,
-    SLACK,
-    SURFACES,
-    Cell,
-    cells,
-    covered,
-    cross_section,
-)
+from tests.security.courses_matrix.surfaces import DISCORD, SLACK, SURFACES
 
 EXTENTS = ["cross-section", pytest.param("whole", marks=pytest.mark.slow)]
 
@@ -86,10 +79,15 @@ async def prepare(acts: DiscordActs | SlackActs, house: DiscordHouse | SlackHous
             await acts.prepare(lane)
 
     await asyncio.gather(*map(one, house.lanes))
+    await asyncio.gather(*map(acts.prepare_offer, filter(is_revoked, house.lanes)))
     failed += await granting.revoke(house.bot.folder, house.tenants)
     assert not failed, "\n".join(failed)
     await asyncio.sleep(granting.FRESH)
     return house.witness.mark()
+
+
+def is_revoked(lane: Lane) -> bool:
+    return lane.relation is Relation.REVOKED and lane.place is not Place.DIRECT
 
 
 def check(findings: Findings, some: Sequence[Cell], unnamed: frozenset[str]) -> None:

@@ -115,7 +115,7 @@ def _encoded(payload: Json, kind: str) -> tuple[str, str]:
     if kind == "events_api":
         return json.dumps(payload), _JSON
     if kind == "slash_commands":
-        return urlencode(payload), _FORM
+        return urlencode(payload, errors="surrogatepass"), _FORM
     return urlencode({"payload": json.dumps(payload)}), _FORM
 
 

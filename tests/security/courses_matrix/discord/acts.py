@@ -3,10 +3,13 @@
 import re
 from uuid import UUID
 
+from adapters.discord.dispatch import READ_RAW
+from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.discord.asking import Asking
+from tests.security.courses_matrix.discord.meeting import Meeting
 from tests.security.courses_matrix.discord.pressing import Pressing
 from tests.security.courses_matrix.discord.setting import Setting
-from tests.security.courses_matrix.discord.using import CHOICE, REQUEST, request_of
+from tests.security.courses_matrix.discord.using import CHOICE, NEARBY, REQUEST, request_of
 from tests.security.courses_matrix.matrix import (
     Lane,
     due,
@@ -14,6 +17,7 @@ from tests.security.courses_matrix.matrix import (
 from tests.security.courses_matrix.relations import (
     FIRST,
     HOME,
+    NEAR,
     ONE,
     SECOND,
     TWO,
@@ -22,13 +26,15 @@ from tests.security.courses_matrix.relations import (
     Role,
     word,
 )
-from tests.security.courses_matrix.surfaces import Cell
 from tests.wire.discord import Channel, User
 from tests.wire.discord.commands import CHAT_INPUT
 from tests.wire.discord.errors import Json
 
+_UNHEARD = frozenset({"MESSAGE_DELETE", "MESSAGE_DELETE_BULK", "THREAD_DELETE", "CHANNEL_DELETE"})
+"""Events that no person hears anything of."""
 
-class DiscordActs(Asking, Setting, Pressing):
+
+class DiscordActs(Asking, Meeting, Setting, Pressing):
     """Does what people do; all that comes of it is in the house's witness."""
 
     async def act(self, cell: Cell, lane: Lane, mark: int) -> None:
@@ -73,6 +79,9 @@ class DiscordActs(Asking, Setting, Pressing):
         asked = self._use(lane.user, lane.where, "ask", {"question": FIRST, "private": True})
         await self._replied(asked)
         self._keep(lane, "private", asked.original)
+        asked = self._use(lane.user, lane.where, "ask", {"question": NEAR, "private": True})
+        await self._replied(asked)
+        self._keep(lane, "near", asked.original, NEARBY)
 
     async def prepare_elsewhere(self) -> None:
         """Have turns of other tenants, and of other people, whose ids are then tried."""
@@ -80,7 +89,10 @@ class DiscordActs(Asking, Setting, Pressing):
             room, owner = self.house.room(tenant), self.house.owners[tenant]
             options = {"course": word(course, "id")}
             await self._replied(self._use(owner, room, "course bind", options))
-            self.elsewhere[course] = await self._turn(self.house.person(tenant), room, FIRST)
+            person = self.house.person(tenant)
+            self.elsewhere[course] = await self._turn(person, room, FIRST)
+            near = await self._turn(person, room, NEAR, pattern=NEARBY)
+            self.elsewhere[f"near {course}"] = near
             if tenant == HOME:
                 self.elsewhere["private"] = await self._turn(
                     self.house.person(HOME), room, SECOND, private=True
@@ -94,17 +106,26 @@ class DiscordActs(Asking, Setting, Pressing):
         found = request_of(await self.house.heard(lane, mark), CHOICE)
         self.elsewhere["choice"] = found or self.elsewhere["private"]
 
-    async def _turn(self, user: User, room: Channel, text: str, *, private: bool = False) -> UUID:
+    async def _turn(
+        self,
+        user: User,
+        room: Channel,
+        text: str,
+        *,
+        private: bool = False,
+        pattern: re.Pattern[str] = REQUEST,
+    ) -> UUID:
         asked = self._use(user, room, "ask", {"question": text, "private": private})
         await self._replied(asked)
-        found = request_of(asked.original)
+        found = request_of(asked.original, pattern)
         assert found is not None, f"{asked.original and asked.original.text}"
         return found
 
     def registered(self) -> frozenset[str]:
-        """Return the names of all commands, options, suggestions and menus of the bot."""
+        """Return the names of all events, commands, options, suggestions and menus of the bot."""
         commands = self.world.application.commands.values()
-        return frozenset(name for command in commands for name in _names(command))
+        names = frozenset(name for command in commands for name in _names(command))
+        return names | (READ_RAW.keys() - _UNHEARD)
 
     def pressable(self) -> frozenset[str]:
         """Return the names of all buttons that were shown."""
@@ -112,7 +133,8 @@ class DiscordActs(Asking, Setting, Pressing):
         known = {f"button {letter}" for letter in re.findall(r"gl:([a-z]):[0-9a-f]{8}-", shown)}
         others = re.findall(r'"custom_id": "([^"]+)"', shown)
         known |= {"button course"} if any(map(CHOICE.fullmatch, others)) else set()
-        rest = [o for o in others if not (REQUEST.fullmatch(o) or CHOICE.fullmatch(o))]
+        patterns = (REQUEST, CHOICE, NEARBY)
+        rest = [o for o in others if not any(pattern.fullmatch(o) for pattern in patterns)]
         named = {f"button {other.removeprefix('gl:')}" for other in rest}
         return frozenset(known | (named - {"button reason"}))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tests.security.courses_matrix import granting
+from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.matrix import Lane, Silent
 from tests.security.courses_matrix.relations import (
     BONDS,
@@ -21,7 +22,6 @@ from tests.security.courses_matrix.relations import (
     Role,
     course_file,
 )
-from tests.security.courses_matrix.surfaces import Cell
 from tests.security.courses_matrix.witness import HOLDER, Witness
 from tests.wire.bot_process import PATIENCE, copied
 from tests.wire.discord import (

@@ -23,7 +23,8 @@ class Pressing(Using):
     async def _press(self, lane: Lane, letter: str, *, quiet: bool, mark: int) -> None:
         self._keep(lane, "answer", lane.answer)  # an edit may have changed it
         request = lane.request(self.elsewhere, letter)
-        click = await self._clicked(lane, f"gl:{letter}:{request}")
+        number = ":0" if letter == "w" else ""
+        click = await self._clicked(lane, f"gl:{letter}:{request}{number}")
         if click.callback is Callback.MODAL:
             await self._replied(await self.world.submit_modal(click, reason="Too short."))
         if letter == "s":

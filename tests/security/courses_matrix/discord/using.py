@@ -23,6 +23,7 @@ from tests.wire.discord_bot import is_finished
 
 REQUEST = re.compile(r"gl:[a-z]:([0-9a-f-]{36})")
 CHOICE = re.compile(r"gl:course:([0-9a-f-]{36})")
+NEARBY = re.compile(r"gl:w:([0-9a-f-]{36}):\d")
 
 _PATIENCE = 15.0
 """Seconds for what is due to follow a first text."""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import yaml
 
+from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.matrix import (
     Lane,
     due,
@@ -12,6 +13,7 @@ from tests.security.courses_matrix.matrix import (
 from tests.security.courses_matrix.relations import (
     FIRST,
     HOME,
+    NEAR,
     ONE,
     SECOND,
     TWO,
@@ -21,21 +23,19 @@ from tests.security.courses_matrix.relations import (
     word,
 )
 from tests.security.courses_matrix.slack.asking import Asking
+from tests.security.courses_matrix.slack.meeting import Meeting
 from tests.security.courses_matrix.slack.pressing import Pressing
 from tests.security.courses_matrix.slack.setting import Setting
-from tests.security.courses_matrix.slack.using import CHOICE
-from tests.security.courses_matrix.surfaces import Cell
+from tests.security.courses_matrix.slack.using import CHOICE, NEARBY
 from tests.wire.bot_process import PATIENCE
 from tests.wire.slack import View
 
 _MANIFEST = Path(__file__).parents[4] / "docs/slack-manifest.yaml"
 _OF_THE_APP = frozenset({"app_uninstalled", "tokens_revoked"})
 """Events that no person hears anything of."""
-_OF_AGENTS = frozenset({"agent_session_stopped", "app_context_changed", "reaction_added"})
-"""Events whose replies the tests of the agent and of speaking look at, and no cell yet."""
 
 
-class SlackActs(Asking, Setting, Pressing):
+class SlackActs(Asking, Meeting, Setting, Pressing):
     """Does what people do; all that comes of it is in the house's witness."""
 
     async def act(self, cell: Cell, lane: Lane, mark: int) -> None:
@@ -76,6 +76,8 @@ class SlackActs(Asking, Setting, Pressing):
         if lane.place is not Place.THREAD:
             private = await self._told_by(lane.user, lane.where, "/ask", f"private {FIRST}")
             self._keep(lane, "private", private)
+            near = await self._told_by(lane.user, lane.where, "/ask", f"private {NEAR}")
+            self._keep(lane, "near", near, NEARBY)
 
     async def prepare_elsewhere(self) -> None:
         """Have turns of other tenants, and of other people, whose ids are then tried."""
@@ -86,6 +88,9 @@ class SlackActs(Asking, Setting, Pressing):
             await bound.ack(PATIENCE)
             answer = await self._told_by(person, room, "/ask", f"private {FIRST}")
             self.elsewhere[course] = self._request_of(answer)
+            near = await self._told_by(person, room, "/ask", f"private {NEAR}")
+            self.elsewhere[f"near {course}"] = self._request_of(near, NEARBY)
+            self.others_room = room if tenant == TWO else self.others_room
             if tenant == HOME:
                 answer = await self._told_by(person, room, "/ask", f"private {SECOND}")
                 self.elsewhere["private"] = self._request_of(answer)
@@ -104,7 +109,7 @@ class SlackActs(Asking, Setting, Pressing):
         commands = [one["command"] for one in manifest["features"]["slash_commands"]]
         shortcuts = [f"shortcut {one['callback_id']}" for one in manifest["features"]["shortcuts"]]
         events = set(manifest["settings"]["event_subscriptions"]["bot_events"])
-        events -= _OF_THE_APP | _OF_AGENTS
+        events -= _OF_THE_APP
         return frozenset({*commands, *shortcuts, *events})
 
     async def words_of_course(self) -> frozenset[str]:
@@ -126,5 +131,5 @@ class SlackActs(Asking, Setting, Pressing):
                 found |= {f"modal {c}" for c in re.findall(r'"callback_id": "([^"]+)"', seen.text)}
             else:
                 actions = re.findall(r'"action_id": "gl:([^"]+)"', seen.text)
-                found |= {f"button {action}" for action in actions}
+                found |= {f"button {action.partition(':')[0]}" for action in actions}
         return frozenset(found)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from adapters.slack.account import EVENTS, SCOPES
 from adapters.slack.posting import QUESTION_PART
 from tests.security.courses_matrix import granting
+from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.matrix import Lane, Silent
 from tests.security.courses_matrix.relations import (
     BONDS,
@@ -22,7 +23,6 @@ from tests.security.courses_matrix.relations import (
     Role,
     course_file,
 )
-from tests.security.courses_matrix.surfaces import Cell
 from tests.security.courses_matrix.witness import HOLDER, Witness
 from tests.wire.bot_process import PATIENCE, copied
 from tests.wire.slack import (
@@ -161,6 +161,10 @@ class SlackHouse:
         if isinstance(subject, View):
             text = json.dumps(subject.body)
             self.witness.note([f"user {subject.user.id}"], text, public=False, subject=subject)
+        elif change.name == "prompts" and subject is None:
+            shown = self.world.prompts[change.text]
+            text = json.dumps([shown.title, shown.prompts])
+            self.witness.note([change.text], text, public=False, subject=shown)
         elif isinstance(subject, AssistantThread):
             text = json.dumps([subject.title, subject.prompts_title, subject.prompts, change.text])
             self.witness.note([subject.channel.id], text, public=False, subject=subject)

@@ -27,6 +27,8 @@ class Pressing(Using):
         action, value = f"gl:{letter}", str(request)
         if letter in "hn":
             action, value = "gl:vote", f"gl:{letter}:{request}"
+        if letter == "w":
+            action, value = "gl:w:0", f"gl:w:{request}:0"
         click = await self._clicked(lane, action, value, quiet=quiet)
         if click.opened and letter == "n":
             sent = await self.world.submit_view(lane.user, click.opened[0], why="Too short.")

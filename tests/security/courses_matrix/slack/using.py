@@ -17,6 +17,7 @@ from tests.wire.slack import Channel, Interaction, Message, User
 
 REQUEST = re.compile(r'"gl:[a-z]", "value": "([0-9a-f-]{36})"|gl:[a-z]:([0-9a-f-]{36})')
 CHOICE = re.compile(r"gl:course:([0-9a-f-]{36})()")
+NEARBY = re.compile(r"gl:w:([0-9a-f-]{36})()")
 
 _PATIENCE = 15.0
 """Seconds for what is due to follow a first text."""
@@ -30,6 +31,8 @@ class Using:
         self.witness, self.tenants = house.witness, house.tenants
         self.elsewhere: dict[str, UUID] = {}
         """Request ids of turns of other tenants, by course, and of other people."""
+        self.others_room = house.world.channel
+        """A channel of another tenant, bound to its course."""
 
     async def _told(self, lane: Lane, command: str, text: str = "") -> str:
         mark = self.witness.mark()
@@ -86,8 +89,8 @@ class Using:
         if found is not None:
             lane.turns[name] = UUID(found[1] or found[2])
 
-    def _request_of(self, message: Message) -> UUID:
-        found = REQUEST.search(str(message.blocks).replace("'", '"'))
+    def _request_of(self, message: Message, pattern: re.Pattern[str] = REQUEST) -> UUID:
+        found = pattern.search(str(message.blocks).replace("'", '"'))
         assert found is not None, message.shown
         return UUID(found[1] or found[2])
 
