@@ -4,7 +4,7 @@ import asyncio
 import ipaddress
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ settings.register_profile("searching", parent=settings.get_profile("busy"), dera
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "busy"))
 
 
+_FIGURE = "figure"
 PATIENCE = 3600
 """Seconds that a slow test may take, in place of the limit for the others."""
 
@@ -34,6 +35,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(pytest.mark.timeout(PATIENCE))
+
+
+@pytest.fixture
+def figure(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Keep a line that the run's summary shows, whichever process the test runs in."""
+    return lambda line: record_property(_FIGURE, line)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the lines that tests kept with `figure`."""
+    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
+    lines = [line for r in reports for name, line in r.user_properties if name == _FIGURE]
+    if lines:
+        terminalreporter.section("figures")
+    for line in lines:
+        terminalreporter.line(str(line))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,7 +1,7 @@
 """Nothing of a course, its name included, is seen by people who may not read it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,7 @@ EXTENTS = ["cross-section", pytest.param("whole", marks=pytest.mark.slow)]
 
 @pytest.mark.parametrize("extent", EXTENTS)
 async def test_nothing_of_a_foreign_course_is_seen_on_discord(
-    school_courses: Path, tmp_path: Path, extent: str
+    school_courses: Path, tmp_path: Path, extent: str, figure: Callable[[str], None]
 ) -> None:
     some = chosen(extent, DISCORD)
     async with discord_house(school_courses, tmp_path, some) as house:
@@ -30,12 +30,13 @@ async def test_nothing_of_a_foreign_course_is_seen_on_discord(
         findings = await run(acts, house.lanes, some)
         findings.leaks += swept(acts, house.lanes, house.tenant_of(), revoked_at)
         named = acts.registered() | acts.pressable()
+    figure(f"{extent} of Discord: {figures(findings)}")
     check(findings, some, named - covered(DISCORD))
 
 
 @pytest.mark.parametrize("extent", EXTENTS)
 async def test_nothing_of_a_foreign_course_is_seen_on_slack(
-    school_courses: Path, tmp_path: Path, extent: str
+    school_courses: Path, tmp_path: Path, extent: str, figure: Callable[[str], None]
 ) -> None:
     some = chosen(extent, SLACK)
     async with slack_house(school_courses, tmp_path, some) as house:
@@ -44,6 +45,7 @@ async def test_nothing_of_a_foreign_course_is_seen_on_slack(
         findings = await run(acts, house.lanes, some)
         findings.leaks += swept(acts, house.lanes, house.tenant_of(), revoked_at)
         named = acts.registered() | acts.pressable() | await acts.words_of_course()
+    figure(f"{extent} of Slack: {figures(findings)}")
     check(findings, some, named - covered(SLACK))
 
 
@@ -52,6 +54,10 @@ def test_the_whole_has_thousands_of_cells_and_the_cross_section_misses_no_pair()
     every = [cell for found in whole.values() for cell in found]
     print(*(f"{platform}: {len(found)} cells" for platform, found in whole.items()), sep="\n")
     assert len(every) >= 2_000
+    handbook = (Path(__file__).parents[3] / "docs/security.md").read_text("utf-8")
+    on = [f"{len(found):,}" for found in whole.values()]
+    said = f"The whole has {len(every):,} cells, {on[0]} on Discord and {on[1]} on Slack."
+    assert said in handbook
     some = [*cross_section(DISCORD), *cross_section(SLACK)]
     assert pairs(some) == pairs(every)
     assert {surface for surface, _ in pairs(every)} == {
@@ -90,8 +96,12 @@ def is_revoked(lane: Lane) -> bool:
     return lane.relation is Relation.REVOKED and lane.place is not Place.DIRECT
 
 
+def figures(findings: Findings) -> str:
+    return f"{findings.tried.total():,} cells, {len(findings.leaks)} leaks"
+
+
 def check(findings: Findings, some: Sequence[Cell], unnamed: frozenset[str]) -> None:
-    print(f"\n{table(findings)}\n{findings.tried.total()} cells, {len(findings.leaks)} leaks")
+    print(f"\n{table(findings)}\n{figures(findings)}")
     assert not unnamed, f"no cell tries {sorted(unnamed)}"
     assert not findings.leaks, "\n".join(map(str, findings.leaks))
     assert not findings.silent, "\n".join(map(str, findings.silent))
