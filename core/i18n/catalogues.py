@@ -1,13 +1,10 @@
 """The message catalogues: gettext files, one folder a language, one file a subject."""
 
 import io
-from functools import cache
+import re
+from functools import cache, cached_property
 from gettext import GNUTranslations
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from babel.messages.catalog import Catalog
 
 FALLBACK = "en"
 """The language that has every message."""
@@ -16,25 +13,54 @@ LANGUAGES = ("en", "de")
 """Languages with a folder under `locales`, as IETF primary tags."""
 
 LOCALES = Path(__file__).parent / "locales"
+_ID = re.compile(r'^msgid "([^"]+)"$', re.M)
+
+
+class Subject:
+    """The messages of one `.po` file, compiled in memory when one of them is looked up."""
+
+    def __init__(self, file: Path) -> None:
+        self._source = file.read_bytes()
+
+    def ids(self) -> list[str]:
+        """Return the ids of its messages; the file's header has none."""
+        return _ID.findall(self._source.decode())
+
+    @cached_property
+    def translations(self) -> GNUTranslations:
+        """The compiled messages, with the plural rule of the file's own header."""
+        # Babel costs 20 ms to import, so only a process that shows a message pays for it. Its own
+        # data of a language would cost 10 ms more.
+        from babel.messages.mofile import write_mo
+        from babel.messages.pofile import read_po
+
+        compiled = io.BytesIO()
+        write_mo(compiled, read_po(io.BytesIO(self._source), abort_invalid=True))
+        compiled.seek(0)
+        return GNUTranslations(compiled)
 
 
 class Catalogue:
-    """The messages of one language, compiled in memory from its `.po` files."""
+    """The messages of one language; no two subjects have the same id."""
 
     def __init__(self, language: str) -> None:
         self.language = language
-        self._translations = _compiled(language)
+        subjects = [Subject(file) for file in sorted((LOCALES / language).glob("*.po"))]
+        self._subjects = {known: subject for subject in subjects for known in subject.ids()}
 
     def pattern(self, message_id: str, count: int | None = None) -> str | None:
         """Return the untranslated pattern of `message_id`, or None where it has none.
 
         `count` chooses the plural form; a message without plural forms ignores it.
         """
+        subject = self._subjects.get(message_id)
+        if subject is None:
+            return None
         if count is not None:
-            found = self._translations.ngettext(message_id, message_id, count)
+            found = subject.translations.ngettext(message_id, message_id, count)
             if found != message_id:
                 return found
-        found = self._translations.gettext(message_id)
+        found = subject.translations.gettext(message_id)
         return None if found == message_id else found
 
 
@@ -42,24 +68,3 @@ class Catalogue:
 def catalogue(language: str) -> Catalogue:
     """Return the catalogue of `language`, one of `LANGUAGES`; read once in a process."""
     return Catalogue(language)
-
-
-def _compiled(language: str) -> GNUTranslations:
-    # Babel costs 20 ms to import, so only a process that shows a message pays for it. Its own
-    # data of a language would cost 10 ms more: the plural rule is the one of the first file.
-    from babel.messages.mofile import write_mo
-    from babel.messages.pofile import read_po
-
-    whole: Catalog | None = None
-    for file in sorted((LOCALES / language).glob("*.po")):
-        with file.open("rb") as lines:
-            subject = read_po(lines, abort_invalid=True)
-        whole = whole or subject
-        for message in subject if subject is not whole else ():
-            if message.id:
-                whole[message.id if isinstance(message.id, str) else message.id[0]] = message
-    assert whole is not None, "a language has messages"
-    compiled = io.BytesIO()
-    write_mo(compiled, whole)
-    compiled.seek(0)
-    return GNUTranslations(compiled)
