@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Self
 
 from adapters.markdown.footnotes import Footnote, confidence_in_words, footnotes, place_in_book
+from adapters.printable import printable
 from core import i18n
 from core.errors import BotError
 from core.grounding import wording
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _REFRESHES_A_SECOND = 12
 _WORD = re.compile(r"\s*\S+")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class JsonReply:
@@ -227,8 +227,3 @@ def closing_line(response: AgentResponse) -> str:
         seconds=seconds,
         session=response.conversation_id,
     )
-
-
-def printable(text: str) -> str:
-    """Return the text without control characters that could steer a terminal."""
-    return _CONTROL.sub("", text)

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import (
     AfterValidator,
@@ -21,11 +21,12 @@ from pydantic import (
 from bot.mistakes import sentence_of
 from bot.settings import EmbeddingProvider
 from bot.staff_file import StaffTable, StaffTables, named_in
-from core.access.roster import Described
 from core.channels.rules import OperatorRules, Rules
 from core.errors import ConfigurationError
-from core.generation.prompt import smallest_window
 from core.models import AgentConfiguration, Course, CourseId, NonBlank, WebUrl
+
+if TYPE_CHECKING:
+    from core.access.roster import Described
 
 
 class AnswersTable(AgentConfiguration):
@@ -35,6 +36,8 @@ class AnswersTable(AgentConfiguration):
 
     @model_validator(mode="after")
     def _leaves_room_for_a_question(self) -> Self:
+        from core.generation.prompt import smallest_window
+
         least = smallest_window(self.system_prompt)
         if self.context_window < least:
             raise ValueError(
@@ -125,7 +128,7 @@ class CourseFile:
     tables: Mapping[str, _CourseTable] = field(default_factory=dict)
     channels: Mapping[str, Mapping[str, OperatorRules]] = field(default_factory=dict)
     """What holds in channels, by platform and the channel's id there."""
-    staff: Described = field(default_factory=dict)
+    staff: "Described" = field(default_factory=dict)
     """Who is staff."""
 
     def course(self, course_id: str) -> Course | None:

@@ -9,7 +9,7 @@ from bot.courses import CourseFile
 from bot.settings import FOREIGN_KEYS, GeminiSettings
 from core.budgets.pricing import Prices
 from core.errors import ConfigurationError
-from core.writing import EXTRACTIVE
+from core.models import EXTRACTIVE
 
 if TYPE_CHECKING:
     from core.embeddings.gemini import GeminiEmbedder

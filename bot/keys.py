@@ -5,15 +5,16 @@ import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from sqlalchemy.ext.asyncio import AsyncEngine
+from typing import TYPE_CHECKING
 
 from bot.key_files import KeyFileError, kept_key, key_id, read_key
 from bot.secrets import Sealer
 from bot.settings import Settings
 from core.errors import ConfigurationError, NoRoom, StoreUnwritable
-from core.installations.store import seal_again
 from core.key_ids import KeyIds
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncEngine
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +60,7 @@ def setting_of(name: str) -> str:
 
 async def prove(
     settings: Settings,
-    engine: AsyncEngine,
+    engine: "AsyncEngine",
     needed: Collection[str] = (),
     *,
     needs_room: bool = True,
@@ -101,8 +102,10 @@ async def prove(
     return Keys(pseudonym, found[ENCRYPTION])
 
 
-async def _seal_again(engine: AsyncEngine, keys: Sequence[bytes]) -> None:
+async def _seal_again(engine: "AsyncEngine", keys: Sequence[bytes]) -> None:
     """Have the newest key seal what an older one has sealed, which may go then."""
+    from core.installations.store import seal_again
+
     sealer = Sealer(keys)
     if lost := await seal_again(engine, sealer.seal, sealer.unseal):
         logger.warning("%d stored tokens were sealed with no key that is known", lost)

@@ -3,13 +3,15 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from core.access.roster import Described
 from core.access.staff import NamedStaff, StaffKind
 from core.access.tenants import Tenant
+
+if TYPE_CHECKING:
+    from core.access.roster import Described
 
 _TENANTS = {
     "discord": (r"\d{15,20}", "a server's id of 15 to 20 digits"),
@@ -77,7 +79,7 @@ StaffTables = Annotated[
 
 def named_in(
     tables: Mapping[str, StaffTable], by_course: Mapping[str, Mapping[str, StaffTable]]
-) -> Described:
+) -> "Described":
     """Return who is named, in all courses and in one of them, by tenant."""
     named = defaultdict[Tenant, list[NamedStaff]](list)
     for course_id, of_course in [(None, tables), *by_course.items()]:

@@ -4,10 +4,10 @@ import importlib
 from typing import TYPE_CHECKING, Protocol, cast
 
 from core.errors import ConfigurationError
-from core.generation.base import Generator
 
 if TYPE_CHECKING:
     from bot.embedders import OfflineEmbedder
+    from core.generation.base import Generator
 
 LOUDLY = "GLOSSATOR_STAND_INS is set: answers come from %s, which is for tests. Unset it."
 
@@ -19,7 +19,7 @@ class StandIns(Protocol):
         """Return what takes the place of the offline embedding model."""
         ...
 
-    def open_generator(self) -> Generator:
+    def open_generator(self) -> "Generator":
         """Return what takes the place of the writer of answers."""
         ...
 

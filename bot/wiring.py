@@ -2,7 +2,7 @@
 
 import getpass
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -17,40 +17,40 @@ from bot.keys import Keys, prove
 from bot.secrets import Pseudonyms
 from bot.settings import GeneratorName, Settings
 from bot.stand_ins import load_stand_ins
-from core.agent import Agent
-from core.budgets.store import Limits, TokenBudgets
 from core.catalogue import Catalogue
 from core.database import create_engine, dispose
 from core.disk.space import is_writable
 from core.errors import ConfigurationError
-from core.grounding.support import SupportChecker
 from core.index.base import VectorIndex
 from core.index.sparse import Bm25Encoder
 from core.metering import NO_METER, Meter
-from core.models import AgentConfiguration
-from core.retrieval.retriever import Retriever
-from core.sessions.store import SessionStore
-from core.writing import EXTRACTIVE
+from core.models import EXTRACTIVE, AgentConfiguration
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
 
+    from core.agent import Agent
     from core.generation.base import Generator
     from core.generation.extractive import ExtractiveGenerator
+    from core.grounding.support import SupportChecker
     from core.ingestion.pipeline import Ingestion
+    from core.retrieval.retriever import Retriever
+    from core.sessions.store import SessionStore
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Services:
-    """What the commands work with; open between entering and leaving `open_services`."""
+    """What the commands work with; open between entering and leaving `open_services`.
+
+    What answers is imported when it is first asked for: ingestion does without.
+    """
 
     settings: Settings
     course_file: CourseFile
     engine: "AsyncEngine"
     catalogue: Catalogue
-    sessions: SessionStore
     index: VectorIndex
     embedders: Embedders
     gemini: Gemini
@@ -62,8 +62,17 @@ class Services:
         return self.embedders.local
 
     @cached_property
-    def retriever(self) -> Retriever:
+    def sessions(self) -> "SessionStore":
+        """The conversations."""
+        from core.sessions.store import SessionStore
+
+        return SessionStore(self.engine)
+
+    @cached_property
+    def retriever(self) -> "Retriever":
         """The one retriever: what it has read of the editions stays in its memory."""
+        from core.retrieval.retriever import Retriever
+
         return Retriever(self.catalogue, self.index, self.embedders.named)
 
     @cached_property
@@ -74,8 +83,10 @@ class Services:
         return ExtractiveGenerator(embedder=self.local, find_planted=self.checker.finder.spoken_in)
 
     @cached_property
-    def checker(self) -> SupportChecker:
+    def checker(self) -> "SupportChecker":
         """Compares the sentences of answers with the book, by the offline model."""
+        from core.grounding.support import SupportChecker
+
         return SupportChecker(self.local)
 
     def generator(self, name: GeneratorName | None = None) -> "Generator":
@@ -102,12 +113,15 @@ class Services:
             return configured.model_copy(update={"model_name": None})
         return configured
 
-    def agent(self, generator: GeneratorName | None = None, meter: Meter = NO_METER) -> Agent:
+    def agent(self, generator: GeneratorName | None = None, meter: Meter = NO_METER) -> "Agent":
         """Return an agent over these services; its memory is that of all others.
 
         Raises:
             ConfigurationError: when Gemini is to write and there is no key.
         """
+        from core.agent import Agent
+        from core.budgets.store import Limits, TokenBudgets
+
         budget = self.settings.budget
         limits = Limits(budget.user_tokens, budget.course_tokens, budget.total_tokens)
         return Agent(
@@ -141,7 +155,6 @@ class Services:
             ConfigurationError: when that model is not available.
         """
         from bot.ingest_room import check_room
-        from core.grounding.planted import orders_machines
         from core.ingestion.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
         from core.storage.ingest_accounts import IngestAccounts
@@ -154,9 +167,16 @@ class Services:
             sentence_embedder=self.local,
             encode_sparse=lambda language, texts: Bm25Encoder(language).passages(texts),
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
-            orders_machines=orders_machines,
+            orders_machines=_orders_machines,
             check_room=partial(check_room, self.settings),
         )
+
+
+def _orders_machines(content: str, titles: Sequence[str]) -> bool:
+    """Return whether new text gives orders to machines; what is unchanged is not asked about."""
+    from core.grounding.planted import orders_machines
+
+    return orders_machines(content, titles)
 
 
 def chosen_generator(settings: Settings, name: GeneratorName | None = None) -> GeneratorName:
@@ -231,7 +251,6 @@ async def open_services(
             course_file,
             engine,
             Catalogue(engine),
-            SessionStore(engine),
             index,
             Embedders(settings, course_file, local, gemini),
             gemini,

@@ -17,6 +17,7 @@ from core.grounding.support import SupportChecker
 from core.i18n import text
 from core.models import (
     EXPLAIN_QUOTE,
+    EXTRACTIVE,
     AgentConfiguration,
     AgentRequest,
     AgentResponse,
@@ -37,7 +38,6 @@ AnswerEvent = TextDelta | TextWithdrawn | AgentResponse
 FIRST_CLAIM = 8.0
 """Seconds from taking a request up to its first released sentence; then the fallback writes,
 so that its answer is there within ten."""
-EXTRACTIVE = "extractive"
 NOBODY = "none"
 """Who wrote an answer that was clear before any writer was asked: an abstention or an error."""
 

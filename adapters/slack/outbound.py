@@ -19,9 +19,9 @@ from core.grounding import wording
 from core.i18n import text
 from core.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
 from core.markdown.writing import one_line
-from core.models import AgentResponse, Outcome
+from core.models import EXTRACTIVE, AgentResponse, Outcome
 from core.text.sentences import sentence_spans
-from core.writing import EXTRACTIVE, NOBODY
+from core.writing import NOBODY
 
 LONGEST_MARKDOWN = 8_500
 """Of a message that may have 12,000 with its notes: room for escapes nobody foresaw."""

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.console import printable
+from adapters.printable import printable
 from bot.cli.courses import check_known
 from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import services

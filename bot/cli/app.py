@@ -13,7 +13,7 @@ from uuid import UUID
 
 import typer
 
-from adapters.console import printable
+from adapters.printable import printable
 from bot import __version__
 from bot.cli.course_commands import courses_app
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for, sentence_of_usage
@@ -102,13 +102,14 @@ def _without_collecting() -> Iterator[None]:
     """Look for no garbage: while libraries load there is none, and one answer leaves little.
 
     The search would take a tenth of a cold start, and as much at the end, which is near:
-    what there is by then is never searched.
+    what there is by then is never searched. A process that comes here again searches.
     """
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()
+        if not gc.get_freeze_count():
+            gc.freeze()
         gc.enable()
 
 
@@ -148,7 +149,8 @@ def ingest(
     files can be read, nothing is changed and the exit code is 65, unless --partial is given;
     GLOSSATOR_INGEST__LEAST_SHARE changes that share.
     """
-    from bot.cli.ingest import ingest as work
+    with _without_collecting():
+        from bot.cli.ingest import ingest as work
 
     return _run(work(sources or [], course, partial=partial, as_json=as_json))
 

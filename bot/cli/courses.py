@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from adapters.console import printable
+from adapters.printable import printable
 from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import choose_course, live_edition, services
 from bot.handbook import COURSE

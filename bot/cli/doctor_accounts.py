@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from adapters.console import printable
+from adapters.printable import printable
 from bot.cli.counted import counted
 from bot.cli.findings import Finding, warning
 from core.storage.ingest_accounts import AccountRecord, LeftOutGroup

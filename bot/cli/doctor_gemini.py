@@ -11,8 +11,7 @@ from bot.settings import BudgetSettings, GeminiSettings, Settings
 from bot.wiring import chosen_generator
 from core.errors import BotError
 from core.generation.prompt import longest_kept
-from core.models import AgentConfiguration
-from core.writing import EXTRACTIVE
+from core.models import EXTRACTIVE, AgentConfiguration
 
 
 async def check_gemini(settings: Settings, course_file: CourseFile) -> AsyncIterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adapters.console import printable
+from adapters.printable import printable
 from bot.cli.evaluation_table import table
 from bot.cli.exits import Exit, UsageError, sentence_for
 from bot.cli.opening import choose_course, live_edition, services
@@ -24,9 +24,8 @@ from core.evaluation.questions import GoldQuestion, read_questions
 from core.evaluation.reference import Referred, referred, summarise_references
 from core.evaluation.report import Measured, summarise
 from core.evaluation.statements import statements_of
-from core.models import AgentResponse, Course, Outcome
+from core.models import EXTRACTIVE, AgentResponse, Course, Outcome
 from core.retrieval.retrieval import Retrieval
-from core.writing import EXTRACTIVE
 
 _SECONDS_BETWEEN_LINES = 5.0
 _MOST_FAILURES = 10

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from adapters.console import printable
+from adapters.printable import printable
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
 from bot.cli.ingest_report import print_report, summary
 from bot.cli.opening import services

@@ -1,7 +1,8 @@
 """`glossator search`: what a question finds, without an answer."""
 
-from adapters.console import place_of, printable
+from adapters.console import place_of
 from adapters.markdown.splitting import shortened
+from adapters.printable import printable
 from bot.cli.exits import Exit
 from bot.cli.opening import choose_course, services
 from core.errors import ServiceError

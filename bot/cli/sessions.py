@@ -3,8 +3,9 @@
 import json
 from uuid import UUID
 
-from adapters.console import printable, whole_text
+from adapters.console import whole_text
 from adapters.markdown.splitting import shortened
+from adapters.printable import printable
 from bot.cli.counted import counted
 from bot.cli.exits import Exit, UsageError
 from bot.cli.opening import check_is_known, services

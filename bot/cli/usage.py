@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from adapters.console import printable
+from adapters.printable import printable
 from bot.cli.exits import Exit
 from bot.cli.opening import services
 from bot.gemini import models_in_use, prices

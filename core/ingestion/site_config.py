@@ -2,19 +2,9 @@
 
 from pathlib import Path
 
-import yaml
-
 from core.ingestion.page_files import read_inside
 
 _MAX_CHARACTERS = 200_000
-
-
-def _nothing(loader: yaml.BaseLoader, tag: str, node: yaml.Node) -> None:
-    """Stand for a value with a tag, such as `!ENV` or `!!python/name:`."""
-
-
-class _PlainLoader(yaml.BaseLoader):
-    yaml_multi_constructors = {"!": _nothing, "tag:yaml.org,2002:python/": _nothing}  # noqa: RUF012
 
 
 def read_yaml(folder: Path, name: str) -> dict[object, object] | None:
@@ -25,8 +15,10 @@ def read_yaml(folder: Path, name: str) -> dict[object, object] | None:
     text = read_inside(folder, name)
     if text is None or len(text) > _MAX_CHARACTERS:
         return None
+    from core.ingestion.plain_yaml import plain_values  # most folders have no such file
+
     try:
-        values = yaml.load(text.replace("\t", "  "), Loader=_PlainLoader)
-    except (yaml.YAMLError, RecursionError):
+        values = plain_values(text.replace("\t", "  "))
+    except ValueError:
         return None
     return values if isinstance(values, dict) else None

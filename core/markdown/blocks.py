@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from core.markdown.parser import normalized, parser
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _FENCE_LINE = re.compile(r"(?P<prefix>.*?)(?P<mark>`{3,}|~{3,})")
@@ -98,13 +100,13 @@ def prose_ranges(lines: list[str], found: list[Block]) -> Iterator[tuple[int, in
     yield position, starts[-1]
 
 
-def is_closed(fence: Token) -> bool:
+def is_closed(fence: "Token") -> bool:
     """Return whether a fence ends with a line that closes it, not with the text or its list."""
     first, end = fence.map or (0, 0)
     return len(lines_of(fence.content)) == end - first - 2
 
 
-def _fence(lines: list[str], first: int, end: int, token: Token) -> Block:
+def _fence(lines: list[str], first: int, end: int, token: "Token") -> Block:
     opener = _FENCE_LINE.match(lines[first])
     prefix = re.sub(r"[^>\s]", " ", opener["prefix"]) if opener else ""
     ruled = first + 2 < end and _RULE.fullmatch(lines[first + 2].strip())

@@ -3,12 +3,13 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
-from typing import NamedTuple
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.markdown.blocks import is_closed, lines_of, offsets_of
 from core.markdown.parser import SOURCE, normalized, parser
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _Places = Callable[[int], int]
 """Returns for an offset in the text of a paragraph or a cell the one in the whole text."""
@@ -62,12 +63,12 @@ def located_code(text: str) -> Iterator[Code]:
                 yield from _spans(token, places)
 
 
-def _is_prose(token: Token) -> bool:
+def _is_prose(token: "Token") -> bool:
     """Return whether this is a line that looks like the beginning of a fence, and is none."""
     return token.type == "fence" and not token.content.strip() and not is_closed(token)
 
 
-def _block(token: Token, start: int, end: int) -> Code:
+def _block(token: "Token", start: int, end: int) -> Code:
     is_fence = token.type == "fence"
     return Code(
         start,
@@ -80,7 +81,7 @@ def _block(token: Token, start: int, end: int) -> Code:
     )
 
 
-def _spans(token: Token, places: _Places) -> Iterator[Code]:
+def _spans(token: "Token", places: _Places) -> Iterator[Code]:
     markdown = parser()
     children: list[Token] = []
     markdown.inline.parse(token.content, markdown, {}, children)
@@ -88,7 +89,7 @@ def _spans(token: Token, places: _Places) -> Iterator[Code]:
         yield Code(places(start), places(end), CodeKind.SPAN, content)
 
 
-def _located(tokens: Sequence[Token], text: str, base: int) -> Iterator[tuple[int, int, str]]:
+def _located(tokens: Sequence["Token"], text: str, base: int) -> Iterator[tuple[int, int, str]]:
     """Yield the spans among inline tokens, with their offsets in the text of the paragraph."""
     position = base
     for token in tokens:
@@ -108,7 +109,7 @@ class _Row:
         self._line, self._start = line, start
         self._position = 0
 
-    def places(self, cell: Token) -> _Places:
+    def places(self, cell: "Token") -> _Places:
         """Return the places of a cell, in whose text bars are without their backslashes."""
         content = cell.content
         written = content.replace("|", "\\|")
@@ -117,7 +118,7 @@ class _Row:
         return lambda offset: self._start + found + offset + content.count("|", 0, offset)
 
 
-def _places(token: Token, lines: Sequence[str], starts: Sequence[int]) -> _Places:
+def _places(token: "Token", lines: Sequence[str], starts: Sequence[int]) -> _Places:
     """Return the places of a paragraph, whose lines begin after the marks of lists and quotes."""
     first = (token.map or [0])[0]
     content = token.content.split("\n")

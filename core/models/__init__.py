@@ -5,6 +5,7 @@ All models are immutable and refuse unknown fields; all times are timezone-aware
 
 from core.models.answering import (
     CITATION_MARKER,
+    EXTRACTIVE,
     AgentConfiguration,
     AgentResponse,
     AgentToolCall,
@@ -75,6 +76,7 @@ __all__ = [
     "CLOCK_SKEW",
     "DIRECT_MESSAGE_SILENCE",
     "EXPLAIN_QUOTE",
+    "EXTRACTIVE",
     "MAX_QUESTION",
     "MAX_SELECTED_TEXT",
     "MAX_THREAD_MESSAGE",

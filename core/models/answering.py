@@ -31,6 +31,8 @@ from core.models.retrieving import (
 )
 
 CITATION_MARKER = re.compile(r"\[(\d+)\]")
+EXTRACTIVE = "extractive"
+"""The writer that copies the book's sentences, among the names of models."""
 _STANDING_MARKER = re.compile(r"(?:^|(?<=\s))\[(\d+)\]")
 
 

@@ -727,7 +727,7 @@ IN_ADAPTERS = (
     # --- the terminal ----------------------------------------------------------------------
     Mutant(
         "let control characters reach the terminal",
-        "adapters/console.py",
+        "adapters/printable.py",
         '    return _CONTROL.sub("", text)\n',
         "    return text\n",
         "no text steers a terminal",

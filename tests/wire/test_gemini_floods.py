@@ -12,8 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from core.models import AgentResponse, Outcome
-from core.writing import EXTRACTIVE
+from core.models import EXTRACTIVE, AgentResponse, Outcome
 from tests.books import COVERED, LIGHTHOUSE
 from tests.wire.answering import House, asking, open_house
 from tests.wire.gemini_server import GeminiServer

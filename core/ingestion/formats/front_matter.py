@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import yaml
-
 from core.ingestion.formats.source_lines import SourceLine, joined
 
 _MAX_LINES = 400
@@ -31,6 +29,8 @@ def front_matter(lines: Sequence[SourceLine]) -> FrontMatter:
     text = joined(lines[1:end])
     if len(text) > _MAX_CHARACTERS:
         return FrontMatter({}, end + 1, (_UNREADABLE,))
+    import yaml  # most pages have none
+
     try:
         # BaseLoader makes text of every value: no tag runs anything, "1.10" stays "1.10".
         values = yaml.load(text, Loader=yaml.BaseLoader)

@@ -13,9 +13,9 @@ from adapters.console import (
     TerminalReply,
     footnote_lines,
     place_of,
-    printable,
 )
 from adapters.markdown.footnotes import confidence_in_words
+from adapters.printable import printable
 from core import i18n
 from core.errors import EmptyQuestion
 from core.grounding import wording
