@@ -85,17 +85,6 @@ class Hits:
 NO_HITS = Hits((), np.empty(0), np.empty(0))
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk that a query found, with its raw evidence."""
-
-    chunk: Chunk
-    cosine: float
-    """Cosine of question and chunk, -1 to 1."""
-    bm25: float
-    """BM25 weight of the question's words in the chunk, >= 0, unbounded."""
-
-
 class VectorIndex(Protocol):
     """Stores the immutable collections that the editions of courses are made of, and searches them.
 
@@ -150,6 +139,13 @@ class VectorIndex(Protocol):
 
     async def fetch(self, collection: str, ids: Sequence[PointId]) -> list[Chunk]:
         """Return the chunks with these ids, in the order asked for; unknown ids are left out."""
+        ...
+
+    async def terms(self, collection: str, ids: Sequence[PointId]) -> list[Sequence[int]]:
+        """Return the ids of the words of these chunks, in the order asked for; unknown: none.
+
+        Cheaper than to read the chunks.
+        """
         ...
 
     def scroll(self, collection: str, *, document_id: UUID | None = None) -> AsyncIterator[Chunk]:

@@ -92,6 +92,10 @@ class EdgeIndex:
         """Return the chunks with these ids, in the order asked for."""
         return await self._read(collection, lambda shard: shard.fetch(ids))
 
+    async def terms(self, collection: str, ids: Sequence[PointId]) -> list[Sequence[int]]:
+        """Return the ids of the words of these chunks, in the order asked for."""
+        return await self._read(collection, lambda shard: shard.terms(ids))
+
     async def scroll(
         self, collection: str, *, document_id: UUID | None = None
     ) -> AsyncIterator[Chunk]:

@@ -165,14 +165,15 @@ class QdrantIndex:
 
     async def fetch(self, collection: str, ids: Sequence[PointId]) -> list[Chunk]:
         """Return the chunks with these ids, in the order asked for."""
-        await self._open(collection)
-        asked = [stored_as if isinstance(stored_as, int) else str(stored_as) for stored_as in ids]
-        with qdrant_errors():
-            records = await self._client.retrieve(
-                self._alias(collection), [*{*asked}], with_vectors=[SPARSE]
-            )
+        records = await self._retrieve(collection, ids, with_payload=True)
         chunks = {r.id: to_chunk(r.payload, terms_of(r).indices) for r in records}
-        return [chunks[stored_as] for stored_as in asked if stored_as in chunks]
+        return [chunks[stored_as] for stored_as in map(_sent, ids) if stored_as in chunks]
+
+    async def terms(self, collection: str, ids: Sequence[PointId]) -> list[Sequence[int]]:
+        """Return the ids of the words of these chunks, in the order asked for."""
+        records = await self._retrieve(collection, ids, with_payload=False)
+        known = {record.id: terms_of(record).indices for record in records}
+        return [known.get(stored_as, ()) for stored_as in map(_sent, ids)]
 
     async def scroll(
         self, collection: str, *, document_id: UUID | None = None
@@ -196,6 +197,19 @@ class QdrantIndex:
             return []
         records = self._records(collection, document_ids, payload=True, vectors=True, limit=_BATCH)
         return [from_record(record) async for record in records]
+
+    async def _retrieve(
+        self, collection: str, ids: Sequence[PointId], *, with_payload: bool
+    ) -> Sequence[models.Record]:
+        """Return the records with these ids and their words, in no set order."""
+        await self._open(collection)
+        with qdrant_errors():
+            return await self._client.retrieve(
+                self._alias(collection),
+                [*{*map(_sent, ids)}],
+                with_payload=with_payload,
+                with_vectors=[SPARSE],
+            )
 
     async def close(self) -> None:
         """Close the connections."""
@@ -289,3 +303,8 @@ class QdrantIndex:
             vectors: Any = config.params.vectors
             self._dimensions[collection] = vectors[DENSE].size
         return self._dimensions[collection]
+
+
+def _sent(stored_as: PointId) -> int | str:
+    """Return an id as the server has it."""
+    return stored_as if isinstance(stored_as, int) else str(stored_as)

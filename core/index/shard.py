@@ -173,6 +173,13 @@ class Shard:
         chunks = self._chunks({*ids})
         return [chunks[stored_as] for stored_as in ids if stored_as in chunks]
 
+    def terms(self, ids: Sequence[PointId]) -> list[Sequence[int]]:
+        """Return the ids of the words of these chunks; a twentieth of the cost of reading them."""
+        with self._errors():
+            records = self._engine.retrieve([*{*ids}], with_payload=False, with_vector=[SPARSE])
+        known = {record.id: _term_ids(record) for record in records}
+        return [known.get(stored_as, ()) for stored_as in ids]
+
     def reading_order(self, document_id: UUID | None) -> list[PointId]:
         """Return the point ids of one document, or of all, each document's in order."""
         documents = [] if document_id is None else [document_id]

@@ -1,11 +1,12 @@
 """Chooses what a writer reads: much of the likely documents, a little of the others."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from uuid import UUID
 
 from core.models import RetrievedChunk
-from core.retrieval.ranking import RankedChunk
+from core.retrieval.ranking import Ranked, RankedChunk
 from core.text.sentences import Span, sentence_spans
 from core.text.tokens import count_tokens
 
@@ -21,6 +22,8 @@ ENOUGH = 0.92
 """Stop when the documents taken hold this part of the evidence ..."""
 FEWEST_DOCUMENTS = 3
 """... and there are at least so many."""
+
+Place = TypeVar("Place", Ranked, RankedChunk)
 
 Terms = Callable[[str], Sequence[int]]
 """The term ids of a text."""
@@ -75,18 +78,14 @@ def select_evidence(
         reading: Gives the sentences of a chunk's text.
         most_documents: Take no more documents than this.
     """
-    by_document: dict[int, list[RankedChunk]] = {}
-    for ranked in ranking:
-        if ranked.candidate.chunk.chunk_id in chunks:
-            by_document.setdefault(ranked.document_rank, []).append(ranked)
+    usable = [ranked for ranked in ranking if ranked.chunk.chunk_id in chunks]
     taken: list[Excerpt] = []
-    used, held = 0, 0.0
-    for place, (_, members) in enumerate(sorted(by_document.items())[:most_documents]):
-        share = members[0].document_share
-        wanted = members[: 2 if share >= SECOND_SHARE else 1]
+    used = 0
+    for place, wanted in enumerate(visited(usable, most_documents)):
+        share = wanted[0].document_share
         pieces: list[Excerpt] = []
         for number, ranked in enumerate(wanted):
-            chunk = chunks[ranked.candidate.chunk.chunk_id]
+            chunk = chunks[ranked.chunk.chunk_id]
             whole = number == 0 and (place == 0 or share >= WHOLE_SHARE)
             piece = _excerpt(chunk, weights, reading, BUDGET - used, whole=whole)
             if piece is None and (taken or pieces):
@@ -95,10 +94,25 @@ def select_evidence(
             pieces.append(piece)
             used += piece.tokens
         taken += sorted(pieces, key=lambda piece: (piece.chunk.chunk_index, piece.start))
+    return taken
+
+
+def visited(usable: Iterable[Place], most_documents: int) -> Iterator[list[Place]]:
+    """Yield what is looked at of each document, best first, until these hold enough.
+
+    Args:
+        usable: The usable chunks in the order of the ranking.
+    """
+    by_document: dict[int, list[Place]] = {}
+    for ranked in usable:
+        by_document.setdefault(ranked.document_rank, []).append(ranked)
+    held = 0.0
+    for place, (_, members) in enumerate(sorted(by_document.items())[:most_documents]):
+        share = members[0].document_share
+        yield members[: 2 if share >= SECOND_SHARE else 1]
         held += share
         if held >= ENOUGH and place + 1 >= FEWEST_DOCUMENTS:
-            break
-    return taken
+            return
 
 
 def read_sentences(

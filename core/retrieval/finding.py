@@ -1,7 +1,8 @@
 """Searches an edition: all that is found is ranked in arrays, and little of it is read."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 import numpy as np
 
@@ -10,24 +11,62 @@ from core.errors import VectorIndexError
 from core.index.base import Hits, PointId, SearchQuery, VectorIndex
 from core.index.outline import chapter_of, unit_of
 from core.models import Chunk
+from core.retrieval.evidence import visited
 from core.retrieval.ranking import Floats, Found, Numbers, RankedChunk, as_chunks, rank
-from core.retrieval.scoring import leading
+from core.retrieval.scoring import (
+    USABLE,
+    ScoredChunk,
+    ScoreScale,
+    leading,
+    score_all,
+    terms_in,
+)
 from core.retrieval.shelf import Shelf
+
+_NEAREST = 3
+"""Sections that are named as near."""
+_NAMED = 2 * _NEAREST
+"""Chunks that are read for their names; several may be of one section."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """By what is decided which of the chunks found may be used, and how many."""
+
+    scale: ScoreScale
+    weights: Mapping[int, float]
+    """How much each term of the question counts."""
+    threshold: float
+    """The score from which a chunk is usable."""
+    top_k: int
+
+    @property
+    def most_documents(self) -> int:
+        """Of how many documents a writer reads."""
+        return 2 * self.top_k
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """What was found, best first."""
 
-    leading: list[RankedChunk]
-    """The chunks that may be used, which alone were read."""
+    scored: list[ScoredChunk]
+    """The chunks that lead."""
+    read: list[RankedChunk]
+    """Those of them that are used or named, which alone were read."""
+    scores: list[float]
+    """The similarity score of each that was read."""
+    nearest: tuple[str, ...]
+    """The headings of the first chunks, each once."""
+    near: tuple[str, ...]
+    """The same of the first that reach the mark."""
     files: tuple[str, ...]
     """The source files of all that was found, each once."""
     size: int
     """How many chunks were found."""
 
 
-async def find(index: VectorIndex, shelf: Shelf, query: SearchQuery) -> Ranking:
+async def find(index: VectorIndex, shelf: Shelf, query: SearchQuery, judging: Judging) -> Ranking:
     """Return what an edition holds about a question.
 
     Raises:
@@ -35,24 +74,88 @@ async def find(index: VectorIndex, shelf: Shelf, query: SearchQuery) -> Ranking:
     """
     hits = await index.search(shelf.parts, query)
     ids = [(part, stored_as) for part, one in enumerate(hits) for stored_as in one.ids]
-    read: dict[int, Chunk] = {}
     if shelf.outline is None:
         read = await _read(index, shelf, ids, range(len(ids)))
         kept = [entry for entry in range(len(ids)) if entry in read]
         ids, read = [ids[e] for e in kept], {n: read[e] for n, e in enumerate(kept)}
         found, files = _of_chunks(list(read.values()), _picked(hits, kept))
+        ranking = rank(found)
+        wanted = leading(ranking)
+        terms: Sequence[Sequence[int]] = [
+            terms_in(read[one.entry], shelf.terms_of) for one in wanted
+        ]
+        scored = score_all(wanted, found, terms, judging.scale, judging.weights)
     else:
         found, files = _of_outline(shelf, hits, query.dense)
-    ranking = rank(found)
-    wanted = leading(ranking)
-    if shelf.outline is not None:
-        read = await _read(index, shelf, ids, [one.entry for one in wanted])
-    places = [one.entry for one in ranking]
+        ranking = rank(found)
+        wanted = leading(ranking)
+        terms = await _terms(index, shelf, ids, [one.entry for one in wanted])
+        scored = score_all(wanted, found, terms, judging.scale, judging.weights)
+        scored, read = await _read_used(index, shelf, ids, scored, judging)
+    taken = [one for one in scored if one.ranked.entry in read]
     return Ranking(
-        as_chunks(wanted, found, read),
-        tuple(dict.fromkeys(map(files.__getitem__, places))),
-        len(ids),
+        scored,
+        as_chunks([one.ranked for one in taken], read),
+        [one.score for one in taken],
+        nearest=_headings(read[one.ranked.entry] for one in taken),
+        near=_headings(read[one.ranked.entry] for one in taken if one.score >= USABLE),
+        files=tuple(dict.fromkeys(files[one.entry] for one in ranking)),
+        size=len(ids),
     )
+
+
+async def _read_used(
+    index: VectorIndex,
+    shelf: Shelf,
+    ids: Sequence[tuple[int, PointId]],
+    scored: list[ScoredChunk],
+    judging: Judging,
+) -> tuple[list[ScoredChunk], dict[int, Chunk]]:
+    """Return what leads, and the chunks of it that are used or named.
+
+    Where one is not the edition's, or they have too few names, all are read and judged.
+    """
+    near = [one for one in scored if one.score >= USABLE]
+    named = (scored[:_NAMED], near[:_NAMED])
+    entries = _used(scored, judging) | {one.ranked.entry for one in chain(*named)}
+    read = await _read(index, shelf, ids, sorted(entries))
+    if len(read) == len(entries) and all(
+        len(first) == len(whole)
+        or len(_headings(read[one.ranked.entry] for one in first)) == _NEAREST
+        for first, whole in zip(named, (scored, near), strict=True)
+    ):
+        return scored, read
+    read = await _read(index, shelf, ids, [one.ranked.entry for one in scored])
+    return [one for one in scored if one.ranked.entry in read], read
+
+
+def _used(scored: Sequence[ScoredChunk], judging: Judging) -> set[int]:
+    """Return the entries that are returned, or that a writer reads."""
+    usable = [one.ranked for one in scored if one.score >= judging.threshold]
+    looked_at = chain.from_iterable(visited(usable, judging.most_documents))
+    return {one.entry for one in chain(usable[: judging.top_k], looked_at)}
+
+
+def _headings(chunks: Iterable[Chunk]) -> tuple[str, ...]:
+    """Return the headings of the first chunks, each once."""
+    names = (chunk.section_heading or chunk.page_title for chunk in chunks)
+    return tuple(islice(dict.fromkeys(names), _NEAREST))
+
+
+async def _terms(
+    index: VectorIndex,
+    shelf: Shelf,
+    ids: Sequence[tuple[int, PointId]],
+    entries: Sequence[int],
+) -> list[Sequence[int]]:
+    """Return the terms of each of these entries."""
+    terms: dict[int, Sequence[int]] = {}
+    for place, part in enumerate(shelf.parts):
+        own = [entry for entry in entries if ids[entry][0] == place]
+        if own:
+            found = await index.terms(part.collection, [ids[entry][1] for entry in own])
+            terms |= dict(zip(own, found, strict=True))
+    return [terms[entry] for entry in entries]
 
 
 async def _read(

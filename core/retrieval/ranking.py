@@ -7,7 +7,6 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from core.index.base import Candidate
 from core.models import Chunk
 
 DENSE_SHARE = 0.5
@@ -67,9 +66,9 @@ class Ranked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RankedChunk:
-    """A candidate with its place."""
+    """A chunk that was read, with its place."""
 
-    candidate: Candidate
+    chunk: Chunk
     score: float
     """As in `Ranked`."""
     document_rank: int
@@ -146,17 +145,10 @@ def _nearness(cosines: Floats) -> Floats:
     return near
 
 
-def as_chunks(
-    ranking: Sequence[Ranked], found: Found, read: Mapping[int, Chunk]
-) -> list[RankedChunk]:
+def as_chunks(ranking: Sequence[Ranked], read: Mapping[int, Chunk]) -> list[RankedChunk]:
     """Return the ranked chunks that were read, given by their place in the arrays."""
     return [
-        RankedChunk(
-            Candidate(chunk, float(found.cosines[one.entry]), float(found.bm25[one.entry])),
-            one.score,
-            one.document_rank,
-            one.document_share,
-        )
+        RankedChunk(chunk, one.score, one.document_rank, one.document_share)
         for one in ranking
         if (chunk := read.get(one.entry)) is not None
     ]

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -25,7 +25,7 @@ from core.models import (
     RetrievedChunk,
 )
 from core.retrieval.evidence import Excerpt, select_evidence
-from core.retrieval.finding import find
+from core.retrieval.finding import Judging, find
 from core.retrieval.followups import query_texts, stands_without_quote
 from core.retrieval.locating import QuoteLocator
 from core.retrieval.reading import EditionReader
@@ -34,8 +34,6 @@ from core.retrieval.references import SectionReference
 from core.retrieval.retrieval import Retrieval, Usable, from_section, whole
 from core.retrieval.scoring import (
     BY_WORDS,
-    USABLE,
-    score_all,
     signals_of,
     term_weights,
     weighted,
@@ -49,7 +47,6 @@ from core.text.step_questions import read_steps_asked
 logger = logging.getLogger(__name__)
 
 CANDIDATES = 100
-_NEAREST = 3
 _EDITIONS_IN_MEMORY = 8
 
 
@@ -213,26 +210,25 @@ class Retriever:
         sparse = _mean([shelf.encoder.query(text) for text in texts])
         words = weighted(shelf.terms, sparse)
         query = SearchQuery(dense, sparse, words, section_ids, limit=CANDIDATES)
-        found = await find(self._index, shelf, query)
-        ranking = found.leading
         weights = term_weights(words)
         scale = BY_WORDS if by_words else shelf.scale
-        scored = score_all(ranking, scale, weights, shelf.terms_of)
+        judging = Judging(scale, weights, asked.score_threshold, asked.top_k)
+        found = await find(self._index, shelf, query, judging)
         usable = Usable(
             (
-                (one.ranked.candidate.chunk, one.score)
-                for one in scored
-                if one.score >= asked.score_threshold
+                (one.chunk, score)
+                for one, score in zip(found.read, found.scores, strict=True)
+                if score >= asked.score_threshold
             ),
             edition.generation,
         )
         best = [usable[chunk_id] for chunk_id in islice(usable, asked.top_k)]
         evidence = select_evidence(
-            ranking,
+            found.read,
             usable,
             weights,
             shelf.sentences_of,
-            most_documents=2 * asked.top_k,
+            most_documents=judging.most_documents,
         )
         if read_steps_asked(asked.query_text):
             read = partial(self._document, shelf)
@@ -254,7 +250,7 @@ class Retriever:
                 search_params={"candidates": CANDIDATES},
             ),
             evidence=_merged(quoted.around, evidence),
-            signals=signals_of(scored, len(weights)),
+            signals=signals_of(found.scored, len(weights)),
             language=shelf.course.language,
             generation=edition.generation,
             quote_location=quoted.location,
@@ -262,10 +258,8 @@ class Retriever:
             without_quote=without_quote,
             section=section,
             documents=found.files,
-            nearest_sections=_headings(one.candidate.chunk for one in ranking),
-            near_sections=_headings(
-                one.ranked.candidate.chunk for one in scored if one.score >= USABLE
-            ),
+            nearest_sections=found.nearest,
+            near_sections=found.near,
             by_words=by_words,
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
@@ -301,12 +295,6 @@ def _mean(vectors: Sequence[SparseVector]) -> SparseVector:
             total[index] = total.get(index, 0.0) + value / len(vectors)
     indices = tuple(sorted(total))
     return SparseVector(indices, tuple(total[index] for index in indices))
-
-
-def _headings(chunks: Iterable[Chunk]) -> tuple[str, ...]:
-    """Return the headings of the first chunks, each once."""
-    names = (chunk.section_heading or chunk.page_title for chunk in chunks)
-    return tuple(dict.fromkeys(names))[:_NEAREST]
 
 
 def _unique(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:

@@ -1,15 +1,15 @@
 """Puts the raw evidence for a chunk on the one scale that thresholds are written in."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from core.index.base import Candidate, SparseVector
+from core.index.base import SparseVector
 from core.index.terms import TermStatistics
 from core.models import Chunk, EvidenceSignals
-from core.retrieval.ranking import Ranked, RankedChunk
+from core.retrieval.ranking import Found, Ranked
 
 USABLE = 0.3
 """The mark that 98 % of relevant retrieved chunks reach: below it, a chunk is not used."""
@@ -94,28 +94,35 @@ def weighted(statistics: TermStatistics, question: SparseVector) -> SparseVector
     return SparseVector(question.indices, tuple(values.tolist()))
 
 
-def raw_evidence(candidate: Candidate, weights: Mapping[int, float], terms: Terms) -> RawEvidence:
-    """Return what speaks for a candidate, given how much each term of the question counts."""
+def raw_evidence(
+    cosine: float, bm25: float, terms: Iterable[int], weights: Mapping[int, float]
+) -> RawEvidence:
+    """Return what speaks for a chunk with these terms, given how much each of the question counts.
+
+    Args:
+        bm25: As the index gives it, unbounded.
+    """
     total = sum(weights.values())
     if not total:
-        return RawEvidence(candidate.cosine, 0.0, 0.0)
-    held = weights.keys() & (candidate.chunk.terms or terms(_text_of(candidate.chunk)))
+        return RawEvidence(cosine, 0.0, 0.0)
+    held = weights.keys() & terms
     return RawEvidence(
-        cosine=candidate.cosine,
-        bm25=min(1.0, candidate.bm25 / (total * _LARGEST_TERM_WEIGHT)),
+        cosine=cosine,
+        bm25=min(1.0, bm25 / (total * _LARGEST_TERM_WEIGHT)),
         coverage=min(1.0, sum(weights[term] for term in held) / total),
     )
 
 
-def _text_of(chunk: Chunk) -> str:
-    return "\n".join((chunk.page_title, *chunk.headings, chunk.content_text))
+def terms_in(chunk: Chunk, terms: Terms) -> Sequence[int]:
+    """Return the terms of a chunk and its headings, also where the index does not have them."""
+    return chunk.terms or terms("\n".join((chunk.page_title, *chunk.headings, chunk.content_text)))
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
     """A ranked chunk with its raw evidence and what that comes to."""
 
-    ranked: RankedChunk
+    ranked: Ranked
     evidence: RawEvidence
     score: float
     """The `similarity_score`."""
@@ -133,12 +140,21 @@ def leading(ranking: Sequence[Ranked]) -> list[Ranked]:
 
 
 def score_all(
-    ranking: Sequence[RankedChunk], scale: ScoreScale, weights: Mapping[int, float], terms: Terms
+    ranking: Sequence[Ranked],
+    found: Found,
+    terms: Sequence[Sequence[int]],
+    scale: ScoreScale,
+    weights: Mapping[int, float],
 ) -> list[ScoredChunk]:
-    """Return the chunks with their scores, in the same order."""
+    """Return the chunks with their scores, in the same order.
+
+    Args:
+        terms: Of each chunk in the ranking.
+    """
     scored = []
-    for ranked in ranking:
-        evidence = raw_evidence(ranked.candidate, weights, terms)
+    for ranked, own in zip(ranking, terms, strict=True):
+        cosine, bm25 = float(found.cosines[ranked.entry]), float(found.bm25[ranked.entry])
+        evidence = raw_evidence(cosine, bm25, own, weights)
         scored.append(ScoredChunk(ranked, evidence, scale.score(evidence)))
     return scored
 

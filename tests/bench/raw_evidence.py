@@ -10,9 +10,9 @@ from bot.wiring import Services
 from core.evaluation.questions import GoldQuestion
 from core.index.base import SearchQuery
 from core.models import MAX_QUESTION
-from core.retrieval.finding import find
+from core.retrieval.finding import Judging, Ranking, find
 from core.retrieval.retriever import CANDIDATES
-from core.retrieval.scoring import ScoredChunk, scale_for, score_all, term_weights, weighted
+from core.retrieval.scoring import scale_for, term_weights, weighted
 
 Floats = npt.NDArray[np.float64]
 
@@ -40,13 +40,12 @@ async def ask_book(
         sparse = shelf.encoder.query(text)
         words = weighted(shelf.terms, sparse)
         query = SearchQuery(dense, sparse, words, limit=CANDIDATES)
-        ranking = (await find(opened.index, shelf, query)).leading
-        scored = score_all(ranking, scale, term_weights(words), shelf.terms_of)
-        found.append(_found(scored, question))
+        judging = Judging(scale, term_weights(words), threshold=0.0, top_k=CANDIDATES)
+        found.append(_found(await find(opened.index, shelf, query, judging), question))
     return found
 
 
-def _found(scored: Sequence[ScoredChunk], question: GoldQuestion) -> Found:
-    parts = [(s.evidence.cosine, s.evidence.bm25, s.evidence.coverage) for s in scored]
-    files = [s.ranked.candidate.chunk.source_file for s in scored]
+def _found(ranking: Ranking, question: GoldQuestion) -> Found:
+    parts = [(s.evidence.cosine, s.evidence.bm25, s.evidence.coverage) for s in ranking.scored]
+    files = [one.chunk.source_file for one in ranking.read]
     return Found(np.array(parts), np.array([name in question.relevant for name in files]))

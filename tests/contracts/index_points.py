@@ -1,13 +1,13 @@
 """A synthetic course for the vector indexes, with an independent account of its scores."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from uuid import UUID, uuid5
 
 import numpy as np
 
 from core.embeddings.base import Vectors
-from core.index.base import Candidate, IndexedPoint, Part, SearchQuery, VectorIndex
+from core.index.base import IndexedPoint, Part, SearchQuery, VectorIndex
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.models import Chunk
@@ -63,6 +63,15 @@ def question(text: str = "supply and demand", seed: int = 9, **changes: object) 
     rarity = tuple(STATISTICS.rarity(words.indices).tolist())
     weighted = replace(words, values=rarity)
     return SearchQuery(dense=dense, sparse=words, weighted=weighted, **changes)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that a query found, with both scores."""
+
+    chunk: Chunk
+    cosine: float
+    bm25: float
 
 
 async def found_in(index: VectorIndex, query: SearchQuery, *parts: Part | str) -> list[Candidate]:

@@ -10,13 +10,14 @@ import pytest
 from qdrant_client import AsyncQdrantClient, models
 
 from core.errors import CollectionMissing, VectorIndexError
-from core.index.base import Candidate, IndexedPoint, Part, SparseVector, VectorIndex
+from core.index.base import IndexedPoint, Part, SparseVector, VectorIndex
 from core.index.edge import EdgeIndex
 from core.index.points import OLD_FORMAT
 from core.index.qdrant import QdrantIndex
 from core.index.qdrant_connection import connect
 from tests.contracts.index_points import (
     DIMENSIONS,
+    Candidate,
     course,
     document_id,
     expected_scores,
@@ -155,6 +156,16 @@ async def test_a_chunk_comes_back_as_it_was_stored(index: VectorIndex) -> None:
     assert await index.fetch(NAME, ids) == chunks
     assert await index.fetch(NAME, [ids[3], 9_999, ids[0]]) == [chunks[3], chunks[0]]
     assert await index.fetch(NAME, []) == []
+
+
+async def test_the_words_of_chunks_are_told_without_reading_them(index: VectorIndex) -> None:
+    await sealed(index)
+    third, first = POINTS[3], POINTS[0]
+
+    found = await index.terms(NAME, [third.number, 9_999, first.number, third.number])
+
+    words = [set(point.sparse.indices) for point in (third, first)]
+    assert [set(terms) for terms in found] == [words[0], set(), words[1], words[0]]
 
 
 async def test_hidden_documents_are_not_found(index: VectorIndex) -> None:

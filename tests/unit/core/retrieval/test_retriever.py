@@ -9,7 +9,8 @@ import core.catalogue
 from core.catalogue import Catalogue
 from core.embeddings.base import Embedder, Vectors
 from core.errors import ConfigurationError, UnknownSection
-from core.models import Course, QuoteStatus, RetrievalToolInput
+from core.index.base import PointId
+from core.models import Chunk, Course, QuoteStatus, RetrievalToolInput
 from core.retrieval.retriever import Retriever
 from tests.embedding import HashingEmbedder
 from tests.library import BOOK, COURSE, Library, open_library
@@ -233,3 +234,26 @@ async def test_a_change_by_another_process_is_seen_within_a_second(
     await library.ingest("book")
     monkeypatch.setattr(core.catalogue, "_CHECKED_EVERY", 0.0)
     assert (await retriever.retrieve(COURSE.course_id, asked)).documents[0] == "new.md"
+
+
+async def test_only_what_is_used_or_named_is_read(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):
+        name = chr(ord("a") + number % 26) * (2 + number // 26)
+        library.write({f"{name}.md": f"# Tides of {name}\n\nThe moon raises tides in {name}."})
+    await library.ingest("book")
+    asked = QUESTION.model_copy(update={"top_k": 3})
+    read, fetch = list[PointId](), library.index.fetch
+
+    async def noted(collection: str, ids: Sequence[PointId]) -> list[Chunk]:
+        read.extend(ids)
+        return await fetch(collection, ids)
+
+    monkeypatch.setattr(library.index, "fetch", noted)
+    found = await retriever_of(library, library.embedder).retrieve(COURSE.course_id, asked)
+
+    assert found.output.total_candidates > 40
+    assert len(found.output.retrieved_chunks) == 3
+    assert len(found.nearest_sections) == 3
+    assert len(read) == len({*read}) <= 15

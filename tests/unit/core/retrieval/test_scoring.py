@@ -1,16 +1,14 @@
 """The scale that puts raw evidence between 0 and 1, and what is scored on it."""
 
-from uuid import UUID, uuid4
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.index.base import Candidate, SparseVector
+from core.index.base import SparseVector
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.models import EvidenceSignals
-from core.retrieval.ranking import RankedChunk, rank
+from core.retrieval.ranking import Ranked, rank
 from core.retrieval.scoring import (
     ANSWERABLE,
     USABLE,
@@ -22,6 +20,7 @@ from core.retrieval.scoring import (
     score_all,
     signals_of,
     term_weights,
+    terms_in,
     weighted,
 )
 from tests.samples import chunk
@@ -44,16 +43,11 @@ def _weights(statistics: TermStatistics, question: SparseVector) -> dict[int, fl
     return term_weights(weighted(statistics, question))
 
 
-def _candidate(text: str, cosine: float = 0.5, bm25: float = 1.0, document: int = 1) -> Candidate:
+def _evidence_of(text: str, weights: dict[int, float]) -> RawEvidence:
     found = chunk(
-        chunk_id=uuid4(),
-        document_id=UUID(int=document),
-        content_text=text,
-        page_title="The sea",
-        headings=("The sea", "Tides"),
-        char_end=len(text),
+        content_text=text, page_title="The sea", headings=("The sea", "Tides"), char_end=len(text)
     )
-    return Candidate(found, cosine, bm25)
+    return raw_evidence(0.5, 1.0, terms_in(found, _terms), weights)
 
 
 @pytest.mark.parametrize("scale", _SCALES)
@@ -115,7 +109,7 @@ def test_a_rare_word_counts_for_more_than_a_common_one() -> None:
 def test_words_in_a_heading_count_as_covered() -> None:
     weights = _weights(_statistics("a", "b"), _BM25.query("tides of the sea"))
 
-    assert raw_evidence(_candidate("Water rises twice a day."), weights, _terms).coverage == 1.0
+    assert _evidence_of("Water rises twice a day.", weights).coverage == 1.0
 
 
 def test_coverage_is_the_share_of_the_words_by_rarity() -> None:
@@ -123,7 +117,7 @@ def test_coverage_is_the_share_of_the_words_by_rarity() -> None:
     weights = _weights(statistics, _BM25.query("moon lighthouse"))
     moon = _terms("moon")[0]
 
-    evidence = raw_evidence(_candidate("The moon pulls."), weights, _terms)
+    evidence = _evidence_of("The moon pulls.", weights)
 
     assert evidence.coverage == pytest.approx(weights[moon] / sum(weights.values()))
     assert evidence.coverage < 0.5
@@ -132,7 +126,11 @@ def test_coverage_is_the_share_of_the_words_by_rarity() -> None:
 def test_a_question_of_stop_words_alone_is_covered_by_nothing() -> None:
     weights = _weights(_statistics("moon"), SparseVector((), ()))
 
-    assert raw_evidence(_candidate("The moon."), weights, _terms) == RawEvidence(0.5, 0.0, 0.0)
+    assert _evidence_of("The moon.", weights) == RawEvidence(0.5, 0.0, 0.0)
+
+
+def test_the_words_that_the_index_has_of_a_chunk_count() -> None:
+    assert terms_in(chunk(terms=(7, 9)), _terms) == (7, 9)
 
 
 def test_the_second_chunk_of_a_leading_document_matters_behind_a_long_row_of_documents() -> None:
@@ -155,11 +153,9 @@ def test_the_chunks_that_matter_keep_the_order_of_the_ranking() -> None:
 
 def test_the_signals_tell_the_best_of_what_was_found() -> None:
     weights = _weights(_statistics("a", "b"), _BM25.query("moon lighthouse"))
-    ranking = [
-        RankedChunk(_candidate("The moon.", 0.4, 2.0), 1.0, 0, 0.75),
-        RankedChunk(_candidate("Nothing.", 0.6, 0.0, document=2), 0.5, 1, 0.25),
-    ]
-    scored = score_all(ranking, _SCALES[0], weights, _terms)
+    found = found_of([(0.4, 2.0, 1), (0.6, 0.0, 2)])
+    ranking = [Ranked(0, 1.0, 0, 0.75), Ranked(1, 0.5, 1, 0.25)]
+    scored = score_all(ranking, found, [_terms("moon"), ()], _SCALES[0], weights)
 
     signals = signals_of(scored, len(weights))
 
