@@ -25,7 +25,7 @@ from core.retrieval.shelf import Shelf
 
 _NEAREST = 3
 """Sections that are named as near."""
-_NAMED = 2 * _NEAREST
+_NAMED = _NEAREST + 1
 """Chunks that are read for their names; several may be of one section."""
 
 
