@@ -1,7 +1,6 @@
 """`glossator run`: keeps the chat platforms and the worker going until it is told to stop."""
 
 import asyncio
-import gc
 import logging
 import signal
 import sys
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot import slack
 from bot.bot import Bot, platforms_of
+from bot.collecting import leave_in_peace
 from bot.handbook import ingest_handbook
 from bot.keys import NAMES as KEYS
 from bot.monitoring import Monitoring, serving
@@ -41,8 +41,6 @@ _SWITCH_INTERVAL = 0.002
 The thread that writes to the database gives it up with every statement; beside a busy event loop
 it would wait 5 ms for it each time, by Python's own setting, and so would the askers.
 """
-_COLLECTED_EVERY = 20_000
-"""Objects more than before after which Python looks for cycles; 700 by its own setting."""
 NO_PLATFORM = (
     "No chat platform is set up: set GLOSSATOR_DISCORD__TOKEN (docs/discord.md says how to get "
     "one) or GLOSSATOR_SLACK__BOT_TOKEN (docs/slack.md), or ask at the terminal with "
@@ -96,21 +94,10 @@ async def _run(
         announce("Starting; stop with Ctrl-C.")
         async with alone(opened.engine), reserved(opened.engine) as holding:
             bot = Bot(opened, holding, meter)
-            _leave_in_peace()
+            leave_in_peace()
             if watch is not None:
                 watch.begin(bot.watched())
             await bot.run_until(stop, announce)
-
-
-def _leave_in_peace() -> None:
-    """Keep the cycle collector away from what is there for good: modules, classes, the model.
-
-    It would go through all of that again and again, for 75 to 150 ms each time, in which no
-    event is accepted.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_COLLECTED_EVERY)
 
 
 async def _prepare_courses(opened: Services) -> None:

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from bot.collecting import leave_in_peace
 from bot.wiring import Services
 from core.index.base import SearchQuery
 from core.index.sparse import Bm25Encoder
@@ -84,16 +85,18 @@ async def quote(services: Services, pages: int) -> Figures:
 
 async def ask(services: Services, pages: int) -> Figures:
     """Ask many questions, of the bare parts, of the index, the retriever and the agent in turn."""
+    agent = services.agent("extractive")
     before = resident()
     await _retrieve(services, questions(1)[0])
     held = (resident() - before) / _MEGABYTE
     shelf = await services.retriever.shelf(COURSE.course_id)
     folder = services.settings.data_dir / "index" / shelf.edition.segments[0].collection
-    engine, agent = BareEngine(folder), services.agent("extractive")
+    engine = BareEngine(folder)
     times: dict[str, list[float]] = {}
     asked = questions(_QUESTIONS)
     for question in asked[:10]:
         await agent.rehearse(_request(question))
+    leave_in_peace()
     for question in asked:
         dense = (await _timed(times, "embed", services.local.embed_passages([question])))[0]
         words = shelf.encoder.query(question)
