@@ -225,7 +225,6 @@ class Writing:
             language=retrieval.language,
             statistics=retrieval.statistics,
             encode_terms=retrieval.encode_terms,
-            plainly=retrieval.plainly,
             search=self._search(turn, composition) if searchable else None,
             model=configuration.model_name,
             system_prompt=configuration.system_prompt,

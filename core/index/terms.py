@@ -59,10 +59,6 @@ class TermStatistics:
         seen = self._seen(terms)
         return np.log1p((self.chunks - seen + 0.5) / (seen + 0.5))
 
-    def share(self, terms: Sequence[int]) -> float:
-        """Return the part of the chunks that hold the commonest of the terms: 0 to 1."""
-        return float(self._seen(terms).max(initial=0.0)) / max(self.chunks, 1)
-
     def _seen(self, terms: Sequence[int]) -> npt.NDArray[np.float64]:
         """Return in how many chunks each term stands."""
         wanted = np.asarray(terms, np.uint32)

@@ -55,8 +55,6 @@ class Retrieval:
     """How rare the book's words are."""
     encode_terms: Callable[[str], Sequence[int]] = no_terms
     """Gives the term ids of a text in the book's language."""
-    plainly: Callable[[str], str] = str
-    """Gives what a question asks, without the courtesy that the book does not speak of."""
 
 
 def passage_alone(course_id: str, passage: str) -> Retrieval:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Self
 from uuid import UUID
 
 import numpy as np
@@ -58,11 +57,6 @@ class _Question:
     earlier: Sequence[str]
     """The user's questions before this one, oldest first."""
     started: float
-
-    def plainly(self, read: Callable[[str], str]) -> Self:
-        """Return what is asked, and was asked before, without the courtesy around it."""
-        asked = self.asked.model_copy(update={"query_text": read(self.asked.query_text)})
-        return replace(self, asked=asked, earlier=[read(text) for text in self.earlier])
 
 
 class Retriever:
@@ -156,7 +150,6 @@ class Retriever:
             generation=shelf.edition.generation,
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
-            plainly=shelf.plainly,
         )
 
     async def _document(self, shelf: Shelf, document_id: UUID) -> list[Chunk]:
@@ -190,7 +183,7 @@ class Retriever:
         return self._shelves.add(edition.generation, shelf)
 
     async def _search(self, shelf: Shelf, question: _Question) -> Retrieval:
-        question, edition = question.plainly(shelf.plainly), shelf.edition
+        edition = shelf.edition
         asked = question.asked
         section_ids: tuple[str, ...] = ()
         section: str | None = None
@@ -263,7 +256,6 @@ class Retriever:
             by_words=by_words,
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
-            plainly=shelf.plainly,
         )
 
 

@@ -56,10 +56,6 @@ def find_sections(
     """Return the sections that a question names, in book order; spelling forgives nothing."""
     if reference.number is not None:
         return _by_number(reference.number, sections)
-    if reference.parent is not None:
-        around = [section for section in sections if _by_name(reference.parent, section)]
-        named = [section for section in sections if _by_title(reference.name, section)]
-        return [s for s in named if any(s != outer and lies_in(s, outer) for outer in around)]
     exact = [section for section in sections if _by_title(reference.name, section)]
     if exact or not reference.by_words:
         return exact

@@ -15,10 +15,7 @@ from core.models import Chunk, Course, is_on_site
 from core.retrieval.evidence import Reading, Terms, read_sentences
 from core.retrieval.reading import is_of
 from core.retrieval.scoring import ScoreScale, scale_for
-from core.text.courtesy import asked_plainly
 
-_OF_THE_BOOK = 0.01
-"""Part of a book's chunks that have a word which belongs to what the book is about."""
 _TEXTS_REMEMBERED = 2_048
 """Chunks of an edition whose words and sentences stay in memory, about 8 kB each."""
 
@@ -78,12 +75,6 @@ class Shelf:
     def names(self) -> str:
         """The collections that are searched, as an answer names them."""
         return ", ".join(part.collection for part in self.parts)
-
-    def plainly(self, question: str) -> str:
-        """Return what is asked without the courtesy that is none of the book's own words."""
-        return asked_plainly(
-            question, lambda words: self.terms.share(self.encoder.terms(words)) >= _OF_THE_BOOK
-        )
 
     def own(self, chunks: Iterable[Chunk]) -> list[Chunk]:
         """Return the chunks that are the edition's and on its site."""

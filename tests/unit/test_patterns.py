@@ -20,12 +20,10 @@ FILES = sorted(
     if "re.compile(" in file.read_text("utf-8")
 )
 MODULES = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in FILES]
-SHORTER = dict.fromkeys(("_CLEAR_LEAD", "_DOUBTFUL_LEAD", "_CLEAR_TAIL", "_DOUBTFUL_TAIL"), 120)
-"""Patterns that are applied to no more characters than that; "courtesy.py" says why."""
 
 
-def is_slow(pattern: re.Pattern[str], uses: set[str], longest: int = MAX_QUESTION) -> str | None:
-    for text in hostile_to(pattern, longest):
+def is_slow(pattern: re.Pattern[str], uses: set[str]) -> str | None:
+    for text in hostile_to(pattern, MAX_QUESTION):
         try:
             with at_most(seconds=0.5):
                 for use in uses:
@@ -40,8 +38,7 @@ def test_no_pattern_tries_for_long(name: str) -> None:
     module = importlib.import_module(name)
     slow = {}
     for variable, pattern in patterns_of(module).items():
-        longest = SHORTER.get(variable.partition("[")[0], MAX_QUESTION)
-        if text := is_slow(pattern, uses_of(module, variable), longest):
+        if text := is_slow(pattern, uses_of(module, variable)):
             slow[variable] = text
     assert not slow
 

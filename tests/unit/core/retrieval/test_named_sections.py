@@ -84,7 +84,6 @@ def words(retrieval: Retrieval | None) -> str:
         ("Summarize the section Waste", "| what | where to |", "the depot |"),
         ("What does chapter 3.2 say?", "Close", "burner."),
         ("Was steht in Abschnitt 3.2?", "Close", "burner."),
-        ("What is in the summary of Loops?", "A loop", "braces."),
         ("Summarize Part 2", "(1) Whoever shows no", "keeper."),
         ("What does § 3.2 (1) say?", "Close", "burner."),
     ],

@@ -44,10 +44,6 @@ def test_a_section_is_named_by_its_number(
             SectionReference(name="offences", by_words=True),
         ),
         ("Was steht im Kapitel über die Gebühren?", SectionReference("Gebühren", by_words=True)),
-        (
-            "What is in the summary of Tern Basics?",
-            SectionReference(name="summary", parent="Tern Basics"),
-        ),
     ],
 )
 def test_a_section_is_named_by_its_heading(question: str, reference: SectionReference) -> None:
@@ -160,13 +156,8 @@ def test_a_name_may_be_a_number(name: str) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["Hi! What does § 12 say? Thanks!", "Can you please summarize § 12?", "Explain § 12, please."],
+    ["Please summarize § 12", "Can you please summarize § 12?", "Explain § 12, please."],
 )
 def test_a_section_may_be_asked_for_politely(question: str) -> None:
     [read] = read_references(question)
     assert read.number == SectionNumber("§", "12")
-
-
-def test_a_polite_word_of_a_heading_is_looked_for_first() -> None:
-    named = [read.name for read in read_references("What is in the chapter on manners please?")]
-    assert named == ["manners please", "manners"]

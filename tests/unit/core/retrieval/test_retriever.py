@@ -112,43 +112,6 @@ async def test_a_pronoun_without_history_is_the_section_that_was_asked_for(
     assert model.asked == texts
 
 
-async def test_courtesy_makes_no_difference_to_what_is_found(library: Library) -> None:
-    model = NamedEmbedder("small", 32)
-    library.use(model)
-    await library.ingest("book")
-    retriever = retriever_of(library, model)
-    polite = QUESTION.model_copy(
-        update={"query_text": f"Hi there! {QUESTION.query_text} Thanks in advance!"}
-    )
-    plain = await retriever.retrieve(COURSE.course_id, QUESTION)
-    found = await retriever.retrieve(COURSE.course_id, polite)
-    assert found.signals == plain.signals
-    assert [e.text for e in found.evidence] == [e.text for e in plain.evidence]
-    assert model.asked == [QUESTION.query_text] * 2
-    again = QUESTION.model_copy(update={"query_text": "Thanks! And why is that, please?"})
-    await retriever.retrieve(COURSE.course_id, again, ["Hi! What is a tide?"])
-    assert model.asked[2:] == ["And why is that?", "What is a tide?\nAnd why is that?"]
-
-
-@pytest.mark.parametrize(
-    ("also", "searched"),
-    [
-        ("# Fish\n\nA fish.\n", "Who asks a keeper"),
-        ("# Please\n\nA word.\n", "Who asks a keeper please"),
-    ],
-)
-async def test_a_polite_word_that_the_book_is_about_is_searched_for(
-    library: Library, also: str, searched: str
-) -> None:
-    model = NamedEmbedder("small", 32)
-    library.use(model)
-    library.write({"also.md": also})
-    await library.ingest("book")
-    asked = RetrievalToolInput(query_text="Who asks a keeper please", score_threshold=0.0)
-    await retriever_of(library, model).retrieve(COURSE.course_id, asked)
-    assert model.asked == [searched]
-
-
 async def test_a_section_that_there_is_not_costs_no_embedding(library: Library) -> None:
     model = NamedEmbedder("small", 32)
     library.use(model)
