@@ -14,6 +14,7 @@ from bot.settings import Settings
 from bot.stand_ins import LOUDLY, load_stand_ins
 from core.embeddings.base import Embedder, SentenceEmbedder
 from core.embeddings.local import GRAPH_VERSION, LocalEmbedder
+from core.embeddings.whole_words import WholeWords
 from core.errors import ConfigurationError
 
 logger = logging.getLogger(__name__)
@@ -117,6 +118,17 @@ def open_local(
         threads=settings.embedding.threads,
         announce=announce,
     )
+
+
+def whole_words(settings: Settings) -> WholeWords:
+    """Return the words of the offline model's vocabulary; none where it is not installed."""
+    if settings.stand_ins is not None:
+        return WholeWords(Path())
+    try:
+        folder = settings.embedding.model_dir or installed_model()
+    except ConfigurationError:
+        folder = Path()
+    return WholeWords(folder / "tokenizer.json")
 
 
 def _graphs(settings: Settings) -> Path:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from bot.courses import CourseFile, read_course_file
 from bot.database import make_current
-from bot.embedders import Embedders, OfflineEmbedder, open_local
+from bot.embedders import Embedders, OfflineEmbedder, open_local, whole_words
 from bot.gemini import HOW_TO_SET_A_KEY, Gemini, prices
 from bot.keys import Keys, prove
 from bot.secrets import Pseudonyms
@@ -73,7 +73,12 @@ class Services:
         """The one retriever: what it has read of the editions stays in its memory."""
         from core.retrieval.retriever import Retriever
 
-        return Retriever(self.catalogue, self.index, self.embedders.named)
+        return Retriever(
+            self.catalogue,
+            self.index,
+            self.embedders.named,
+            is_word=whole_words(self.settings),
+        )
 
     @cached_property
     def extractive(self) -> "ExtractiveGenerator":

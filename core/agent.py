@@ -250,7 +250,8 @@ class Agent:
             )
             if named and (text := await self._retriever.read(request.course_id, asked, named)):
                 return text
-        return await self._retriever.retrieve(request.course_id, asked, earlier)
+        cited = [c.source_file for one in said[-1:] for c in one.agent_response.grounding_chunks]
+        return await self._retriever.retrieve(request.course_id, asked, earlier, cited)
 
     async def _remember(self, request: AgentRequest, response: AgentResponse) -> AgentResponse:
         """Return the answer that is stored, or this one with a notice when none can be."""

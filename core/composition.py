@@ -11,6 +11,7 @@ from core.grounding import wording
 from core.grounding.citations import CitationLedger, Place, is_block, presentable
 from core.grounding.codes import missing_codes
 from core.grounding.confidence import confidence_of, outcome_of
+from core.grounding.languages import is_in_another_language
 from core.grounding.misquoting import Misquote, misquote_of, sentences_around
 from core.grounding.quoting import QuotedPassage
 from core.grounding.rewording import changes_sense, reworded
@@ -200,7 +201,7 @@ class Composition:
         confidence = confidence_of(self._signals, self.tally.supported_share)
         outcome = self._outcome(request, configuration, confidence, answerable=answerable)
         if outcome is Outcome.ABSTAINED:
-            self._text = self._abstention(within=request.section_filter is not None)
+            self._text = self._abstention(request)
             if request.unread:
                 self._text = f"{self._text} {unread_instead(request.unread)}"
             self._ledger = CitationLedger(self.evidence)
@@ -265,13 +266,19 @@ class Composition:
             return Outcome.PARTIAL
         return Outcome.PARTIAL if doubted and outcome is Outcome.ANSWERED else outcome
 
-    def _abstention(self, *, within: bool) -> str:
+    def _abstention(self, request: AgentRequest) -> str:
         """Return what is said instead of an answer; the book is not blamed for the writer.
 
-        `within` is whether only a section was searched: then nothing is said of the book.
+        Where only a section was searched nothing is said of the book, and where the question is
+        in a language that the search cannot read, neither.
         """
+        within = request.section_filter is not None
         if self._retrieval.missing_section is not None:
             return wording.no_section(self._retrieval.missing_section)
+        if self._retrieval.reads_one_language and is_in_another_language(
+            request.query_text, self._retrieval.language
+        ):
+            return wording.other_language(self._retrieval.language)
         in_vain = self.tally.poisoned or (self.tally.written and not self.tally.not_covered)
         said = wording.not_carried if in_vain else wording.not_covered
         return said(within=within)
@@ -336,6 +343,11 @@ class Composition:
             yield i18n.text("notice-thread-partly-seen")
         if request.unread and outcome is not Outcome.ABSTAINED:
             yield unread_besides(request.unread)
+        if self._retrieval.mended:
+            words = ", ".join(
+                i18n.text("answer-name", name=word) for word in self._retrieval.mended
+            )
+            yield i18n.text("notice-mended", words=words)
         if self._retrieval.by_words:
             yield i18n.text("notice-searched-by-words")
         if location is not None and location.status is QuoteStatus.NOT_FOUND:

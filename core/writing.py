@@ -12,7 +12,7 @@ from core.drafting import Drafting
 from core.errors import GenerationError, ServiceError, StoreError, TokenLimitReached
 from core.generation.base import GenerationTask, Generator, Passage, Search
 from core.grounding.confidence import confidence_of, outcome_of
-from core.grounding.languages import language_of
+from core.grounding.languages import is_in_another_language
 from core.grounding.support import SupportChecker
 from core.i18n import text
 from core.models import (
@@ -153,7 +153,8 @@ class Writing:
         request, configuration, clock = turn.request, turn.configuration, turn.clock
         threshold = _first(request.score_threshold, configuration.score_threshold)
         answerable = retrieval.signals.best_score >= threshold
-        if writer is not self._fallback and _is_foreign(turn, retrieval):
+        foreign = is_in_another_language(request.query_text, retrieval.language)
+        if writer is not self._fallback and foreign:
             answerable = True  # only the model can look it up, in the book's language
         composition = Composition(retrieval)
         await self._check_quote(request, composition)
@@ -213,7 +214,7 @@ class Writing:
         is_alone = composition.quote_is_planted or (retrieval.without_quote and not by_model)
         searchable = by_model and configuration.retrieval_enabled
         return GenerationTask(
-            question=request.query_text,
+            question=retrieval.question or request.query_text,
             evidence=composition.evidence,
             reads=composition.reads,
             history=turn.turns if by_model else turn.said_here,
@@ -250,12 +251,6 @@ class Writing:
             return composition.look_up(found)
 
         return search
-
-
-def _is_foreign(turn: Turn, retrieval: Retrieval) -> bool:
-    """Return whether the question is in another language than the book."""
-    asked = language_of(turn.request.query_text)
-    return asked is not None and asked != retrieval.language.partition("-")[0].casefold()
 
 
 def _is_promising(retrieval: Retrieval, configuration: AgentConfiguration) -> bool:

@@ -8,19 +8,26 @@ from functools import lru_cache
 
 _FUNCTION_WORDS = {
     "en": "the of and to in is that for it as with was are by this be on from or which an have "
-    "has not their when can will its they at what how does if more than were but these also",
+    "has not their when can will its they at what how does if more than were but these also "
+    "who why where did should would could me my you your we i",
     "de": "der die das und ist nicht ein eine zu den von mit sich des auf für im dem auch als wird "
-    "es an werden aus oder einen einer wie sind bei durch wenn wir nur was dass kann um über",
+    "es an werden aus oder einen einer wie sind bei durch wenn wir nur was dass kann um über "
+    "ich du mir mich muss soll kannst wer wo wann warum welche welcher welches wieviel haben hat",
     "fr": "le la les et des est une un du en que qui dans pour pas sur au par plus ne ce il sont "
-    "avec aux se cette ou elle comme mais nous leur être quand lorsque ces quel quelle sa d l",
+    "avec aux se cette ou elle comme mais nous leur être quand lorsque ces quel quelle sa d l "
+    "je tu pourquoi comment où quels quelles quoi combien",
     "es": "el la los las y de que en un una es por con para del se su al lo como más no son o sus "
-    "pero este esta entre cuando también hay muy qué cómo cuál porque ser si está fue",
+    "pero este esta entre cuando también hay muy qué cómo cuál porque ser si está fue "
+    "yo dónde cuándo cuánto cuánta cuáles quién",
     "it": "il la di che e è un una per in non del della con i le gli sono si da al nel come più "
-    "dei anche alla delle ma questo questa quando ha cosa quale essere perché dell l",
+    "dei anche alla delle ma questo questa quando ha cosa quale essere perché dell l "
+    "io dove quanto quali chi",
     "pt": "o a os as e de que em um uma é por com para do da no na se dos das não mais como ao "
-    "são ou seu sua mas quando também pelo pela este esta ser está foi qual",
+    "são ou seu sua mas quando também pelo pela este esta ser está foi qual "
+    "eu onde quanto quais quem porque por",
     "nl": "de het een en van is dat in te niet op zijn voor met die aan er als ook bij door om "
-    "naar maar wordt worden dan wat hoe deze dit kan uit heeft over hun of",
+    "naar maar wordt worden dan wat hoe deze dit kan uit heeft over hun of "
+    "ik je waarom welke waar wanneer",
     "pl": "i w na z się nie jest to że do jak o co przez dla od po za są przy ale może tym który "
     "która które oraz ich tego tej lub",
     "sv": "och att det som en på är av för med den till inte om ett han de var från när kan eller "
@@ -55,6 +62,13 @@ def language_of(*texts: str) -> str | None:
     script for any other.
     """
     return next((found for text in texts if (found := _language(text)) is not None), None)
+
+
+def is_in_another_language(question: str, language: str) -> bool:
+    """Return whether a question is surely not in a book's language, a BCP 47 tag."""
+    own = language.partition("-")[0].casefold()
+    asked = language_of(question)
+    return own in _FUNCTION_WORDS and asked is not None and asked != own
 
 
 @lru_cache(maxsize=1 << 9)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.grounding.misquoting import Misquote
 from core.grounding.rewording import Reworded
-from core.i18n import text
+from core.i18n import current_language, text
 from core.markdown.writing import beginning, one_line
 from core.models import QuoteStatus
 from core.text.links import prose_without_links
@@ -26,6 +26,17 @@ def reading(headings: Sequence[str]) -> str:
 def not_covered(*, within: bool = False) -> str:
     """Return the answer to a question that the book, or one section of it, does not cover."""
     return text("answer-not-covered-within") if within else text("answer-not-covered")
+
+
+def other_language(language: str) -> str:
+    """Return the answer to a question in a language that the book cannot be searched in."""
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        name = Locale.parse(language, sep="-").get_language_name(current_language())
+    except (UnknownLocaleError, ValueError):
+        name = None
+    return text("answer-other-language", language=name or language)
 
 
 def no_section(name: str) -> str:

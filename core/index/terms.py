@@ -59,6 +59,10 @@ class TermStatistics:
         seen = self._seen(terms)
         return np.log1p((self.chunks - seen + 0.5) / (seen + 0.5))
 
+    def knows(self, terms: Sequence[int]) -> bool:
+        """Return whether every one of the terms stands in some chunk."""
+        return bool(self._seen(terms).all())
+
     def _seen(self, terms: Sequence[int]) -> npt.NDArray[np.float64]:
         """Return in how many chunks each term stands."""
         wanted = np.asarray(terms, np.uint32)

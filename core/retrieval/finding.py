@@ -39,11 +39,8 @@ class Judging:
     threshold: float
     """The score from which a chunk is usable."""
     top_k: int
-
-    @property
-    def most_documents(self) -> int:
-        """Of how many documents a writer reads."""
-        return 2 * self.top_k
+    most_documents: int
+    """Of how many documents a writer reads."""
 
 
 @dataclass(frozen=True, slots=True)

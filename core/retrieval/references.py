@@ -30,6 +30,10 @@ _CLOSING = re.compile(
 _PARAGRAPH_OF = re.compile(rf"({PARAGRAPH})(?: (?:of|in|under|von|des|der|aus) (.+))?", re.I)
 _NUMBERED = re.compile(rf"(?:{LABEL})\s*{NUMBER}.*|\d+(?:\.\d+)+", re.IGNORECASE)
 _DOTTED = re.compile(r"\d+(?:\.\d+)+")
+_FURTHER = re.compile(
+    r"\s*(?:(?:and|und) )?(?:(?:what|how) about |was ist mit )?(?:in )?\d[\d.]*\W*", re.IGNORECASE
+)
+"""How a question goes on to another number."""
 _DIVISION = r"(?:section|chapter|abschnitt|kapitel)"
 _ABOUT = re.compile(rf"{_DIVISION} (?:on|about|called|über|zu) (?:{_THE})?(.+)", re.I)
 _HEADED = re.compile(rf"(.+) {_DIVISION}|{_DIVISION} (.+)", re.IGNORECASE)
@@ -102,8 +106,8 @@ def _named(question: str) -> str:
 def _speak_of_numbers(before: Sequence[str]) -> bool:
     """Return whether the latest question that was no mere number asked for a section by one."""
     for question in reversed(before):
-        if not _DOTTED.fullmatch(_named(question)):
-            return any(read.number for read in read_references(question, alone=False))
+        if not _FURTHER.fullmatch(question):
+            return any(read.number for read in read_references(question))
     return False
 
 

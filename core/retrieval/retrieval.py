@@ -17,7 +17,10 @@ from core.models import (
     now,
 )
 from core.retrieval.evidence import Excerpt
+from core.retrieval.scoring import BUILT_IN
 from core.text.tokens import count_tokens
+
+_ALL = EvidenceSignals(best_score=1.0, coverage=1.0, document_share=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,20 @@ class Retrieval:
     """Whether only words were compared, since the embedding model did not answer."""
     statistics: TermStatistics = field(default_factory=lambda: TermStatistics.count(()))
     """How rare the book's words are."""
+    question: str = ""
+    """The question as it was searched for; empty: as it was asked."""
+    mended: tuple[str, ...] = ()
+    """The book's words in it, instead of misspelt ones."""
+    leans: bool = False
+    """Whether what the question leans on was searched for, too."""
+    embedding_model: str = ""
     encode_terms: Callable[[str], Sequence[int]] = no_terms
     """Gives the term ids of a text in the book's language."""
+
+    @property
+    def reads_one_language(self) -> bool:
+        """Whether the search only finds questions in the book's own language."""
+        return self.embedding_model == BUILT_IN
 
 
 def passage_alone(course_id: str, passage: str) -> Retrieval:
@@ -106,9 +121,7 @@ def from_section(
         ),
         context=None,
         evidence=tuple(text),
-        signals=EvidenceSignals(best_score=1.0, coverage=1.0, document_share=1.0)
-        if text
-        else EvidenceSignals(),
+        signals=_ALL if text else EvidenceSignals(),
         section=name,
         in_order=True,
         missing_section=None if text else missing,

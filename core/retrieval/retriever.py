@@ -2,50 +2,45 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from uuid import UUID
 
-import numpy as np
-
 from core.catalogue import Catalogue
-from core.embeddings.base import Embedder, Vectors
-from core.errors import ConfigurationError, EmbeddingError, VectorIndexError
-from core.index.base import SearchQuery, SparseVector, VectorIndex
+from core.embeddings.base import Embedder
+from core.errors import ConfigurationError, VectorIndexError
+from core.index.base import VectorIndex
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
+from core.index.vocabulary import words_from_bytes
 from core.models import (
+    EXPLAIN_QUOTE,
     Chunk,
     RetrievalContext,
     RetrievalToolInput,
     RetrievalToolOutput,
     RetrievedChunk,
 )
+from core.retrieval.courtesy import without_courtesy
 from core.retrieval.evidence import Excerpt, select_evidence
-from core.retrieval.finding import Judging, find
-from core.retrieval.followups import query_texts, stands_without_quote
+from core.retrieval.followups import read_asked
 from core.retrieval.locating import QuoteLocator
 from core.retrieval.reading import EditionReader
 from core.retrieval.recent import Recent
 from core.retrieval.references import SectionReference
 from core.retrieval.retrieval import Retrieval, Usable, from_section, whole
-from core.retrieval.scoring import (
-    BY_WORDS,
-    signals_of,
-    term_weights,
-    weighted,
-)
+from core.retrieval.searching import CANDIDATES, Wanted, search
 from core.retrieval.section_reading import SectionReader, excerpts_of
 from core.retrieval.sections import resolve_section
 from core.retrieval.shelf import Shelf
+from core.retrieval.spelling import Mended
 from core.retrieval.whole_lists import with_whole_lists
 from core.text.step_questions import read_steps_asked
 
 logger = logging.getLogger(__name__)
 
-CANDIDATES = 100
 _EDITIONS_IN_MEMORY = 8
 
 
@@ -56,6 +51,8 @@ class _Question:
     asked: RetrievalToolInput
     earlier: Sequence[str]
     """The user's questions before this one, oldest first."""
+    cited: frozenset[str]
+    """The source files that the answer before cited."""
     started: float
 
 
@@ -68,6 +65,7 @@ class Retriever:
         index: VectorIndex,
         embedder_for: Callable[[str], Embedder],
         encoder_for: Callable[[str], Bm25Encoder] = Bm25Encoder,
+        is_word: Callable[[str], bool] = lambda word: False,
     ) -> None:
         """Open nothing yet.
 
@@ -75,24 +73,31 @@ class Retriever:
             embedder_for: Gives the model that an edition was embedded with, by its name; raises
                 ConfigurationError, saying what to set, for one that there is not.
             encoder_for: Takes a course's language.
+            is_word: Returns whether a word that a book does not have is rightly spelt all the same.
         """
         self._catalogue = catalogue
         self._index = index
         self._embedder_for = embedder_for
         self._encoder_for = encoder_for
+        self._is_word = is_word
         self._shelves: Recent[Shelf] = Recent(_EDITIONS_IN_MEMORY)
         self._reader = EditionReader(index)
         self._quotes = QuoteLocator(index)
         self._sections = SectionReader(catalogue, index)
 
     async def retrieve(
-        self, course_id: str, asked: RetrievalToolInput, earlier: Sequence[str] = ()
+        self,
+        course_id: str,
+        asked: RetrievalToolInput,
+        earlier: Sequence[str] = (),
+        cited: Iterable[str] = (),
     ) -> Retrieval:
         """Return what the course holds about the question.
 
         Args:
             earlier: The user's questions before this one, oldest first; they count when the
                 question leans on them.
+            cited: The source files that the answer before cited.
 
         Raises:
             UnknownSection: when `section_filter` names none of the course's sections.
@@ -101,7 +106,7 @@ class Retriever:
             VectorIndexError, StoreError: when a service fails. One that embeds may: the
                 question's words are searched then.
         """
-        question = _Question(asked, earlier, time.perf_counter())
+        question = _Question(asked, earlier, frozenset(cited), time.perf_counter())
         shelf = await self.shelf(course_id)
         try:
             return await self._search(shelf, question)
@@ -170,7 +175,10 @@ class Retriever:
         course = await catalogue.course(course_id)
         terms = await catalogue.term_statistics(edition.generation)
         outlines = await catalogue.outlines(edition)
-        if course is None or terms is None or outlines is None:  # replaced between two reads
+        words = await catalogue.vocabulary(edition.generation)
+        if (
+            course is None or terms is None or outlines is None or words is None
+        ):  # replaced between two reads
             return await self.shelf(course_id, lately=False)
         shelf = Shelf.opened(
             course,
@@ -179,8 +187,16 @@ class Retriever:
             TermStatistics.from_bytes(terms),
             self._encoder_for(course.language),
             outlines,
+            words_from_bytes(words),
+            self._is_word,
         )
         return self._shelves.add(edition.generation, shelf)
+
+    async def _mended(self, shelf: Shelf, question: _Question) -> tuple[Mended, list[str]]:
+        """Return the question without courtesy, and those before it, misspelt words mended."""
+        asked = await without_courtesy(question.asked.query_text, shelf.embedder)
+        mended = Mended(asked) if asked == EXPLAIN_QUOTE else shelf.speller.mend(asked)
+        return mended, [shelf.speller.mend(text).question for text in question.earlier]
 
     async def _search(self, shelf: Shelf, question: _Question) -> Retrieval:
         edition = shelf.edition
@@ -194,19 +210,14 @@ class Retriever:
             section_ids = resolve_section(asked.section_filter, sections)
             section = next(s.title for s in sections if s.section_id == section_ids[0])
         quoted = await self._quotes.locate(shelf, asked.selected_text)
-        without_quote = stands_without_quote(asked, quoted.location)
-        texts = (
-            [asked.query_text] if without_quote else query_texts(asked, question.earlier, section)
-        )
-        dense = await _direction(shelf.embedder, texts)
-        by_words = not dense.any()
-        sparse = _mean([shelf.encoder.query(text) for text in texts])
-        words = weighted(shelf.terms, sparse)
-        query = SearchQuery(dense, sparse, words, section_ids, limit=CANDIDATES)
-        weights = term_weights(words)
-        scale = BY_WORDS if by_words else shelf.scale
-        judging = Judging(scale, weights, asked.score_threshold, asked.top_k)
-        found = await find(self._index, shelf, query, judging)
+        mended, earlier = await self._mended(shelf, question)
+        asked = asked.model_copy(update={"query_text": mended.question})
+        meant = read_asked(asked, earlier, section, quoted.location)
+        wanted = Wanted(asked.score_threshold, asked.top_k, section_ids, question.cited)
+        searched = await search(self._index, shelf, meant, wanted)
+        found, weights = searched.found, searched.weights
+        without_quote = asked.selected_text is not None and not searched.leans
+        without_quote = without_quote and asked.query_text != EXPLAIN_QUOTE
         usable = Usable(
             (
                 (one.chunk, score)
@@ -221,14 +232,14 @@ class Retriever:
             usable,
             weights,
             shelf.sentences_of,
-            most_documents=judging.most_documents,
+            most_documents=wanted.most_documents,
         )
         if read_steps_asked(asked.query_text):
             read = partial(self._document, shelf)
             evidence = await with_whole_lists(evidence, shelf.course.language, read)
         output = RetrievalToolOutput(
             retrieved_chunks=tuple(_unique([*quoted.chunks, *best])),
-            query_embedding=tuple(dense.tolist()),
+            query_embedding=tuple(searched.dense.tolist()),
             search_time_ms=(time.perf_counter() - question.started) * 1_000,
             total_candidates=found.size,
             success=True,
@@ -243,7 +254,7 @@ class Retriever:
                 search_params={"candidates": CANDIDATES},
             ),
             evidence=_merged(quoted.around, evidence),
-            signals=signals_of(found.scored, len(weights)),
+            signals=searched.signals,
             language=shelf.course.language,
             generation=edition.generation,
             quote_location=quoted.location,
@@ -253,40 +264,14 @@ class Retriever:
             documents=found.files,
             nearest_sections=found.nearest,
             near_sections=found.near,
-            by_words=by_words,
+            by_words=searched.by_words,
+            question=mended.question,
+            mended=mended.words,
+            embedding_model=edition.embedding_model,
+            leans=searched.leans,
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
         )
-
-
-async def _direction(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """Return what the texts mean together; zeros when the model does not answer.
-
-    Every cosine with zeros is 0: the words alone decide then.
-    """
-    try:
-        return _unit_sum(await embedder.embed_queries(texts))
-    except EmbeddingError as error:
-        logger.warning("%s does not answer, searching by words: %s", embedder.name, error)
-        return np.zeros(embedder.dimensions, np.float32)
-
-
-def _unit_sum(vectors: Vectors) -> Vectors:
-    """Return the direction that vectors which count alike have together."""
-    total: Vectors = vectors.sum(axis=0)
-    return total / np.float32(max(float(np.linalg.norm(total)), 1e-12))
-
-
-def _mean(vectors: Sequence[SparseVector]) -> SparseVector:
-    """Return the index-wise mean of sparse vectors."""
-    if len(vectors) == 1:
-        return vectors[0]
-    total: dict[int, float] = {}
-    for vector in vectors:
-        for index, value in zip(vector.indices, vector.values, strict=True):
-            total[index] = total.get(index, 0.0) + value / len(vectors)
-    indices = tuple(sorted(total))
-    return SparseVector(indices, tuple(total[index] for index in indices))
 
 
 def _unique(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:

@@ -11,6 +11,8 @@ from core.index.terms import TermStatistics
 from core.models import Chunk, EvidenceSignals
 from core.retrieval.ranking import Found, Ranked
 
+BUILT_IN = "all-MiniLM-L6-v2"
+"""The embedding model whose cosines the fitted weights are for; it reads English alone."""
 USABLE = 0.3
 """The mark that 98 % of relevant retrieved chunks reach: below it, a chunk is not used."""
 ANSWERABLE = 0.5
@@ -73,7 +75,7 @@ class ScoreScale:
 
 
 # Many weights refuse equally well: these lean least on rarities, which small books count badly.
-_SCALES = {"all-MiniLM-L6-v2": ScoreScale(0.75, 0.1, 0.15, usable_at=0.29, answerable_at=0.36)}
+_SCALES = {BUILT_IN: ScoreScale(0.75, 0.1, 0.15, usable_at=0.29, answerable_at=0.36)}
 BY_WORDS = ScoreScale(0.0, 0.5, 0.5, usable_at=0.18, answerable_at=0.27)
 """Leaves out the cosine, whose usual range differs from model to model."""
 

@@ -1,6 +1,6 @@
 """An edition of a course, opened for reading."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Self
@@ -15,6 +15,7 @@ from core.models import Chunk, Course, is_on_site
 from core.retrieval.evidence import Reading, Terms, read_sentences
 from core.retrieval.reading import is_of
 from core.retrieval.scoring import ScoreScale, scale_for
+from core.retrieval.spelling import Speller
 
 _TEXTS_REMEMBERED = 2_048
 """Chunks of an edition whose words and sentences stay in memory, about 8 kB each."""
@@ -39,6 +40,7 @@ class Shelf:
     """What is searched."""
     outline: Outline | None
     """Of all parts as of one; None in a course of an older format."""
+    speller: Speller
     starts: tuple[int, ...]
     """Where each part begins in the outline."""
 
@@ -51,6 +53,8 @@ class Shelf:
         terms: TermStatistics,
         encoder: Bm25Encoder,
         outlines: Sequence[bytes],
+        words: Mapping[str, int],
+        is_word: Callable[[str], bool],
     ) -> Self:
         """Return the shelf with nothing remembered yet."""
         remember = lru_cache(_TEXTS_REMEMBERED)
@@ -68,6 +72,7 @@ class Shelf:
             sentences_of=remember(partial(read_sentences, terms=encoder.terms)),
             parts=tuple(Part(s.collection, s.hidden, s.format) for s in edition.segments),
             outline=joined,
+            speller=Speller(words, lambda word: is_word(word) or terms.knows(encoder.terms(word))),
             starts=tuple(starts) if joined else (),
         )
 

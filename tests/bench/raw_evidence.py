@@ -11,8 +11,8 @@ from core.evaluation.questions import GoldQuestion
 from core.index.base import SearchQuery
 from core.models import MAX_QUESTION
 from core.retrieval.finding import Judging, Ranking, find
-from core.retrieval.retriever import CANDIDATES
 from core.retrieval.scoring import scale_for, term_weights, weighted
+from core.retrieval.searching import CANDIDATES
 
 Floats = npt.NDArray[np.float64]
 
@@ -40,7 +40,13 @@ async def ask_book(
         sparse = shelf.encoder.query(text)
         words = weighted(shelf.terms, sparse)
         query = SearchQuery(dense, sparse, words, limit=CANDIDATES)
-        judging = Judging(scale, term_weights(words), threshold=0.0, top_k=CANDIDATES)
+        judging = Judging(
+            scale,
+            term_weights(words),
+            threshold=0.0,
+            top_k=CANDIDATES,
+            most_documents=2 * CANDIDATES,
+        )
         found.append(_found(await find(opened.index, shelf, query, judging), question))
     return found
 

@@ -242,17 +242,6 @@ async def test_a_question_is_answered_cited_and_remembered(house: House) -> None
     assert session.metadata == {"platform": "console", "workspace": "local"}
 
 
-async def test_a_polite_question_is_answered_alike_and_stored_as_it_was_asked(
-    house: House,
-) -> None:
-    polite = f"Hi everyone! Quick question: {COVERED} Thanks a lot!"
-    plain, answer = [await house.agent().answer(asking(text)) for text in (COVERED, polite)]
-    assert (answer.response_text, answer.confidence) == (plain.response_text, plain.confidence)
-    session = await house.sessions.get(answer.conversation_id, history=True)
-    assert session
-    assert session.conversation_history[0].user_input == answer.query_text == polite
-
-
 async def test_the_stream_is_the_answer_in_pieces_and_then_whole(house: House) -> None:
     async with aclosing(house.agent().stream(asking())) as events:
         answerable, found, *deltas, answer = [event async for event in events]
@@ -582,12 +571,6 @@ async def test_a_section_that_is_asked_for_by_name_is_the_evidence(house: House)
     assert {chunk.section_heading for chunk in generator.tasks[0].evidence} == {"Fog"}
     assert answer.outcome is Outcome.ANSWERED
     assert answer.citations
-
-
-async def test_a_section_is_asked_for_politely(house: House) -> None:
-    asked = asking("Hello! Could you summarize the fog section for me, please?")
-    answer = await house.agent().answer(asked)
-    assert answer.response_text.startswith("In fog the keeper rings the bell")
 
 
 async def test_explain_this_section_shows_the_section_that_is_searched(house: House) -> None:

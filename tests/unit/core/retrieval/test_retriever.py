@@ -91,21 +91,20 @@ async def test_a_model_that_there_is_not_is_told_by_whoever_knows_the_models(
 
 
 @pytest.mark.parametrize(
-    ("question", "earlier", "texts"),
+    ("earlier", "texts"),
     [
-        ("When is it high?", (), ["When is it high?", "Spring tides\nWhen is it high?"]),
-        ("When is it high?", ("The sun?",), ["When is it high?", "The sun?\nWhen is it high?"]),
-        ("When do moon and sun pull along?", (), ["When do moon and sun pull along?"]),
+        ((), ["When is it high?", "Spring tides\nWhen is it high?", "Spring tides"]),
+        (("The sun?",), ["When is it high?", "The sun?\nWhen is it high?", "The sun?"]),
     ],
 )
 async def test_a_pronoun_without_history_is_the_section_that_was_asked_for(
-    library: Library, question: str, earlier: tuple[str, ...], texts: list[str]
+    library: Library, earlier: tuple[str, ...], texts: list[str]
 ) -> None:
     model = NamedEmbedder("small", 32)
     library.use(model)
     await library.ingest("book")
     asked = RetrievalToolInput(
-        query_text=question, section_filter="spring tides", score_threshold=0.0
+        query_text="When is it high?", section_filter="spring tides", score_threshold=0.0
     )
     found = await retriever_of(library, model).retrieve(COURSE.course_id, asked, earlier)
     assert found.section == "Spring tides"
