@@ -93,8 +93,6 @@ class GenerationTask:
     """How rare the words of the book are; empty: every word counts alike."""
     encode_terms: Callable[[str], Sequence[int]] = field(default=no_terms, compare=False)
     """Gives the term ids of a text in the book's language, each once."""
-    plainly: Callable[[str], str] = field(default=str, compare=False)
-    """Gives what a question asks, without the courtesy that the book does not speak of."""
     search: Search | None = field(default=None, compare=False)
     """None: there is no second look."""
     model: str | None = None
@@ -119,10 +117,9 @@ class GenerationTask:
     @property
     def asked(self) -> tuple[str, ...]:
         """The question and what it rests on; our own words for "explain this" are neither."""
-        question = self.plainly(self.question)
-        texts = [question, self.selected_text]
+        texts = [self.question, self.selected_text]
         if self.history:
-            texts.append(f"{self.plainly(self.history[-1].user_input)} {question}")
+            texts.append(f"{self.history[-1].user_input} {self.question}")
         told = [text for text in texts if text]
         if self.selected_text:
             told = [text for text in told if text != EXPLAIN_QUOTE]

@@ -246,10 +246,15 @@ def _without_given(
     """Make what the reader has before them not citable, unless there is nothing else."""
     if not inquiry.given:
         return list(excerpts)
+    terms = [frozenset(task.encode_terms(excerpt.quote)) for excerpt in excerpts]
+    again = [says_again(one, inquiry.given) for one in terms]
+    named = [inquiry.speaks_of_named(one) for one in terms]
+    rows = list(zip(excerpts, again, named, strict=True))
+    is_told_elsewhere = any(e.citable and names and not said for e, said, names in rows)
     fresh = [
         replace(excerpt, citable=False, given=True)
-        if says_again(frozenset(task.encode_terms(excerpt.quote)), inquiry.given)
+        if said and (is_told_elsewhere or not names)
         else excerpt
-        for excerpt in excerpts
+        for excerpt, said, names in rows
     ]
     return fresh if any(excerpt.citable for excerpt in fresh) else list(excerpts)

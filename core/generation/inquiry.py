@@ -70,6 +70,12 @@ class Inquiry:
     """Which steps of a list are asked for; None: something else is."""
     given: tuple[frozenset[int], ...] = ()
     """The terms of each sentence that need not be said again."""
+    named: frozenset[int] = frozenset()
+    """What only the new question names; where nothing else speaks of it, `given` does so again."""
+
+    def speaks_of_named(self, terms: frozenset[int]) -> bool:
+        """Return whether half or more of what is newly named is among `terms`."""
+        return bool(self.named) and len(self.named & terms) * 2 >= len(self.named)
 
     def coverage(self, terms: frozenset[int]) -> float:
         """Return the weight of the question's terms among `terms`, 0 to 1."""
@@ -78,7 +84,6 @@ class Inquiry:
 
 def read_inquiry(task: GenerationTask, encode_terms: EncodeTerms) -> Inquiry:
     """Return what the task asks, with the quote, turn or section that its question rests on."""
-    task = replace(task, question=task.plainly(task.question))
     own = own_terms(task.question, encode_terms)
     if task.selected_text is not None:
         inquiry = _about_quote(task, task.selected_text, own, encode_terms)
@@ -119,10 +124,10 @@ def _about_turn(
 ) -> Inquiry:
     """Mix the question with the turn before it, whose answer need not be given again.
 
-    What it said of a thing that only the new question names is an answer, and no repetition.
+    What it said of a thing that only the new question names may answer where nothing else does.
     """
     said = [encode_terms(citation.quote) for citation in turn.agent_response.citations]
-    asked = task.plainly(turn.user_input)
+    asked = turn.user_input
     before = own_terms(asked, encode_terms)
     parts = [(own, 1.0), (before, PREVIOUS_QUESTION), *((one, PREVIOUS_ANSWER) for one in said)]
     named = frozenset() if _WANTS_MORE.match(task.question) else frozenset(own) - {*before}
@@ -131,13 +136,9 @@ def _about_turn(
         task.question,
         _weigh(parts, task.statistics),
         (task.question, with_context),
-        given=tuple(frozenset(one) for one in said if not _answers(named, one)),
+        given=tuple(frozenset(one) for one in said),
+        named=named,
     )
-
-
-def _answers(named: frozenset[int], said: Sequence[int]) -> bool:
-    """Return whether a sentence has half of the terms or more that a question newly names."""
-    return bool(named) and len(named.intersection(said)) * 2 >= len(named)
 
 
 def _about_thread(task: GenerationTask, own: Sequence[int], encode_terms: EncodeTerms) -> Inquiry:

@@ -75,8 +75,7 @@ def _is_right_behind(procedure: Procedure, scored: Scored, task: GenerationTask)
 
 
 def _names_nothing(task: GenerationTask) -> bool:
-    question = task.plainly(task.question)
-    return names_no_subject(question) or not own_terms(question, task.encode_terms)
+    return names_no_subject(task.question) or not own_terms(task.question, task.encode_terms)
 
 
 def _score(procedure: Procedure, ranked: Sequence[Scored]) -> float:
