@@ -1,8 +1,7 @@
 """Answers without a language model: the evidence's own sentences, word for word."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from core.embeddings.base import Embedder
 from core.errors import EmbeddingError, GenerationError
@@ -12,14 +11,15 @@ from core.generation.base import (
     FindPlanted,
     GenerationTask,
     LeftOut,
+    Quoted,
     Rejected,
     StepsLeftOut,
     trust,
 )
-from core.generation.excerpts import Excerpt, cut_excerpts
+from core.generation.excerpts import Excerpt, ExcerptKind, cut_excerpts
 from core.generation.inquiry import Inquiry, read_inquiry, says_again
+from core.generation.passages import MOST_WORDS, beginning, choose
 from core.generation.ranking import rank
-from core.generation.selection import select
 from core.generation.step_choice import answering, in_section
 from core.generation.step_claims import StepWriter
 from core.generation.steps import Procedure, read_procedures, with_lists
@@ -28,9 +28,8 @@ from core.text.planted import Planted
 from core.text.sentences import Span
 from core.text.step_questions import StepsAsked
 
-MOST_SENTENCES: Mapping[AnswerLength, int] = MappingProxyType(
-    {AnswerLength.SHORT: 2, AnswerLength.NORMAL: 3, AnswerLength.LONG: 5}
-)
+_GAP = 4
+"""Characters between two sentences that stand together: blanks, or the end of a paragraph."""
 
 
 class ExtractiveGenerator:
@@ -42,19 +41,19 @@ class ExtractiveGenerator:
         self,
         *,
         embedder: Embedder,
-        most_sentences: Mapping[AnswerLength, int] = MOST_SENTENCES,
+        most_words: Mapping[AnswerLength, int] = MOST_WORDS,
         find_planted: FindPlanted = trust,
     ) -> None:
         """Choose by `embedder`'s cosines.
 
         Args:
             embedder: The model that sentences and questions are compared with.
-            most_sentences: Limits an answer by its length.
+            most_words: Limits an answer by its length.
             find_planted: What it finds is not quoted.
         """
         self._embedder = embedder
         self._find_planted = find_planted
-        self._most_sentences = most_sentences
+        self._most_words = most_words
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         """Yield where something planted is left out, then each quote as a claim, in reading order.
@@ -83,7 +82,7 @@ class ExtractiveGenerator:
         else:
             excerpts = _without_given(task, excerpts, inquiry)
         chosen, poisoned = await self._choose(excerpts, task, inquiry)
-        return [*map(LeftOut, poisoned), *map(_claim, chosen)]
+        return [*map(LeftOut, poisoned), *_claims(chosen, task)]
 
     async def _tell_steps(
         self,
@@ -132,7 +131,7 @@ class ExtractiveGenerator:
         section = task.evidence[number].section_heading or task.evidence[number].page_title
         return [
             *map(LeftOut, poisoned),
-            *map(_claim, chosen),
+            *_claims(chosen, task),
             StepsLeftOut(first=1, shown_to=1, last=1, section=section, is_clear=False),
         ]
 
@@ -171,13 +170,13 @@ class ExtractiveGenerator:
 
         Of a section that was asked for, that is its beginning.
         """
-        most = self._most_sentences[task.length]
+        most = self._most_words[task.length]
         if task.in_order:
-            beginning = [excerpt for excerpt in excerpts if excerpt.citable][:most]
-            return beginning, beginning
+            opening = beginning(excerpts, most)
+            return opening, opening
         ranked = await rank(excerpts, task, inquiry, task.encode_terms, self._embedder)
         best = [max(ranked, key=lambda scored: scored.score).excerpt] if ranked else []
-        return best, select(excerpts, ranked, inquiry, most)
+        return best, choose(excerpts, ranked, most)
 
     async def repair(
         self, task: GenerationTask, rejected: Sequence[Rejected]
@@ -217,8 +216,41 @@ def _is_held(excerpt: Excerpt, procedures: Sequence[Procedure]) -> bool:
     return any(one.holds(excerpt.chunk_number, span) for one in procedures)
 
 
-def _claim(excerpt: Excerpt) -> Claim:
-    return Claim.quoting(excerpt.text, excerpt.chunk_number, excerpt.quote)
+def _claims(chosen: Sequence[Excerpt], task: GenerationTask) -> Iterator[Claim]:
+    """Yield a claim for what stands together in one chunk; what stands apart begins a paragraph."""
+    before: Excerpt | None = None
+    for run in _runs(chosen):
+        number, first, last = run[0].chunk_number, run[0], run[-1]
+        quote = task.evidence[number].content_text[first.start : last.end]
+        apart = before is not None and not _stand_together(before, first)
+        yield Claim(
+            " ".join(excerpt.text for excerpt in run),
+            (Quoted(number, quote if len(run) > 1 else first.quote),),
+            lead="\n\n" if apart else None,
+        )
+        before = last
+
+
+def _runs(chosen: Sequence[Excerpt]) -> Iterator[list[Excerpt]]:
+    """Yield sentences that follow one another in a chunk together, and all else alone."""
+    run: list[Excerpt] = []
+    for excerpt in chosen:
+        if run and not (_is_prose(run[-1], excerpt) and _stand_together(run[-1], excerpt)):
+            yield run
+            run = []
+        run.append(excerpt)
+    if run:
+        yield run
+
+
+def _is_prose(*excerpts: Excerpt) -> bool:
+    return all(excerpt.kind is ExcerptKind.SENTENCE for excerpt in excerpts)
+
+
+def _stand_together(before: Excerpt, excerpt: Excerpt) -> bool:
+    """Return whether nothing lies between two excerpts of one chunk but blanks."""
+    gap = excerpt.start - before.end
+    return before.chunk_number == excerpt.chunk_number and 0 <= gap <= _GAP
 
 
 def _as_it_stands(task: GenerationTask, excerpts: list[Excerpt]) -> list[Excerpt]:

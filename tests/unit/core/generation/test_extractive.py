@@ -12,7 +12,8 @@ from core.errors import EmbeddingError, GenerationError
 from core.generation.base import Claim, DraftPart, GenerationTask, LeftOut
 from core.generation.citable import is_citable, leans_on_previous
 from core.generation.cues import defined_term
-from core.generation.extractive import MOST_SENTENCES, ExtractiveGenerator
+from core.generation.extractive import ExtractiveGenerator
+from core.generation.passages import MOST_WORDS
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.models import (
@@ -75,11 +76,11 @@ def chunk(
 
 
 async def answer(
-    question: str, *evidence: RetrievedChunk | str, max_sentences: int = 3, **task: Any
+    question: str, *evidence: RetrievedChunk | str, max_words: int = 160, **task: Any
 ) -> list[Claim]:
     chunks = [chunk(e) if isinstance(e, str) else e for e in evidence]
-    limits = dict.fromkeys(AnswerLength, max_sentences)
-    generator = ExtractiveGenerator(embedder=HashingEmbedder(), most_sentences=limits)
+    limits = dict.fromkeys(AnswerLength, max_words)
+    generator = ExtractiveGenerator(embedder=HashingEmbedder(), most_words=limits)
     statistics = TermStatistics.count(encode_terms(c.content_text) for c in chunks)
     written = GenerationTask(
         question, chunks, statistics=statistics, encode_terms=encode_terms, **task
@@ -102,13 +103,13 @@ async def texts(question: str, *evidence: RetrievedChunk | str, **options: Any) 
 
 async def test_a_question_that_needs_its_thread_is_answered_for_it() -> None:
     thread = (ThreadMessage(text="Why do tides happen?"), ThreadMessage(text="No idea."))
-    [found] = await texts("Can you answer that?", TIDES, thread=thread, max_sentences=1)
+    [found] = await texts("Can you answer that?", TIDES, thread=thread, max_words=1)
     assert "the moon pulls" in found
 
 
 async def test_a_pronoun_is_answered_for_the_section_that_was_asked_for() -> None:
     text = "It was a calm day in June. Varroa reached Germany in 1977. Bees rise early."
-    assert await texts("When did it get here?", text, section="Varroa", max_sentences=1) == [
+    assert await texts("When did it get here?", text, section="Varroa", max_words=1) == [
         "Varroa reached Germany in 1977."
     ]
 
@@ -158,18 +159,18 @@ def located(source: RetrievedChunk, quote: str) -> QuoteLocation:
 
 
 async def test_what_is_x_is_answered_by_the_sentence_that_defines_x() -> None:
-    first = await texts("What is a tide?", TIDES, max_sentences=1)
+    first = await texts("What is a tide?", TIDES, max_words=1)
     assert first == ["A tide is the slow rise and fall of the sea along a coast."]
 
 
 async def test_why_is_answered_by_the_sentence_that_gives_the_reason() -> None:
-    first = await texts("Why do tides happen?", TIDES, max_sentences=1)
+    first = await texts("Why do tides happen?", TIDES, max_words=1)
     assert first[0].startswith("Tides happen because the moon")
 
 
 async def test_how_many_is_answered_by_a_sentence_with_a_number() -> None:
     text = "The harbour counts its boats each year. The harbour has 40 boats. The boats are old."
-    assert await texts("How many boats has the harbour?", text, max_sentences=1) == [
+    assert await texts("How many boats has the harbour?", text, max_words=1) == [
         "The harbour has 40 boats."
     ]
 
@@ -180,13 +181,14 @@ async def test_an_answer_is_in_reading_order_within_the_best_document_first() ->
     early = chunk("High tide comes when the moon is overhead.", document=document)
     other = chunk("A spring tide comes once in every month.")
     claims = await answer("When does the tide come?", late, other, early)
-    assert chunk_numbers(claims) == [2, 0, 1]
+    assert chunk_numbers(claims) == [2, 0]
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3])
-async def test_an_answer_has_at_most_as_many_sentences_as_allowed(limit: int) -> None:
+@pytest.mark.parametrize("limit", [8, 16, 50])
+async def test_an_answer_has_at_most_as_many_words_as_allowed(limit: int) -> None:
     text = " ".join(f"The tide of {day} was {n} feet high." for n, day in enumerate("abcdefgh"))
-    assert 1 <= len(await answer("How high was the tide?", text, max_sentences=limit)) <= limit
+    [found] = await texts("How high was the tide?", text, max_words=limit)
+    assert 8 <= len(found.split()) <= limit
 
 
 async def test_the_same_sentence_elsewhere_is_not_quoted_twice() -> None:
@@ -202,8 +204,8 @@ async def test_a_short_sentence_does_not_shut_out_a_longer_one_about_the_same() 
 
 
 async def test_a_sentence_far_below_the_best_is_left_out() -> None:
-    text = "A tide is the rise and fall of the sea. Bakers get up early to light their ovens."
-    assert await texts("What is a tide?", text) == ["A tide is the rise and fall of the sea."]
+    tide, bakers = "A tide is the rise and fall of the sea.", "Bakers light their ovens early."
+    assert await texts("What is a tide?", tide, bakers) == [tide]
 
 
 @pytest.mark.parametrize(
@@ -243,7 +245,7 @@ def test_nothing_under_a_heading_of_exercises_is_citable() -> None:
 
 async def test_lines_of_slides_are_citable_without_full_stops() -> None:
     slide = "- The tide rises twice a day\n- The moon pulls the water"
-    assert await texts("What does the moon pull?", slide, max_sentences=1) == [
+    assert await texts("What does the moon pull?", slide, max_words=1) == [
         "The moon pulls the water"
     ]
 
@@ -280,8 +282,8 @@ def test_a_sentence_leans_on_the_one_that_explains_its_pronoun(sentence: str, le
 
 async def test_a_leaning_sentence_comes_with_the_one_before_it() -> None:
     text = "Bakers rise early. The spring tide is well known. It floods the lower harbour wall."
-    found = await texts("What floods the lower harbour wall?", text, max_sentences=2)
-    assert found == ["The spring tide is well known.", "It floods the lower harbour wall."]
+    found = await texts("What floods the lower harbour wall?", text, max_words=1)
+    assert found == ["The spring tide is well known. It floods the lower harbour wall."]
 
 
 LEANING = "If it has less, feed sugar syrup instead of honey."
@@ -292,13 +294,13 @@ async def test_a_condition_on_a_pronoun_never_stands_behind_another_sentence() -
         "Honey keeps when it holds little water. Measure honey with a refractometer. A colony "
         "needs 15 kg of stores. If it has less, feed sugar syrup instead of honey."
     )
-    found = await texts("How much sugar syrup instead of honey?", text, max_sentences=3)
-    assert "A colony needs 15 kg of stores." in found[found.index(LEANING) - 1]
+    found = await texts("How much sugar syrup instead of honey?", text, max_words=20)
+    assert any(f"A colony needs 15 kg of stores. {LEANING}" in text for text in found)
 
 
 async def test_a_condition_on_what_cannot_be_shown_is_left_out() -> None:
     text = "Which wall is low? If it is low, tides flood the wall. A tide may flood many a wall."
-    found = await texts("When do tides flood the wall?", text, max_sentences=2)
+    found = await texts("When do tides flood the wall?", text, max_words=1)
     assert found == ["A tide may flood many a wall."]
     at_the_start = "If it is low, tides flood the wall. A tide may flood many a wall."
     assert await texts("When do tides flood the wall?", at_the_start) == found
@@ -308,21 +310,19 @@ async def test_the_sentence_before_may_end_the_previous_chunk() -> None:
     document = uuid4()
     before = chunk("The spring tide is well known.", document=document)
     after = chunk("It floods the lower harbour wall.", document=document, index=1, start=40)
-    found = await answer("What floods the lower harbour wall?", after, before, max_sentences=2)
+    found = await answer("What floods the lower harbour wall?", after, before, max_words=1)
     assert chunk_numbers(found) == [1, 0]
 
 
 async def test_a_list_is_quoted_with_its_lead_in() -> None:
     text = "Three things move the tide:\n\n- the moon\n- the sun\n- the wind\n\nBakers rise early."
-    claims = await answer("What moves the tide?", text, max_sentences=1)
+    claims = await answer("What moves the tide?", text, max_words=1)
     assert claims[0].text == "Three things move the tide:\n\n- the moon\n- the sun\n- the wind"
 
 
 async def test_an_item_that_is_a_sentence_is_quoted_without_its_bullet() -> None:
     text = "- The moon moves the tide.\n- The baker rises early."
-    assert await texts("What moves the tide?", text, max_sentences=1) == [
-        "The moon moves the tide."
-    ]
+    assert await texts("What moves the tide?", text, max_words=1) == ["The moon moves the tide."]
 
 
 CODE = "A loop repeats its body. A loop is written like this:\n\n```c\nfor (;;) { loop(); }\n```"
@@ -335,12 +335,16 @@ async def test_code_is_quoted_whole_when_the_syntax_is_asked_for() -> None:
     assert found[-1].startswith("A loop is written like this:")
 
 
-async def test_code_is_not_quoted_when_it_is_not_asked_for() -> None:
-    assert await texts("What does a loop repeat?", CODE) == ["A loop repeats its body."]
+async def test_code_comes_whole_with_the_sentence_that_answers() -> None:
+    said, code = await texts("What does a loop repeat?", CODE)
+    assert said == "A loop repeats its body."
+    assert code.endswith("```c\nfor (;;) { loop(); }\n```")
+    assert await texts("What does a loop repeat?", CODE, max_words=8) == [said]
 
 
-async def test_a_table_is_quoted_only_when_a_table_is_asked_for() -> None:
-    assert len(await answer("What does a loop repeat?", TABLE)) == 1
+async def test_a_table_comes_whole_with_the_sentence_that_answers() -> None:
+    _, table = await texts("What does a loop repeat?", TABLE)
+    assert table in TABLE
     assert any(text.startswith("|") for text in await texts("Is there a loop table?", TABLE))
 
 
@@ -406,7 +410,7 @@ async def test_a_quote_is_explained_from_its_own_place() -> None:
         source,
         selected_text=quote,
         quote_location=located(source, quote),
-        max_sentences=2,
+        max_words=1,
     )
     assert set(chunk_numbers(found)) == {1}
     assert quote not in [claim.text for claim in found]
@@ -418,7 +422,7 @@ async def test_a_question_about_a_quote_may_be_answered_by_the_quote() -> None:
     found = await texts(
         "What are neap tides?", source, selected_text=quote, quote_location=located(source, quote)
     )
-    assert quote in found
+    assert any(quote in text for text in found)
 
 
 async def test_a_passage_that_is_all_there_is_explains_itself() -> None:
@@ -433,7 +437,7 @@ async def test_a_quote_from_elsewhere_is_answered_by_its_key_words() -> None:
         text,
         selected_text="The ocean follows the moon.",
         quote_location=QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.1),
-        max_sentences=1,
+        max_words=1,
     )
     assert found == ["The moon pulls the water of every ocean."]
 
@@ -446,7 +450,7 @@ async def test_evidence_without_anything_relevant_gives_no_answer() -> None:
 
 async def test_another_language_needs_no_word_lists() -> None:
     text = "Bäcker stehen früh auf. Gezeiten entstehen durch die Anziehung des Mondes."
-    found = await texts("Wodurch entstehen Gezeiten?", text, max_sentences=1, language="de")
+    found = await texts("Wodurch entstehen Gezeiten?", text, max_words=1, language="de")
     assert found == ["Gezeiten entstehen durch die Anziehung des Mondes."]
 
 
@@ -521,7 +525,7 @@ async def test_a_passage_that_only_comes_up_then_is_searched_as_well() -> None:
     poisoned = [chunk(LURE), chunk(second), chunk(f"Fish swim in the sea. {MOON}")]
     assert LURE not in " ".join(told := await quoted(finder, *poisoned))
     assert second not in told
-    assert MOON in told
+    assert MOON in " ".join(told)
 
 
 async def test_nothing_is_said_when_all_was_planted() -> None:
@@ -573,14 +577,15 @@ def test_a_question_for_a_definition_names_its_term(question: str, term: str | N
     assert defined_term(question) == term
 
 
-@pytest.mark.parametrize(("length", "most"), MOST_SENTENCES.items())
+@pytest.mark.parametrize(("length", "most"), MOST_WORDS.items())
 async def test_an_answer_has_the_length_that_was_asked_for(length: AnswerLength, most: int) -> None:
-    movers = ("moon", "sun", "storm", "current", "river", "pressure", "earthquake", "wind")
+    facts = (f"Off kar{n} the tide of mel{n} may rise as bos{n} or dun{n} do." for n in range(100))
     generator = ExtractiveGenerator(embedder=HashingEmbedder())
     asked = GenerationTask(
-        question=f"How do the {', '.join(movers)} move the tide?",
-        evidence=[chunk(" ".join(f"The {mover} can move the tide." for mover in movers))],
+        question="When may the tide rise?",
+        evidence=[chunk(" ".join(facts))],
         encode_terms=encode_terms,
         length=length,
     )
-    assert len([claim async for claim in generator.generate(asked)]) == most
+    said = [part.text async for part in generator.generate(asked) if isinstance(part, Claim)]
+    assert 0.5 * most < sum(len(text.split()) for text in said) <= most
