@@ -166,7 +166,7 @@ class Writing:
         if composition.quote_is_planted and request.query_text == EXPLAIN_QUOTE:
             worthwhile = False  # there is nothing to explain
         if composition.stands_in_book or worthwhile:
-            checker = None if writer is self._fallback else self._checker
+            checker = None if writer.name == EXTRACTIVE else self._checker
             drafting, author = Drafting(writer, checker, composition), _author(writer, turn)
             task = self._task(turn, retrieval, composition, writer)
             try:

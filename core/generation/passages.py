@@ -25,19 +25,20 @@ WORDS_A_PASSAGE = 80
 
 
 def choose(excerpts: Sequence[Excerpt], ranked: Sequence[Scored], most_words: int) -> list[Excerpt]:
-    """Return the excerpts of the few best passages, in reading order.
+    """Return the excerpts of the few best passages, the best passage first.
 
     None when nothing can be quoted. The likeliest answer is always whole; what stands around it
-    is added for as long as there are no more words than `most_words`.
+    is added for as long as there are no more words than `most_words`. Within a passage they are
+    in reading order, and passages that meet are one.
     """
     positions = {excerpt: position for position, excerpt in enumerate(excerpts)}
     known = {positions[scored.excerpt]: scored.terms for scored in ranked}
     best_first = sorted(ranked, key=lambda scored: -scored.score)
     chosen = set[int]()
-    passages = 0
+    centres: list[int] = []
     for scored in best_first:
         if (
-            passages == max(most_words // WORDS_A_PASSAGE, 1)
+            len(centres) == max(most_words // WORDS_A_PASSAGE, 1)
             or scored.score < WORTHWHILE * best_first[0].score
         ):
             break
@@ -53,8 +54,22 @@ def choose(excerpts: Sequence[Excerpt], ranked: Sequence[Scored], most_words: in
             continue
         chosen |= {*needed}
         _grow(excerpts, chosen, start, centre, most_words)
-        passages += 1
-    return [excerpts[position] for position in sorted(chosen)]
+        centres.append(centre)
+    return [excerpts[position] for position in _best_first(excerpts, chosen, centres)]
+
+
+def _best_first(
+    excerpts: Sequence[Excerpt], chosen: set[int], centres: Sequence[int]
+) -> list[int]:
+    """Return the positions chosen, those of the passage around the first centre first."""
+    runs: list[list[int]] = []
+    for position in sorted(chosen):
+        if runs and runs[-1][-1] == position - 1 and excerpts[position].follows:
+            runs[-1].append(position)
+        else:
+            runs.append([position])
+    runs.sort(key=lambda run: min(centres.index(one) for one in run if one in centres))
+    return [position for run in runs for position in run]
 
 
 def beginning(excerpts: Sequence[Excerpt], most_words: int) -> list[Excerpt]:
