@@ -58,9 +58,7 @@ def choose(excerpts: Sequence[Excerpt], ranked: Sequence[Scored], most_words: in
     return [excerpts[position] for position in _best_first(excerpts, chosen, centres)]
 
 
-def _best_first(
-    excerpts: Sequence[Excerpt], chosen: set[int], centres: Sequence[int]
-) -> list[int]:
+def _best_first(excerpts: Sequence[Excerpt], chosen: set[int], centres: Sequence[int]) -> list[int]:
     """Return the positions chosen, those of the passage around the first centre first."""
     runs: list[list[int]] = []
     for position in sorted(chosen):
