@@ -19,6 +19,7 @@ from core.i18n import text
 from core.inbox.base import Acceptance, Answered
 from core.inbox.store import Inbox
 from core.models import EXPLAIN_QUOTE, AgentRequest, ConversationTurn
+from core.retrieval.references import read_references
 from core.sessions.rows import FORGOTTEN_USER
 from core.sessions.store import SessionStore
 
@@ -127,16 +128,18 @@ class AnswerActions:
         request_id: UUID,
         number: int,
         clicker: Clicker,
-        heard: Callable[[str], Heard],
+        heard: Callable[[str, bool], Heard],
     ) -> Received | str:
         """Ask a question that was refused again, within one of the nearest sections.
 
         Where that was pressed before, return what the clicker is told. A refusal is its asker's,
-        so nobody else may press it.
+        so nobody else may press it. A question for a section that is missing asks for the text of
+        the chosen one.
 
         Args:
             number: Of the section, in the order in which the refusal named them.
-            heard: Returns what the click says, given the question.
+            heard: Returns what the click says, given the question, and whether it was asked
+                privately.
         """
         events = await self._inbox.all_of_request(request_id)
         turn = await self.turn(request_id, clicker)
@@ -145,9 +148,9 @@ class AnswerActions:
         refused = turn.agent_response
         if number >= len(refused.nearest_sections):
             raise Declined(text("answer-gone"))
-        question = "" if turn.user_input == EXPLAIN_QUOTE else turn.user_input
+        own = [event for event in events if event.user_id == clicker.user_id]
         again = replace(
-            heard(question),
+            heard(_asked_within(turn), any(event.address.get("ephemeral") for event in own)),
             key=f"{clicker.location.platform}:within:{request_id}:{number}",
             course=refused.course_id,
             section=refused.nearest_sections[number],
@@ -299,6 +302,14 @@ class AnswerActions:
             raise Declined(text("asking-not-for-guests"))
         self._wake()
         return received
+
+
+def _asked_within(turn: ConversationTurn) -> str:
+    """Return what is asked within a section: the question, unless it names another section."""
+    if turn.user_input == EXPLAIN_QUOTE:
+        return ""
+    names_another = any(one.number for one in read_references(turn.user_input))
+    return text("asking-this-section") if names_another else turn.user_input
 
 
 def _is_private(event: Answered) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
+from adapters.nearest_sections import Nearest
 from core.access.tenants import Tenant
 from core.errors import BotError
 from core.inbox.base import Job, Posted, Twin
@@ -131,7 +132,12 @@ class ChatAdapter(Protocol):
         ...
 
     async def tell(
-        self, job: Job, keeper: PostKeeper, sentence: str, link: str | None = None
+        self,
+        job: Job,
+        keeper: PostKeeper,
+        sentence: str,
+        link: str | None = None,
+        nearest: Nearest | None = None,
     ) -> None:
         """Tell the asker a sentence instead of an answer, alone where the platform can.
 
@@ -141,6 +147,7 @@ class ChatAdapter(Protocol):
 
         Args:
             link: An address of the platform's or the book's, which is shown after the sentence.
+            nearest: Sections to ask within instead, shown as buttons.
             job: With what was posted by now; `arrival.refusal` is its sentence when the asker's
                 command was acknowledged as one that is not answered.
 

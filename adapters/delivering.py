@@ -1,32 +1,31 @@
 """What is done for one job: an answer, a refusal, an answer anew, or its removal."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
-from adapters.base import ChatAdapter, PlatformReply
+from adapters.base import ChatAdapter
 from adapters.intake.crowd import answered_twin
 from adapters.intake.marking import OFFERED, meta_of
 from adapters.intake.meta_answers import PointedBack, about_last
 from adapters.keeping import Holding, noticed
+from adapters.outgoing import Outgoing
 from adapters.turn import take_turn
 from core.agent import Agent
-from core.errors import BotError, DeliveryError, RequestError, Stopped, StoreError
+from core.errors import BotError, DeliveryError, RequestError, Stopped
 from core.i18n import text, use_locale
 from core.inbox import offers
-from core.inbox.audience import Audience, Settlement, settled_by, settled_with
+from core.inbox.audience import Settlement
 from core.inbox.base import Job, Kind, Posted, Twin
 from core.inbox.store import Inbox
-from core.models import AgentRequest, AgentResponse, Outcome, now, session_id_for
+from core.models import AgentRequest, Outcome, now, session_id_for
 from core.sessions.rows import FORGOTTEN_USER
 from core.sessions.store import SessionStore
 
 Checked = Callable[[Job], Awaitable[Job]]
-_STORE_TRIES = 3
-"""How often a turn is tried again because the database failed, before its asker is told."""
 
 
 class Delivery:
@@ -95,7 +94,7 @@ class Delivery:
             job = replace(job, arrival=replace(late, settles=Settlement.APOLOGISED))
         else:
             job = await holding.persist(partial(self._checked, job))
-        outgoing = _Outgoing(self._adapter, job, self, holding)
+        outgoing = Outgoing(self._adapter, job, holding, self.decided)
         try:
             await self._answer(job, outgoing)
         finally:
@@ -122,7 +121,7 @@ class Delivery:
         """Note that it is certain what is shown, be it an answer or not: it cannot be stopped."""
         self._answering = None
 
-    async def _answer(self, job: Job, outgoing: "_Outgoing") -> None:
+    async def _answer(self, job: Job, outgoing: Outgoing) -> None:
         if job.arrival.address.get(OFFERED):
             with suppress(DeliveryError):  # it has served; the answer counts
                 await self._adapter.unreact(job)
@@ -173,7 +172,7 @@ class Delivery:
         return await self._holding.persist(partial(answered_twin, self._inbox, job))
 
     async def _take_turn(
-        self, request: AgentRequest, twin: Twin | None, outgoing: "_Outgoing"
+        self, request: AgentRequest, twin: Twin | None, outgoing: Outgoing
     ) -> None:
         try:
             complete = await self._adapter.complete(self._holding.job, request)
@@ -213,110 +212,6 @@ class Delivery:
     async def _is_stored(self, request: AgentRequest) -> bool:
         turn = await self._holding.persist(partial(self._sessions.turn_of, request.request_id))
         return turn is not None
-
-
-class _Outgoing:
-    """What the asker gets: an answer where the question belongs, or a sentence to them alone.
-
-    Nothing is shown until `Answerable` says that the request is not refused. When the answer fails
-    or is stopped after that, `tell` removes or replaces what stood there.
-    """
-
-    def __init__(
-        self, adapter: ChatAdapter, job: Job, delivery: Delivery, holding: Holding
-    ) -> None:
-        self._adapter = adapter
-        self._job = job
-        self._delivery = delivery
-        self._holding = holding
-        self._opening: asyncio.Task[PlatformReply] | None = None
-        self._is_streaming = False
-
-    @property
-    def posted(self) -> Posted:
-        """What the platform has by now."""
-        return self._holding.posted
-
-    async def begin(self) -> None:
-        """Show that an answer is being written."""
-        await self._reply()
-
-    async def reading(self, headings: Sequence[str]) -> None:
-        """Pass on what is read."""
-        await (await self._reply()).reading(headings)
-
-    async def update(self, delta: str) -> None:
-        """Pass text on, and note that there is some."""
-        reply = await self._reply()
-        if not self._is_streaming:
-            self._is_streaming = True
-            await self._holding.reach("streaming")
-        await reply.update(delta)
-
-    async def withdraw(self) -> None:
-        """Pass on that nothing shown so far holds."""
-        await (await self._reply()).withdraw()
-
-    async def finish(self, response: AgentResponse) -> None:
-        """Pass the answer on, or tell what it is instead; from now on it cannot be stopped.
-
-        What could not be stored would be answered anew, and differently, in front of its
-        reader: another try comes first.
-        """
-        if (
-            text("notice-not-stored") in response.notices
-            and self._holding.job.attempts < _STORE_TRIES
-        ):
-            raise DeliveryError("the turn could not be stored")
-        self._delivery.decided()
-        await self._holding.reach("turn stored")
-        settlement = settled_with(response.outcome)
-        if settlement.audience is Audience.ASKER:
-            await self.tell(settlement, response.response_text)
-            return
-        await (await self._reply()).finish(response)
-        await self._holding.reach("answer shown")
-
-    async def fail(self, error: BotError) -> None:
-        """Tell of a failure, unless another try may help."""
-        if isinstance(error, StoreError) and self._holding.job.attempts < _STORE_TRIES:
-            raise DeliveryError("the database failed during the turn") from error
-        await self.tell(settled_by(error), error.user_message)
-
-    async def tell(self, settlement: Settlement, sentence: str, link: str | None = None) -> None:
-        """Tell the asker a sentence that settles the question, in place of what was shown.
-
-        From now on it cannot be stopped: that would be told as well.
-        """
-        self._delivery.decided()
-        if self._opening is not None:
-            with suppress(DeliveryError):  # what was posted unseen, the janitor finds
-                await (await asyncio.shield(self._opening)).leave()
-        self._holding.settlement = settlement
-        refusal = self._holding.job.arrival.refusal
-        arrival = replace(self._job.arrival, refusal=refusal)
-        job = replace(self._job, arrival=arrival, posted=self.posted)
-        await self._adapter.tell(job, self._holding, sentence, link)
-        await self._holding.reach("refusal shown")
-
-    async def close(self) -> None:
-        """Open nothing any more."""
-        if self._opening is not None and not self._opening.done():
-            self._opening.cancel()
-            await asyncio.wait({self._opening})
-
-    async def _reply(self) -> PlatformReply:
-        """Return the way to the reader, opened once; who stops waiting for it does not end it."""
-        if self._opening is None:
-            self._opening = asyncio.create_task(self._open())
-            self._opening.add_done_callback(noticed)
-        return await asyncio.shield(self._opening)
-
-    async def _open(self) -> PlatformReply:
-        await self._holding.reach("opening")
-        reply = await self._adapter.open(self._job, self._holding)
-        await self._holding.reach("opened")
-        return reply
 
 
 def _asks_the_same(complete: AgentRequest, request: AgentRequest) -> bool:

@@ -10,7 +10,13 @@ from core import i18n
 from core.budgets.pricing import Prices
 from core.budgets.store import TokenBudgets
 from core.composition import Answerable, SectionsFound, TextDelta, TextWithdrawn
-from core.errors import RequestError, ServiceError, StoreError, StoreUnwritable
+from core.errors import (
+    RequestError,
+    ServiceError,
+    StoreError,
+    StoreUnwritable,
+    UnknownSection,
+)
 from core.generation.base import Generator
 from core.grounding.support import SupportChecker
 from core.i18n import Message
@@ -107,6 +113,8 @@ class Agent:
 
         Raises:
             RequestError: before anything is stored, when the asker has to change something.
+            UnknownSection: when `section_filter` names none; where some come near, the request is
+                kept as a turn, so that it can be asked again within one of them.
             ConfigurationError: when the course cannot be answered from at all.
             StoreError: when the database cannot be read: no turn could be stored either.
         """
@@ -117,6 +125,8 @@ class Agent:
             recalled = await self._sessions.recall(request, limit)
             if recalled.answered is not None:
                 stored = recalled.answered.agent_response
+                if stored.unknown_section is not None:
+                    raise UnknownSection(stored.unknown_section, stored.nearest_sections)
                 if stored.outcome is not Outcome.ERROR:
                     yield Answerable()
                 yield stored
@@ -164,6 +174,10 @@ class Agent:
             if streamed and stored.id != response.id:
                 yield TextWithdrawn()  # somebody else was quicker, and what is stored is shown
             yield stored
+        except UnknownSection as error:
+            if error.nearest:
+                await self._remember(turn.request, self._writing.refused(turn, error))
+            raise
         finally:
             await self._writing.count(turn)
 

@@ -286,7 +286,7 @@ class Composition:
     def _nearest(self, *, within: bool) -> tuple[str, ...]:
         """Return where to look instead of an answer: sections that were not searched alone."""
         if self._retrieval.missing_section is not None:
-            return ()
+            return self._retrieval.near_sections
         searched = self._retrieval.section if within else None
         return tuple(name for name in self._retrieval.near_sections if name != searched)
 

@@ -82,7 +82,8 @@ class UnknownSection(RequestError):
 
     def __init__(self, name: str, nearest: Sequence[str]) -> None:
         self.name, self.nearest = name, tuple(nearest)
-        said = Message("error-no-section", {"name": name})
+        self.bare = said = Message("error-no-section", {"name": name})
+        """The sentence without the names, for who shows those apart."""
         if self.nearest:
             values = {"name": name, "nearest": "; ".join(self.nearest)}
             said = Message("error-no-section-but-near", values)

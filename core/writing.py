@@ -9,12 +9,18 @@ from core.budgets.reservations import Reservation
 from core.budgets.store import TokenBudgets
 from core.composition import Composition, TextDelta, TextWithdrawn
 from core.drafting import Drafting
-from core.errors import GenerationError, ServiceError, StoreError, TokenLimitReached
+from core.errors import (
+    GenerationError,
+    ServiceError,
+    StoreError,
+    TokenLimitReached,
+    UnknownSection,
+)
 from core.generation.base import GenerationTask, Generator, Passage, Search
 from core.grounding.confidence import confidence_of, outcome_of
 from core.grounding.languages import is_in_another_language
 from core.grounding.support import SupportChecker
-from core.i18n import text
+from core.i18n import current_language, in_language, text
 from core.models import (
     EXPLAIN_QUOTE,
     EXTRACTIVE,
@@ -98,6 +104,18 @@ class Writing:
             retrieval_success=turn.clock.retrieval > 0,
             generated_at=now(),
             **turn.spent(self._prices),
+            **turn.clock.times(),
+        )
+
+    def refused(self, turn: Turn, error: UnknownSection) -> AgentResponse:
+        """Return the response that keeps which sections come near the one asked for."""
+        return turn.pending.advance(
+            ResponseState.COMPLETED,
+            outcome=Outcome.ABSTAINED,
+            response_text=in_language(error.bare, current_language()),
+            unknown_section=error.name,
+            nearest_sections=error.nearest,
+            generated_at=now(),
             **turn.clock.times(),
         )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.base import PostKeeper
+from adapters.nearest_sections import Nearest
 from adapters.pacing import Pacing
 from core.errors import DeliveryError
 from core.inbox.base import Job, Posted, Twin
@@ -138,7 +139,12 @@ class PlatformAdapter:
         return reply
 
     async def tell(
-        self, job: Job, keeper: PostKeeper, sentence: str, link: str | None = None
+        self,
+        job: Job,
+        keeper: PostKeeper,
+        sentence: str,
+        link: str | None = None,
+        nearest: Nearest | None = None,
     ) -> None:
         """Reply to the message: here nothing is shown to one reader alone."""
         reply = await self.open(job, keeper)

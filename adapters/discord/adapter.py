@@ -43,6 +43,7 @@ from adapters.gone import GonePlaces
 from adapters.heard import Heard
 from adapters.intake.acceptor import Intake
 from adapters.intake.question_context import QuestionContext
+from adapters.nearest_sections import Nearest
 from adapters.payloads import Json
 from adapters.platform_clock import PlatformClock
 from core.access.tenants import Tenant
@@ -162,12 +163,17 @@ class DiscordAdapter:
         return reply
 
     async def tell(
-        self, job: Job, keeper: PostKeeper, sentence: str, link: str | None = None
+        self,
+        job: Job,
+        keeper: PostKeeper,
+        sentence: str,
+        link: str | None = None,
+        nearest: Nearest | None = None,
     ) -> None:
         """Tell the asker a sentence: alone after a command, else as a reply to the message."""
         if job.arrival.told_to_wait:
             keeper.doubt()
-        await tell(self._client, job, keeper, sentence, link)
+        await tell(self._client, job, keeper, sentence, link, nearest)
 
     async def notify(self, job: Job, sentence: str) -> None:
         """Tell the asker something while the question waits, as `tell` does."""

@@ -86,12 +86,12 @@ class Clicks:
 
     async def section_chosen(self, interaction: Interaction, request_id: UUID, number: int) -> None:
         """Ask a question that was refused again, within one of the nearest sections."""
-        private = self._is_private(interaction)
+        kept = self._is_kept_private(interaction)
         asking = self._actions.ask_within(
             request_id,
             number,
             self._clicker(interaction),
-            lambda question: heard_command(interaction, question, private=private),
+            lambda question, private: heard_command(interaction, question, private=kept or private),
         )
         await self._take_up(interaction, asking)
 
@@ -172,8 +172,12 @@ class Clicks:
 
     def _is_private(self, interaction: Interaction) -> bool:
         """Return whether the clicker alone sees what a click has answered."""
-        kept = interaction.guild_id and self._desk.keeps_private(location_of(interaction))
-        return bool(kept) or _is_ephemeral(interaction)
+        return self._is_kept_private(interaction) or _is_ephemeral(interaction)
+
+    def _is_kept_private(self, interaction: Interaction) -> bool:
+        """Return whether nothing that is clicked here is answered to all."""
+        is_guild = interaction.guild_id is not None
+        return is_guild and self._desk.keeps_private(location_of(interaction))
 
     def _clicker(self, interaction: Interaction) -> Clicker:
         location = location_of(interaction)

@@ -88,17 +88,23 @@ def growing(
     return Post(parts[0] + _GOES_ON, buttons=(Button.STOP,), request_id=request_id)
 
 
-def sentence(text: str, choice: Choice | None = None, link: str | None = None) -> Post:
+def sentence(
+    text: str,
+    choice: Choice | None = None,
+    link: str | None = None,
+    nearest: Nearest | None = None,
+) -> Post:
     """Return one of our own sentences, which may name what a reader wrote, above its menu.
 
     Args:
         link: An address of the platform's or the book's, which is shown after it.
+        nearest: Sections to ask within instead.
     """
-    room = LONGEST_MESSAGE if choice is None else _ABOVE_MENU
+    room = LONGEST_MESSAGE if choice is None and nearest is None else _ABOVE_MENU
     shown = split(as_written(text).strip() or _NOTHING, room, count=utf16_length)[0]
     if link is not None:
         shown = f"{shown} [{i18n.text('speaking-link')}](<{link}>)"
-    return Post(shown, choice=choice)
+    return Post(shown, choice=choice, nearest=nearest)
 
 
 def answer(

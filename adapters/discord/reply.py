@@ -18,6 +18,7 @@ from adapters.discord.rest import Rest
 from adapters.discord.shown import Shown
 from adapters.growing import GrowingReply, Unfinished
 from adapters.markdown.formula_images import render_png
+from adapters.nearest_sections import Nearest
 from adapters.resending import send_until_taken
 from core.inbox.base import Job, Kind, Posted
 from core.models import AgentResponse
@@ -99,6 +100,7 @@ async def tell(
     keeper: PostKeeper,
     sentence: str,
     link: str | None = None,
+    nearest: Nearest | None = None,
 ) -> None:
     """Tell the asker a sentence, as `ChatAdapter.tell` does.
 
@@ -108,7 +110,7 @@ async def tell(
     before that was known: a slow database, or another process that was sent it as well.
     """
     address, rest = Address.of(job), Rest(client, keeper.check)
-    post = outbound.sentence(sentence, choice_of(job.arrival), link)
+    post = outbound.sentence(sentence, choice_of(job.arrival), link, nearest)
     if not address.of_interaction:
         await _show(Shown(rest, job, keeper), post)
         return

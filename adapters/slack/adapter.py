@@ -9,6 +9,7 @@ from adapters.base import PlatformReply, PostKeeper
 from adapters.in_time import Unhurried
 from adapters.intake.acceptor import Intake
 from adapters.intake.question_context import QuestionContext
+from adapters.nearest_sections import Nearest
 from adapters.slack import reactions
 from adapters.slack.address import Address
 from adapters.slack.agent_sessions import Sessions
@@ -145,10 +146,15 @@ class SlackAdapter:
         return await SlackReply.open(self._workspaces, job, keeper, session, asker=asker)
 
     async def tell(
-        self, job: Job, keeper: PostKeeper, sentence: str, link: str | None = None
+        self,
+        job: Job,
+        keeper: PostKeeper,
+        sentence: str,
+        link: str | None = None,
+        nearest: Nearest | None = None,
     ) -> None:
         """Tell the asker a sentence, alone but where Slack shows nothing to one reader."""
-        await tell(self._workspaces, job, keeper, sentence, link)
+        await tell(self._workspaces, job, keeper, sentence, link, nearest)
 
     async def notify(self, job: Job, sentence: str) -> None:
         """Tell the asker something while the question waits, as `tell` does."""

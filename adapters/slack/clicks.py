@@ -201,10 +201,10 @@ class Clicks:
 
     async def _section_chosen(self, press: _Press, *, number: int) -> str | None:
         """Ask a question that was refused again, within one of the nearest sections."""
-        private, clicker = self._is_private(press), self._clicker(press.spot)
+        kept, clicker = self._is_kept_private(press), self._clicker(press.spot)
 
-        def heard(question: str) -> Heard:
-            asked = heard_press(press.spot, press.body, question, private=private)
+        def heard(question: str, private: bool) -> Heard:
+            asked = heard_press(press.spot, press.body, question, private=kept or private)
             return self._people.introduced(asked)
 
         asked = await self._actions.ask_within(press.request_id, number, clicker, heard)
@@ -284,9 +284,11 @@ class Clicks:
 
     def _is_private(self, press: _Press) -> bool:
         """Return whether the clicker alone sees what a click has answered."""
-        spot = press.spot
-        kept = not spot.direct and self._desk.keeps_private(spot.location)
-        return kept or _is_ephemeral(press.body)
+        return self._is_kept_private(press) or _is_ephemeral(press.body)
+
+    def _is_kept_private(self, press: _Press) -> bool:
+        """Return whether nothing that is pressed here is answered to all."""
+        return not press.spot.direct and self._desk.keeps_private(press.spot.location)
 
     def _clicker(self, spot: Spot) -> Clicker:
         return Clicker(spot.location, self._desk.pseudonym(PLATFORM, spot.team, spot.user))

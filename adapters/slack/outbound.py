@@ -127,16 +127,23 @@ def question(asked: str, asker: str | None = None) -> Post:
     return Post(shown, notes=text("slack-asked-by", name=words(one_line(asker))))
 
 
-def sentence(told: str, choice: Choice | None = None, link: str | None = None) -> Post:
+def sentence(
+    told: str,
+    choice: Choice | None = None,
+    link: str | None = None,
+    nearest: Nearest | None = None,
+) -> Post:
     """Return one of our own sentences, which may name what a reader wrote, above its menu.
 
     Args:
         link: An address of the platform's or the book's, which is shown after it.
+        nearest: Sections to ask within instead.
     """
     told = as_written(told).strip() or _NOTHING
     if link is not None:
         told = f"{told} [{text('speaking-link')}]({link})"
-    return Post(split(told, LONGEST_MARKDOWN, count=escaped_length)[0], choice=choice)
+    shown = split(told, LONGEST_MARKDOWN, count=escaped_length)[0]
+    return Post(shown, choice=choice, nearest=nearest)
 
 
 def answer(

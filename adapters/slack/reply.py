@@ -7,6 +7,7 @@ from typing import Self
 from adapters.access.choice import choice_of
 from adapters.base import PostKeeper
 from adapters.growing import GrowingReply, Unfinished
+from adapters.nearest_sections import Nearest
 from adapters.slack import outbound, removing, whispered
 from adapters.slack.address import Address
 from adapters.slack.agent_sessions import Session
@@ -107,6 +108,7 @@ async def tell(
     keeper: PostKeeper,
     sentence: str,
     link: str | None = None,
+    nearest: Nearest | None = None,
 ) -> None:
     """Tell the asker a sentence, as `ChatAdapter.tell` does.
 
@@ -114,7 +116,7 @@ async def tell(
     """
     address = Address.of(job)
     rest = await Rest.of(workspaces, (address.team, address.enterprise), keeper.check)
-    post = outbound.sentence(sentence, choice_of(job.arrival), link)
+    post = outbound.sentence(sentence, choice_of(job.arrival), link, nearest)
     if address.is_private and address.question is not None:
         messages = Shown(rest, job, keeper)
         try:

@@ -126,6 +126,8 @@ class AgentResponse(Model):
     notices: tuple[NonBlank, ...] = ()
     nearest_sections: tuple[NonBlank, ...] = ()
     """Headings of where to look instead, best first; only an abstention has them."""
+    unknown_section: NonBlank | None = None
+    """The `section_filter` that no section goes by: the request was refused, not answered."""
     quote_location: QuoteLocation | None = None
     response_time_ms: Milliseconds = 0.0
     retrieval_time_ms: Milliseconds = 0.0

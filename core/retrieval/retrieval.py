@@ -51,7 +51,8 @@ class Retrieval:
     nearest_sections: tuple[str, ...] = ()
     """Headings of the best chunks, for saying what is read."""
     near_sections: tuple[str, ...] = ()
-    """Those of them that have to do with the question, for saying where to look instead."""
+    """Those of them that have to do with the question, or have a number near the missing one,
+    for saying where to look instead."""
     by_words: bool = False
     """Whether only words were compared, since the embedding model did not answer."""
     statistics: TermStatistics = field(default_factory=lambda: TermStatistics.count(()))
@@ -105,9 +106,17 @@ def passage_alone(course_id: str, passage: str) -> Retrieval:
 
 
 def from_section(
-    name: str, paragraph: str | None, text: Sequence[Excerpt], took_ms: float
+    name: str,
+    paragraph: str | None,
+    text: Sequence[Excerpt],
+    took_ms: float,
+    near: Sequence[str] = (),
 ) -> Retrieval:
-    """Return a section that was asked for by name, in reading order, or that it is missing."""
+    """Return a section that was asked for by name, in reading order, or that it is missing.
+
+    Args:
+        near: Headings of where to look when it is missing.
+    """
     missing = name
     if paragraph is not None:
         missing = i18n.text("answer-paragraph", paragraph=paragraph, name=name)
@@ -127,6 +136,7 @@ def from_section(
         missing_section=None if text else missing,
         documents=tuple(dict.fromkeys(e.chunk.source_file for e in text)),
         nearest_sections=(name,) if text else (),
+        near_sections=() if text else tuple(near),
     )
 
 

@@ -144,7 +144,7 @@ class Retriever:
             )
         took_ms = (time.perf_counter() - started) * 1_000
         return replace(
-            from_section(named.name, named.paragraph, text, took_ms),
+            from_section(named.name, named.paragraph, text, took_ms, named.near),
             context=RetrievalContext(
                 collection_name=shelf.names,
                 top_k=asked.top_k,

@@ -9,6 +9,7 @@ from core.catalogue import Catalogue, Edition, SectionRecord
 from core.index.base import VectorIndex
 from core.models import Chunk
 from core.retrieval.evidence import BUDGET, Excerpt
+from core.retrieval.near_sections import MOST, near_number
 from core.retrieval.reading import EditionReader
 from core.retrieval.references import SectionReference
 from core.retrieval.retrieval import retrieved, whole
@@ -35,6 +36,14 @@ class NamedSection:
     name: str
     """The heading, or how the question calls what is missing."""
     paragraph: str | None = None
+
+    @property
+    def near(self) -> tuple[str, ...]:
+        """Headings of where to look when the section, or the paragraph of it, is missing."""
+        return self.neighbours or tuple(dict.fromkeys(s.title for s in self.sections))[:MOST]
+
+    neighbours: tuple[str, ...] = ()
+    """Headings of the sections whose numbers come near a missing one, nearest first."""
 
 
 class SectionReader:
@@ -110,7 +119,7 @@ def named_section(
             return NamedSection(tuple(found), found[0].title, reference.paragraph)
         number = reference.number
         if number and not searched and counts_sections_like(number, sections):
-            return NamedSection((), reference.name)
+            return NamedSection((), reference.name, neighbours=near_number(number, sections))
     return None
 
 

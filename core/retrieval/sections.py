@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from core.catalogue import SectionRecord
 from core.errors import UnknownSection
+from core.retrieval.near_sections import near_sections
 from core.retrieval.references import SectionReference
 from core.retrieval.section_numbers import (
     SectionNumber,
@@ -16,7 +17,6 @@ from core.retrieval.section_numbers import (
 )
 
 _CLOSE_ENOUGH = 86.0
-_NEAREST = 3
 _MARKS = re.compile(r"[\W_]+")
 _NUMBERED_FILE = re.compile(
     r"^(?:chapter|chap|ch|section|sec|part|unit|module|lesson|lecture|week)?[-_ ]?"
@@ -33,12 +33,12 @@ def resolve_section(name: str, sections: Sequence[SectionRecord]) -> tuple[str, 
     then as the whole words of a heading, then by spelling, which a number does not allow.
 
     Raises:
-        UnknownSection: naming the nearest headings.
+        UnknownSection: naming the headings that come near, if any do.
     """
     read = read_number(name)
     found = [s for s in sections if _by_url(name, s)] or [s for s in sections if _by_name(name, s)]
     found = found or (_by_number(read[0], sections) if read else [])
-    if read is None or read[0].kind is None:
+    if read is None or (read[0].kind is None and "." not in read[0].number):
         found = found or [section for section in sections if _by_words(name, section)]
     if found:
         return tuple(dict.fromkeys(section.section_id for section in found))
@@ -46,8 +46,7 @@ def resolve_section(name: str, sections: Sequence[SectionRecord]) -> tuple[str, 
     best = ranked[0][0] if ranked else 0.0
     if best >= _CLOSE_ENOUGH and read is None:
         return tuple(dict.fromkeys(s.section_id for score, s in ranked if score == best))
-    nearest = dict.fromkeys(section.title for _, section in ranked)
-    raise UnknownSection(name, list(nearest)[:_NEAREST])
+    raise UnknownSection(name, near_sections(name, ranked, sections))
 
 
 def find_sections(

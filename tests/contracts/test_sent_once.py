@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.base import PostKeeper
+from adapters.nearest_sections import Nearest
 from core.agent import AgentEvent, Placed, as_asked
 from core.database import reading
 from core.errors import DeliveryError, EmptyQuestion, Unclear
@@ -30,7 +31,12 @@ class Whispering(PlatformAdapter):
         self._failures = [*failures]
 
     async def tell(
-        self, job: Job, keeper: PostKeeper, sentence: str, link: str | None = None
+        self,
+        job: Job,
+        keeper: PostKeeper,
+        sentence: str,
+        link: str | None = None,
+        nearest: Nearest | None = None,
     ) -> None:
         async def whisper() -> None:
             self.tries += 1
@@ -61,7 +67,12 @@ class Hesitating(PlatformAdapter):
         self.may_go_on = asyncio.Event()
 
     async def tell(
-        self, job: Job, keeper: PostKeeper, sentence: str, link: str | None = None
+        self,
+        job: Job,
+        keeper: PostKeeper,
+        sentence: str,
+        link: str | None = None,
+        nearest: Nearest | None = None,
     ) -> None:
         self.told.append(sentence)
         self.has_told.set()

@@ -54,11 +54,17 @@ def two_courses(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _template(models, tmp_path_factory, "arden", "vault")
 
 
+@pytest.fixture(scope="session")
+def numbered_course(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder to copy: the handbook and the course `rooms`, whose sections have numbers."""
+    return _template(models, tmp_path_factory, "rooms")
+
+
 def _template(models: Path, factory: pytest.TempPathFactory, *courses: str) -> Path:
     """Make a data folder once, for all workers of the run."""
     own = factory.getbasetemp()
     run = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    folder = run / f"template-{len(courses)}"
+    folder = run / "-".join(("template", *courses))
     with FileLock(run / f"{folder.name}.lock"):
         if not (folder / "made").exists():
             make_template(folder, models, *courses)

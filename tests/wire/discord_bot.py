@@ -39,15 +39,31 @@ sources = ["arden"]
 [courses.vault]
 title = "The vault"
 sources = ["vault"]
+
+[courses.rooms]
+title = "The rooms"
+sources = ["rooms"]
 """
 _VAULT = f"# The vault\n\nThe vault of the Bellhaven bank opens with the words {FOREIGN_FACT}.\n"
+_ROOMS = """\
+# Nine rooms
+
+## 9.7 The silver room
+
+The silver room of the palace holds forty spoons, which are counted every Sunday.
+
+## 9.8 The map room
+
+The map room of the palace holds a globe of walnut wood, which turns once a day.
+"""
 
 
 def make_template(folder: Path, models: Path, *courses: str) -> Path:
-    """Return a data folder with the handbook and these courses: `arden`, `vault`."""
+    """Return a data folder with the handbook and these courses: `arden`, `vault`, `rooms`."""
     place = shell(folder, models)
     write_files(folder / "arden", LIGHTHOUSE)
     write_files(folder / "vault", {"vault.md": _VAULT})
+    write_files(folder / "rooms", {"rooms.md": _ROOMS})
     (folder / "glossator.toml").write_text(_COURSES, encoding="utf-8")
     for course in courses:
         done = place.here("ingest", "--course", course)

@@ -73,7 +73,7 @@ def ending(done: Finished, *words: str) -> int:
         (["ask", "why? " * 250], ["1,249", "999"]),
         (["search", "ab"], ["too short"]),
         (["ask", COVERED, "--section", "The lampp post"], ["no section called", "The lamp"]),
-        (["search", COVERED, "--section", "Colour theory"], ["no section called", "nearest"]),
+        (["search", COVERED, "--section", "Colour theory"], ["no section called “Colour theory”."]),
         (["sessions", "show", NOWHERE], [NOWHERE]),
         (["sessions", "show", "42"], [A_SESSION, "sessions list"]),
         (["sessions", "forget", NOWHERE], [NOWHERE]),

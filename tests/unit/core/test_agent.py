@@ -671,7 +671,21 @@ async def test_the_session_of_another_course_is_refused(house: House) -> None:
 
 async def test_an_unknown_section_is_refused_with_the_nearest_names(house: House) -> None:
     asked = asking(section_filter="The lampp post", query_type=QueryType.SECTION_SPECIFIC)
-    assert "The lamp" in await refused(house, asked, UnknownSection)
+    for _ in range(2):  # delivered again, it is refused in the same words
+        with pytest.raises(UnknownSection) as refusal:
+            await house.agent().answer(asked)
+        assert refusal.value.nearest == ("The lamp",)
+        assert "The lamp" in refusal.value.user_message
+    turn = await house.sessions.turn_of(asked.request_id)
+    assert turn is not None
+    kept = turn.agent_response
+    assert (turn.outcome, kept.nearest_sections) == (Outcome.ABSTAINED, ("The lamp",))
+    assert kept.unknown_section == "The lampp post"
+
+
+async def test_an_unknown_section_that_none_comes_near_is_not_kept(house: House) -> None:
+    asked = asking(section_filter="Quinine", query_type=QueryType.SECTION_SPECIFIC)
+    assert "nearest" not in await refused(house, asked, UnknownSection)
 
 
 async def test_a_course_without_text_is_a_matter_for_the_operator(house: House) -> None:

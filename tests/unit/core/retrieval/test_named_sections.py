@@ -202,6 +202,50 @@ def test_a_number_fits_wholly_and_the_kind_asked_for_counts(
     assert resolve_section(name, book) == found
 
 
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("9.9", ("9.8 Heaps", "9.7 Trees", "9 Data")),
+        ("Chapter 9.9", ("9.8 Heaps", "9.7 Trees", "9 Data")),
+        ("9.8.2", ("9.8 Heaps", "9 Data")),
+        ("chapter 10", ("9 Data", "11 Graphs")),
+        ("99", ()),
+        ("section 99", ()),
+        ("§ 20b", ()),
+        ("Heeps and piles", ()),
+        ("Triess", ("9.7 Trees",)),
+        ("Keeping bees", ()),
+    ],
+)
+def test_what_comes_near_a_missing_section_is_named_and_nothing_else(
+    name: str, near: tuple[str, ...]
+) -> None:
+    book = sections("9 Data", "9.7 Trees", "9.8 Heaps", "11 Graphs", "11.1 Edges")
+    with pytest.raises(UnknownSection) as refusal:
+        resolve_section(name, book)
+    assert refusal.value.nearest == near
+
+
+def test_the_neighbours_of_a_paragraph_sign_are_paragraph_signs() -> None:
+    book = sections("Chapter 3", "§ 2 Ports", "§ 3 Piers", "§ 12 Fines", "Chapter 4")
+    with pytest.raises(UnknownSection) as refusal:
+        resolve_section("§ 4", book)
+    assert refusal.value.nearest == ("§ 3 Piers",)
+
+
+async def test_a_missing_number_names_its_neighbours_and_a_paragraph_its_section(
+    library: Library,
+) -> None:
+    for question, near in (
+        ("What does § 13 say?", ("§ 12 Offences", "§ 12a Minor cases")),
+        ("What does § 12 (9) say?", ("§ 12 Offences",)),
+        ("What does § 99 say?", ()),
+    ):
+        found = await read(library, question)
+        assert found is not None
+        assert (found.missing_section is not None, found.near_sections) == (True, near)
+
+
 @pytest.mark.parametrize("name", ["§ 2", "chapter 16", "article 1", "§ 12b"])
 def test_a_number_is_not_forgiven(name: str) -> None:
     book = sections("Chapter 15", "§ 1 Scope", "§ 12 Offences", "Part 2 General")
