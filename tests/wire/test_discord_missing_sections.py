@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -35,7 +36,7 @@ async def pressed(trial: Trial, user: User, message: Message, label: str) -> Mes
     return await trial.result_of(click)
 
 
-async def refused(trial: Trial, user: User, section: str, **more: bool) -> Message:
+async def refused(trial: Trial, user: User, section: str, **more: Any) -> Message:
     """Ask within a section that there is not, and return what the asker alone is shown."""
     channel = trial.channel()
     asked = await trial.world.slash(
