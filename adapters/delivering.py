@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 
 from adapters.base import ChatAdapter
-from adapters.intake.crowd import answered_twin
+from adapters.intake.crowd import answered_twin, unlink_all
 from adapters.intake.marking import OFFERED, meta_of
 from adapters.intake.meta_answers import PointedBack, about_last
 from adapters.keeping import Holding, noticed
@@ -54,8 +54,6 @@ class Delivery:
         self._checked = checked
         self._answering: asyncio.Task[None] | None = None
         self._is_stopped = holding.job.stopped
-        self.linked_to: str | None = None
-        """The key of the question to whose answer the asker was shown a link instead."""
 
     @property
     def key(self) -> str:
@@ -84,6 +82,9 @@ class Delivery:
         if job.arrival.kind.is_reaction:
             await self._react()
             return
+        if job.arrival.kind in (Kind.REDO, Kind.FORGET):
+            await holding.persist(partial(unlink_all, self._inbox, job.arrival))
+            await holding.reach("unlinked")
         if job.arrival.kind is Kind.FORGET:
             holding.settlement = Settlement.REMOVED
             await self._adapter.retract(job)
@@ -182,7 +183,7 @@ class Delivery:
         if twin is not None and _asks_the_same(complete, request):
             back = await self._of_twin(twin)
             if back is not None:
-                self.linked_to = twin.key if back.link is not None else None
+                self._holding.linked_to = twin.key if back.link is not None else None
                 await outgoing.tell(Settlement.POINTED_BACK, back.sentence, back.link)
                 return
 

@@ -19,7 +19,6 @@ from adapters.intake.arrivals import (
     replying_as_before,
 )
 from adapters.intake.attention import Attention
-from adapters.intake.crowd import unlinked
 from adapters.intake.deciding import ASKED, Decision
 from adapters.intake.intents import Band
 from adapters.platform_clock import PlatformClock
@@ -168,9 +167,7 @@ class FrontDesk:
             lane=known.lane,
             address={**known.address, "choices": choices},
         )
-        received = Received(arrival, await self._inbox.accept(arrival))
-        await self._unlink(original, heard.position)
-        return received
+        return Received(arrival, await self._inbox.accept(arrival))
 
     async def deleted(self, unheard: Unheard, position: int) -> Received | None:
         """Have a deleted message forgotten, also when its event is yet to come.
@@ -203,14 +200,7 @@ class FrontDesk:
             settles=Settlement.REMOVED,
             token=None,
         )
-        received = Received(arrival, await self._inbox.accept(arrival))
-        await self._unlink(original, position)
-        return received
-
-    async def _unlink(self, original: str, position: int) -> None:
-        """Have those told who were shown an answer in place of their own that is no more."""
-        for linked in await self._inbox.linked_to(original):
-            await self._inbox.accept(unlinked(linked, position))
+        return Received(arrival, await self._inbox.accept(arrival))
 
     async def share(
         self,

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from adapters.base import ChatAdapter, ready
+from adapters.intake.crowd import unlink_if_gone
 from adapters.keeping import Reached, nothing
 from adapters.pulse import Pulse
 from core.errors import DeliveryError, StoreError
 from core.inbox.base import Job, Kind
+from core.inbox.crowds import DOUBTFUL, LINKED_TO
 from core.inbox.store import Inbox
 from core.metering import HEALED, NO_METER, Meter
 from core.models import now
@@ -88,6 +90,7 @@ class Janitor:
         await self._reach("healing")
         again_in = await self._tidy(job)
         await self._reach("tidied")
+        await unlink_if_gone(self._inbox, job.arrival)
         await self._inbox.healed(job, again_in)
         await self._reach("healed")
         self._meter.count(HEALED, job.arrival.platform)
@@ -97,6 +100,8 @@ class Janitor:
         """Remove what is too much, and return when to look again; None: never."""
         if not job.arrival.address:
             return None  # its user is forgotten, and all was removed
+        if job.arrival.address.get(LINKED_TO) and not job.arrival.address.get(DOUBTFUL):
+            return None  # nothing is too much: only its link is looked at
         try:
             async with asyncio.timeout(self._lease * _LOOKING):
                 adapter = self._adapters[job.arrival.platform]

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from adapters.resending import send_until_taken
@@ -84,6 +85,8 @@ class Holding:
         self.doubtful = False
         self.settlement = Settlement.ANSWERED
         """What the job is settled as when it ends."""
+        self.linked_to: str | None = None
+        """The key of the question to whose answer the asker is shown a link instead."""
         self.is_settled = False
         """Whether the inbox is done with it: nobody else will take it over."""
         self.was_refused = False
@@ -118,8 +121,9 @@ class Holding:
         if self.is_settled:
             return
         await self.reach("ending")
-        doubtful = self.doubtful
-        await self.persist(lambda: self._inbox.finish(self.job, self.settlement, doubtful=doubtful))
+        looked_for = {"doubtful": self.doubtful, "linked_to": self.linked_to}
+        finish = partial(self._inbox.finish, self.job, self.settlement)
+        await self.persist(lambda: finish(**looked_for))
         self.is_settled = True
         await self.reach("settled")
 

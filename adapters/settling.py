@@ -4,12 +4,11 @@ import logging
 from datetime import timedelta
 from functools import partial
 
-from adapters.intake.crowd import unlink_if_gone
 from adapters.keeping import DONE, Holding
 from adapters.resending import backoff
 from core.budgets.store import TokenBudgets
 from core.errors import DeliveryError, StoreError
-from core.inbox.base import Arrival, Job
+from core.inbox.base import Job
 from core.inbox.store import Inbox
 from core.models import now
 from core.sessions.store import SessionStore
@@ -31,14 +30,6 @@ async def finish(holding: Holding) -> None:
         "%s (%s) %s %.2f s after it came, fence %d",
         *(job.arrival.key, job.arrival.kind, holding.settlement, seconds, job.fence),
     )
-
-
-async def unlink(inbox: Inbox, linked: Arrival, first: str) -> None:
-    """Have an asker told whose link leads nowhere, if the answer went while it was shown."""
-    try:
-        await unlink_if_gone(inbox, linked, first)
-    except StoreError as error:
-        logger.warning("whether %s links to an answer is not known: %s", linked.key, error)
 
 
 async def retry_later(inbox: Inbox, holding: Holding, error: DeliveryError) -> None:

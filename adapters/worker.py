@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 STEPS = (
     "claimed",
     "turns forgotten",
+    "unlinked",
     "opening",
     "posted",
     "posts kept",
@@ -289,8 +290,6 @@ class Worker:
             await settling.retry_later(self._inbox, holding, unforeseen)
         else:
             await settling.finish(holding)
-            if delivery.linked_to is not None:
-                await settling.unlink(self._inbox, job.arrival, delivery.linked_to)
         finally:
             self._deliveries.discard(delivery)
         await self._adapters[arrival.platform].ended(holding.job)

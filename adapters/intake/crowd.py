@@ -7,6 +7,7 @@ from adapters.intake.marking import LANGUAGE
 from core.i18n import Message, language_of
 from core.inbox.audience import Settlement
 from core.inbox.base import Arrival, Job, Kind, Twin
+from core.inbox.crowds import LINKED_TO, without_link
 from core.inbox.store import Inbox
 from core.models import now
 
@@ -44,17 +45,33 @@ async def answered_twin(inbox: Inbox, job: Job, moment: datetime | None = None) 
     return twin if twin.answered and twin.messages else None
 
 
-async def unlink_if_gone(inbox: Inbox, linked: Arrival, first: str) -> None:
-    """Tell an asker whose link was shown while the answer it leads to was taken away.
+async def unlink_all(inbox: Inbox, change: Arrival) -> None:
+    """Have those told who were shown a link to an answer that an edit or a deletion takes away.
+
+    Who is shown one later is told by `unlink_if_gone`.
 
     Args:
-        linked: Their question, which has ended.
-        first: The key of the question whose answer they were shown.
+        change: The edit or the deletion, which stands in the inbox.
 
     Raises:
         StoreError: when the database fails.
     """
-    position = await inbox.change_of(first)
+    assert change.about is not None, "a change is about a question"
+    for linked in await inbox.linked_to(change.about):
+        await inbox.accept(unlinked(linked, change.position))
+
+
+async def unlink_if_gone(inbox: Inbox, linked: Arrival) -> None:
+    """Have an asker told whose link was shown while the answer it leads to was taken away.
+
+    Args:
+        linked: Their question, which has ended; any other does nothing.
+
+    Raises:
+        StoreError: when the database fails.
+    """
+    first = linked.address.get(LINKED_TO)
+    position = await inbox.change_of(first) if first else None
     if position is not None:
         await inbox.accept(unlinked(linked, position))
 
@@ -69,6 +86,7 @@ def unlinked(linked: Arrival, position: int) -> Arrival:
     return replace(
         linked,
         key=f"{linked.key}:unlinked",
+        address=without_link(linked.address),
         kind=Kind.REDO,
         about=linked.key,
         position=position,

@@ -1,5 +1,6 @@
 """Identical questions that are asked at once in one channel, and the first one of them."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,10 @@ from core.inbox.rows import FORGOTTEN_USER, InboxRow, PostRow
 
 AT_ONCE = timedelta(minutes=1)
 """How long after a question the same one counts as asked at once."""
+LINKED_TO = "linked_to"
+"""In the address of an event that ended with a link: the key of the question it leads to."""
+DOUBTFUL = "doubtful"
+"""In the same address: that a post may have been applied unseen."""
 
 
 def first_of(job: Job) -> Select[Any]:
@@ -50,24 +55,21 @@ def first_of(job: Job) -> Select[Any]:
 
 
 def linked_to(key: str, asked_at: datetime) -> Select[InboxRow]:
-    """Return the query for the events whose askers were shown the answer of this one instead."""
-    row, first = InboxRow, aliased(InboxRow)
-    return (
-        select(row)
-        .join(first, first.gist == row.gist)
-        .where(
-            first.key == key,
-            row.key != first.key,
-            row.platform == first.platform,
-            row.workspace == first.workspace,
-            row.channel == first.channel,
-            row.kind == Kind.ASK.value,
-            row.settlement == Settlement.POINTED_BACK.value,
-            row.user_id != FORGOTTEN_USER,
-            row.accepted_at.between(asked_at, asked_at + AT_ONCE),
-        )
-        .order_by(row.accepted_at, row.key)
-    )
+    """Return the query for the events whose askers were shown a link to this one's answer."""
+    row = InboxRow
+    is_linked = row.address[LINKED_TO].as_string() == key
+    in_time = row.accepted_at.between(asked_at, asked_at + AT_ONCE)
+    return select(row).where(in_time, is_linked).order_by(row.accepted_at, row.key)
+
+
+def with_link(address: Mapping[str, Any], key: str, *, doubtful: bool) -> dict[str, Any]:
+    """Return the address of an event whose asker is shown a link to another one's answer."""
+    return {**address, LINKED_TO: key, **({DOUBTFUL: True} if doubtful else {})}
+
+
+def without_link(address: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the address of an event as it was before its asker was shown a link."""
+    return {name: value for name, value in address.items() if name not in (LINKED_TO, DOUBTFUL)}
 
 
 def posts_of(key: str) -> Select[str]:

@@ -54,10 +54,7 @@ class InboxQueries:
             return crowds.twin_from(row, tuple(posts))
 
     async def linked_to(self, key: str) -> list[Arrival]:
-        """Return the events that ended with a link to this one's answer, as they arrived.
-
-        An event links to the first of the minute before it, so a later one has another.
-        """
+        """Return the events that ended with a link to this one's answer, as they arrived."""
         async with reading(self._engine) as db:
             asked_at = await db.scalar(select(InboxRow.accepted_at).where(InboxRow.key == key))
             if asked_at is None:

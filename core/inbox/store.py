@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.database import reading, write
-from core.inbox import claiming, forgetting, holding, offers, waiting
+from core.inbox import claiming, crowds, forgetting, holding, offers, waiting
 from core.inbox.accepting import Accepting
 from core.inbox.audience import Settlement
 from core.inbox.base import (
@@ -178,6 +178,7 @@ class Inbox(InboxQueries):
         settlement: Settlement = Settlement.ANSWERED,
         *,
         doubtful: bool = False,
+        linked_to: str | None = None,
         moment: datetime | None = None,
     ) -> None:
         """End a settled event; what was asked lives on in the turn alone.
@@ -185,8 +186,10 @@ class Inbox(InboxQueries):
         Args:
             settlement: What became of it.
             doubtful: A post may have been applied unseen: the janitor is to look for it.
+            linked_to: The key of the question to whose answer the asker is shown a link: the
+                janitor is to look whether it stands.
         """
-        await self._end(job, State.DONE, settlement, doubtful, moment or now())
+        await self._end(job, State.DONE, settlement, doubtful, moment or now(), linked_to)
 
     async def give_up(self, job: Job, moment: datetime | None = None) -> None:
         """End an event that cannot be answered on its platform."""
@@ -310,15 +313,20 @@ class Inbox(InboxQueries):
         settlement: Settlement | None,
         doubtful: bool,
         moment: datetime,
+        linked_to: str | None = None,
     ) -> None:
         """End a job; one that changed hands has always to be looked at again."""
-        look = doubtful or job.taken_over
+        doubtful = doubtful or job.taken_over
+        look = doubtful or linked_to is not None
         ended = {
             **CLOSED,
             "state": state.value,
             "settlement": settlement.value if settlement is not None else None,
             "heal_at": moment + self._healed_after if look else None,
         }
+        if linked_to is not None:
+            address = job.arrival.address
+            ended["address"] = crowds.with_link(address, linked_to, doubtful=doubtful)
         if job.arrival.pending is not None and state is State.DONE:
             del ended["request"]  # it waits until its course is chosen
         if settlement is Settlement.OFFERED:

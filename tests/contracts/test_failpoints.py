@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import psutil
@@ -15,6 +16,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters import janitor, worker
 from core.database import reading
+from core.i18n import text
+from core.inbox.audience import Settlement
 from core.inbox.base import Arrival, Kind
 from core.inbox.rows import InboxRow
 from core.inbox.store import Inbox
@@ -85,11 +88,60 @@ async def interrupted(step: str, url: str, engine: AsyncEngine, platform: Platfo
     return died
 
 
+@pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("step", ["claimed", "unlinked", "retracted"])
+async def test_a_bot_killed_while_it_deletes_tells_who_was_linked(
+    step: str, database_url: str, engine: AsyncEngine
+) -> None:
+    platform, inbox = Platform(), inbox_of(engine)
+    async with served(platform) as port:
+        async with bot(database_url, port):
+            await accept(inbox, of_crowd(1), of_crowd(2))
+            await until_quiet(engine)
+        assert "https://chat.example/" in platform.visible("q2")[0]
+        async with bot(database_url, port, step, int(signal.SIGKILL)) as killed:
+            await accept(inbox, forget(1))
+            assert await dead_or_quiet(engine, killed)
+        async with bot(database_url, port):
+            await until_quiet(engine)
+    assert (platform.visible("q1"), platform.visible("q2")) == ([], [GONE])
+
+
+@pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("step", ["healing", "tidied", "healed"])
+async def test_a_bot_killed_before_it_looks_again_tells_who_was_linked_meanwhile(
+    step: str, database_url: str, engine: AsyncEngine
+) -> None:
+    platform, inbox = Platform(), inbox_of(engine)
+    async with served(platform) as port:
+        async with bot(database_url, port):
+            await accept(inbox, of_crowd(1))
+            await until_quiet(engine)
+        await accept(inbox, of_crowd(2), forget(1))
+        lease = timedelta(minutes=1)
+        jobs = [await inbox.claim(lease, ["test"]) for _ in range(2)]
+        held = {job.arrival.key: job for job in jobs if job is not None}
+        await inbox.finish(held.pop("test:2"), Settlement.POINTED_BACK, linked_to="test:1")
+        (deletion,) = held.values()
+        await inbox.release(deletion)
+        async with bot(database_url, port, step, int(signal.SIGKILL)) as killed:
+            assert await dead_or_quiet(engine, killed)
+        async with bot(database_url, port):
+            await until_quiet(engine)
+    assert (platform.visible("q1"), platform.visible("q2")) == ([], [GONE])
+
+
+def of_crowd(number: int) -> Arrival:
+    """Return a question that several people ask in the same words."""
+    return event(number, text="What is this?", gist="same", user_id=f"reader-{number}")
+
+
 async def accept(inbox: Inbox, *arrivals: Arrival) -> None:
     for arrival in arrivals:
         await inbox.accept(arrival)
 
 
+GONE = text("speaking-crowd-gone")
 REFUSED = event(4, user_id="reader-4", request=None, refusal="No course is set here.")
 THANKS = event(5, user_id="reader-5", request=None, kind=Kind.THANK)
 SHOWN = {

@@ -194,8 +194,8 @@ async def test_those_who_were_shown_another_answer_are_known(engine: AsyncEngine
     inbox: Inbox = inbox_of(engine)
     first, second, third = await of_a_crowd(inbox, 0, 10, 20)
     await inbox.finish(first)
-    await inbox.finish(second, Settlement.POINTED_BACK)
-    await inbox.finish(third)
+    await inbox.finish(second, Settlement.POINTED_BACK, linked_to="test:1")
+    await inbox.finish(third, Settlement.POINTED_BACK)
     assert [one.key for one in await inbox.linked_to("test:1")] == ["test:2"]
     assert await inbox.linked_to("test:2") == []
     assert await inbox.linked_to("nothing") == []

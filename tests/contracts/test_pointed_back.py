@@ -54,15 +54,42 @@ async def test_who_is_linked_to_an_answer_that_goes_meanwhile_is_told(
         await tell(job, *said)
         if job.arrival.key == "test:2":
             await house.accept(forget(1))
+            await until(lambda: not house.answer(1))
 
     monkeypatch.setattr(house.adapter, "tell", tell_while_the_first_is_deleted)
     await house.accept(same(1))
     await house.done()
     await house.accept(same(2))
+    await house.done()
+    assert "https://chat.example/" in house.answer(2)[0]
+    await house.janitor.heal_one()
+    house.worker.wake()
     gone = [text("speaking-crowd-gone")]
     await until(lambda: house.answer(2) == gone)
     await house.done()
     assert (house.answer(1), house.answer(2)) == ([], gone)
+
+
+async def test_who_read_that_the_book_does_not_say_it_is_told_of_no_deletion(house: House) -> None:
+    asked = event(1, text="What does this mean?").request
+    assert asked is not None
+    nothing = {"grounding_chunks": (), "citations": (), "sources": (), "response_text": "No."}
+    answer = response(
+        query_id=asked.request_id,
+        query_text=asked.query_text,
+        conversation_id=asked.session_id,
+        **{**nothing, "outcome": Outcome.ABSTAINED},
+    )
+    await house.sessions.remember(asked, answer)
+    await house.accept(same(1))
+    await house.done()
+    await house.accept(same(2))
+    await house.done()
+    assert house.answer(2) == ["No."]
+    await house.accept(forget(1))
+    await house.done()
+    assert not await house.janitor.heal_one()
+    assert (house.answer(1), house.answer(2)) == ([], ["No."])
 
 
 def test_what_tells_of_a_link_that_leads_nowhere_asks_nothing() -> None:
