@@ -121,9 +121,14 @@ class Holding:
         if self.is_settled:
             return
         await self.reach("ending")
-        looked_for = {"doubtful": self.doubtful, "linked_to": self.linked_to}
-        finish = partial(self._inbox.finish, self.job, self.settlement)
-        await self.persist(lambda: finish(**looked_for))
+        end = partial(
+            self._inbox.finish,
+            self.job,
+            self.settlement,
+            doubtful=self.doubtful,
+            linked_to=self.linked_to,
+        )
+        await self.persist(end)
         self.is_settled = True
         await self.reach("settled")
 

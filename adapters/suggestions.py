@@ -4,15 +4,16 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from uuid import UUID
 
-from adapters.guide import PATH, Guide
+from adapters.guide import Guide, Shelfmark
 from core.access.reading import Reader
+from core.catalogue import Edition
 from core.errors import BotError, ServiceError
 from core.i18n import current_language, text
 from core.markdown.writing import one_line
 from core.models import AgentRequest, AgentResponse, Outcome
+from core.retrieval.topics import Likely, Topic
 
 logger = logging.getLogger(__name__)
 
@@ -20,14 +21,12 @@ MOST = 4
 """Questions suggested at most."""
 _ASKER = "suggestions"
 """Who tries them: on whose account a model's tokens are."""
-_SECTIONS = 400
-"""Sections among which they are chosen."""
 _TOPICS = 12
-"""Sections that are tried until there are enough questions."""
-_LONGEST_TOPIC = 75
+"""Topics that are tried until there are enough questions."""
 _SHORT = 2
-"""Words that a topic may have to be asked about by a bare "what is"."""
+"""Words that a topic may have to be asked about by a bare "what is" though it is not defined."""
 
+TopicsOf = Callable[[Edition, str], Awaitable[Sequence[Topic]]]
 Rehearse = Callable[[AgentRequest], Awaitable[AgentResponse]]
 
 
@@ -42,13 +41,15 @@ class Suggestion:
 class Suggestions:
     """Tries questions about a course's sections, once for each edition and language."""
 
-    def __init__(self, guide: Guide, rehearse: Rehearse) -> None:
+    def __init__(self, guide: Guide, topics: TopicsOf, rehearse: Rehearse) -> None:
         """Prepare to try.
 
         Args:
+            topics: Returns what may be asked about in an edition of a course's language.
             rehearse: Returns the answer to a question, which is neither shown nor stored.
         """
         self._guide = guide
+        self._topics = topics
         self._rehearse = rehearse
         self._known: dict[tuple[UUID, str], asyncio.Task[list[Suggestion]]] = {}
 
@@ -63,10 +64,7 @@ class Suggestions:
             return ()
         key = (mark.edition.generation, current_language())
         if key not in self._known:
-            names = await self._guide.sections_like(
-                reader, course_id, "", limit=_SECTIONS, longest=_LONGEST_TOPIC
-            )
-            self._known[key] = asyncio.create_task(self._tried(course_id, names))
+            self._known[key] = asyncio.create_task(self._tried(mark))
         trying = self._known[key]
         try:
             return await asyncio.shield(trying)
@@ -75,29 +73,30 @@ class Suggestions:
                 del self._known[key]
             raise
 
-    async def _tried(self, course_id: str, names: Sequence[str]) -> list[Suggestion]:
-        """Return a question for each section that answers one, until there are enough."""
-        found = dict[str, Suggestion]()
-        for name in _spread(names)[:_TOPICS]:
-            topic = one_line(name.rpartition(PATH)[2])
-            if topic and topic not in found:
-                said = _within_a_sentence(topic, names)
-                suggestion = await self._about(course_id, topic, said)
-                found |= {topic: suggestion} if suggestion is not None else {}
+    async def _tried(self, mark: Shelfmark) -> list[Suggestion]:
+        """Return a question for each topic that is answered from its section, until enough are."""
+        course_id = mark.course.course_id
+        topics = await self._topics(mark.edition, mark.course.language)
+        names = [topic.name for topic in topics]
+        found = list[Suggestion]()
+        for topic in topics[:_TOPICS]:
+            said = topic.said or _within_a_sentence(topic.name, names)
+            suggestion = await self._about(course_id, topic, said)
+            found += [suggestion] if suggestion is not None else []
             if len(found) == MOST:
                 break
         logger.info("%d questions about %s are suggested", len(found), course_id)
-        return [*found.values()]
+        return found
 
-    async def _about(self, course_id: str, topic: str, said: str) -> Suggestion | None:
+    async def _about(self, course_id: str, topic: Topic, said: str) -> Suggestion | None:
         """Return the first way to ask about a topic that is answered from its section.
 
         Args:
             said: The topic as it is written in a sentence.
         """
-        for question in _ways_to_ask(said):
-            if await self._is_answered(course_id, question, topic):
-                return Suggestion(topic, question)
+        for question in _ways_to_ask(topic, said):
+            if await self._is_answered(course_id, question, topic.heading):
+                return Suggestion(topic.name, question)
         return None
 
     async def _is_answered(self, course_id: str, question: str, topic: str) -> bool:
@@ -113,29 +112,19 @@ class Suggestions:
         return _answers(answer, topic)
 
 
-def _spread(names: Sequence[str]) -> list[str]:
-    """Return names of sections, taken in turn from the documents; the best of each come first.
-
-    The headings right below a document's title are its topics; the title is too wide for a
-    question, and what stands deeper too narrow.
-    """
-    documents = dict[str, list[str]]()
-    for name in names:
-        documents.setdefault(name.partition(PATH)[0], []).append(name)
-    sorted_ = [
-        sorted(one, key=lambda name: abs(name.count(PATH) - 1)) for one in documents.values()
-    ]
-    return [name for turn in zip_longest(*sorted_) for name in turn if name is not None]
-
-
-def _ways_to_ask(topic: str) -> Iterator[str]:
-    """Yield questions about a topic; a heading that asks is one."""
-    if topic.endswith("?"):
-        yield topic
-    yield text("suggestion-says", topic=topic)
-    yield text("suggestion-explain", topic=topic)
-    if len(topic.split()) <= _SHORT:
-        yield text("suggestion-what", topic=topic)
+def _ways_to_ask(topic: Topic, said: str) -> Iterator[str]:
+    """Yield questions about a topic, the likeliest first; a heading that asks is one."""
+    match topic.likely:
+        case Likely.ASKS:
+            yield topic.name
+            return
+        case Likely.IS:
+            yield text("suggestion-what", topic=said)
+        case Likely.ARE:
+            yield text("suggestion-what-many", topic=said)
+    yield text("suggestion-says", topic=said)
+    if topic.likely > Likely.ARE and len(said.split()) <= _SHORT:
+        yield text("suggestion-what", topic=said)
 
 
 def _within_a_sentence(topic: str, names: Sequence[str]) -> str:
@@ -146,7 +135,7 @@ def _within_a_sentence(topic: str, names: Sequence[str]) -> str:
     """
     first, *others = topic.split()
     small = first[0].lower() + first[1:]
-    is_sentence = len(others) >= _SHORT and not any(word[0].isupper() for word in others)
+    is_sentence = bool(others) and not any(word[0].isupper() for word in others)
     is_small = any(small in name.split()[1:] for name in names)
     is_plain = first[1:] == first[1:].lower() and not topic.endswith("?")
     return small + topic[len(first) :] if is_plain and (is_sentence or is_small) else topic

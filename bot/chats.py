@@ -37,6 +37,7 @@ from core.metering import Meter
 from core.models import AgentRequest, AgentResponse
 from core.personal import PersonalData
 from core.retention import Retention
+from core.retrieval.topics import Topics
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -113,7 +114,8 @@ class ChatServices:
             _, response = await agent.rehearse(request)
             return response
 
-        return Suggestions(self.guide, rehearse)
+        topics = Topics(self.opened.catalogue, self.opened.index)
+        return Suggestions(self.guide, topics.of, rehearse)
 
     def places(self) -> InboxPlaces:
         """Return what the inbox knows of places."""

@@ -16,6 +16,7 @@ from tests.books import COVERED, COVERED_FACT
 from tests.wire.discord import Channel, Message, Permission, User
 from tests.wire.discord_bot import Trial, a_trial
 from tests.wire.half_questions import CHATTER, offered_line
+from tests.wire.test_discord_forgetting import forget_me
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -177,6 +178,35 @@ async def test_a_crowd_is_told_when_its_answer_is_deleted(trial: Trial) -> None:
     )
 
 
+async def test_a_crowd_is_told_of_a_deletion_that_a_killed_bot_missed(trial: Trial) -> None:
+    ann, ben, channel = trial.user(), trial.user(), trial.channel()
+    first = await trial.world.say(ann, channel, f"{trial.mention} {BELL}")
+    second = await trial.world.say(ben, channel, f"{trial.mention} {BELL}")
+    assert BELL_FACT in (await trial.answer_to(first)).text
+    assert text("speaking-crowd") in (await trial.answer_to(second)).text
+    await trial.quiet(channel, trial.user())
+    await trial.bot.kill()
+    await trial.world.delete(first)
+    await trial.bot.start()
+    gone = text("speaking-crowd-gone")
+    await trial.until(
+        lambda: any(gone in m.text for m in trial.from_bot(channel)) or None, "word of it"
+    )
+
+
+async def test_a_crowds_answer_stays_when_its_first_asker_is_forgotten(trial: Trial) -> None:
+    ann, ben, channel = trial.user(), trial.user(), trial.channel()
+    first = await trial.world.say(ann, channel, f"{trial.mention} {BELL}")
+    second = await trial.world.say(ben, channel, f"{trial.mention} {BELL}")
+    whole, link = await trial.answer_to(first), await trial.answer_to(second)
+    assert await forget_me(trial, ann, channel)
+    third = await trial.world.say(trial.user(), channel, f"{trial.mention} {BELL}")
+    assert BELL_FACT in (await trial.answer_to(third)).text, "it has an answer of its own"
+    assert not whole.deleted
+    assert f"/{whole.channel.id}/{whole.id}" in link.text
+    assert text("speaking-crowd-gone") not in " ".join(m.text for m in trial.from_bot(channel))
+
+
 async def test_each_of_a_crowd_reads_that_the_book_does_not_say_it(trial: Trial) -> None:
     people, channel = [trial.user() for _ in range(3)], trial.channel()
     asked = f"{trial.mention} Who painted the ceiling of the Sistine Chapel?"
@@ -184,6 +214,10 @@ async def test_each_of_a_crowd_reads_that_the_book_does_not_say_it(trial: Trial)
     told = [(await trial.answer_to(question)).text for question in questions]
     assert not any(text("speaking-crowd") in one for one in told)
     assert all("doesn't cover" in one for one in told), told
+    await trial.world.delete(questions[0])
+    await trial.quiet(channel, trial.user())
+    assert len([m for m in trial.from_bot(channel) if "doesn't cover" in m.text]) >= 2
+    assert text("speaking-crowd-gone") not in " ".join(m.text for m in trial.from_bot(channel))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from core.i18n import text
 from tests.books import COVERED
 from tests.wire.slack import Channel, Limits, Message, Refused, User
 from tests.wire.slack_bot import Trial, a_trial
@@ -87,6 +88,30 @@ async def test_what_was_deleted_while_the_bot_was_down_is_forgotten_with_its_ans
     assert [contents(trial, f"({name})") for name in ("one", "two")] == [0, 0]
     assert [contents(trial, f"({name})") for name in ("kept", "command")] == [1, 1]
     assert kept in trial.from_bot(other)
+
+
+async def test_who_was_linked_is_told_of_a_deletion_that_a_killed_bot_missed(
+    trial: Trial,
+) -> None:
+    await begun(trial)
+    await trial.bot.stop()
+    await restarted(trial)
+    ann, ben, world = trial.user(), trial.user(), trial.world
+    channel = trial.channel(ann, ben)
+    first = await trial.mentioned(ann, channel, f"{BELL} (crowd)")
+    second = await trial.mentioned(ben, channel, f"{BELL} (crowd)")
+    await trial.answer_to(first)
+    assert text("speaking-crowd") in (await trial.refusal_of(second)).shown
+    await trial.quiet()
+    await trial.bot.kill()
+    await world.delete(first)
+    await restarted(trial)
+    gone = text("speaking-crowd-gone")
+
+    def is_told() -> bool | None:
+        return any(gone in m.shown for m in world.transcript(channel, ben)) or None
+
+    await trial.until(is_told, "word of it")
 
 
 async def test_what_cannot_be_read_is_not_taken_for_deleted(trial: Trial) -> None:

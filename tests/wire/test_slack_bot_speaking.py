@@ -195,6 +195,24 @@ async def test_a_crowd_is_told_when_its_answer_is_deleted(trial: Trial) -> None:
     await trial.until(is_told, "word of it")
 
 
+async def test_a_crowds_answer_stays_when_its_first_asker_is_forgotten(trial: Trial) -> None:
+    ann, ben, cem = trial.user(), trial.user(), trial.user()
+    channel = trial.channel(ann, ben, cem)
+    first = await trial.mentioned(ann, channel, BELL)
+    second = await trial.mentioned(ben, channel, BELL)
+    whole, link = await trial.answer_to(first), (await trial.refusal_of(second)).shown
+    shown = await trial.result_of(await trial.world.slash(ann, channel, "/glossator", "data"))
+    deletion = await trial.world.click(ann, shown, "gl:forget-me")
+    await deletion.ack()
+    await trial.until(lambda: "All of it is deleted" in shown.shown or None, "the deletion")
+    third = await trial.mentioned(cem, channel, BELL)
+    assert BELL_FACT in (await trial.answer_to(third)).shown, "it has an answer of its own"
+    assert not whole.deleted
+    assert f"/archives/{channel.id}/p{whole.ts.replace('.', '')}" in link
+    seen = " ".join(m.shown for m in trial.world.transcript(channel, ben))
+    assert text("speaking-crowd-gone") not in seen
+
+
 async def test_each_of_a_crowd_reads_that_the_book_does_not_say_it(trial: Trial) -> None:
     people = [trial.user() for _ in range(3)]
     channel = trial.channel(*people)
@@ -205,6 +223,10 @@ async def test_each_of_a_crowd_reads_that_the_book_does_not_say_it(trial: Trial)
         told = (await trial.refusal_of(question)).shown
         assert "doesn't cover" in told
         assert text("speaking-crowd") not in told
+    await trial.world.delete(questions[0])
+    await trial.quiet()
+    seen = " ".join(m.shown for one in people for m in trial.world.transcript(channel, one))
+    assert text("speaking-crowd-gone") not in seen
 
 
 @pytest.mark.parametrize(

@@ -7,36 +7,39 @@ from uuid import UUID, uuid4
 import pytest
 
 from adapters.guide import Guide
-from adapters.suggestions import MOST, Suggestions, _spread, _ways_to_ask, _within_a_sentence
+from adapters.suggestions import MOST, Suggestions, _ways_to_ask, _within_a_sentence
 from core.errors import ServiceError
 from core.i18n import use_locale
 from core.models import AgentRequest, AgentResponse, Outcome, ResponseState
+from core.retrieval.topics import Likely, Topic
 from tests.samples import chunk, response
 
 READER: Any = None
-SECTIONS = ["Basics › Heaps", "Basics › Trees", "Heaps", *(f"Part {n}" for n in range(9))]
-TOPICS = [name.rpartition(" › ")[2] for name in SECTIONS]
+TOPICS = ["Heaps", "Trees", *(f"Part {n}" for n in range(9))]
 
 
 class _Edition:
     generation = UUID(int=1)
 
 
+class _Course:
+    course_id = "biology"
+    language = "en"
+
+
 class _Mark:
     edition = _Edition()
+    course = _Course()
 
 
 class Shelf:
-    """A guide to one course, of which it tells the sections."""
+    """A guide to one course."""
 
     def __init__(self) -> None:
         self.mine = True
 
     async def mark(self, reader: Any, course_id: str) -> _Mark | None:
         return _Mark() if self.mine else None
-
-    async def sections_like(self, *about: Any, **limits: Any) -> list[str]:
-        return SECTIONS
 
 
 class Book:
@@ -65,23 +68,26 @@ class Book:
         return response(outcome=outcome, cited=cited)
 
 
+async def topics(edition: Any, language: str) -> list[Topic]:
+    return [topic(name) for name in TOPICS]
+
+
+def topic(name: str, likely: Likely = Likely.STANDS, said: str | None = None) -> Topic:
+    return Topic(name, name, likely, said)
+
+
 def suggestions(book: Book, shelf: Shelf | None = None) -> Suggestions:
-    return Suggestions(cast("Guide", shelf or Shelf()), book.rehearse)
+    return Suggestions(cast("Guide", shelf or Shelf()), topics, book.rehearse)
 
 
 async def test_each_is_answered_from_its_section_and_there_are_four() -> None:
     book = Book("Heaps", beside="Part 0")
     found = await suggestions(book).about(READER, "biology")
-    assert [one.topic for one in found] == ["Part 1", "Part 2", "Part 3", "Part 4"]
+    assert [one.topic for one in found] == ["Trees", "Part 1", "Part 2", "Part 3"]
     assert len(found) == MOST
-    assert found[0].question == "What does the book say about Part 1?"
+    assert found[0].question == "What does the book say about Trees?"
     heaps = [question for question in book.asked if "Heaps" in question]
-    assert len(heaps) >= 3  # every way to ask was tried
-
-
-async def test_documents_take_turns_and_their_topics_come_before_their_titles() -> None:
-    names = ["A", "A › One", "A › One › Deep", "A › Two", "B › Three", "C"]
-    assert _spread(names) == ["A › One", "B › Three", "C", "A › Two", "A", "A › One › Deep"]
+    assert len(heaps) == 2, "every way to ask was tried"
 
 
 @pytest.mark.parametrize(
@@ -92,15 +98,27 @@ async def test_documents_take_turns_and_their_topics_come_before_their_titles() 
         ("Slack", "Slack"),
         ("Slack Connect channels", "Slack Connect channels"),
         ("TCP in practice today", "TCP in practice today"),
+        ("Earlier turns", "earlier turns"),
         ("What is a heap?", "What is a heap?"),
     ],
 )
 def test_a_topic_is_written_as_in_a_sentence(topic: str, said: str) -> None:
-    assert _within_a_sentence(topic, [topic, "Asking › Asking what a section says"]) == said
+    assert _within_a_sentence(topic, [topic, "Asking what a section says"]) == said
 
 
-async def test_a_heading_that_asks_is_asked_as_it_stands() -> None:
-    assert next(_ways_to_ask("Why do heaps grow?")) == "Why do heaps grow?"
+@pytest.mark.parametrize(
+    ("likely", "question"),
+    [
+        (Likely.ASKS, "Why do heaps grow?"),
+        (Likely.IS, "What is a heap?"),
+        (Likely.ARE, "What are heaps?"),
+        (Likely.BEGINS, "What does the book say about heaps?"),
+    ],
+)
+def test_a_topic_is_asked_about_as_its_text_speaks_of_it(likely: Likely, question: str) -> None:
+    said = {Likely.IS: "a heap"}.get(likely, "heaps")
+    asked = topic("Why do heaps grow?" if likely is Likely.ASKS else "Heaps", likely)
+    assert next(_ways_to_ask(asked, said)) == question
 
 
 async def test_they_are_tried_once_for_an_edition_however_many_ask() -> None:
