@@ -3,7 +3,7 @@
 import difflib
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
@@ -47,11 +47,26 @@ class AnswersTable(AgentConfiguration):
         return self
 
 
+class _SourceTable(BaseModel):
+    """A source with what holds for it alone."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: NonBlank
+    trusted: bool = False
+    """Nothing of it is withheld as an instruction to a machine."""
+
+
+def _as_table(source: object) -> object:
+    """Return a source that is only named as the table that it stands for."""
+    return source if isinstance(source, Mapping | BaseModel) else {"path": source}
+
+
 class _CourseTable(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     title: NonBlank | None = None
-    sources: tuple[NonBlank, ...] = ()
+    sources: tuple[Annotated[_SourceTable, BeforeValidator(_as_table)], ...] = ()
     base_url: WebUrl | None = None
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
     embedding: EmbeddingProvider | None = None
@@ -145,9 +160,17 @@ class CourseFile:
 
     def sources(self, course_id: str) -> list[str]:
         """Return the course's sources; paths are made relative to the file's folder."""
+        return [name for name, _ in self._sources(course_id)]
+
+    def trusted(self, course_id: str) -> frozenset[str]:
+        """Return those of the course's sources of which nothing is withheld."""
+        return frozenset(name for name, is_trusted in self._sources(course_id) if is_trusted)
+
+    def _sources(self, course_id: str) -> Iterator[tuple[str, bool]]:
         table = self.tables.get(course_id)
-        names = table.sources if table else ()
-        return [name if "://" in name else str(self.folder / name) for name in names]
+        for source in table.sources if table else ():
+            path = source.path
+            yield path if "://" in path else str(self.folder / path), source.trusted
 
     def embedding(self, course_id: str) -> EmbeddingProvider | None:
         """Return whose model the course is embedded with, or none where nothing is said."""
@@ -236,6 +259,8 @@ def _table_with(place: tuple[str | int, ...]) -> type[BaseModel]:
             return AnswersTable
         case ("staff", _, _) | ("courses", _, "staff", _, _):
             return StaffTable
+        case ("courses", _, "sources", *_):
+            return _SourceTable
         case ("courses", _, _):
             return _CourseTable
         case (_, "channels", _, _):

@@ -207,7 +207,7 @@ def _topic(task: GenerationTask) -> str:
 
 
 def _quoted(chunk: Chunk, start: int, end: int) -> QuotedPassage:
-    return QuotedPassage(chunk.content_text, start, end, titles_of(chunk))
+    return QuotedPassage(chunk.content_text, start, end, titles_of(chunk), chunk.is_trusted)
 
 
 async def _next(parts: AsyncGenerator[DraftPart, None], until: float) -> DraftPart | None:

@@ -27,7 +27,8 @@ def quoted_part(chunk: RetrievedChunk, location: QuoteLocation) -> QuotedPassage
     start = max((location.char_start or 0) - chunk.char_start, 0)
     end = min((location.char_end or 0) - chunk.char_start, len(text))
     closing = _CLOSING.match(text, end)
-    return QuotedPassage(text, start, closing.end() if closing else end, titles_of(chunk))
+    end = closing.end() if closing else end
+    return QuotedPassage(text, start, end, titles_of(chunk), chunk.is_trusted)
 
 
 def is_short(quote: str | None) -> bool:

@@ -141,6 +141,12 @@ def ingest(
             "--partial", help="Take what can be read, though most of the text files cannot."
         ),
     ] = False,
+    trusted: Annotated[
+        bool,
+        typer.Option(
+            "--trusted", help="Withhold nothing of these sources as instructions to a machine."
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> int:
     """Read a book into a course; run it again whenever the book changed.
@@ -152,7 +158,7 @@ def ingest(
     with _without_collecting():
         from bot.cli.ingest import ingest as work
 
-    return _run(work(sources or [], course, partial=partial, as_json=as_json))
+    return _run(work(sources or [], course, partial=partial, trusted=trusted, as_json=as_json))
 
 
 @app.command()

@@ -5,7 +5,7 @@ import re
 import sys
 import time
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -30,12 +30,18 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 async def ingest(
-    names: Sequence[str], course_id: str | None, *, partial: bool, as_json: bool
+    names: Sequence[str],
+    course_id: str | None,
+    *,
+    partial: bool,
+    as_json: bool,
+    trusted: bool = False,
 ) -> int:
     """Ingest sources into a course, or every course of glossator.toml, and return the exit code.
 
     A course of many that fails keeps none of the others waiting; the worst code counts. With
-    `partial`, what can be read goes in, however little it is.
+    `partial`, what can be read goes in, however little it is; with `trusted`, nothing of these
+    sources is withheld.
 
     Raises:
         BotError: when the only course fails.
@@ -48,7 +54,13 @@ async def ingest(
             started = time.perf_counter()
             try:
                 report = await _ingest_one(
-                    opened, job_course, job_names, replace=not names, partial=partial, quiet=as_json
+                    opened,
+                    job_course,
+                    job_names,
+                    trusted=job_names if trusted else opened.course_file.trusted(job_course),
+                    replace=not names,
+                    partial=partial,
+                    quiet=as_json,
                 )
             except IngestionRefused as refusal:
                 seconds = time.perf_counter() - started
@@ -83,6 +95,7 @@ async def _ingest_one(
     course_id: str,
     sources: Sequence[str],
     *,
+    trusted: Collection[str],
     replace: bool,
     partial: bool,
     quiet: bool,
@@ -108,6 +121,11 @@ async def _ingest_one(
                 course,
                 readable.sources,
                 only_these=replace,
+                trusted={
+                    source.name
+                    for name, source in zip(sources, readable.sources, strict=True)
+                    if name in trusted
+                },
                 least_share=0.0 if partial else settings.least_share,
                 progress=progress.show,
             )

@@ -24,7 +24,7 @@ from core.generation.step_choice import answering, in_section
 from core.generation.step_claims import StepWriter
 from core.generation.steps import Procedure, read_procedures, with_lists
 from core.models import AnswerLength
-from core.text.planted import Planted
+from core.text.planted import NOTHING_PLANTED, Planted
 from core.text.sentences import Span
 from core.text.step_questions import StepsAsked
 
@@ -137,6 +137,8 @@ class ExtractiveGenerator:
 
     async def _planted_in(self, number: int, task: GenerationTask) -> Planted:
         chunk = task.evidence[number]
+        if chunk.is_trusted:
+            return NOTHING_PLANTED
         titles = (chunk.page_title, *chunk.headings)
         return await self._find_planted(chunk.content_text, titles, task.asked)
 

@@ -26,6 +26,8 @@ class QuotedPassage:
     end: int
     headings: tuple[str, ...] = ()
     """The path of titles above the chunk."""
+    is_trusted: bool = False
+    """Whether nothing of its source is withheld as planted."""
 
     @property
     def text(self) -> str:

@@ -37,6 +37,7 @@ from core.grounding.roles import roles_differ
 from core.grounding.strength import strength_differs
 from core.grounding.units import rates_differ
 from core.grounding.words import alike, read
+from core.text.planted import NOTHING_PLANTED
 from core.text.sentences import sentences
 
 _NAMED = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+")
@@ -173,7 +174,10 @@ class SupportChecker:
         if flaw is not None:
             return Support(flaw, pair.is_cross_language)
         setting = Setting(tuple(questions), pair.place, not pair.is_cross_language)
-        planted = [await self.finder.planted_in(quote.content, setting) for quote in quotes]
+        planted = [
+            NOTHING_PLANTED if q.is_trusted else await self.finder.planted_in(q.content, setting)
+            for q in quotes
+        ]
         found = zip(quotes, planted, strict=True)
         if any(there.touches(quote.start, quote.end) for quote, there in found):
             flaw = Flaw.OUT_OF_PLACE

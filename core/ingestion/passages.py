@@ -26,6 +26,8 @@ class Placement:
     """From the site's navigation; wins over the document's own."""
     module: str | None = None
     url: str | None = None
+    is_trusted: bool = False
+    """Whether nothing of it is withheld as an instruction to a machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ def _chunks(
             token_count=passage.token_count,
             char_start=passage.char_start,
             char_end=passage.char_end,
-            metadata=passage.locator,
+            metadata=passage.locator | ({"trusted": 1} if place.is_trusted else {}),
             blocks=passage.blocks,
         )
 

@@ -1,8 +1,9 @@
 """Brings a course's sources into the index: a new edition is built aside, then published."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
@@ -77,6 +78,7 @@ class Ingestion:
         sources: Sequence[Source],
         *,
         only_these: bool = False,
+        trusted: Collection[str] = (),
         least_share: float = 0.0,
         progress: Progress = lambda *_: None,
     ) -> IngestReport:
@@ -85,6 +87,7 @@ class Ingestion:
         Documents of other sources stay, unless `only_these`, and are not replaced by documents
         of the same name, unless their file or folder has gone: it may have moved. Readers see
         the old edition until the new one is complete; where nothing changed, none is made.
+        Of the sources named in `trusted`, nothing is ever withheld.
 
         Raises:
             IngestionBusy: when another process is ingesting this course.
@@ -98,7 +101,7 @@ class Ingestion:
             if readable or not published:  # else what is swept may be the only text there is
                 await self._sweep(course.course_id)
             live = await self._placed(readable)
-            plan = await self._plan(course, sources, live, only_these, progress)
+            plan = await self._plan(course, sources, live, only_these, trusted, progress)
             report = plan.report
             await self._refuse_little(plan, readable, least_share)
             if published and not readable:
@@ -177,6 +180,7 @@ class Ingestion:
         sources: Sequence[Source],
         live: Live | None,
         only_these: bool,
+        trusted: Collection[str],
         progress: Progress,
     ) -> Plan:
         """Compare the sources with the live edition; parse what is new or changed."""
@@ -193,7 +197,9 @@ class Ingestion:
             plan.report.accounts.append(account)
             plan.report.warnings += [Failure(source.name, text) for text in source.warnings]
             for position, document in enumerate(documents, 1):
-                await self._take_up(course, plan, document, account)
+                await self._take_up(
+                    course, plan, document, account, is_trusted=source.name in trusted
+                )
                 progress("reading", position, len(documents))
         plan.parsed = with_boilerplate(plan.parsed)
         for name, record in list(plan.kept.items()):
@@ -222,7 +228,13 @@ class Ingestion:
         await self._accounts.save(plan.report.course, records, keep=keep)
 
     async def _take_up(
-        self, course: Course, plan: Plan, document: SourceDocument, account: SourceAccount
+        self,
+        course: Course,
+        plan: Plan,
+        document: SourceDocument,
+        account: SourceAccount,
+        *,
+        is_trusted: bool,
     ) -> None:
         """Decide about one document, and parse it where it is new or changed."""
         report, name = plan.report, document.place.source_file
@@ -233,7 +245,8 @@ class Ingestion:
         before = plan.kept.get(name)
         try:
             await document.read()
-            facts = (PIPELINE_VERSION, course.language, course.base_url or "")
+            facts = [PIPELINE_VERSION, course.language, course.base_url or ""]
+            facts += ["trusted"] if is_trusted else []
             fingerprint = ":".join((*facts, document.fingerprint()))
             if before and before.fingerprint == fingerprint:
                 report.unchanged.append(name)
@@ -241,7 +254,8 @@ class Ingestion:
                 return
             if name in plan.foreign:
                 raise UnsupportedDocument(f"has the name of a document of {plan.foreign[name]}")
-            parsed = course_document(course, document.place, await document.parse(), fingerprint)
+            place = replace(document.place, is_trusted=is_trusted)
+            parsed = course_document(course, place, await document.parse(), fingerprint)
         except IngestionError as error:
             stays = "; its earlier text stays" if before else ""
             plan.fail(account, name, f"{error}{stays}")
@@ -258,7 +272,8 @@ class Ingestion:
         named = [
             " › ".join(chunk.headings) or chunk.page_title
             for chunk in document.chunks
-            if self._orders_machines(chunk.content_text, (chunk.page_title, *chunk.headings))
+            if not chunk.is_trusted
+            and self._orders_machines(chunk.content_text, (chunk.page_title, *chunk.headings))
         ]
         return [
             f"text in “{name}” reads like an instruction to a machine: answers leave it out"

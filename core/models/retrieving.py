@@ -66,7 +66,7 @@ class Chunk(Model):
     char_end: Count
     """`content_text` is the document's text from `char_start` up to `char_end`."""
     metadata: Mapping[str, int | str] = Field(default_factory=dict)
-    """`page`, `slide`, `cell` or `line_start` and `line_end`, counted from 1."""
+    """`page`, `slide`, `cell` or `line_start` and `line_end`, counted from 1; `trusted`."""
     blocks: tuple[ChunkBlock, ...] = Field(default=(), exclude=True, repr=False)
     """In the order in which they begin; an ordered list, table, formula or code that fits
     is whole."""
@@ -77,6 +77,11 @@ class Chunk(Model):
 
     terms: tuple[int, ...] = Field(default=(), exclude=True, repr=False)
     """The ids of the words in it and its headings, as the index has them; empty: not known."""
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether its source was ingested as trusted: nothing of it is withheld."""
+        return bool(self.metadata.get("trusted"))
 
     @model_validator(mode="after")
     def _spans_are_ordered(self) -> Self:

@@ -77,6 +77,15 @@ def test_an_absolute_path_stays_as_it_is(tmp_path: Path) -> None:
     assert read_course_file(written(tmp_path, text)).sources("x") == [str(book)]
 
 
+def test_a_source_may_be_trusted_and_the_others_are_not(tmp_path: Path) -> None:
+    listed = '"slides", { path = "book", trusted = true }, { path = "lab" }'
+    text = f"[courses.x]\nsources = [{listed}]\n"
+    file = read_course_file(written(tmp_path, text))
+    assert file.sources("x") == [str(tmp_path / name) for name in ("slides", "book", "lab")]
+    assert file.trusted("x") == {str(tmp_path / "book")}
+    assert file.trusted("y") == frozenset()
+
+
 def test_the_answers_table_changes_just_what_it_names(tmp_path: Path) -> None:
     text = "[courses.x.answers]\ntop_k = 3\nscore_threshold = 0.6\n"
     configuration = read_course_file(written(tmp_path, text)).configuration("x")
@@ -259,6 +268,8 @@ def test_a_misspelt_key_is_refused_naming_the_nearest(
         ("[courses.x]\ntitle = 3\n", "courses.x.title"),
         ('[courses.x]\nsources = "book"\n', "courses.x.sources"),
         ('[courses.x]\nsources = [" "]\n', "courses.x.sources.0"),
+        ("[courses.x]\nsources = [{ trusted = true }]\n", "courses.x.sources.0"),
+        ('[courses.x]\nsources = [{ path = "a", trust = true }]\n', "courses.x.sources.0"),
         ('[courses.x]\nbase_url = "example.org"\n', "courses.x.base_url"),
         ('[courses.x]\nbase_url = "ftp://example.org/"\n', "courses.x.base_url"),
         ('[courses.x]\nlanguage = "English, please"\n', "courses.x.language"),
