@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from core import i18n
@@ -173,9 +173,15 @@ class Composition:
         """Take up a claim that its quotes carry, and the line in front that leads in to it."""
         piece = self._ledger.cite(_below_mark(claim), places)
         self.tally.released += 1
+        above = (
+            self._append(presentable(wording.heading(claim.heading)), "\n\n")
+            if claim.heading
+            else None
+        )
         before = self._append(presentable(lead_in.text), self._glue(lead_in)) if lead_in else None
-        after = self._append(piece, self._glue(claim, begins=before is None))
-        return TextDelta(f"{before.text if before else ''}{after.text}")
+        glue = "\n\n" if claim.heading else self._glue(claim, begins=before is None)
+        after = self._append(piece, glue)
+        return TextDelta("".join(one.text for one in (above, before, after) if one))
 
     def leave_out(self, chunk: RetrievedChunk) -> None:
         """Take note, and tell the operator, that a chunk holds text which may not be quoted."""
@@ -258,7 +264,7 @@ class Composition:
             return Outcome.PARTIAL if in_vain else Outcome.ANSWERED
         outcome = outcome_of(confidence, configuration)
         doubted = not answerable or self.tally.not_covered or self.tally.translated
-        doubted = doubted or self.tally.steps_left_out is not None or self._misquote is not None
+        doubted = doubted or self._misquote is not None
         doubted = doubted or self._asks_about_foreign(request) or bool(self.tally.poisoned)
         if self.stands_in_book or self.tally.released:
             doubted = doubted or self.tally.supported_share < _WELL_SUPPORTED
@@ -366,8 +372,6 @@ class Composition:
         if self.tally.cut_short:
             yield i18n.text("notice-cut-short")
         within = request.section_filter is not None
-        if (left_out := self.tally.steps_left_out) is not None:
-            yield wording.steps_left_out(**asdict(left_out))
         if self.tally.not_covered:
             yield (
                 i18n.text("notice-partly-covered-within")
@@ -376,7 +380,7 @@ class Composition:
             )
         elif self.tally.supported_share < _WELL_SUPPORTED:
             yield i18n.text("notice-left-out")
-        elif outcome is Outcome.PARTIAL and self._misquote is None and left_out is None:
+        elif outcome is Outcome.PARTIAL and self._misquote is None:
             yield i18n.text("notice-not-sure-within") if within else i18n.text("notice-not-sure")
 
 

@@ -19,7 +19,6 @@ from core.generation.base import (
     ModelCall,
     NotCovered,
     Rejected,
-    StepsLeftOut,
     ignore,
 )
 from core.grounding.copied import with_code_of
@@ -156,11 +155,9 @@ class Drafting:
                         tally.cut_short = tally.cut_short or not again
                     case LeftOut():
                         self._composition.leave_out(task.evidence[part.chunk_number])
-                    case StepsLeftOut():
-                        tally.steps_left_out = part
-                    case Claim() if not part.is_step and leads_in(part.text, _topic(task)):
+                    case Claim() if leads_in(part.text, _topic(task)):
                         self._lead_in = part
-                    case Claim() if part.is_step or part.text not in self._released:
+                    case Claim() if part.text not in self._released:
                         tally.written += not again
                         if (delta := await self._admit(part, task)) is not None:
                             yield delta

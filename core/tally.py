@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from core.generation.base import StepsLeftOut
-
 
 @dataclass
 class DraftTally:
@@ -17,7 +15,6 @@ class DraftTally:
     not_covered: bool = False
     """The writer said that the passages do not answer the question, or a part of it."""
     cut_short: bool = False
-    steps_left_out: StepsLeftOut | None = None
     translated: bool = False
     """A claim is in another language than its quotes."""
     poisoned: set[UUID] = field(default_factory=set)

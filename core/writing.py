@@ -240,6 +240,7 @@ class Writing:
             history=turn.turns if by_model else turn.said_here,
             thread=request.thread_messages,
             section=retrieval.section,
+            leans=retrieval.leans,
             in_order=retrieval.in_order,
             selected_text=None if is_alone else turn.quote,
             quote_location=None if composition.quote_is_planted else retrieval.quote_location,

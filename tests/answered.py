@@ -19,7 +19,7 @@ from adapters.slack.blocks import blocks, fallback
 from core.composition import Composition
 from core.errors import UnsupportedDocument
 from core.generation.base import Claim
-from core.generation.excerpts import Excerpt, cut_excerpts
+from core.generation.passages.pieces import Piece, cut
 from core.grounding.citations import CitationLedger
 from core.ingestion.chunking import chunk_document
 from core.ingestion.formats.markdown import parse_markdown
@@ -104,20 +104,20 @@ def chunks_of(markdown: str) -> list[RetrievedChunk]:
             document_id=document_id,
             chunk_index=number,
             total_chunks=len(passages),
+            blocks=passage.blocks,
         )
         for number, passage in enumerate(passages)
     ]
 
 
-def excerpts_of(chunks: Sequence[RetrievedChunk]) -> list[Excerpt]:
-    """Return all that a writer could quote of these chunks: signs alone are found nowhere."""
+def pieces_of(chunks: Sequence[RetrievedChunk]) -> list[Piece]:
+    """Return all that a passage could show of these chunks: signs alone are found nowhere."""
     ledger = CitationLedger(chunks)
-    excerpts = cut_excerpts(chunks, "en")
-    return [one for one in excerpts if ledger.locate(one.chunk_number, one.quote)]
+    return [one for one in cut(chunks) if ledger.locate(one.chunk_number, one.quote)]
 
 
-def answer_of(chunks: Sequence[RetrievedChunk], excerpts: Sequence[Excerpt]) -> AgentResponse:
-    """Return the answer that quotes these excerpts, as the agent puts it together."""
+def answer_of(chunks: Sequence[RetrievedChunk], pieces: Sequence[Piece]) -> AgentResponse:
+    """Return the answer that quotes these pieces, as the agent puts it together."""
     output = RetrievalToolOutput(
         retrieved_chunks=tuple(chunks),
         query_embedding=(),
@@ -134,8 +134,8 @@ def answer_of(chunks: Sequence[RetrievedChunk], excerpts: Sequence[Excerpt]) -> 
             generation=chunks[0].generation,
         )
     )
-    for excerpt in excerpts:
-        claim = Claim.quoting(excerpt.text, excerpt.chunk_number, excerpt.quote)
+    for piece in pieces:
+        claim = Claim.quoting(piece.text, piece.chunk_number, piece.quote)
         if places := composition.locate(claim):
             composition.tally.written += 1
             composition.add(claim, places)

@@ -1,6 +1,6 @@
 """What stands below an answer on every platform: where it is from, and how sure it is."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from adapters.markdown.splitting import shortened
@@ -43,7 +43,7 @@ class Footnote:
 def footnotes(response: AgentResponse) -> list[Footnote]:
     """Return a footnote for each place cited, once, in order of first citation."""
     chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
-    answer = _one_line(response.response_text.splitlines())
+    answer = _as_read(response.response_text)
     notes: dict[tuple[str, str], Footnote] = {}
     for citation in response.citations:
         place = place_in_book(chunks[citation.chunk_id])
@@ -110,9 +110,10 @@ def remarks(response: AgentResponse) -> Iterator[str]:
 def _news(citation: Citation, answer: str) -> Iterator[str]:
     """Yield the words cited, unless the answer shows them."""
     quote = prose_without_links(citation.quote)
-    if _one_line([quote]) not in answer:
+    if _as_read(quote) not in answer:
         yield shortened(one_line(quote), _LONGEST_QUOTE)
 
 
-def _one_line(lines: Iterable[str]) -> str:
-    return " ".join(" ".join(lines).split())
+def _as_read(markdown: str) -> str:
+    """Return a text on one line without the marks of what is bold."""
+    return " ".join(markdown.replace("**", "").split())

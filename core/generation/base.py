@@ -81,6 +81,8 @@ class GenerationTask:
     """What people said in the question's thread before the session began, oldest first."""
     section: str | None = None
     """The heading of the section that alone was searched; none for the whole book."""
+    leans: bool = False
+    """Whether the question is about what was said before it, or about the section."""
     in_order: bool = False
     """Whether what the section says was asked for: the evidence is its text in reading order."""
     selected_text: str | None = None
@@ -151,8 +153,8 @@ class Claim:
     """Empty: the writer gave no source for it."""
     lead: str | None = None
     """The layout in front of it, such as a paragraph break or a bullet; None: no wish."""
-    is_step: bool = False
-    """Told even where the same was told before: a list of steps may have one twice."""
+    heading: str | None = None
+    """The section of the book that stands above it; None: it goes on below the one before."""
 
     @classmethod
     def quoting(cls, text: str, chunk_number: int, quote: str) -> Self:
@@ -171,28 +173,6 @@ class CutShort:
 
 
 @dataclass(frozen=True, slots=True)
-class StepsLeftOut:
-    """The writer shows a list of steps, but not all of it, or one of several."""
-
-    first: int
-    """The number of the first step read; above 1 when there are others before it."""
-    shown_to: int
-    """The number of the last step shown."""
-    last: int | None
-    """The number of the last step; None: nobody read so far."""
-    section: str
-    """The heading below which the list stands."""
-    dropped: tuple[int, ...] = ()
-    """The numbers of those in between that may not be shown."""
-    shortened: tuple[int, ...] = ()
-    """The numbers of those of which only the beginning is shown."""
-    others: tuple[str, ...] = ()
-    """The headings below which other lists stand that may be meant."""
-    is_clear: bool = True
-    """False: nobody can tell which steps are of the list."""
-
-
-@dataclass(frozen=True, slots=True)
 class Rejected:
     """A claim that did not pass, and why in a sentence that its writer understands."""
 
@@ -207,7 +187,7 @@ class LeftOut:
     chunk_number: int
 
 
-DraftPart = Claim | NotCovered | CutShort | StepsLeftOut | LeftOut
+DraftPart = Claim | NotCovered | CutShort | LeftOut
 
 
 class Generator(Protocol):

@@ -10,9 +10,6 @@ from core.models import QuoteStatus
 from core.text.links import prose_without_links
 
 _MOST_DIFFERENCES = 3
-_MOST_NAMED = 3
-"""Words of a quote that are named."""
-
 
 _LONGEST_HEADING = 80
 """Characters of a heading that are shown while its section is read."""
@@ -57,68 +54,17 @@ def _named(name: str) -> str:
     return text("answer-name", name=name)
 
 
+def heading(place: str) -> str:
+    """Return the line above a passage that says where it stands, as Markdown."""
+    return f"### {_shortened(place)}"
+
+
 def with_nearest(said: str, sections: Sequence[str]) -> str:
     """Return a refusal as one text, which names the nearest sections, if there are any."""
     if not sections:
         return said
     names = "; ".join(_named(prose_without_links(name)) for name in sections)
     return f"{said} {text('answer-nearest-sections', names=names)}"
-
-
-def steps_left_out(
-    first: int,
-    shown_to: int,
-    last: int | None,
-    section: str,
-    *,
-    dropped: Sequence[int] = (),
-    shortened: Sequence[int] = (),
-    others: Sequence[str] = (),
-    is_clear: bool = True,
-) -> str:
-    """Return the sentences that say which steps of a list are not shown, and which other lists.
-
-    Args:
-        first: The number of the first step that was read.
-        shown_to: The number of the last step that is shown.
-        last: The number of the list's last step; None: it is not known.
-        section: The heading below which the list stands.
-        dropped: The numbers of those in between that are not shown.
-        shortened: The numbers of those of which only the beginning is shown.
-        others: The headings below which other lists stand that may be meant.
-        is_clear: Whether it can be told which steps are of the list.
-    """
-    told = []
-    place = _named(_shortened(section))
-    if not is_clear:
-        told.append(text("answer-steps-unclear", place=place))
-    if first > 1 or shown_to != last:
-        told.append(_steps_shown(first, shown_to, last, place))
-    if shortened:
-        values = {"count": len(shortened), "numbers": ", ".join(map(str, shortened))}
-        told.append(text("answer-steps-shortened", place=place, **values))
-    if dropped:
-        values = {"count": len(dropped), "numbers": ", ".join(map(str, dropped))}
-        told.append(text("answer-steps-dropped", **values))
-    if others:
-        names = ", ".join(_named(_shortened(name)) for name in others[:_MOST_NAMED])
-        told.append(
-            text("answer-steps-below-and-elsewhere", names=names)
-            if len(others) > _MOST_NAMED
-            else text("answer-steps-below", names=names)
-        )
-    return " ".join(told)
-
-
-def _steps_shown(first: int, shown_to: int, last: int | None, place: str) -> str:
-    """Return the sentence that says which steps of a list are shown."""
-    if first == shown_to:
-        if last is None:
-            return text("answer-step-of-longer-list", first=first, place=place)
-        return text("answer-step-of-list", first=first, last=last, place=place)
-    if last is None:
-        return text("answer-steps-of-longer-list", first=first, to=shown_to, place=place)
-    return text("answer-steps-of-list", first=first, to=shown_to, last=last, place=place)
 
 
 def quote_place(

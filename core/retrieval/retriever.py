@@ -4,9 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
-from uuid import UUID
 
 from core.catalogue import Catalogue
 from core.embeddings.base import Embedder
@@ -17,7 +15,6 @@ from core.index.terms import TermStatistics
 from core.index.vocabulary import words_from_bytes
 from core.models import (
     EXPLAIN_QUOTE,
-    Chunk,
     RetrievalContext,
     RetrievalToolInput,
     RetrievalToolOutput,
@@ -27,7 +24,6 @@ from core.retrieval.courtesy import without_courtesy
 from core.retrieval.evidence import Excerpt, select_evidence
 from core.retrieval.followups import read_asked
 from core.retrieval.locating import QuoteLocator
-from core.retrieval.reading import EditionReader
 from core.retrieval.recent import Recent
 from core.retrieval.references import SectionReference
 from core.retrieval.retrieval import Retrieval, Usable, from_section, whole
@@ -36,8 +32,6 @@ from core.retrieval.section_reading import SectionReader, excerpts_of
 from core.retrieval.sections import resolve_section
 from core.retrieval.shelf import Shelf
 from core.retrieval.spelling import Mended
-from core.retrieval.whole_lists import with_whole_lists
-from core.text.step_questions import read_steps_asked
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +75,6 @@ class Retriever:
         self._encoder_for = encoder_for
         self._is_word = is_word
         self._shelves: Recent[Shelf] = Recent(_EDITIONS_IN_MEMORY)
-        self._reader = EditionReader(index)
         self._quotes = QuoteLocator(index)
         self._sections = SectionReader(catalogue, index)
 
@@ -138,10 +131,6 @@ class Retriever:
         if named.sections and not ours:  # a heading without text
             return None
         text = excerpts_of(ours, named.paragraph, 2 * asked.top_k)
-        if named.paragraph is None and read_steps_asked(asked.query_text):
-            text = await with_whole_lists(
-                text, shelf.course.language, partial(self._document, shelf)
-            )
         took_ms = (time.perf_counter() - started) * 1_000
         return replace(
             from_section(named.name, named.paragraph, text, took_ms, named.near),
@@ -156,10 +145,6 @@ class Retriever:
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
         )
-
-    async def _document(self, shelf: Shelf, document_id: UUID) -> list[Chunk]:
-        chunks = await self._reader.document(shelf.edition, document_id)
-        return shelf.on_site(chunks)
 
     async def shelf(self, course_id: str, *, lately: bool = True) -> Shelf:
         """Return the live edition, or with `lately` the one that was live a second ago."""
@@ -234,9 +219,6 @@ class Retriever:
             shelf.sentences_of,
             most_documents=wanted.most_documents,
         )
-        if read_steps_asked(asked.query_text):
-            read = partial(self._document, shelf)
-            evidence = await with_whole_lists(evidence, shelf.course.language, read)
         output = RetrievalToolOutput(
             retrieved_chunks=tuple(_unique([*quoted.chunks, *best])),
             query_embedding=tuple(searched.dense.tolist()),

@@ -576,7 +576,7 @@ async def test_a_section_that_is_asked_for_by_name_is_the_evidence(house: House)
 async def test_explain_this_section_shows_the_section_that_is_searched(house: House) -> None:
     asked = asking("Explain it", section_filter="Fog", query_type=QueryType.SECTION_SPECIFIC)
     answer = await house.agent().answer(asked)
-    assert answer.response_text.startswith("In fog the keeper rings the bell")
+    assert "In fog the keeper rings the bell" in answer.response_text
     assert answer.outcome is Outcome.ANSWERED
 
 
@@ -614,7 +614,7 @@ async def test_in_another_section_it_is_that_section(house: House) -> None:
             ("What does it say?", "Supplies"),
         )
     ]
-    begun = [answer.response_text[:21] for answer in answers[1:]]
+    begun = [answer.response_text.split("\n\n")[1][:21] for answer in answers[1:]]
     assert begun == ["In fog the keeper rin"] * 2 + ["A supply boat brings "]
 
 
@@ -744,7 +744,7 @@ async def test_a_section_read_by_name_holds_nothing_of_another_course(house: Hou
     house.index.smuggled = [*moved]
     answer = await house.agent().answer(asking("What does the section on fog say?"))
     assert "mitochondria" not in answer.model_dump_json()
-    assert answer.response_text.startswith("In fog the keeper rings the bell")
+    assert "In fog the keeper rings the bell" in answer.response_text
 
 
 async def _of_section(house: House, heading: str) -> Any:

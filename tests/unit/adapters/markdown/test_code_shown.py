@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings
 
-from core.generation.excerpts import Excerpt
+from core.generation.passages.pieces import Piece
 from core.markdown.code import code_in
 from core.models import AgentResponse, RetrievedChunk
 from tests.answered import (
@@ -18,8 +18,8 @@ from tests.answered import (
     code_on_slack,
     discord_messages,
     documents,
-    excerpts_of,
     letters,
+    pieces_of,
     slack_blocks,
     slack_calls,
     terminal,
@@ -37,14 +37,14 @@ SAMPLED = 40
 """Pages of a book whose every passage is answered from; a slow run takes all."""
 
 
-def answered(chunks: list[RetrievedChunk], excerpts: list[Excerpt]) -> AgentResponse:
-    """Return the answer that quotes these excerpts, with all of their code and nothing else's."""
-    answer = answer_of(chunks, excerpts)
+def answered(chunks: list[RetrievedChunk], pieces: list[Piece]) -> AgentResponse:
+    """Return the answer that quotes these pieces, with all of their code and nothing else's."""
+    answer = answer_of(chunks, pieces)
     book = "\n\n".join(chunk.content_text for chunk in chunks)
     text = answer.response_text
     for code in code_in(text):
         assert text[code.start : code.end] in book or code.content in book, (code, text)
-    told = [code.content for one in excerpts for code in code_in(one.text)]
+    told = [code.content for one in pieces for code in code_in(one.text)]
     assert told == [code.content for code in code_in(text)], text
     return answer
 
@@ -111,9 +111,9 @@ def _plain(code: str) -> str:
 def test_code_of_any_page_is_shown_whole_everywhere(markdown: str) -> None:
     chunks = chunks_of(markdown)
     assume(chunks)
-    excerpts = excerpts_of(chunks)[:8]
-    assume(excerpts)
-    check(answered(chunks, excerpts))
+    pieces = pieces_of(chunks)[:8]
+    assume(pieces)
+    check(answered(chunks, pieces))
 
 
 def pages(folder: Path, sampled: int | None) -> list[Path]:
@@ -133,5 +133,5 @@ def test_code_of_real_books_is_shown_whole_everywhere(book: str, sampled: int | 
     for page in pages(folder, sampled and max(sampled // (1 if book == "docs" else 4), 1)):
         chunks = chunks_of(page.read_text(encoding="utf-8", errors="replace"))
         for chunk in chunks[:few]:
-            if excerpts := excerpts_of([chunk]):
-                check(answered([chunk], excerpts))
+            if pieces := pieces_of([chunk]):
+                check(answered([chunk], pieces))

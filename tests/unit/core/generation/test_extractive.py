@@ -10,10 +10,9 @@ import pytest
 from core.embeddings.base import Vectors
 from core.errors import EmbeddingError, GenerationError
 from core.generation.base import Claim, DraftPart, GenerationTask, LeftOut
-from core.generation.citable import is_citable, leans_on_previous
-from core.generation.cues import defined_term
 from core.generation.extractive import ExtractiveGenerator
-from core.generation.passages import MOST_WORDS
+from core.generation.passages.citable import is_citable, leans_on_previous
+from core.generation.passages.windows import MOST_WORDS
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.models import (
@@ -89,7 +88,7 @@ async def answer(
     for claim in claims:
         [quote] = claim.quotes
         assert quote.text in chunks[quote.chunk_number].content_text
-        assert claim.text.split() == quote.text.split()
+        assert claim.text.replace("**", "").split() == quote.text.split()
     return claims
 
 
@@ -103,15 +102,15 @@ async def texts(question: str, *evidence: RetrievedChunk | str, **options: Any) 
 
 async def test_a_question_that_needs_its_thread_is_answered_for_it() -> None:
     thread = (ThreadMessage(text="Why do tides happen?"), ThreadMessage(text="No idea."))
-    [found] = await texts("Can you answer that?", TIDES, thread=thread, max_words=1)
+    [found] = await texts("Can you answer that?", TIDES, thread=thread, leans=True, max_words=1)
     assert "the moon pulls" in found
 
 
 async def test_a_pronoun_is_answered_for_the_section_that_was_asked_for() -> None:
     text = "It was a calm day in June. Varroa reached Germany in 1977. Bees rise early."
-    assert await texts("When did it get here?", text, section="Varroa", max_words=1) == [
-        "Varroa reached Germany in 1977."
-    ]
+    assert await texts(
+        "When did it get here?", text, section="Varroa", leans=True, max_words=1
+    ) == ["Varroa reached Germany in 1977."]
 
 
 def turn(question: str, source: RetrievedChunk, quote: str) -> ConversationTurn:
@@ -244,7 +243,7 @@ def test_nothing_under_a_heading_of_exercises_is_citable() -> None:
 
 
 async def test_lines_of_slides_are_citable_without_full_stops() -> None:
-    slide = "- The tide rises twice a day\n- The moon pulls the water"
+    slide = "The tide rises twice a day\n\nThe moon pulls the water"
     assert await texts("What does the moon pull?", slide, max_words=1) == [
         "The moon pulls the water"
     ]
@@ -257,19 +256,8 @@ async def test_lines_of_slides_are_citable_without_full_stops() -> None:
         ("These currents are strong.", True),
         ("For this reason, sailors wait.", True),
         ("However, sailors wait.", True),
-        ("If it has less, feed sugar syrup.", True),
-        ("When they are small, the wall stands.", True),
-        ("Because of this, sailors wait.", True),
-        ("Because this is dangerous, sailors wait.", True),
-        ("In that case, sailors wait.", True),
-        ("After this, the water falls.", True),
-        ("Even if it rises, sailors wait.", True),
-        ("If so, sailors wait.", True),
-        ("Since then, sailors wait.", True),
         ("Then the water falls.", True),
         ("It is possible that sailors wait.", False),
-        ("If it is possible to wait, sailors wait.", False),
-        ("When it rains, sailors wait.", False),
         ("If a tide rises, it floods the wall.", False),
         ("When the moon pulls, tides rise.", False),
         ("As sailors know, tides rise.", False),
@@ -283,27 +271,7 @@ def test_a_sentence_leans_on_the_one_that_explains_its_pronoun(sentence: str, le
 async def test_a_leaning_sentence_comes_with_the_one_before_it() -> None:
     text = "Bakers rise early. The spring tide is well known. It floods the lower harbour wall."
     found = await texts("What floods the lower harbour wall?", text, max_words=1)
-    assert found == ["The spring tide is well known. It floods the lower harbour wall."]
-
-
-LEANING = "If it has less, feed sugar syrup instead of honey."
-
-
-async def test_a_condition_on_a_pronoun_never_stands_behind_another_sentence() -> None:
-    text = (
-        "Honey keeps when it holds little water. Measure honey with a refractometer. A colony "
-        "needs 15 kg of stores. If it has less, feed sugar syrup instead of honey."
-    )
-    found = await texts("How much sugar syrup instead of honey?", text, max_words=20)
-    assert any(f"A colony needs 15 kg of stores. {LEANING}" in text for text in found)
-
-
-async def test_a_condition_on_what_cannot_be_shown_is_left_out() -> None:
-    text = "Which wall is low? If it is low, tides flood the wall. A tide may flood many a wall."
-    found = await texts("When do tides flood the wall?", text, max_words=1)
-    assert found == ["A tide may flood many a wall."]
-    at_the_start = "If it is low, tides flood the wall. A tide may flood many a wall."
-    assert await texts("When do tides flood the wall?", at_the_start) == found
+    assert found == ["The spring tide is well known. **It floods the lower harbour wall.**"]
 
 
 async def test_the_sentence_before_may_end_the_previous_chunk() -> None:
@@ -320,9 +288,36 @@ async def test_a_list_is_quoted_with_its_lead_in() -> None:
     assert claims[0].text == "Three things move the tide:\n\n- the moon\n- the sun\n- the wind"
 
 
-async def test_an_item_that_is_a_sentence_is_quoted_without_its_bullet() -> None:
-    text = "- The moon moves the tide.\n- The baker rises early."
-    assert await texts("What moves the tide?", text, max_words=1) == ["The moon moves the tide."]
+async def test_a_list_is_never_cut() -> None:
+    text = "1. Close the lock.\n2. Wait for the tide.\n3. Open the lock."
+    found = await texts("What do I wait for?", f"Locks matter.\n\n{text}", max_words=1)
+    assert found == [text]
+
+
+async def test_the_sentence_that_answers_is_bold_among_others() -> None:
+    [found] = await texts("Why do tides happen?", TIDES)
+    assert "**Tides happen because the moon pulls" in found
+    assert "**Fishermen" not in found
+    [alone] = await texts("Why do tides happen?", TIDES, max_words=1)
+    assert "**" not in alone
+
+
+async def test_what_has_marks_of_its_own_gets_none_of_ours() -> None:
+    [found] = await texts(
+        "What is a tide?", "The seas are wide and deep. A *tide* is the rise of the sea."
+    )
+    assert found == "The seas are wide and deep. A *tide* is the rise of the sea."
+
+
+async def test_each_section_has_its_heading_once() -> None:
+    document = uuid4()
+    one = chunk(TIDES, document=document, headings=("The Sea", "Tides"))
+    other = chunk("A spring tide is the highest tide.", headings=("The Moon",))
+    claims = await answer("What is a tide?", one, other)
+    assert sorted(filter(None, (claim.heading for claim in claims))) == [
+        "The Sea › The Moon",
+        "The Sea › Tides",
+    ]
 
 
 CODE = "A loop repeats its body. A loop is written like this:\n\n```c\nfor (;;) { loop(); }\n```"
@@ -332,20 +327,20 @@ TABLE = "A loop repeats its body.\n\n| loop | body |\n| --- | --- |\n| for | cou
 async def test_code_is_quoted_whole_when_the_syntax_is_asked_for() -> None:
     found = await texts("Show me the syntax of a loop.", CODE)
     assert found[-1].endswith("```c\nfor (;;) { loop(); }\n```")
-    assert found[-1].startswith("A loop is written like this:")
+    assert "A loop is written like this:" in found[-1]
 
 
 async def test_code_comes_whole_with_the_sentence_that_answers() -> None:
-    said, code = await texts("What does a loop repeat?", CODE)
-    assert said == "A loop repeats its body."
-    assert code.endswith("```c\nfor (;;) { loop(); }\n```")
-    assert await texts("What does a loop repeat?", CODE, max_words=8) == [said]
+    [found] = await texts("What does a loop repeat?", CODE)
+    assert found.startswith("**A loop repeats its body.**")
+    assert found.endswith("```c\nfor (;;) { loop(); }\n```")
+    short = await texts("What does a loop repeat?", CODE, max_words=8)
+    assert short == ["A loop repeats its body."]
 
 
 async def test_a_table_comes_whole_with_the_sentence_that_answers() -> None:
-    _, table = await texts("What does a loop repeat?", TABLE)
-    assert table in TABLE
-    assert any(text.startswith("|") for text in await texts("Is there a loop table?", TABLE))
+    [found] = await texts("What does a loop repeat?", TABLE)
+    assert found.replace("**", "") == TABLE
 
 
 async def test_code_too_long_to_read_is_not_quoted() -> None:
@@ -357,7 +352,7 @@ async def test_code_too_long_to_read_is_not_quoted() -> None:
 async def test_a_follow_up_is_about_the_turn_before_and_does_not_repeat_it() -> None:
     source = chunk(TIDES)
     said = turn("What is a tide?", source, TIDES.split(". ")[0] + ".")
-    found = await texts("And why?", source, history=[said])
+    found = await texts("And why?", source, history=[said], leans=True)
     assert not any("slow rise" in text for text in found)
     assert any("because the moon" in text for text in found)
 
@@ -374,18 +369,18 @@ HARBOUR = (
 async def test_a_sentence_is_shown_again_for_what_only_the_follow_up_names(follow_up: str) -> None:
     source = chunk(HARBOUR)
     said = turn("When does the ferry to Skerry sail?", source, HARBOUR.split(" Gulls")[0])
-    found = await texts(follow_up, source, history=[said])
+    found = await texts(follow_up, source, history=[said], leans=True)
     assert any("Holm sails at 14" in text for text in found)
 
 
 @pytest.mark.parametrize(
     "follow_up",
-    ["Tell me more.", "And the ferry to Skerry?", "What else about Holm?", "And the gulls?"],
+    ["Tell me more.", "And the ferry to Skerry?", "And the gulls?"],
 )
 async def test_a_sentence_is_not_shown_again_for_more_or_for_something_else(follow_up: str) -> None:
     source = chunk(HARBOUR)
     said = turn("When does the ferry to Skerry sail?", source, HARBOUR.split(" Gulls")[0])
-    found = await texts(follow_up, source, history=[said])
+    found = await texts(follow_up, source, history=[said], leans=True)
     assert found
     assert not any("Holm sails" in text for text in found)
 
@@ -394,7 +389,7 @@ async def test_a_question_of_its_own_may_be_answered_with_the_same_sentence_agai
     source = chunk(TIDES)
     said = turn("What is a tide?", source, TIDES.split(". ")[0] + ".")
     found = await texts("What is a tide?", source, history=[said])
-    assert found[0].startswith("A tide is the slow rise")
+    assert found[0].startswith("**A tide is the slow rise")
 
 
 async def test_a_quote_is_explained_from_its_own_place() -> None:
@@ -560,21 +555,6 @@ async def test_the_hashing_embedder_tells_like_texts_from_unlike_ones() -> None:
     vectors = await HashingEmbedder().embed_passages(["the high tide", "high tide", "a baker"])
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
-
-
-@pytest.mark.parametrize(
-    ("question", "term"),
-    [
-        ("What is a tide?", "a tide"),
-        ("Define “tide”.", "tide"),
-        ("What does ebb mean?", "ebb"),
-        ("What is meant by spring tide?", "spring tide"),
-        ("What is this?", None),
-        ("Why does the tide rise?", None),
-    ],
-)
-def test_a_question_for_a_definition_names_its_term(question: str, term: str | None) -> None:
-    assert defined_term(question) == term
 
 
 @pytest.mark.parametrize(("length", "most"), MOST_WORDS.items())

@@ -151,7 +151,7 @@ async def test_without_a_model_the_beginning_is_shown_whole(library: Library) ->
     )
     writer = ExtractiveGenerator(embedder=library.embedder)
     said = [part.text async for part in writer.generate(task) if isinstance(part, Claim)]
-    assert " ".join(said) == (
+    assert " ".join(" ".join(said).split()) == (
         "(1) Whoever shows no lantern pays a fine of 200 crowns. "
         "(2) Whoever shows a red lantern pays a fine of 900 crowns. "
         "(3) Whoever writes a false logbook pays a fine of 400 crowns. "

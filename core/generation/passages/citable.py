@@ -7,11 +7,10 @@ from core.text.tokens import count_tokens
 
 SHORTEST = 5
 """Tokens; anything shorter is a label."""
-FEWEST_OF_STEP = 2
-"""Tokens of a step in a list; anything shorter tells nothing to do."""
 LONGEST = 140
 """Tokens; anything longer is text whose full stops were lost."""
 
+_PUNCTUATED = re.compile(r"[.!?。！？｡…][\"'”’»)\]]*\s*$", re.M)
 _ENDS = re.compile(r"[.!。！｡…][\"'”’»)\]]*$")
 _ASKS = re.compile(r"[?？;][\"'”’»)\]]*$")
 _STARTS_SMALL = re.compile(r"[\W_]*[a-zß-öø-ÿа-яα-ω]")
@@ -56,21 +55,6 @@ _PRONOUN = re.compile(
     r"|the other|another|others)\b",
     re.I,
 )
-_CONDITION = re.compile(
-    r"[\W_]*(?:(?:Even|Only|But|And|So) )?(?:If|When|Whenever|Once|While|Unless|Because|Although"
-    r"|Though|As|Since|After|Before|Until|Where|Wherever)\s+(?:only |all |both |one |some |most )?"
-    r"(?:of )?(?:he|she|it|they|this|that|these|those|such|neither|so\b(?=,)|not\b(?=,))\b"
-    r"|[\W_]*(?:Even (?:so|then)|Since then|Until then|By then|Only then|In (?:either|both) cases?"
-    r"|The same (?:is true|goes|applies|holds)|Then|Because of (?:this|that|these|those|it|them)"
-    r"|In (?:this|that|these|those|such) (?:an? )?cases?)\b",
-    re.I,
-)
-_WITHOUT_MEANING = re.compile(
-    r"[\W_]*\w+ it(?: is|[’']s| was) (?:\w+ )?(?:possible|impossible|necessary|important|clear|true"
-    r"|likely|unlikely|hard|difficult|easy|useful|better|best|safe|not|cold|warm|hot|dark|wet|dry)\b"
-    r"|[\W_]*\w+ it (?:rains|snows|freezes|comes to|takes (?:time|longer))\b",
-    re.I,
-)
 _CONTRAST = re.compile(
     r"[\W_]*(?:However|But|Instead|By contrast|In contrast|On the other hand|Conversely|Otherwise"
     r"|Nevertheless|Likewise|Similarly|As a result|Consequently|In other words|Then|Yet)\b",
@@ -104,13 +88,6 @@ def is_citable(sentence: str, headings: Sequence[str] = (), *, punctuated: bool 
     return not is_exercise(headings)
 
 
-def is_citable_step(step: str, headings: Sequence[str] = ()) -> bool:
-    """Return whether a step says something by itself; in its list it may be short: "Wait 5 min"."""
-    if not FEWEST_OF_STEP <= count_tokens(step) <= LONGEST or _ASKS.search(step):
-        return False
-    return not is_exercise(headings)
-
-
 def is_exercise(headings: Sequence[str]) -> bool:
     """Return whether the headings are above exercises, or above what is read elsewhere."""
     return any(_EXERCISE_HEADING.fullmatch(heading) for heading in headings)
@@ -119,9 +96,9 @@ def is_exercise(headings: Sequence[str]) -> bool:
 def leans_on_previous(sentence: str) -> bool:
     """Return whether it begins with a pronoun or a "however" that needs another sentence."""
     pronoun = _PRONOUN.match(sentence) and not _EXPLETIVE.match(sentence)
-    return bool(pronoun or _CONTRAST.match(sentence)) or is_bound_to_previous(sentence)
+    return bool(pronoun or _CONTRAST.match(sentence))
 
 
-def is_bound_to_previous(sentence: str) -> bool:
-    """Return whether it means something else behind another sentence: "If it has less, ..."."""
-    return bool(_CONDITION.match(sentence) and not _WITHOUT_MEANING.match(sentence))
+def is_punctuated(text: str) -> bool:
+    """Return whether the sentences of a text end with full stops; those of slides do not."""
+    return _PUNCTUATED.search(text) is not None

@@ -1,0 +1,186 @@
+"""Cuts the evidence into what a passage is made of: sentences, and blocks that stay whole."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from core.generation.passages.citable import is_citable, is_punctuated, leans_on_previous
+from core.markdown.code import code_in
+from core.markdown.fences import fence_opened_by
+from core.markdown.locating import CodeKind
+from core.markdown.writing import one_line
+from core.models import RetrievedChunk
+from core.text.sentences import Span, sentence_spans
+
+PROSE = "prose"
+LISTS = frozenset({"list", "ordered_list"})
+LAID_OUT = frozenset({"table", "formula", "code"})
+"""Blocks that say little without the sentences around them."""
+WORDS_A_LINE = 7
+_ANNOUNCING = ":："
+_MARK = re.compile(r"(?:[-*•+]|\d{1,3}[.)])[ \t]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A verbatim part of one chunk: a sentence, or a block with the line that announces it."""
+
+    chunk_number: int
+    """Position of its chunk in the evidence, from 0."""
+    start: int
+    end: int
+    """Its span in the chunk's text."""
+    quote: str
+    kind: str
+    """`prose`, or the kind of its block as in `ChunkBlock`."""
+    place: tuple[UUID, int]
+    """Its document and where it starts there, in characters."""
+    citable: bool = True
+    """Whether it may answer by itself, and begin or end a passage."""
+    shown: bool = True
+    """Whether it may stand inside a passage."""
+    leans: bool = False
+    """Begins with words that only the piece before it explains."""
+    follows: bool = False
+    """Comes right after the piece before it in the same section."""
+    opens: bool = False
+    """Begins a paragraph."""
+
+    @property
+    def text(self) -> str:
+        """The quote as it is shown: a sentence on one line, a block as it is."""
+        return one_line(self.quote) if self.kind == PROSE else self.quote
+
+    @property
+    def words(self) -> int:
+        """How many words long it is to a reader; a line of a block is as long as several."""
+        words = len(self.quote.split())
+        lines = self.quote.count("\n") + 1
+        return words if self.kind not in LAID_OUT else max(words, WORDS_A_LINE * lines)
+
+    def hidden(self) -> "Piece":
+        """Return the piece as one that no passage shows."""
+        return replace(self, citable=False, shown=False)
+
+
+def cut(evidence: Sequence[RetrievedChunk]) -> list[Piece]:
+    """Return all pieces in reading order: documents as ranked, then by position."""
+    pieces: list[Piece] = []
+    before: RetrievedChunk | None = None
+    for number, chunk in _in_reading_order(evidence):
+        own = list(_cut(number, chunk))
+        if own and before is not None and _is_next(before, chunk):
+            own[0] = replace(own[0], follows=True)
+        pieces.extend(own)
+        before = chunk
+    return pieces
+
+
+def _in_reading_order(evidence: Sequence[RetrievedChunk]) -> list[tuple[int, RetrievedChunk]]:
+    ranks: dict[UUID, int] = {}
+    for chunk in evidence:
+        ranks.setdefault(chunk.document_id, len(ranks))
+    return sorted(
+        enumerate(evidence), key=lambda pair: (ranks[pair[1].document_id], pair[1].char_start)
+    )
+
+
+def _is_next(before: RetrievedChunk, chunk: RetrievedChunk) -> bool:
+    """Return whether a chunk comes right after another one in the same section."""
+    return (
+        before.document_id == chunk.document_id
+        and before.headings == chunk.headings
+        and before.chunk_index + 1 == chunk.chunk_index
+    )
+
+
+def _cut(number: int, chunk: RetrievedChunk) -> Iterator[Piece]:
+    text = chunk.content_text
+    punctuated = is_punctuated(text)
+    unfit = [block for block in chunk.blocks if block.kind not in LISTS | LAID_OUT]
+    end = 0
+    for start, stop, kind in _parts(chunk):
+        quote = text[start:stop]
+        tells = not any(block.start < stop and start < block.end for block in unfit)
+        tells = tells and not _has_empty_fence(quote)
+        prose = kind == PROSE
+        yield Piece(
+            chunk_number=number,
+            start=start,
+            end=stop,
+            quote=quote,
+            kind=kind,
+            place=(chunk.document_id, chunk.char_start + start),
+            citable=tells
+            and (is_citable(quote, chunk.headings, punctuated=punctuated) if prose else True),
+            shown=tells,
+            leans=prose and leans_on_previous(quote),
+            follows=end > 0,
+            opens=end == 0 or "\n" in text[end:start],
+        )
+        end = stop
+
+
+def _has_empty_fence(quote: str) -> bool:
+    blocks = (code for code in code_in(quote) if code.kind is CodeKind.FENCE)
+    return any(not code.content.strip() for code in blocks)
+
+
+def _parts(chunk: RetrievedChunk) -> Iterator[tuple[int, int, str]]:
+    """Yield the spans of sentences and blocks; one that announces a block is of it."""
+    text = chunk.content_text
+    parts: list[tuple[int, int, str]] = []
+    for start, end, kind in _laid_out(chunk):
+        announced = (
+            kind != PROSE
+            and parts
+            and parts[-1][2] == PROSE
+            and text[parts[-1][1] - 1] in _ANNOUNCING
+        )
+        parts.append((parts.pop()[0] if announced else start, end, kind))
+    yield from parts
+
+
+def _laid_out(chunk: RetrievedChunk) -> Iterator[tuple[int, int, str]]:
+    """Yield the spans of sentences and of whole blocks, in order and apart from one another."""
+    text = chunk.content_text
+    spans = [Span(*span) for span in chunk.sentences] or sentence_spans(text)
+    blocks = [(b.start, b.end, b.kind) for b in chunk.blocks if b.kind in LISTS | LAID_OUT]
+    parts = [*blocks] if chunk.blocks else [*_blocks_in(text, spans)]
+    inside = [(start, end) for start, end, _ in parts]
+    parts += [
+        (start, end, PROSE)
+        for start, end in spans
+        if not any(first < end and start < last for first, last in inside)
+    ]
+    end = 0
+    for part in sorted(parts):
+        if part[0] >= end:
+            yield part
+            end = part[1]
+
+
+def _blocks_in(text: str, spans: Sequence[Span]) -> Iterator[tuple[int, int, str]]:
+    """Yield the blocks of a text whose layout the index does not know."""
+    items: list[Span] = []
+    for span in spans:
+        marked = _MARK.match(text, span.start) is not None
+        if items and (marked or "\n" not in text[items[-1].end : span.start]):
+            items.append(span)
+            continue
+        if items:
+            yield items[0].start, items[-1].end, "list"
+        items = [span] if marked else []
+        if not items and (kind := _kind(text[span.start : span.end])) is not None:
+            yield span.start, span.end, kind
+    if items:
+        yield items[0].start, items[-1].end, "list"
+
+
+def _kind(quote: str) -> str | None:
+    if fence_opened_by(quote.partition("\n")[0]):
+        return "code"
+    if quote.startswith("|"):
+        return "table"
+    return "formula" if quote.startswith("$$") else None

@@ -1,0 +1,165 @@
+"""Scores the pieces of the evidence against a question: by meaning and by rare words."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.embeddings.base import Embedder, Vectors
+from core.embeddings.sentences import vectors_of
+from core.generation.base import GenerationTask
+from core.generation.passages.definitions import gives_definition
+from core.generation.passages.inquiry import Inquiry
+from core.generation.passages.pieces import LAID_OUT, Piece
+from core.models import RetrievedChunk
+
+MEANING = 0.7
+WORDS = 0.5
+CHUNK = 0.3
+"""Weights of cosine, of covered question terms and of the chunk's similarity score."""
+HEADING = 0.4
+BEFORE = 0.3
+"""What a question term counts that only the heading, or the piece before, has."""
+DEFINITION = 0.2
+"""What a sentence that gives the definition asked for gains."""
+NEAR_QUOTE = 0.2
+QUOTE_REACH = 800
+"""Characters over which nearness to the quote fades to about a third."""
+EMBEDDED = 16
+LONGEST_EMBEDDED = 300
+"""Pieces that are compared by meaning; characters of each where it is embedded for that."""
+RELEVANT = 0.5
+"""Similarity score from which a chunk counts though it shares no word with the question."""
+SAME = 0.8
+"""Share of a text's terms that another has, from which it only says the same again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A piece with its score and what it is about."""
+
+    piece: Piece
+    terms: frozenset[int]
+    score: float
+
+
+async def rank(
+    pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry, embedder: Embedder
+) -> list[Scored]:
+    """Return the best few pieces that may answer, scored, in the order they were given.
+
+    Raises:
+        EmbeddingError: when the embedder gives no usable vectors.
+    """
+    scored = _speaking(_by_words(pieces, task, inquiry), inquiry)
+    if not _is_relevant(scored, task.evidence, inquiry):
+        return []
+    best = sorted(range(len(scored)), key=lambda i: -scored[i].score)[:EMBEDDED]
+    kept = [scored[i] for i in sorted(best)]
+    cosines = await _cosines([s.piece for s in kept], task.evidence, inquiry, embedder)
+    return [
+        Scored(s.piece, s.terms, s.score + MEANING * cosine)
+        for s, cosine in zip(kept, cosines, strict=True)
+    ]
+
+
+def says_again(terms: frozenset[int], said: Sequence[frozenset[int]]) -> bool:
+    """Return whether a text with these terms adds next to nothing to one already said."""
+    return any(len(terms & other) >= SAME * max(1, len(terms)) for other in said)
+
+
+def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -> list[Scored]:
+    """Return the pieces that may answer, with all of their score that needs no model."""
+    headings = [frozenset(task.encode_terms(" ".join(c.headings))) for c in task.evidence]
+    nearness = _nearness_to_quote(task)
+    scored: list[Scored] = []
+    before: frozenset[int] = frozenset()
+    for piece in pieces:
+        terms = frozenset(task.encode_terms(piece.quote))
+        if piece.citable:
+            heading = headings[piece.chunk_number]
+            context = before if piece.follows else frozenset[int]()
+            words = (
+                inquiry.coverage(terms)
+                + HEADING * inquiry.coverage(heading - terms)
+                + BEFORE * inquiry.coverage(context - heading - terms)
+            )
+            place = CHUNK * task.evidence[piece.chunk_number].similarity_score
+            bonus = nearness(piece)
+            if gives_definition(piece.quote, inquiry.defines, task.encode_terms):
+                bonus += DEFINITION
+            scored.append(Scored(piece, terms, WORDS * words + place + bonus))
+        before = terms
+    return scored
+
+
+def _speaking(scored: Sequence[Scored], inquiry: Inquiry) -> list[Scored]:
+    """Return the pieces without tables, formulas and code, unless these alone have its words."""
+    prose = [s for s in scored if s.piece.kind not in LAID_OUT]
+    return prose if any(inquiry.coverage(s.terms) for s in prose) else list(scored)
+
+
+def _is_relevant(
+    scored: Sequence[Scored], evidence: Sequence[RetrievedChunk], inquiry: Inquiry
+) -> bool:
+    """Return whether anything shares a word with the question or means something like it."""
+    return any(inquiry.coverage(s.terms) for s in scored) or any(
+        evidence[s.piece.chunk_number].similarity_score >= RELEVANT for s in scored
+    )
+
+
+async def _cosines(
+    pieces: Sequence[Piece],
+    evidence: Sequence[RetrievedChunk],
+    inquiry: Inquiry,
+    embedder: Embedder,
+) -> Sequence[float]:
+    """Return the cosine of question and each piece, by the vectors that its chunk came with.
+
+    In a course of an older format the pieces are embedded now.
+    """
+    if not pieces:
+        return []
+    question = (await embedder.embed_queries(inquiry.embedded)).mean(axis=0)
+    question /= float(np.linalg.norm(question)) or 1.0
+    vectors = _stored(pieces, evidence)
+    if vectors is None:
+        texts = [f"{_heading(evidence[p.chunk_number])}: {p.text}" for p in pieces]
+        vectors = await embedder.embed_passages([text[:LONGEST_EMBEDDED] for text in texts])
+    return [float(cosine) for cosine in vectors @ question]
+
+
+def _stored(pieces: Sequence[Piece], evidence: Sequence[RetrievedChunk]) -> Vectors | None:
+    """Return the unit vectors of the pieces' sentences, of several their mean."""
+    known = {number: vectors_of(evidence[number]) for number in {p.chunk_number for p in pieces}}
+    rows = []
+    for piece in pieces:
+        chunk, own = evidence[piece.chunk_number], known[piece.chunk_number]
+        if own is None:
+            return None
+        inside = [start < piece.end and piece.start < end for start, end in chunk.sentences]
+        rows.append((own[inside] if any(inside) else own).mean(axis=0))
+    vectors = np.stack(rows)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+
+def _heading(chunk: RetrievedChunk) -> str:
+    return chunk.headings[-1] if chunk.headings else chunk.page_title
+
+
+def _nearness_to_quote(task: GenerationTask) -> Callable[[Piece], float]:
+    """Return the bonus of a piece for standing near the quoted passage."""
+    quote = task.quote_location
+    if quote is None or quote.char_start is None or quote.char_end is None:
+        return lambda _: 0.0
+    start, end, document = quote.char_start, quote.char_end, quote.document_id
+
+    def nearness(piece: Piece) -> float:
+        in_document, position = piece.place
+        if in_document != document:
+            return 0.0
+        distance = max(start - position - len(piece.quote), position - end, 0)
+        return NEAR_QUOTE * math.exp(-distance / QUOTE_REACH)
+
+    return nearness

@@ -1,0 +1,68 @@
+"""Writes passages as claims: below the heading of their section, the answering sentence bold."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from core.generation.base import Claim, Quoted
+from core.generation.passages.pieces import PROSE, Piece
+from core.generation.passages.windows import Window
+from core.models import RetrievedChunk
+
+_EMPHASISED = re.compile(r"[*_\\]|~~")
+"""What would take our marks for its own, or be taken for them."""
+
+
+def claims_of(windows: Sequence[Window], evidence: Sequence[RetrievedChunk]) -> Iterator[Claim]:
+    """Yield a claim for what of a passage stands in one chunk; sections in order of their best."""
+    sections: dict[object, list[Window]] = {}
+    for window in windows:
+        chunk = evidence[window.pieces[0].chunk_number]
+        sections.setdefault((chunk.document_id, chunk.headings), []).append(window)
+    for own in sections.values():
+        own.sort(key=lambda window: window.pieces[0].place[1])
+        chunk = evidence[own[0].pieces[0].chunk_number]
+        heading: str | None = place_of(chunk)
+        for window in own:
+            for number, run in enumerate(_by_chunk(window)):
+                opens = run[0].opens if number else True
+                yield _claim(run, window, evidence, heading, "\n\n" if opens else None)
+                heading = None
+
+
+def place_of(chunk: RetrievedChunk) -> str:
+    """Return what a passage's section is called: its page, and its heading where it has one."""
+    own = chunk.section_heading or (chunk.headings[-1] if chunk.headings else None)
+    return chunk.page_title if own in {None, chunk.page_title} else f"{chunk.page_title} › {own}"
+
+
+def _by_chunk(window: Window) -> Iterator[list[Piece]]:
+    run: list[Piece] = []
+    for piece in window.pieces:
+        if run and run[-1].chunk_number != piece.chunk_number:
+            yield run
+            run = []
+        run.append(piece)
+    yield run
+
+
+def _claim(
+    run: Sequence[Piece],
+    window: Window,
+    evidence: Sequence[RetrievedChunk],
+    heading: str | None,
+    lead: str | None,
+) -> Claim:
+    first, last = run[0], run[-1]
+    marks = len(window.pieces) > 1
+    text = _shown(first, window, marks=marks)
+    for piece in run[1:]:
+        text += ("\n\n" if piece.opens else " ") + _shown(piece, window, marks=marks)
+    quote = evidence[first.chunk_number].content_text[first.start : last.end]
+    quoted = Quoted(first.chunk_number, quote, first.start)
+    return Claim(text, (quoted,), lead=lead, heading=heading)
+
+
+def _shown(piece: Piece, window: Window, *, marks: bool) -> str:
+    text = piece.text
+    bold = marks and piece in window.centres and piece.kind == PROSE
+    return f"**{text}**" if bold and not _EMPHASISED.search(text) else text
