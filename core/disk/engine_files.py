@@ -146,10 +146,13 @@ def _units(folder: Path) -> Iterator[Path]:
     The engine looks for the pages of its stores in their folders, and takes no link for one.
     """
     segments = [*folder.glob("segments/*")]
-    yield from (
-        path for parent in (folder, *segments) for path in parent.iterdir() if path.is_file()
-    )
+    yield from (path for parent in (folder, *segments) for path in _files_in(parent))
     yield from (path for segment in segments for path in segment.iterdir() if path.is_dir())
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    found = folder.iterdir()
+    return (path for path in found if not path.name.startswith(".") and path.is_file())
 
 
 def _may_be_linked(unit: Path) -> bool:
@@ -174,7 +177,9 @@ def _stored(folder: Path) -> int:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in (folder, *folder.rglob("*")) if path.is_file())
+    """Yield the files, but for those that take the place of others in a moment."""
+    found = (folder, *folder.rglob("*"))
+    return (path for path in found if not path.name.startswith(".") and path.is_file())
 
 
 def _growing(folder: Path) -> Iterator[Path]:

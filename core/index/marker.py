@@ -31,11 +31,15 @@ def write_marker(folder: Path, marker: Marker) -> None:
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """Return the size of each file of a collection that only its writing changes."""
+    """Return the size of each file of a collection that only its writing changes.
+
+    A process that opens the collection rewrites small files, each under a name that begins with
+    a dot until it takes the old one's place.
+    """
     return {
         path.relative_to(folder).as_posix(): path.stat().st_size
         for path in folder.rglob("*")
-        if path.is_file() and path.name not in _REWRITTEN
+        if not (path.name.startswith(".") or path.name in _REWRITTEN) and path.is_file()
     }
 
 

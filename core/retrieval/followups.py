@@ -24,6 +24,8 @@ class Asked:
     """What it leans on then: the question before it, the quote or the section's heading."""
     always: bool = False
     """Whether both texts count alike, whatever they say: the quote is the book's."""
+    of_section: bool = False
+    """Whether the context is the heading of the section that is searched."""
 
 
 def read_asked(
@@ -42,7 +44,8 @@ def read_asked(
     before = [*earlier[-2:]] or ([section] if section else [])
     if not before:
         return Asked(question)
-    return Asked(question, "\n".join([*before, question]), before[-1])
+    joined = "\n".join([*before, question])
+    return Asked(question, joined, before[-1], of_section=not earlier)
 
 
 def leaning_figures(

@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 CANDIDATES = 100
 _LEANS = 0.5
+_FEW_TERMS = 1
+"""Words of its own that a question has at most which cannot be understood by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ async def search(index: VectorIndex, shelf: Shelf, asked: Asked, wanted: Wanted)
     """Return what an edition holds about a question.
 
     A question with a context is looked for by itself, after its context, and then by the mean of
-    both, weighed by how much it leans on it.
+    both, weighed by how much it leans on it. Where no weights say how much, only a question of
+    hardly any words of its own leans, and a section's heading adds nothing.
 
     Raises:
         VectorIndexError: when the index fails, or the edition was replaced.
@@ -81,17 +84,21 @@ async def search(index: VectorIndex, shelf: Shelf, asked: Asked, wanted: Wanted)
     dense = await _vectors(shelf.embedder, [*texts, asked.previous])
     sparse = [shelf.encoder.query(text) for text in texts]
     leans = UNKNOWN
-    if not asked.always and shelf.embedder.name == BUILT_IN and dense.any():
-        alone, together = [await _one(index, shelf, dense[n], sparse[n], wanted) for n in (0, 1)]
-        if alone.found.scored and together.found.scored:
-            figures = leaning_figures(
-                alone.found.scored,
-                together.found.scored,
-                dense[[0, 2]],
-                len(alone.weights),
-                is_cited=alone.found.files[0] in wanted.cited,
-            )
-            leans = leaning(figures)
+    if not asked.always:
+        alone = await _one(index, shelf, dense[0], sparse[0], wanted)
+        if shelf.embedder.name == BUILT_IN and dense.any():
+            together = await _one(index, shelf, dense[1], sparse[1], wanted)
+            if alone.found.scored and together.found.scored:
+                figures = leaning_figures(
+                    alone.found.scored,
+                    together.found.scored,
+                    dense[[0, 2]],
+                    len(alone.weights),
+                    is_cited=alone.found.files[0] in wanted.cited,
+                )
+                leans = leaning(figures)
+        elif asked.of_section or len(alone.weights) > _FEW_TERMS:
+            return alone
     shares = np.array([1 - leans, leans], np.float32)
     both = _unit(shares @ dense[:2])
     searched = await _one(index, shelf, both, _mean(sparse, shares.tolist()), wanted)

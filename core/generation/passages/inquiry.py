@@ -48,7 +48,7 @@ def read_inquiry(task: GenerationTask) -> Inquiry:
         return _about_quote(task, task.selected_text)
     term = defined_term(task.question)
     own = task.encode_terms(term or task.question)
-    if task.leans and task.history:
+    if task.leans and task.history and not _repeats(task.question, task.history[-1]):
         return _about_turn(task, task.history[-1], own)
     before = " ".join(gist_of(task.thread)) or task.section
     if task.leans and before:
@@ -85,6 +85,11 @@ def _about_turn(task: GenerationTask, turn: ConversationTurn, own: Sequence[int]
         given=tuple(frozenset(one) for one in said),
         named=frozenset(own) - {*before},
     )
+
+
+def _repeats(question: str, turn: ConversationTurn) -> bool:
+    """Return whether a question is the one before it once more, whose answer is wanted again."""
+    return question.casefold().split() == turn.user_input.casefold().split()
 
 
 def _key_terms(quote: str, task: GenerationTask) -> Sequence[int]:

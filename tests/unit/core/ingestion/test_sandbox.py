@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,20 @@ async def assert_still_works(sandbox: Sandbox) -> None:
     assert [block.text for block in document.blocks] == ["Demand falls.", "Supply rises."]
 
 
+@pytest.fixture(autouse=True)
+def _started_by_others() -> Iterator[None]:
+    """Leave out of `children` what earlier tests of this process have started."""
+    _EARLIER.clear()
+    _EARLIER.update(children())
+    yield
+    _EARLIER.clear()
+
+
+_EARLIER = set[int]()
+
+
 def children() -> list[int]:
-    """Return the ids of this process's children, zombies included."""
+    """Return the ids of the children that this test has started, zombies included."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -42,7 +55,7 @@ def children() -> list[int]:
             continue
         if int(fields[1]) == os.getpid():
             found.append(int(status.parent.name))
-    return found
+    return [child for child in found if child not in _EARLIER]
 
 
 def environment_of(process: int) -> bytes:

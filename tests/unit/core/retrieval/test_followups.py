@@ -18,7 +18,7 @@ def test_a_question_has_the_two_before_it_as_its_context() -> None:
 def test_without_any_the_section_is_its_context_and_else_it_stands_alone() -> None:
     asked = RetrievalToolInput(query_text="When is it high?")
     assert read_asked(asked, [], "Tides", None) == Asked(
-        "When is it high?", "Tides\nWhen is it high?", "Tides"
+        "When is it high?", "Tides\nWhen is it high?", "Tides", of_section=True
     )
     assert read_asked(asked, [], None, None) == Asked("When is it high?")
 
