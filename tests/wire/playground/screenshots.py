@@ -82,14 +82,14 @@ async def _ask_on_discord(tab: chromium.Tab) -> None:
 async def _ask_on_slack(tab: chromium.Tab) -> None:
     """Ask two questions below one message, and leave their thread open."""
     await tab.click("#write")
-    await tab.type(f"@Glossator {_COVERED}")
-    await tab.enter()
-    await tab.click("#channel .thread-link")
-    await tab.until(_shown('#thread [data-component="gl:e"]'))
-    await tab.click("#write-in-thread")
     await tab.type(f"@Glossator {_NEAR}")
     await tab.enter()
+    await tab.click("#channel .thread-link")
     await tab.until(_shown('#thread [data-component^="gl:w"]'))
+    await tab.click("#write-in-thread")
+    await tab.type(f"@Glossator {_COVERED}")
+    await tab.enter()
+    await tab.until(_shown('#thread [data-component="gl:e"]'))
 
 
 def _shown(selector: str) -> str:
