@@ -34,8 +34,6 @@ FIRST = "Which mark is the kiln of the workshop set to?"
 SECOND = "Which mark is the loom of the workshop set to?"
 CHATTER, HALF = "See you at lunch.", "which mark the kiln of the workshop is set to"
 """What the bot offers to answer, and what another person says before it."""
-NEAR = "How old is the kiln?"
-"""What no book answers, though it has sections that come near."""
 
 
 class Role(StrEnum):

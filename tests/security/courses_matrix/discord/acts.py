@@ -11,13 +11,13 @@ from tests.security.courses_matrix.discord.pressing import Pressing
 from tests.security.courses_matrix.discord.setting import Setting
 from tests.security.courses_matrix.discord.using import CHOICE, NEARBY, REQUEST, request_of
 from tests.security.courses_matrix.matrix import (
+    UNKNOWN_SECTION,
     Lane,
     due,
 )
 from tests.security.courses_matrix.relations import (
     FIRST,
     HOME,
-    NEAR,
     ONE,
     SECOND,
     TWO,
@@ -32,6 +32,10 @@ from tests.wire.discord.errors import Json
 
 _UNHEARD = frozenset({"MESSAGE_DELETE", "MESSAGE_DELETE_BULK", "THREAD_DELETE", "CHANNEL_DELETE"})
 """Events that no person hears anything of."""
+
+
+_UNKNOWN: Json = {"question": FIRST, "section": UNKNOWN_SECTION, "private": True}
+"""What is refused with the nearest section on a button, whatever the book says."""
 
 
 class DiscordActs(Asking, Meeting, Setting, Pressing):
@@ -79,7 +83,7 @@ class DiscordActs(Asking, Meeting, Setting, Pressing):
         asked = self._use(lane.user, lane.where, "ask", {"question": FIRST, "private": True})
         await self._replied(asked)
         self._keep(lane, "private", asked.original)
-        asked = self._use(lane.user, lane.where, "ask", {"question": NEAR, "private": True})
+        asked = self._use(lane.user, lane.where, "ask", _UNKNOWN)
         await self._replied(asked)
         self._keep(lane, "near", asked.original, NEARBY)
 
@@ -90,12 +94,12 @@ class DiscordActs(Asking, Meeting, Setting, Pressing):
             options = {"course": word(course, "id")}
             await self._replied(self._use(owner, room, "course bind", options))
             person = self.house.person(tenant)
-            self.elsewhere[course] = await self._turn(person, room, FIRST)
-            near = await self._turn(person, room, NEAR, pattern=NEARBY)
+            self.elsewhere[course] = await self._turn(person, room, {"question": FIRST})
+            near = await self._turn(person, room, _UNKNOWN, NEARBY)
             self.elsewhere[f"near {course}"] = near
             if tenant == HOME:
                 self.elsewhere["private"] = await self._turn(
-                    self.house.person(HOME), room, SECOND, private=True
+                    self.house.person(HOME), room, {"question": SECOND, "private": True}
                 )
 
         person = self.house.person(ONE)
@@ -107,15 +111,9 @@ class DiscordActs(Asking, Meeting, Setting, Pressing):
         self.elsewhere["choice"] = found or self.elsewhere["private"]
 
     async def _turn(
-        self,
-        user: User,
-        room: Channel,
-        text: str,
-        *,
-        private: bool = False,
-        pattern: re.Pattern[str] = REQUEST,
+        self, user: User, room: Channel, options: Json, pattern: re.Pattern[str] = REQUEST
     ) -> UUID:
-        asked = self._use(user, room, "ask", {"question": text, "private": private})
+        asked = self._use(user, room, "ask", options)
         await self._replied(asked)
         found = request_of(asked.original, pattern)
         assert found is not None, f"{asked.original and asked.original.text}"

@@ -7,13 +7,13 @@ import yaml
 
 from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.matrix import (
+    UNKNOWN_SECTION,
     Lane,
     due,
 )
 from tests.security.courses_matrix.relations import (
     FIRST,
     HOME,
-    NEAR,
     ONE,
     SECOND,
     TWO,
@@ -33,6 +33,10 @@ from tests.wire.slack import View
 _MANIFEST = Path(__file__).parents[4] / "docs/slack-manifest.yaml"
 _OF_THE_APP = frozenset({"app_uninstalled", "tokens_revoked"})
 """Events that no person hears anything of."""
+
+
+_UNKNOWN = f'private in "{UNKNOWN_SECTION}" {FIRST}'
+"""What is refused with the nearest section on a button, whatever the book says."""
 
 
 class SlackActs(Asking, Meeting, Setting, Pressing):
@@ -76,7 +80,7 @@ class SlackActs(Asking, Meeting, Setting, Pressing):
         if lane.place is not Place.THREAD:
             private = await self._told_by(lane.user, lane.where, "/ask", f"private {FIRST}")
             self._keep(lane, "private", private)
-            near = await self._told_by(lane.user, lane.where, "/ask", f"private {NEAR}")
+            near = await self._told_by(lane.user, lane.where, "/ask", _UNKNOWN)
             self._keep(lane, "near", near, NEARBY)
 
     async def prepare_elsewhere(self) -> None:
@@ -88,7 +92,7 @@ class SlackActs(Asking, Meeting, Setting, Pressing):
             await bound.ack(PATIENCE)
             answer = await self._told_by(person, room, "/ask", f"private {FIRST}")
             self.elsewhere[course] = self._request_of(answer)
-            near = await self._told_by(person, room, "/ask", f"private {NEAR}")
+            near = await self._told_by(person, room, "/ask", _UNKNOWN)
             self.elsewhere[f"near {course}"] = self._request_of(near, NEARBY)
             self.others_room = room if tenant == TWO else self.others_room
             if tenant == HOME:
