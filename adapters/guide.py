@@ -12,7 +12,8 @@ from uuid import UUID
 from core.access.reading import Reader, is_home, readable
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
-from core.catalogue import Catalogue, Edition, SectionRecord
+from core.catalogue import Catalogue, SectionRecord
+from core.catalogue import Edition as Edition
 from core.errors import UnknownSection
 from core.models import Course
 from core.retrieval.sections import resolve_section

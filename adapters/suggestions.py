@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from adapters.guide import Guide, Shelfmark
+from adapters.guide import Edition, Guide, Shelfmark
 from core.access.reading import Reader
-from core.catalogue import Edition
 from core.errors import BotError, ServiceError
 from core.i18n import current_language, text
 from core.markdown.writing import one_line

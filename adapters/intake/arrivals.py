@@ -33,7 +33,7 @@ from core.models import (
     session_id_for,
 )
 from core.sessions.store import SessionStore
-from core.text.links import without_markers
+from core.text.links import without_layout, without_markers
 from core.text.unread import unread_instead
 
 _ANSWERS = "answers"
@@ -195,7 +195,8 @@ class Arrivals:
         turn = await self._sessions.turn_of(answered.request_id)
         if turn is None or turn.agent_response.course_id != course_id:
             return heard
-        return replace(heard, quote=without_markers(turn.agent_response.response_text) or None)
+        said = without_layout(without_markers(turn.agent_response.response_text))
+        return replace(heard, quote=said or None)
 
     async def _session(self, heard: Heard, course_id: str) -> UUID | None:
         """Return the conversation's session; None while its thread is not known yet.

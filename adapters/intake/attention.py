@@ -19,6 +19,7 @@ from core.inbox.offers import LASTS
 from core.inbox.store import Inbox
 from core.models import ConversationTurn, now, session_id_for
 from core.sessions.store import SessionStore
+from core.text.links import without_layout
 
 logger = logging.getLogger(__name__)
 
@@ -156,12 +157,13 @@ class Attention:
         turn, addressed = await self._last_turn(heard), heard.addressed or heard.direct
         before = [one for one in self._lines.of(heard.lane) if one.said_at < _moment_of(heard)]
         since = [one for one in before if turn is None or one.said_at > turn.timestamp]
+        answer = "" if turn is None else without_layout(turn.agent_response.response_text)
         who, text = Before.NONE, ""
         if since:
             who = Before.SAME if since[-1].user_id == user_id else Before.OTHER
             text = since[-1].text
         elif turn is not None:
-            who, text = Before.BOT, turn.agent_response.response_text
+            who, text = Before.BOT, answer
         return ChatLine(
             text=heard.text,
             staff=not addressed and await role() == "staff",
@@ -169,7 +171,7 @@ class Attention:
             begins=who is Before.NONE,
             before=who,
             before_text=text,
-            answer=turn.agent_response.response_text if turn is not None else "",
+            answer=answer,
             asked_last=turn is not None and turn.user_id == user_id,
             since_answer=len(since),
         )

@@ -8,6 +8,7 @@ from core.evaluation.agreement import stands_in, without_bullet
 from core.markdown.code import masked
 from core.models import CITATION_MARKER, AgentResponse, Outcome, QuoteStatus
 from core.text.lead_ins import leads_in
+from core.text.links import without_layout
 from core.text.sentences import sentences
 
 _MARKERS = re.compile(rf"{CITATION_MARKER.pattern}(?:\s*{CITATION_MARKER.pattern})*")
@@ -40,7 +41,7 @@ def statements_of(response: AgentResponse) -> list[Statement]:
     """
     if response.outcome not in {Outcome.ANSWERED, Outcome.PARTIAL}:
         return []
-    parts = list(_parts(response.response_text, _passages(response)))
+    parts = list(_parts(without_layout(response.response_text), _passages(response)))
     location = response.quote_location
     tells_a_place = location is not None and location.status is not QuoteStatus.NOT_FOUND
     said = parts[1:] if tells_a_place else parts

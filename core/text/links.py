@@ -2,7 +2,7 @@
 
 import re
 
-from core.markdown.code import outside_code
+from core.markdown.code import masked, outside_code
 from core.markdown.writing import lasting
 from core.models import CITATION_MARKER
 
@@ -20,6 +20,7 @@ _TARGET = re.compile(
 _MARKER = re.compile(r"\s?" + CITATION_MARKER.pattern)
 _SCHEME = re.compile(r"(?i)^[a-z][a-z0-9+.-]*://")
 _TRAILING = ".,;:!?"
+_HEADING = re.compile(r"^#{1,6} .*\n*", re.MULTILINE)
 
 
 def without_links(text: str) -> str:
@@ -48,6 +49,15 @@ def shown_prose(text: str) -> str:
 def without_markers(answer: str) -> str:
     """Return an answer's Markdown without the numbers of its citations; code stays as it is."""
     return outside_code(answer, lambda prose: _MARKER.sub("", prose)).strip()
+
+
+def without_layout(answer: str) -> str:
+    """Return what an answer says: no headings above its passages, no bold; code stays as it is."""
+    said, begins = "", 0
+    for heading in _HEADING.finditer(masked(answer)):
+        said += answer[begins : heading.start()]
+        begins = heading.end()
+    return outside_code(said + answer[begins:], lambda prose: prose.replace("**", ""))
 
 
 def without_targets(text: str) -> str:

@@ -224,7 +224,7 @@ async def test_each_of_a_crowd_reads_that_the_book_does_not_say_it(trial: Trial)
     ("asked", "told"),
     [
         ("where is that?", "My last answer is from"),
-        ("are you sure?", "compared each of the"),
+        ("are you sure?", "I compared the one sentence of my answer"),
         ("auf Deutsch?", "cannot translate an answer yet"),
         ("example?", "cannot make up an example yet"),
     ],

@@ -7,8 +7,8 @@ from contextlib import aclosing
 from pathlib import Path
 from unittest.mock import patch
 
-from bot import wiring
 from bot.cli import main
+from core import agent
 from core.agent import Agent, AgentEvent, Placed, as_asked
 from core.models import AgentRequest, AgentResponse
 
@@ -43,5 +43,5 @@ def _keep(request: AgentRequest, response: AgentResponse) -> None:
 
 
 if __name__ == "__main__":
-    with patch.object(wiring, "Agent", RecordingAgent):
+    with patch.object(agent, "Agent", RecordingAgent):
         sys.exit(main())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.text.links import without_links
+from core.text.links import without_layout, without_links
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,8 @@ from core.text.links import without_links
 )
 def test_an_address_is_reduced_to_its_host(text: str, left: str) -> None:
     assert without_links(text) == left
+
+
+def test_what_an_answer_says_is_left_without_its_headings_and_bold() -> None:
+    answer = "### Loops › `for`\n\n**It ends.** Run `a ** b`. [1]\n\n```sh\n# no heading\n```\n"
+    assert without_layout(answer) == "It ends. Run `a ** b`. [1]\n\n```sh\n# no heading\n```\n"
