@@ -37,6 +37,7 @@ def _keep(request: AgentRequest, response: AgentResponse) -> None:
         # A chat's command takes along what its asker asked there before; a terminal has no chat.
         "request": request.model_dump(mode="json", exclude={"thread_messages"}),
         "response": response.model_dump(mode="json"),
+        "has_chat": request.session_id is None,
     }
     with Path(RECORD).open("a", encoding="utf-8") as record:
         record.write(json.dumps(turn) + "\n")

@@ -14,6 +14,7 @@ Json = dict[str, Any]
 
 _OF_A_REQUEST = frozenset({"request_id", "created_at", "user_context"})
 _OF_A_RESPONSE = frozenset({"id", "query_id", "requested_at", "generated_at"})
+_OF_CHAT = frozenset({"similarity_score", "confidence"})
 _MOMENTS = frozenset({"retrieved_at", "timestamp"})
 
 
@@ -25,6 +26,8 @@ class Transcript:
     """Each `AgentRequest`; people and conversations are numbered as they came."""
     responses: tuple[Json, ...]
     """Each `AgentResponse`, likewise: a thread that opens for an answer begins a conversation."""
+    of_chat: frozenset[int] = frozenset()
+    """The numbers of the turns that began with a command, which takes along what a chat said."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,17 @@ def recorded(folder: Path) -> Transcript:
     return Transcript(
         tuple(_request(turn["request"], asked) for turn in turns),
         tuple(_response(turn["response"], answered) for turn in turns),
+        frozenset(number for number, turn in enumerate(turns) if turn["has_chat"]),
     )
+
+
+def without_scores(record: Any) -> Any:
+    """Return a record without what a chat changes in a turn that takes it along, at any depth."""
+    if isinstance(record, list):
+        return [without_scores(one) for one in record]
+    if not isinstance(record, dict):
+        return record
+    return {name: without_scores(one) for name, one in record.items() if name not in _OF_CHAT}
 
 
 def stored(folder: Path) -> Stored:
