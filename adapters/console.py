@@ -16,9 +16,14 @@ from core.models import AgentResponse, Outcome, RetrievedChunk
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.text import Text
 
 _REFRESHES_A_SECOND = 12
 _WORD = re.compile(r"\s*\S+")
+_STRONG = re.compile(
+    r"^#{1,6} +(?P<heading>[^\n]+)$|\*\*(?=\S)(?P<strong>(?:(?!\n\n).)+?)(?<=\S)\*\*", re.M | re.S
+)
+"""A heading on its line, or strong words within a paragraph."""
 
 
 class JsonReply:
@@ -127,14 +132,14 @@ class TerminalReply(JsonReply):
         self._settle(response)
         for style, text in _styled(printable(whole_text(response))):
             # No line of code is broken: it is copied as it stands.
-            shown = text if style else wrapped(text, self._console.width)
-            self._console.print(Text(shown, style=style), soft_wrap=True)
+            shown = Text(text, style) if style else marked(wrapped(text, self._console.width))
+            self._console.print(shown, soft_wrap=True)
         notes = footnote_lines(response)
         if notes:
             self._console.print()
         for note in notes:
-            shown = wrapped(printable(note), self._console.width)
-            self._console.print(Text(shown, style="cyan"), soft_wrap=True)
+            line = wrapped(printable(note), self._console.width)
+            self._console.print(Text(line, style="cyan"), soft_wrap=True)
         for notice in response.notices:
             self._console.print(Text(printable(f"\n{notice}"), style="yellow"))
         self._console.print(Text(f"\n{closing_line(response)}", style="dim"))
@@ -173,6 +178,19 @@ def _styled(answer: str) -> Iterator[tuple[str, str]]:
         position = code.end
     if prose := answer[position:].strip("\n"):
         yield "", prose
+
+
+def marked(prose: str) -> "Text":
+    """Return prose with its headings and its strong words bold, without their marks."""
+    from rich.text import Text
+
+    whole, shown, position = masked(prose), Text(), 0
+    for found in _STRONG.finditer(whole):
+        inside = found.lastgroup or "heading"
+        shown.append(prose[position : found.start()])
+        shown.append(prose[found.start(inside) : found.end(inside)], "bold")
+        position = found.end()
+    return shown.append(prose[position:])
 
 
 def wrapped(prose: str, columns: int) -> str:

@@ -13,6 +13,8 @@ _MOST_DIFFERENCES = 3
 
 _LONGEST_HEADING = 80
 """Characters of a heading that are shown while its section is read."""
+_LONGEST_PLACE = 160
+"""Characters of the page and heading that stand above a passage."""
 
 
 def reading(headings: Sequence[str]) -> str:
@@ -56,7 +58,7 @@ def _named(name: str) -> str:
 
 def heading(place: str) -> str:
     """Return the line above a passage that says where it stands, as Markdown."""
-    return f"### {_shortened(place)}"
+    return f"### {beginning(one_line(prose_without_links(place)), _LONGEST_PLACE)}"
 
 
 def with_nearest(said: str, sections: Sequence[str]) -> str:

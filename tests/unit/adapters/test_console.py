@@ -126,6 +126,15 @@ async def on_terminal(answer: AgentResponse) -> str:
     return terminal.written
 
 
+async def test_headings_and_strong_words_are_bold_on_a_terminal_and_code_is_not() -> None:
+    strong = "A `heap` keeps `a ** b ** c` in order."
+    text = f"### Heaps › Order\n\nTrees are old. **{strong}** Why not? [1]"
+    written = await on_terminal(response(response_text=text))
+    assert "\x1b[1mHeaps › Order\x1b[0m" in written
+    assert f"\x1b[1m{strong}\x1b[0m" in written
+    assert "###" not in written
+
+
 # --- footnotes ----------------------------------------------------------------------------
 
 
