@@ -14,9 +14,7 @@ from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.catalogue import Catalogue, SectionRecord
 from core.catalogue import Edition as Edition
-from core.errors import UnknownSection
 from core.models import Course
-from core.retrieval.sections import resolve_section
 
 _FRESH = 2.0
 """Seconds for which a list of courses is good enough; autocompletion asks with every letter."""
@@ -105,15 +103,6 @@ class Guide:
             typed, names, scorer=fuzz.WRatio, processor=utils.default_process, limit=limit
         )
         return [name for name, score, _ in found if score > 0]
-
-    async def has_section(self, reader: Reader, course_id: str, name: str) -> bool:
-        """Return whether `section_filter` understands a name; true while nobody can tell."""
-        mark = await self.mark(reader, course_id)
-        sections = await self._catalogue.sections(mark.edition.generation) if mark else ()
-        try:
-            return not sections or bool(resolve_section(name, sections))
-        except UnknownSection:
-            return False
 
     async def titles(self, reader: Reader, course_id: str) -> list[str]:
         """Return the titles of a course's documents in reading order."""

@@ -82,9 +82,6 @@ class Hits:
     """BM25 weight of the question's words in the chunk, >= 0, unbounded."""
 
 
-NO_HITS = Hits((), np.empty(0), np.empty(0))
-
-
 class VectorIndex(Protocol):
     """Stores the immutable collections that the editions of courses are made of, and searches them.
 
