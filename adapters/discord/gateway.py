@@ -209,7 +209,11 @@ class Gateway:
     async def _listen(
         self, socket: DiscordWebSocket, shard_id: int, session: dict[str, Any], pauses: "_Pauses"
     ) -> None:
-        """Take in what a connection tells; note in `session` how it is resumed."""
+        """Take in what a connection tells; note in `session` how it is resumed.
+
+        A session whose resumption was cut off is not resumed once more: Discord closes a
+        connection that names an event it never sent, each time.
+        """
         standing = socket.wait_for("RESUMED" if session else "READY", lambda _: True)
         try:
             while True:
@@ -222,7 +226,9 @@ class Gateway:
                 self._client.dispatch("shard_heard", shard_id)
         finally:
             self._client.dispatch("shard_disconnect", shard_id)
-            if socket.session_id is not None:
+            if not standing.done():
+                session.clear()
+            elif socket.session_id is not None:
                 session |= {
                     "resume": True,
                     "session": socket.session_id,

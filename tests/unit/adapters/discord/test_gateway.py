@@ -17,6 +17,7 @@ from adapters.discord.client import Client
 from adapters.discord.gateway import Gateway
 from adapters.discord.shards import AllShards
 
+INVALID_SEQUENCE = 4007
 LOST = 4000
 """The code by which Discord closes what may be resumed."""
 QUICK = (0.01, 0.02, 0.03, 0.04)
@@ -80,6 +81,27 @@ async def breaks(socket: web.WebSocketResponse) -> None:
     """Close a connection after it was said how a session is taken up."""
     await _greeted(socket)
     await socket.close(code=LOST)
+
+
+class RefusesToResume:
+    """Closes each connection that resumes a session, as Discord does with an odd sequence."""
+
+    def __init__(self, discord: Discord) -> None:
+        self._discord = discord
+        self.identified = 0
+
+    async def __call__(self, socket: web.WebSocketResponse) -> None:
+        """Hold one connection."""
+        if await _greeted(socket) == DiscordWebSocket.RESUME:
+            await socket.close(code=INVALID_SEQUENCE)
+            return
+        self.identified += 1
+        ready = {"op": 0, "t": "READY", "s": 1, "d": self._discord._ready()}
+        await socket.send_json(ready)
+        if self.identified == 1:
+            await socket.close(code=LOST)
+        else:
+            await socket.receive()
 
 
 async def invalidates(socket: web.WebSocketResponse) -> None:
@@ -197,6 +219,21 @@ async def test_who_is_closed_again_and_again_tries_ever_more_rarely(
         await asyncio.sleep(3.0)
         assert discord.connections <= 4 + 1
         await discord.until(3)
+
+
+async def test_a_session_that_cannot_be_resumed_is_begun_anew(
+    client: Client, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discord = Discord()
+    serving = RefusesToResume(discord)
+    discord._served = [serving]
+    monkeypatch.setattr("adapters.discord.shards.IDENTIFY_EVERY", 0.0)
+    async with connecting(client, discord, monkeypatch):
+        await discord.until(3)
+        async with asyncio.timeout(10.0):
+            while serving.identified < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+    assert (serving.identified, discord.connections) == (2, 3)
 
 
 @pytest.mark.parametrize("closes", [refuses, breaks, invalidates])
