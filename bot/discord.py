@@ -106,7 +106,7 @@ class HeardUpTo:
 
     async def direct_channels(self, since: datetime) -> list[int]:
         """Return the direct messages in which something was asked since then."""
-        active = await self._inbox.active_channels("discord", "@me", since)
+        active = await self._inbox.active_direct_channels("discord", since)
         return [int(channel) for channel in active if channel]  # a forgotten one has no id
 
     async def questions(self, since: datetime) -> list[Question]:

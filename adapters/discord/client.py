@@ -292,6 +292,10 @@ class Client(commands.AutoShardedBot):
             exc_info=without_text(error),
         )
 
+    def sees(self, guild_id: int) -> bool:
+        """Return whether a server that the bot is a member of is surely known here."""
+        return (guild_id >> 22) % (self.shard_count or 1) in self.gateway.seen
+
     def _hears(self, shard: object) -> bool:
         return shard in self.gateway.running
 

@@ -87,6 +87,8 @@ class Gateway:
         self._choosing: asyncio.Task[None] | None = None
         self._shards: Shards | None = None
         self._noting: asyncio.Task[None] | None = None
+        self.seen = set[int]()
+        """The shards of which this process was sent the servers, and has not left them since."""
         self.sessions: Sessions | None = None
         """Keeps the sessions; None: each begins anew, and what was missed is not asked for."""
 
@@ -162,6 +164,7 @@ class Gateway:
     def _forget(self, shard_id: int) -> None:
         """Remove what discord.py knows of a shard's servers: it grows old from now on."""
         state = self._client._connection
+        self.seen.discard(shard_id)
         for guild in [one for one in self._client.guilds if one.shard_id == shard_id]:
             state._remove_guild(guild)
         if (becoming_ready := state._ready_tasks.pop(shard_id, None)) is not None:
@@ -220,6 +223,7 @@ class Gateway:
                 await socket.poll_event()
                 if standing.done():
                     pauses.begin_anew()
+                    self.seen.add(shard_id)
                 if self.sessions is not None:
                     known = (socket.session_id, socket.gateway, socket.sequence)
                     self.sessions.notes.heard(shard_id, *known)

@@ -228,12 +228,16 @@ def presence_of(interaction: discord.Interaction[Any]) -> Presence:
 def is_guest(interaction: discord.Interaction[Any]) -> bool:
     """Return whether a command was given where others are and the bot is not.
 
-    That is a server that it is no member of, or a direct message between other people.
+    That is a server that it is no member of, or a direct message between other people. Where a
+    server is unknown because its shard is not connected here, Discord says for whom the
+    application is installed.
     """
-    guild_id = interaction.guild_id
+    guild_id, client = interaction.guild_id, interaction.client
     if guild_id is None:
         return interaction.context.private_channel is True
-    return interaction.client.get_guild(guild_id) is None
+    if client.get_guild(guild_id) is not None:
+        return False
+    return client.sees(guild_id) or not interaction.is_guild_integration()
 
 
 def guest_in(interaction: discord.Interaction[Any]) -> str | None:

@@ -123,13 +123,11 @@ class InboxQueries:
             rows = await db.execute(query.where(CursorRow.platform == platform))
             return dict(rows.all())
 
-    async def active_channels(
-        self, platform: str, workspace: str, since: datetime
-    ) -> frozenset[str]:
-        """Return the channels of a workspace in which something was accepted since then."""
+    async def active_direct_channels(self, platform: str, since: datetime) -> frozenset[str]:
+        """Return the direct messages with the bot in which something was accepted since then."""
         row = InboxRow
         query = select(row.channel).where(
-            row.platform == platform, row.workspace == workspace, row.accepted_at >= since
+            row.platform == platform, row.accepted_at >= since, row.address["dm"].as_boolean()
         )
         async with reading(self._engine) as db:
             return frozenset(await db.scalars(query.distinct()))

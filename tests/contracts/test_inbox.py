@@ -64,6 +64,13 @@ class TestAccepting:
         assert (job.fence, job.taken_over, job.posted) == (1, False, Posted())
         assert (job.accepted_at, job.lease_until) == (NOON, NOON + LEASE)
 
+    async def test_direct_messages_are_those_with_the_bot(self, inbox: Inbox) -> None:
+        for n, address in enumerate(({"dm": True}, {"dm": False}, {})):
+            await inbox.accept(event(n, channel=f"c{n}", address=address), NOON)
+        assert await inbox.active_direct_channels("test", NOON) == {"c0"}
+        assert await inbox.active_direct_channels("test", NOON + timedelta(seconds=1)) == set()
+        assert await inbox.active_direct_channels("other", NOON) == set()
+
     async def test_a_token_is_sealed_and_gone_when_it_has_expired(
         self, inbox: Inbox, engine: AsyncEngine
     ) -> None:

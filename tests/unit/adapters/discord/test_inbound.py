@@ -11,6 +11,7 @@ from adapters.discord.inbound import (
     _plain,
     category_of,
     heard_message,
+    is_guest,
     where,
 )
 from adapters.discord.raw_message import read_message
@@ -62,6 +63,26 @@ def test_no_bot_and_no_webhook_is_heard(bot: bool, webhook: int | None) -> None:
         {"id": "3", "channel_id": "2", "author": {"id": "1", "bot": bot}, "webhook_id": webhook}
     )
     assert heard_message(said, cast("discord.ClientUser", None), Surroundings()) is None
+
+
+@pytest.mark.parametrize(
+    ("known", "sees", "installed", "guest"),
+    [
+        (True, True, True, False),
+        (False, True, True, True),
+        (False, True, False, True),
+        (False, False, False, True),
+        (False, False, True, False),
+    ],
+)
+def test_a_server_whose_shard_is_not_connected_here_is_none_without_the_bot(
+    known: bool, sees: bool, installed: bool, guest: bool
+) -> None:
+    client = SimpleNamespace(get_guild=lambda _: known or None, sees=lambda _: sees)
+    command: Any = SimpleNamespace(
+        guild_id=1, client=client, is_guild_integration=lambda: installed
+    )
+    assert is_guest(command) is guest
 
 
 ME, ANN, BEN = 10, 11, 12

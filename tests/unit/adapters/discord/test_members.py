@@ -41,6 +41,14 @@ LIMITS = (None, COURSE, OTHER)
 PLACES = ("channel", "thread", "direct")
 
 
+class Connected(discord.Client):
+    """A client that is sent its servers."""
+
+    def sees(self, guild_id: int) -> bool:
+        """Return whether a server is known here if the bot is a member of it."""
+        return guild_id > 0
+
+
 class Server:
     """A course's server with all kinds of people, as discord.py sees it."""
 
@@ -69,7 +77,7 @@ class Server:
         everything = Permission.MANAGE_MESSAGES | Permission.MANAGE_CHANNELS
         everything |= Permission.MANAGE_THREADS | Permission.MANAGE_ROLES
         world.restrict(world.channel, self.people["creator"], allow=everything)
-        self.client = discord.Client(intents=discord.Intents.none())
+        self.client = Connected(intents=discord.Intents.none())
         self.state = self.client._connection
         self.unreadable = Unreadable("discord", (), NO_METER)
         self.me = discord.ClientUser(state=self.state, data=own_user_payload(world.bot))  # type: ignore[arg-type]
