@@ -10,7 +10,12 @@ from core.generation.base import Claim, Passage
 from core.grounding import wording
 from core.grounding.citations import CitationLedger, Place, is_block, presentable
 from core.grounding.codes import missing_codes
-from core.grounding.confidence import confidence_of, outcome_of
+from core.grounding.confidence import (
+    answer_figures,
+    confidence_of,
+    located_of,
+    outcome_of,
+)
 from core.grounding.languages import is_in_another_language
 from core.grounding.misquoting import Misquote, misquote_of, sentences_around
 from core.grounding.quoting import QuotedPassage
@@ -204,29 +209,22 @@ class Composition:
         `answerable` is whether the evidence reaches the mark. An answer that cites nothing is an
         abstention, and where the quoted passage stands is always an answer.
         """
-        confidence = confidence_of(self._signals, self.tally.supported_share)
-        outcome = self._outcome(request, configuration, confidence, answerable=answerable)
+        located = located_of(self._signals, self.tally.supported_share)
+        outcome = self._outcome(request, configuration, located, answerable=answerable)
         if outcome is Outcome.ABSTAINED:
             self._text = self._abstention(request)
             if request.unread:
                 self._text = f"{self._text} {unread_instead(request.unread)}"
             self._ledger = CitationLedger(self.evidence)
-            confidence = min(confidence, _UNCOVERED_CONFIDENCE)
-        elif self._misquote is not None or self.tally.poisoned:
-            confidence = min(confidence, _DOUBTED_CONFIDENCE)
-        elif self._explains(request) and outcome is Outcome.ANSWERED:
-            confidence = max(confidence, self._likeness())
-            if self._is_reworded:
-                confidence = min(confidence, _REWORDED_CONFIDENCE)
-        elif not self.tally.released or self._asks_about_foreign(request):
-            confidence = min(confidence, _DOUBTED_CONFIDENCE)
+        located = self._bounded(request, outcome, located)
         within = request.section_filter is not None
         nearest = self._nearest(within=within) if outcome is Outcome.ABSTAINED else ()
         return {
             "response_text": self._text,
             "outcome": outcome,
             "nearest_sections": nearest,
-            "confidence": confidence,
+            "confidence": self._confidence(request, outcome, located),
+            "located": located,
             "retrieved_chunks": tuple(self._retrieved())[::-1],
             "grounding_chunks": tuple(_returned(c.told()) for c in self._ledger.grounding_chunks),
             "citations": tuple(self._ledger.citations),
@@ -238,6 +236,36 @@ class Composition:
             "claims_written": self.tally.written,
             "claims_dropped": self.tally.dropped,
         }
+
+    def _bounded(self, request: AgentRequest, outcome: Outcome, located: float) -> float:
+        """Return the probability of the right place as far as an answer of this kind may claim."""
+        if outcome is Outcome.ABSTAINED:
+            return min(located, _UNCOVERED_CONFIDENCE)
+        if self._misquote is not None or self.tally.poisoned:
+            return min(located, _DOUBTED_CONFIDENCE)
+        if self._explains(request) and outcome is Outcome.ANSWERED:
+            located = max(located, self._likeness())
+            return min(located, _REWORDED_CONFIDENCE) if self._is_reworded else located
+        if not self.tally.released or self._asks_about_foreign(request):
+            return min(located, _DOUBTED_CONFIDENCE)
+        return located
+
+    def _confidence(self, request: AgentRequest, outcome: Outcome, located: float) -> float:
+        """Return the probability that the answer is right and whole.
+
+        What is explained of a quote is as sure as its place.
+        """
+        if outcome is Outcome.ABSTAINED or self._explains(request):
+            return located
+        figures = answer_figures(
+            self._signals,
+            self._retrieval.plainly(request.query_text),
+            self._text,
+            len(self._ledger.citations),
+            self._retrieval.statistics,
+            self._retrieval.encode_terms,
+        )
+        return confidence_of(figures, located, self.tally.supported_share)
 
     def _retrieved(self) -> Iterator[RetrievedChunk]:
         """Yield all chunks that were found, each once, the last first."""
@@ -251,7 +279,7 @@ class Composition:
         self,
         request: AgentRequest,
         configuration: AgentConfiguration,
-        confidence: float,
+        located: float,
         *,
         answerable: bool,
     ) -> Outcome:
@@ -262,7 +290,7 @@ class Composition:
             in_vain = in_vain or bool(self.tally.poisoned)
             in_vain = in_vain or 0 == self.tally.released < self.tally.written
             return Outcome.PARTIAL if in_vain else Outcome.ANSWERED
-        outcome = outcome_of(confidence, configuration)
+        outcome = outcome_of(located, configuration)
         doubted = not answerable or self.tally.not_covered or self.tally.translated
         doubted = doubted or self._misquote is not None
         doubted = doubted or self._asks_about_foreign(request) or bool(self.tally.poisoned)

@@ -17,7 +17,7 @@ from core.errors import (
     UnknownSection,
 )
 from core.generation.base import GenerationTask, Generator, Passage, Search
-from core.grounding.confidence import confidence_of, outcome_of
+from core.grounding.confidence import located_of, outcome_of
 from core.grounding.languages import is_in_another_language
 from core.grounding.support import SupportChecker
 from core.i18n import current_language, in_language, text
@@ -276,7 +276,7 @@ class Writing:
 
 def _is_promising(retrieval: Retrieval, configuration: AgentConfiguration) -> bool:
     """Return whether an answer from this evidence may be told at all."""
-    best = confidence_of(retrieval.signals)
+    best = located_of(retrieval.signals)
     return outcome_of(best, configuration) is not Outcome.ABSTAINED
 
 

@@ -111,6 +111,7 @@ def response_fields(**changes: Any) -> dict[str, Any]:
         "citations": citations,
         "sources": source_urls((cited,), citations),
         "confidence": 0.8,
+        "located": 0.8,
         "context_used": cited.content_text,
         "conversation_id": uuid4(),
         "course_id": "algorithms",

@@ -8,10 +8,12 @@ from core.i18n import Message, text
 from core.markdown.writing import one_line
 from core.models import AgentResponse, Citation, Outcome, RetrievedChunk
 from core.text.links import prose_without_links
+from core.writing import EXTRACTIVE
 
 _LONGEST_QUOTE = 240
 _SURE = 0.75
-"""Confidence from which on an answer is called sure."""
+"""Confidence from which on a model's answer is called sure, and `located` from which on the place
+of the book's own words needs no remark."""
 _NOT_SURE = (Message("notice-not-sure"), Message("notice-not-sure-within"))
 _SAYS_HOW_SURE = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
 _LOCATORS = ("page", "slide", "cell")
@@ -84,27 +86,39 @@ def _locator(kind: str, number: object) -> str:
 
 
 def confidence_in_words(response: AgentResponse) -> str:
-    """Return how sure the answer is, for people."""
+    """Return how sure the answer is, for people; of the book's own words, only that they are."""
     if response.outcome is Outcome.ERROR:
         return text("answer-sure-no-answer")
     if response.outcome is Outcome.ABSTAINED:
         return text("answer-sure-not-covered")
     if response.outcome is Outcome.PARTIAL:
         return text("answer-sure-not")
-    return text("answer-sure") if _is_sure(response) else text("answer-sure-fairly")
+    if response.model_name == EXTRACTIVE:
+        return text("answer-from-book")
+    return text("answer-sure") if _needs_no_check(response) else text("answer-sure-fairly")
 
 
-def _is_sure(response: AgentResponse) -> bool:
-    return response.outcome is Outcome.ANSWERED and response.confidence >= _SURE
+def _needs_no_check(response: AgentResponse) -> bool:
+    """Return whether a model's answer is sure, or the place of the book's own words is."""
+    by_model = response.model_name != EXTRACTIVE
+    chance = response.confidence if by_model else response.located
+    return response.outcome is Outcome.ANSWERED and chance >= _SURE
 
 
 def remarks(response: AgentResponse) -> Iterator[str]:
     """Yield what is to be known of an answer beside its footnotes: how sure it is, and notices."""
     is_said = any(not one.renderings().isdisjoint(response.notices) for one in _NOT_SURE)
-    if response.outcome in _SAYS_HOW_SURE and not _is_sure(response) and not is_said:
-        is_partial = response.outcome is Outcome.PARTIAL
-        yield text("notice-check-not-sure") if is_partial else text("notice-check-fairly-sure")
+    if response.outcome in _SAYS_HOW_SURE and not _needs_no_check(response) and not is_said:
+        yield _warning(response)
     yield from response.notices
+
+
+def _warning(response: AgentResponse) -> str:
+    if response.outcome is Outcome.PARTIAL:
+        return text("notice-check-not-sure")
+    if response.model_name == EXTRACTIVE:
+        return text("notice-check-place")
+    return text("notice-check-fairly-sure")
 
 
 def _news(citation: Citation, answer: str) -> Iterator[str]:

@@ -170,7 +170,7 @@ def _measured(row: GoldQuestion, retrieval: Retrieval, response: AgentResponse) 
         evidence=tuple(excerpt.chunk.source_file for excerpt in retrieval.evidence),
         evidence_tokens=sum(excerpt.tokens for excerpt in retrieval.evidence),
         refused=response.outcome is Outcome.ABSTAINED,
-        confidence=response.confidence,
+        located=response.located,
         retrieval_ms=response.retrieval_time_ms,
     )
 

@@ -32,7 +32,7 @@ class Measured:
     """Source files of the chunks given to the generator."""
     evidence_tokens: int
     refused: bool
-    confidence: float
+    located: float
     retrieval_ms: float
     """Embedding and search."""
 
@@ -92,10 +92,10 @@ def _figures(rows: Sequence[Measured]) -> dict[str, float | None]:
     figures |= {name: mean([measure(m) for m in answered]) for name, measure in _ANSWERS.items()}
     figures["refused_unanswerable"] = _refused([m for m in rows if not m.question.answerable])
     figures["refused_answerable"] = _refused([m for m in rows if m.question.answerable])
-    confidences = [m.confidence for m in located]
+    claimed = [m.located for m in located]
     right = [m.is_right for m in located]
-    figures["calibration_error"] = number(calibration_error(confidences, right))
-    figures["confidence_auroc"] = number(auroc(confidences, right))
+    figures["calibration_error"] = number(calibration_error(claimed, right))
+    figures["confidence_auroc"] = number(auroc(claimed, right))
     figures["right"] = mean([float(value) for value in right])
     figures["evidence_tokens"] = mean([float(m.evidence_tokens) for m in rows])
     in_evidence = [float(any(s in m.question.relevant for s in m.evidence)) for m in located]

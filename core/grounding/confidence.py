@@ -1,9 +1,15 @@
-"""How sure an answer may be, from the evidence and from what its claims withstood."""
+"""How sure an answer may be: that its place is right, and that it is right and whole."""
 
 import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from core.index.terms import TermStatistics
 from core.models import AgentConfiguration, EvidenceSignals, Outcome
+from core.text.logistic import probability, shipped
 
+WEIGHTS = Path(__file__).with_name("confidence.json")
+"""What `python -m tests.bench.reading fit` writes."""
 SHARE = 3.6
 COVERAGE = 1.9
 OFFSET = -2.15
@@ -11,18 +17,59 @@ OFFSET = -2.15
 evidence and the leading chunk's coverage of the question."""
 
 
-def confidence_of(signals: EvidenceSignals, supported_share: float = 1.0) -> float:
+def located_of(signals: EvidenceSignals, supported_share: float = 1.0) -> float:
     """Return the probability, 0 to 1, that an answer from this evidence cites the right place.
 
     `supported_share` is the part of the draft's claims that their quotes carry: a writer that
     invents some of its sentences is trusted less with the others.
     """
     log_odds = SHARE * signals.document_share + COVERAGE * signals.coverage + OFFSET
-    return supported_share / (1 + math.exp(-log_odds))
+    return supported_share * probability(log_odds)
 
 
-def outcome_of(confidence: float, configuration: AgentConfiguration) -> Outcome:
-    """Return the band that the confidence falls into."""
-    if confidence >= configuration.answered_from:
+def answer_figures(
+    signals: EvidenceSignals,
+    question: str,
+    answer: str,
+    passages: int,
+    statistics: TermStatistics,
+    encode_terms: Callable[[str], Sequence[int]],
+) -> dict[str, float]:
+    """Return what the confidence of a finished answer is worked out from.
+
+    Args:
+        answer: The text that is shown.
+        passages: How many it cites.
+        encode_terms: Gives the distinct terms of a text in the book's language.
+    """
+    terms = encode_terms(question)
+    rarity = statistics.rarity(terms)
+    shown = set(encode_terms(answer))
+    held = sum(weight for term, weight in zip(terms, rarity, strict=True) if term in shown)
+    return {
+        "score": signals.best_score,
+        "cosine": signals.cosine,
+        "coverage": signals.coverage,
+        "share": signals.document_share,
+        "question": math.log1p(signals.question_words),
+        "held": float(held / rarity.sum()) if len(terms) else 0.0,
+        "passages": math.log1p(passages),
+        "length": math.log1p(len(answer.split())),
+    }
+
+
+def confidence_of(figures: dict[str, float], located: float, supported_share: float = 1.0) -> float:
+    """Return the probability, 0 to 1, that an answer is right and whole.
+
+    It is at most `located`: what stands at the wrong place is not the answer. Fitted on answers
+    that readers judged; docs/measuring.md says who read.
+    """
+    chance = probability(shipped(WEIGHTS).log_odds(figures))
+    return min(located, supported_share * chance)
+
+
+def outcome_of(located: float, configuration: AgentConfiguration) -> Outcome:
+    """Return the band that the probability of the right place falls into."""
+    if located >= configuration.answered_from:
         return Outcome.ANSWERED
-    return Outcome.PARTIAL if confidence >= configuration.partial_from else Outcome.ABSTAINED
+    return Outcome.PARTIAL if located >= configuration.partial_from else Outcome.ABSTAINED

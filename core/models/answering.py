@@ -106,7 +106,9 @@ class AgentResponse(Model):
     sources: tuple[WebUrl, ...] = ()
     """The grounding chunks' URLs in order of first citation, and no others."""
     confidence: Unit = 0.0
-    """Calibrated: of answers given at 0.8, about 80 % are right."""
+    """The probability that the answer is right and whole."""
+    located: Unit = 0.0
+    """The probability that what it cites is the right place; 0 in answers of older versions."""
     context_used: str = ""
     conversation_id: UUID
     query_tokens: Count = 0
@@ -240,9 +242,9 @@ class AgentConfiguration(Model):
     top_k: Annotated[int, Field(ge=1, le=10)] = 5
     answer_length: AnswerLength = AnswerLength.NORMAL
     answered_from: Unit = 0.5
-    """The confidence from which an answer is told as `answered`."""
+    """The `located` from which an answer is told as `answered`."""
     partial_from: Unit = 0.0
-    """The confidence from which it is told as `partial`; below, the answer is `abstained`."""
+    """The `located` from which it is told as `partial`; below, the answer is `abstained`."""
 
     @model_validator(mode="after")
     def _bands_are_ordered(self) -> Self:

@@ -3,12 +3,15 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from core.embeddings.base import Vectors
 from core.models import EXPLAIN_QUOTE, QuoteLocation, QuoteStatus, RetrievalToolInput
-from core.retrieval.logistic import probability, shipped
 from core.retrieval.scoring import ScoredChunk
+from core.text.logistic import probability, shipped
 
+WEIGHTS = Path(__file__).with_name("leaning.json")
+"""What `python -m tests.bench.fit_leaning` writes."""
 UNKNOWN = 0.5
 """How much a question is taken to lean where no weights fit: both readings count alike."""
 
@@ -79,4 +82,4 @@ def leaning_figures(
 
 def leaning(figures: dict[str, float]) -> float:
     """Return how much a question leans on its context, 0 to 1."""
-    return probability(shipped("leaning").log_odds(figures))
+    return probability(shipped(WEIGHTS).log_odds(figures))

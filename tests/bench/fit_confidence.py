@@ -60,7 +60,7 @@ async def _answer(agent: Agent, course_id: str, question: GoldQuestion) -> tuple
         signals.coverage,
         float(refused),
         float(right),
-        response.confidence,
+        response.located,
     )
 
 

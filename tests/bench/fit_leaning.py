@@ -18,10 +18,10 @@ from bot.settings import Settings
 from bot.wiring import Services, open_services
 from core.evaluation.metrics import auroc
 from core.models import MAX_QUESTION, AgentRequest
-from core.retrieval.followups import Asked, leaning_figures
-from core.retrieval.logistic import probability
+from core.retrieval.followups import WEIGHTS, Asked, leaning_figures
 from core.retrieval.scoring import USABLE
 from core.retrieval.searching import Wanted, search
+from core.text.logistic import probability
 from tests.bench.corpora import ECONOMICS, Corpus, ingest, read_corpora
 from tests.bench.logistic_fit import fit
 
@@ -79,7 +79,7 @@ async def _run(corpus: Corpus, data: Path, *, write: bool) -> None:
     area = auroc([leans[n] for n in clear], [rows[n]["kind"] == "leaning" for n in clear])
     print(f"untouched, leaning against the others: AUROC {area:.3f}")
     if write:
-        head.save("leaning")
+        head.save(WEIGHTS)
 
 
 def main() -> int:

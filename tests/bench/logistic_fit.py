@@ -4,25 +4,28 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.retrieval.logistic import Logistic
+from core.text.logistic import Logistic
 from tests.bench.raw_evidence import Floats
 
 _RIDGE = 1.0
 _STEPS = 50
 
 
-def fit(figures: Sequence[Mapping[str, float]], wanted: Floats, mass: Floats) -> Logistic:
+def fit(
+    figures: Sequence[Mapping[str, float]], wanted: Floats, mass: Floats, *, ridge: float = _RIDGE
+) -> Logistic:
     """Return the regression by Newton's method.
 
     Args:
         wanted: (n,) the probability that each row should have.
         mass: (n,) what each row counts.
+        ridge: How much large weights cost; more where there are few rows.
     """
     names = tuple(figures[0])
     rows = np.array([[row[name] for name in names] for row in figures])
     means, scales = rows.mean(0), rows.std(0) + 1e-9
     given = np.column_stack([(rows - means) / scales, np.ones(len(rows))])
-    penalty = np.full(given.shape[1], _RIDGE)
+    penalty = np.full(given.shape[1], ridge)
     penalty[-1] = 1e-6
     weights = np.zeros(given.shape[1])
     for _ in range(_STEPS):

@@ -27,6 +27,7 @@ from core.models import (
     RetrievedChunk,
     source_urls,
 )
+from core.writing import EXTRACTIVE
 from tests.samples import chunk, citation, response
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\rA heap\x01 is\x7f a \u202etree\u2066."
@@ -181,11 +182,17 @@ def test_citations_of_one_place_share_a_line() -> None:
 
 
 def test_confidence_is_told_in_words() -> None:
-    assert confidence_in_words(response(confidence=0.9)) == "sure"
-    assert confidence_in_words(response(confidence=0.6)) == "fairly sure"
+    model = "gemini-3.5-flash"
+    assert confidence_in_words(response(confidence=0.9, model_name=model)) == "sure"
+    assert confidence_in_words(response(confidence=0.6, model_name=model)) == "fairly sure"
     assert confidence_in_words(response(outcome=Outcome.PARTIAL)) == "not sure"
     assert confidence_in_words(abstained()) == "not covered"
     assert "sure" not in confidence_in_words(failed())
+
+
+def test_the_books_own_words_are_never_called_sure() -> None:
+    alone = response(confidence=1.0, located=1.0, model_name=EXTRACTIVE)
+    assert confidence_in_words(alone) == "from the book"
 
 
 # --- the replies --------------------------------------------------------------------------

@@ -1032,7 +1032,8 @@ def test_the_fields_of_an_answer_are_those_of_the_page() -> None:
     assert set(response_fields()) <= set(AgentResponse.model_fields)
     assert set(AgentResponse.model_fields) == {
         *("id", "query_id", "query_text", "response_text", "outcome", "state"),
-        *("retrieved_chunks", "grounding_chunks", "citations", "sources", "confidence"),
+        *("retrieved_chunks", "grounding_chunks", "citations", "sources"),
+        *("confidence", "located"),
         *("context_used", "conversation_id", "query_tokens", "response_tokens", "tokens_used"),
         *("estimated_cost", "claims_written", "claims_dropped"),
         *("course_id", "generation", "model_name", "notices", "quote_location"),

@@ -80,8 +80,13 @@ def test_an_answer_ends_with_its_source_as_a_masked_link_and_offers_the_buttons(
 
 
 def test_a_sure_answer_says_nothing_about_itself_and_others_say_how_sure_they_are() -> None:
-    assert "sure" not in shown(answer(response(confidence=0.9), quoted=False))
-    assert "-# Fairly sure: " in shown(answer(response(confidence=0.6), quoted=False))
+    by_model = {"model_name": "gemini-3.5-flash"}
+    assert "sure" not in shown(answer(response(confidence=0.9, **by_model), quoted=False))
+    assert "-# Fairly sure: " in shown(answer(response(confidence=0.6, **by_model), quoted=False))
+    assert "sure" not in shown(answer(response(confidence=0.1, located=0.9), quoted=False))
+    assert "-# This may not be the right place: " in shown(
+        answer(response(located=0.6), quoted=False)
+    )
     unsure = response(outcome=Outcome.PARTIAL, confidence=0.3)
     assert "-# Not sure: " in shown(answer(unsure, quoted=False))
 

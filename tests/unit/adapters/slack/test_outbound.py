@@ -91,8 +91,11 @@ def test_a_press_finds_its_way_back_to_the_request() -> None:
 
 
 def test_a_sure_answer_says_nothing_about_itself_and_others_say_how_sure_they_are() -> None:
-    assert "sure" not in notes(answer(response(confidence=0.9), quoted=False))
-    assert "Fairly sure: " in notes(answer(response(confidence=0.6), quoted=False))
+    by_model = {"model_name": "gemini-3.5-flash"}
+    assert "sure" not in notes(answer(response(confidence=0.9, **by_model), quoted=False))
+    assert "Fairly sure: " in notes(answer(response(confidence=0.6, **by_model), quoted=False))
+    assert "sure" not in notes(answer(response(confidence=0.1, located=0.9), quoted=False))
+    assert "This may not be the right place: " in notes(answer(response(located=0.6), quoted=False))
     unsure = response(outcome=Outcome.PARTIAL, notices=(i18n.text("notice-not-sure"),))
     assert notes(answer(unsure, quoted=False)).count("ot sure") == 1
 

@@ -40,7 +40,7 @@ def row(
         evidence=(),
         evidence_tokens=0,
         refused=response.outcome is Outcome.ABSTAINED,
-        confidence=0.5,
+        located=0.5,
         retrieval_ms=1.0,
     )
     return MeasuredAnswer(measured, response, statements, fell_back)

@@ -32,7 +32,7 @@ def _row(
         evidence=ranking[:2],
         evidence_tokens=400,
         refused=refused,
-        confidence=confidence,
+        located=confidence,
         retrieval_ms=ms,
     )
 

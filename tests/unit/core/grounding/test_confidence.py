@@ -4,9 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.grounding.confidence import confidence_of, outcome_of
+from core.grounding.confidence import WEIGHTS, answer_figures, confidence_of, located_of, outcome_of
+from core.index.sparse import Bm25Encoder
+from core.index.terms import TermStatistics
 from core.models import AgentConfiguration, EvidenceSignals, Outcome
+from core.text.logistic import shipped
 
+HEAP = "A heap is a tree."
 _units = st.floats(0.0, 1.0)
 
 
@@ -15,45 +19,68 @@ def _signals(share: float, coverage: float = 0.5, best: float = 0.7) -> Evidence
 
 
 @given(_units, _units)
-def test_confidence_is_a_probability_and_never_certain(share: float, coverage: float) -> None:
-    assert 0.0 < confidence_of(_signals(share, coverage)) < 1.0
+def test_it_is_a_probability_and_never_certain(share: float, coverage: float) -> None:
+    assert 0.0 < located_of(_signals(share, coverage)) < 1.0
 
 
 @given(_units, _units, _units)
-def test_more_evidence_in_one_document_never_lowers_confidence(
+def test_more_evidence_in_one_document_never_lowers_it(
     share: float, more: float, coverage: float
 ) -> None:
     low, high = sorted((share, more))
-    assert confidence_of(_signals(low, coverage)) <= confidence_of(_signals(high, coverage))
+    assert located_of(_signals(low, coverage)) <= located_of(_signals(high, coverage))
 
 
 @given(_units, _units, _units)
-def test_covering_more_of_the_question_never_lowers_confidence(
+def test_covering_more_of_the_question_never_lowers_it(
     share: float, coverage: float, more: float
 ) -> None:
     low, high = sorted((coverage, more))
-    assert confidence_of(_signals(share, low)) <= confidence_of(_signals(share, high))
+    assert located_of(_signals(share, low)) <= located_of(_signals(share, high))
 
 
 def test_a_document_that_stands_alone_and_covers_the_question_is_nearly_sure() -> None:
-    assert confidence_of(_signals(1.0, 1.0)) > 0.9
+    assert located_of(_signals(1.0, 1.0)) > 0.9
 
 
 def test_evidence_spread_over_many_documents_is_more_often_wrong_than_right() -> None:
-    assert confidence_of(_signals(0.2, 0.4)) < 0.5
+    assert located_of(_signals(0.2, 0.4)) < 0.5
 
 
 def test_no_evidence_at_all_is_hardly_ever_right() -> None:
-    assert confidence_of(EvidenceSignals()) < 0.2
+    assert located_of(EvidenceSignals()) < 0.2
 
 
 @given(_units, _units)
 def test_a_writer_that_loses_claims_is_never_trusted_more(share: float, supported: float) -> None:
-    assert confidence_of(_signals(share), supported) <= confidence_of(_signals(share))
+    assert located_of(_signals(share), supported) <= located_of(_signals(share))
+
+
+def _figures(answer: str = HEAP, passages: int = 1) -> dict[str, float]:
+    encoder = Bm25Encoder("en")
+    statistics = TermStatistics.count([encoder.terms(HEAP)])
+    asked = "What is a heap?"
+    return answer_figures(_signals(0.9), asked, answer, passages, statistics, encoder.terms)
+
+
+def test_the_shipped_weights_are_for_the_figures_of_an_answer() -> None:
+    assert list(shipped(WEIGHTS).names) == list(_figures())
+
+
+def test_what_is_asked_about_is_held_or_not() -> None:
+    assert (_figures()["held"], _figures("Bees dance.")["held"]) == (1.0, 0.0)
+
+
+@given(_units, _units)
+def test_an_answer_is_never_surer_than_its_place_or_its_claims(
+    located: float, supported: float
+) -> None:
+    sure = confidence_of(_figures(), located, supported)
+    assert 0.0 <= sure <= min(located, supported)
 
 
 @pytest.mark.parametrize(
-    ("confidence", "outcome"),
+    ("located", "outcome"),
     [
         (0.99, Outcome.ANSWERED),
         (0.60, Outcome.ANSWERED),
@@ -63,6 +90,6 @@ def test_a_writer_that_loses_claims_is_never_trusted_more(share: float, supporte
         (0.00, Outcome.ABSTAINED),
     ],
 )
-def test_the_confidence_decides_how_an_answer_is_told(confidence: float, outcome: Outcome) -> None:
+def test_the_place_decides_how_an_answer_is_told(located: float, outcome: Outcome) -> None:
     bands = AgentConfiguration(answered_from=0.6, partial_from=0.2)
-    assert outcome_of(confidence, bands) is outcome
+    assert outcome_of(located, bands) is outcome

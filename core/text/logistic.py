@@ -8,8 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-FOLDER = Path(__file__).parent
-
 
 @dataclass(frozen=True, slots=True)
 class Logistic:
@@ -27,14 +25,14 @@ class Logistic:
         rows = zip(self.names, self.means, self.scales, self.weights, strict=True)
         return self.bias + sum(w * (figures[name] - m) / s for name, m, s, w in rows)
 
-    def save(self, name: str) -> None:
+    def save(self, path: Path) -> None:
         """Write the weights that the package ships, rounded to four digits."""
         table = {
             figure: [round(value, 4) for value in row]
             for figure, *row in zip(self.names, self.means, self.scales, self.weights, strict=True)
         }
         stored = {"figures": table, "bias": round(self.bias, 4)}
-        (FOLDER / f"{name}.json").write_text(json.dumps(stored, indent=1) + "\n")
+        path.write_text(json.dumps(stored, indent=1) + "\n")
 
     @classmethod
     def of(cls, rows: Mapping[str, Sequence[float]], bias: float) -> Self:
@@ -49,7 +47,7 @@ def probability(log_odds: float) -> float:
 
 
 @cache
-def shipped(name: str) -> Logistic:
-    """Return the regression that the package ships by this name; read at its first use."""
-    stored = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+def shipped(path: Path) -> Logistic:
+    """Return the regression that the package ships in this file; read at its first use."""
+    stored = json.loads(path.read_text("utf-8"))
     return Logistic.of(stored["figures"], stored["bias"])
