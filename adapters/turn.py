@@ -5,11 +5,11 @@ from contextlib import aclosing
 
 from adapters.base import Reply
 from core.agent import Agent, Placed, as_asked
-from core.composition import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.errors import BotError, DeliveryError
 from core.i18n import current_language, use_locale
 from core.inbox.base import LeaseLost
 from core.models import AgentRequest
+from core.progress import Answerable, SectionsFound, TextDelta, TextWithdrawn
 
 logger = logging.getLogger(__name__)
 

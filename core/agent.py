@@ -9,7 +9,6 @@ from uuid import uuid4
 from core import i18n
 from core.budgets.pricing import Prices
 from core.budgets.store import TokenBudgets
-from core.composition import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.errors import (
     RequestError,
     ServiceError,
@@ -33,6 +32,7 @@ from core.models import (
     RetrievalToolInput,
     gist_of,
 )
+from core.progress import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.retrieval.references import asks_for_section_at_hand, read_references
 from core.retrieval.retrieval import Retrieval, passage_alone
 from core.retrieval.retriever import Retriever

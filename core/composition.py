@@ -2,20 +2,15 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from core import i18n
+from core.assurance import WELL_SUPPORTED, Standing, right_and_whole
 from core.generation.base import Claim, Passage
 from core.grounding import wording
 from core.grounding.citations import CitationLedger, Place, is_block, presentable
 from core.grounding.codes import missing_codes
-from core.grounding.confidence import (
-    answer_figures,
-    confidence_of,
-    located_of,
-    outcome_of,
-)
+from core.grounding.confidence import located_of
 from core.grounding.languages import is_in_another_language
 from core.grounding.misquoting import Misquote, misquote_of, sentences_around
 from core.grounding.quoting import QuotedPassage
@@ -30,51 +25,13 @@ from core.models import (
     QuoteStatus,
     RetrievedChunk,
 )
+from core.progress import TextDelta
 from core.quoted import is_short, place_in_book, quoted_part
 from core.retrieval.retrieval import Retrieval
 from core.tally import DraftTally
 from core.text.unread import unread_besides, unread_instead
 
 logger = logging.getLogger(__name__)
-
-_UNCOVERED_CONFIDENCE = 0.1
-"""What an answer that cites nothing may claim at most."""
-_DOUBTED_CONFIDENCE = 0.3
-"""What an answer may claim that only says where the quoted passage stands, or is about one that
-stands nowhere in the book or says otherwise than it."""
-_REWORDED_CONFIDENCE = 0.7
-"""What an answer may claim that explains a quote of which some words are not the book's."""
-_WELL_SUPPORTED = 0.5
-"""An answer that lost a larger part of its draft is told as `partial`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answerable:
-    """The request is not refused: that it is being answered may be shown to all who read it.
-
-    It may come before anything is generated, so the answer may still fail or be stopped. Then what
-    was shown since is removed or replaced, and the asker is told instead.
-    """
-
-
-@dataclass(frozen=True, slots=True)
-class SectionsFound:
-    """The search is over, and these parts of the book are read now."""
-
-    headings: tuple[str, ...]
-    """The nearest sections, best first, each once; one at least."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextDelta:
-    """Some more of the answer, in the order it is to be read."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class TextWithdrawn:
-    """What was streamed of the answer so far no longer holds."""
 
 
 class Composition:
@@ -206,17 +163,17 @@ class Composition:
     ) -> dict[str, Any]:
         """Return the fields of the finished response.
 
-        `answerable` is whether the evidence reaches the mark. An answer that cites nothing is an
-        abstention, and where the quoted passage stands is always an answer.
+        `answerable` is whether the evidence reaches the mark.
         """
         located = located_of(self._signals, self.tally.supported_share)
-        outcome = self._outcome(request, configuration, located, answerable=answerable)
+        standing = self._standing(request, answerable=answerable)
+        outcome = standing.outcome(located, configuration)
         if outcome is Outcome.ABSTAINED:
             self._text = self._abstention(request)
             if request.unread:
                 self._text = f"{self._text} {unread_instead(request.unread)}"
             self._ledger = CitationLedger(self.evidence)
-        located = self._bounded(request, outcome, located)
+        located = standing.bounded(located, outcome)
         within = request.section_filter is not None
         nearest = self._nearest(within=within) if outcome is Outcome.ABSTAINED else ()
         return {
@@ -237,35 +194,33 @@ class Composition:
             "claims_dropped": self.tally.dropped,
         }
 
-    def _bounded(self, request: AgentRequest, outcome: Outcome, located: float) -> float:
-        """Return the probability of the right place as far as an answer of this kind may claim."""
-        if outcome is Outcome.ABSTAINED:
-            return min(located, _UNCOVERED_CONFIDENCE)
-        if self._misquote is not None or self.tally.poisoned:
-            return min(located, _DOUBTED_CONFIDENCE)
-        if self._explains(request) and outcome is Outcome.ANSWERED:
-            located = max(located, self._likeness())
-            return min(located, _REWORDED_CONFIDENCE) if self._is_reworded else located
-        if not self.tally.released or self._asks_about_foreign(request):
-            return min(located, _DOUBTED_CONFIDENCE)
-        return located
+    def _standing(self, request: AgentRequest, *, answerable: bool) -> Standing:
+        location = self._retrieval.quote_location
+        return Standing(
+            tally=self.tally,
+            is_answerable=answerable,
+            is_cited=bool(self._ledger.citations),
+            stands_in_book=self.stands_in_book,
+            explains=self._explains(request),
+            is_misquoted=self._misquote is not None,
+            is_reworded=self._is_reworded,
+            is_foreign=self._asks_about_foreign(request),
+            likeness=location.score if location else 0.0,
+        )
 
     def _confidence(self, request: AgentRequest, outcome: Outcome, located: float) -> float:
-        """Return the probability that the answer is right and whole.
-
-        What is explained of a quote is as sure as its place.
-        """
+        """Return the probability that it is right and whole; of a quote explained, its place's."""
         if outcome is Outcome.ABSTAINED or self._explains(request):
             return located
-        figures = answer_figures(
+        return right_and_whole(
+            self._retrieval,
             self._signals,
-            self._retrieval.plainly(request.query_text),
+            request.query_text,
             self._text,
-            len(self._ledger.citations),
-            self._retrieval.statistics,
-            self._retrieval.encode_terms,
+            passages=len(self._ledger.citations),
+            located=located,
+            supported_share=self.tally.supported_share,
         )
-        return confidence_of(figures, located, self.tally.supported_share)
 
     def _retrieved(self) -> Iterator[RetrievedChunk]:
         """Yield all chunks that were found, each once, the last first."""
@@ -274,31 +229,6 @@ class Composition:
     def _evidence_read(self) -> str:
         parts = zip(self.evidence, self.reads, strict=True)
         return "\n\n".join(chunk.content_text[start:end] for chunk, (start, end) in parts)
-
-    def _outcome(
-        self,
-        request: AgentRequest,
-        configuration: AgentConfiguration,
-        located: float,
-        *,
-        answerable: bool,
-    ) -> Outcome:
-        if not self._ledger.citations:
-            return Outcome.ABSTAINED
-        if self._explains(request):
-            in_vain = self._misquote is not None or self.tally.not_covered
-            in_vain = in_vain or bool(self.tally.poisoned)
-            in_vain = in_vain or 0 == self.tally.released < self.tally.written
-            return Outcome.PARTIAL if in_vain else Outcome.ANSWERED
-        outcome = outcome_of(located, configuration)
-        doubted = not answerable or self.tally.not_covered or self.tally.translated
-        doubted = doubted or self._misquote is not None
-        doubted = doubted or self._asks_about_foreign(request) or bool(self.tally.poisoned)
-        if self.stands_in_book or self.tally.released:
-            doubted = doubted or self.tally.supported_share < _WELL_SUPPORTED
-        if self.stands_in_book and outcome is Outcome.ABSTAINED:
-            return Outcome.PARTIAL
-        return Outcome.PARTIAL if doubted and outcome is Outcome.ANSWERED else outcome
 
     def _abstention(self, request: AgentRequest) -> str:
         """Return what is said instead of an answer; the book is not blamed for the writer.
@@ -365,10 +295,6 @@ class Composition:
         self._text += added
         return TextDelta(added)
 
-    def _likeness(self) -> float:
-        location = self._retrieval.quote_location
-        return location.score if location else 0.0
-
     def _notices(self, request: AgentRequest, outcome: Outcome) -> Iterator[str]:
         location = self._retrieval.quote_location
         if request.selected_text_cut:
@@ -406,7 +332,7 @@ class Composition:
                 if within
                 else i18n.text("notice-partly-covered")
             )
-        elif self.tally.supported_share < _WELL_SUPPORTED:
+        elif self.tally.supported_share < WELL_SUPPORTED:
             yield i18n.text("notice-left-out")
         elif outcome is Outcome.PARTIAL and self._misquote is None:
             yield i18n.text("notice-not-sure-within") if within else i18n.text("notice-not-sure")

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from core.budgets.pricing import Prices
 from core.budgets.reservations import Reservation
 from core.budgets.store import TokenBudgets
-from core.composition import Composition, TextDelta, TextWithdrawn
+from core.composition import Composition
 from core.drafting import Drafting
 from core.errors import (
     GenerationError,
@@ -33,6 +33,7 @@ from core.models import (
     RetrievalToolInput,
     now,
 )
+from core.progress import TextDelta, TextWithdrawn
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
 from core.turn import Turn

@@ -12,11 +12,11 @@ from core import i18n
 from core.agent import Agent, AgentEvent, Placed, as_asked
 from core.budgets.store import Limits as TokenLimits
 from core.budgets.store import TokenBudgets
-from core.composition import Answerable, TextDelta
 from core.inbox.base import Arrival, Job, Kind, Unheard, lane_for, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
 from core.models import AgentRequest, UserContext, now, session_id_for
+from core.progress import Answerable, TextDelta
 from core.sessions.store import SessionStore
 from tests.samples import request, response_to
 

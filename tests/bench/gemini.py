@@ -18,9 +18,9 @@ from pathlib import Path
 
 from bot.embedders import installed_model
 from core.agent import Agent
-from core.composition import TextDelta
 from core.embeddings.local import LocalEmbedder
 from core.models import AgentResponse
+from core.progress import TextDelta
 from tests.bench.distant_gemini import DistantGemini, Served, distant_gemini
 from tests.bench.figures import machine, milliseconds, percentile
 from tests.wire.answering import House, asking, open_house

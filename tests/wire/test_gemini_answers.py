@@ -11,8 +11,8 @@ import pytest
 
 from core import i18n
 from core.budgets.store import Limits, TokenBudgets
-from core.composition import TextDelta
 from core.models import AgentResponse, ContextMode, Outcome
+from core.progress import TextDelta
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, UNCOVERED
 from tests.wire.answering import House, asking, open_house
 from tests.wire.gemini_calls import GeminiCall

@@ -17,7 +17,6 @@ from core.agent import Agent
 from core.budgets.pricing import Prices
 from core.budgets.store import Limits, TokenBudgets
 from core.catalogue import Catalogue
-from core.composition import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.database import create_engine
 from core.embeddings.base import Vectors
 from core.errors import (
@@ -60,6 +59,7 @@ from core.models import (
     ThreadMessage,
     UserContext,
 )
+from core.progress import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
 from core.text.sentences import sentences

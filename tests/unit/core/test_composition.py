@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from core import i18n
-from core.composition import Composition, TextDelta
+from core.composition import Composition
 from core.generation.base import Claim, Quoted
 from core.grounding import wording
 from core.markdown.code import without_code
@@ -26,6 +26,7 @@ from core.models import (
     RetrievalToolOutput,
     RetrievedChunk,
 )
+from core.progress import TextDelta
 from core.retrieval.retrieval import Retrieval, whole
 from tests.samples import chunk, request
 

@@ -1,0 +1,103 @@
+"""How sure a finished answer may be: of its place, and of being right and whole."""
+
+from dataclasses import dataclass
+
+from core.grounding.confidence import answer_figures, confidence_of, outcome_of
+from core.models import AgentConfiguration, EvidenceSignals, Outcome
+from core.retrieval.retrieval import Retrieval
+from core.tally import DraftTally
+
+WELL_SUPPORTED = 0.5
+"""An answer that lost a larger part of its draft is told as `partial`."""
+_UNCOVERED = 0.1
+"""What an answer that cites nothing may claim at most."""
+_DOUBTED = 0.3
+"""What an answer may claim that only says where the quoted passage stands, or is about one that
+stands nowhere in the book or says otherwise than it."""
+_REWORDED = 0.7
+"""What an answer may claim that explains a quote of which some words are not the book's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What decides, besides the evidence, how sure an answer may be."""
+
+    tally: DraftTally
+    is_answerable: bool
+    """Whether the evidence reaches the course's mark."""
+    is_cited: bool
+    stands_in_book: bool
+    """Whether a quote was given and found."""
+    explains: bool
+    """Whether the reader only wants to know about that quote."""
+    is_misquoted: bool
+    """Whether the quote says otherwise than the book."""
+    is_reworded: bool
+    """Whether some words of the quote are not the book's."""
+    is_foreign: bool
+    """Whether the question is about what was not found in the book."""
+    likeness: float
+    """How like the book the quote is, 0 to 1."""
+
+    def outcome(self, located: float, configuration: AgentConfiguration) -> Outcome:
+        """Return how the answer is told, by the probability of the right place.
+
+        An answer that cites nothing is an abstention, and where a quote stands is always told.
+        """
+        tally = self.tally
+        if not self.is_cited:
+            return Outcome.ABSTAINED
+        if self.explains:
+            in_vain = self.is_misquoted or tally.not_covered or bool(tally.poisoned)
+            in_vain = in_vain or 0 == tally.released < tally.written
+            return Outcome.PARTIAL if in_vain else Outcome.ANSWERED
+        outcome = outcome_of(located, configuration)
+        doubted = not self.is_answerable or tally.not_covered or tally.translated
+        doubted = doubted or self.is_misquoted
+        doubted = doubted or self.is_foreign or bool(tally.poisoned)
+        if self.stands_in_book or tally.released:
+            doubted = doubted or tally.supported_share < WELL_SUPPORTED
+        if self.stands_in_book and outcome is Outcome.ABSTAINED:
+            return Outcome.PARTIAL
+        return Outcome.PARTIAL if doubted and outcome is Outcome.ANSWERED else outcome
+
+    def bounded(self, located: float, outcome: Outcome) -> float:
+        """Return the probability of the right place as far as such an answer may claim it."""
+        if outcome is Outcome.ABSTAINED:
+            return min(located, _UNCOVERED)
+        if self.is_misquoted or self.tally.poisoned:
+            return min(located, _DOUBTED)
+        if self.explains and outcome is Outcome.ANSWERED:
+            located = max(located, self.likeness)
+            return min(located, _REWORDED) if self.is_reworded else located
+        if not self.tally.released or self.is_foreign:
+            return min(located, _DOUBTED)
+        return located
+
+
+def right_and_whole(
+    retrieval: Retrieval,
+    signals: EvidenceSignals,
+    question: str,
+    answer: str,
+    *,
+    passages: int,
+    located: float,
+    supported_share: float,
+) -> float:
+    """Return the probability that an answer is right and whole, 0 to `located`.
+
+    Args:
+        signals: Of the best evidence that was looked at.
+        passages: How many the answer cites.
+        supported_share: The part of the writer's claims that passed.
+    """
+    figures = answer_figures(
+        signals,
+        retrieval.plainly(question),
+        answer,
+        passages,
+        retrieval.statistics,
+        retrieval.encode_terms,
+    )
+    return confidence_of(figures, located, supported_share)

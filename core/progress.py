@@ -1,0 +1,32 @@
+"""What is shown of an answer while it is made."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Answerable:
+    """The request is not refused: that it is being answered may be shown to all who read it.
+
+    It may come before anything is generated, so the answer may still fail or be stopped. Then what
+    was shown since is removed or replaced, and the asker is told instead.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class SectionsFound:
+    """The search is over, and these parts of the book are read now."""
+
+    headings: tuple[str, ...]
+    """The nearest sections, best first, each once; one at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """Some more of the answer, in the order it is to be read."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextWithdrawn:
+    """What was streamed of the answer so far no longer holds."""
