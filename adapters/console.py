@@ -5,7 +5,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Self
 
-from adapters.markdown.footnotes import Footnote, confidence_in_words, footnotes, place_in_book
+from adapters.markdown.footnotes import (
+    Footnote,
+    confidence_in_words,
+    footnotes,
+    lead_in,
+    place_in_book,
+)
 from adapters.printable import printable
 from core import i18n
 from core.errors import BotError
@@ -216,10 +222,12 @@ def _wrapped(prose: str, whole: str, start: int, end: int, columns: int) -> str:
 
 def footnote_lines(response: AgentResponse) -> list[str]:
     """Return a line or two for each place cited: numbers, place, words not yet in the answer."""
-    return [
+    lines = [
         f"{note.numbers} {_place(note)}" + "".join(f"\n    “{quote}”" for quote in note.quotes)
         for note in footnotes(response)
     ]
+    word = lead_in(response)
+    return [f"{word} {lines[0]}", *lines[1:]] if word and lines else lines
 
 
 def whole_text(response: AgentResponse) -> str:

@@ -23,6 +23,7 @@ from core.measuring import measure
 from core.metering import NO_METER, Meter
 from core.models import (
     EXPLAIN_QUOTE,
+    NOBODY,
     AgentConfiguration,
     AgentRequest,
     AgentResponse,
@@ -38,7 +39,7 @@ from core.retrieval.retrieval import Retrieval, passage_alone
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
 from core.turn import Clock, Turn
-from core.writing import NOBODY, AnswerEvent, Writing
+from core.writing import AnswerEvent, Writing
 
 logger = logging.getLogger(__name__)
 

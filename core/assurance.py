@@ -94,7 +94,7 @@ def right_and_whole(
     """
     figures = answer_figures(
         signals,
-        retrieval.plainly(question),
+        retrieval.question or question,
         answer,
         passages,
         retrieval.statistics,

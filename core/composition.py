@@ -335,7 +335,7 @@ class Composition:
         elif self.tally.supported_share < WELL_SUPPORTED:
             yield i18n.text("notice-left-out")
         elif outcome is Outcome.PARTIAL and self._misquote is None:
-            yield i18n.text("notice-not-sure-within") if within else i18n.text("notice-not-sure")
+            yield i18n.text("notice-closest-within") if within else i18n.text("notice-closest")
 
 
 def _below_mark(claim: Claim) -> str:

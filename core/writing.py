@@ -24,6 +24,7 @@ from core.i18n import current_language, in_language, text
 from core.models import (
     EXPLAIN_QUOTE,
     EXTRACTIVE,
+    NOBODY,
     AgentConfiguration,
     AgentRequest,
     AgentResponse,
@@ -45,8 +46,6 @@ AnswerEvent = TextDelta | TextWithdrawn | AgentResponse
 FIRST_CLAIM = 8.0
 """Seconds from taking a request up to its first released sentence; then the fallback writes,
 so that its answer is there within ten."""
-NOBODY = "none"
-"""Who wrote an answer that was clear before any writer was asked: an abstention or an error."""
 
 
 class Writing:

@@ -10,7 +10,7 @@ from adapters.markdown.dialects import plain_text
 from adapters.markdown.discord import as_written, footnote_lines, to_discord
 from adapters.markdown.discord_code import guarded
 from adapters.markdown.discord_text import disarm, without_pings
-from adapters.markdown.footnotes import footnotes, remarks
+from adapters.markdown.footnotes import footnotes, lead_in, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.splitting import pack, split, utf16_length
 from adapters.markdown.visible import without_piles
@@ -192,8 +192,9 @@ def _packed(text: str, notes: str, most: int) -> list[tuple[str, str]]:
 
 
 def _below(response: AgentResponse) -> str:
-    """Return the small print: where it is from, how sure it is, and what else is to be known."""
-    lines = [footnote_lines(footnotes(response)), *map(_small, remarks(response))]
+    """Return the small print: where it is from, what to check, and what else is to be known."""
+    places = footnote_lines(footnotes(response), lead_in(response))
+    lines = [places, *map(_small, remarks(response))]
     return "\n".join(line for line in lines if line)
 
 

@@ -41,9 +41,14 @@ def as_written(text: str) -> str:
     return guarded(dialects.as_written(text, _DIALECT))[0]
 
 
-def footnote_lines(notes: Sequence[Footnote]) -> str:
-    """Return footnotes in small print, a line each, linking into the book."""
-    return "\n".join(f"-# {line}" for note in notes for line in _footnote(note))
+def footnote_lines(notes: Sequence[Footnote], lead_in: str = "") -> str:
+    """Return footnotes in small print, a line each, linking into the book.
+
+    Args:
+        lead_in: A word of ours in front of them, such as `From`.
+    """
+    lines = "\n".join(f"-# {line}" for note in notes for line in _footnote(note))
+    return lines.replace("-# ", f"-# {lead_in} ", 1) if lead_in else lines
 
 
 def masked_link(label: str, url: str) -> str:

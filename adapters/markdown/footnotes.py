@@ -1,4 +1,4 @@
-"""What stands below an answer on every platform: where it is from, and how sure it is."""
+"""What stands below an answer on every platform: where it is from, and what to check."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -6,16 +6,15 @@ from dataclasses import dataclass, replace
 from adapters.markdown.splitting import shortened
 from core.i18n import Message, text
 from core.markdown.writing import one_line
-from core.models import AgentResponse, Citation, Outcome, RetrievedChunk
+from core.models import EXTRACTIVE, NOBODY, AgentResponse, Citation, Outcome, RetrievedChunk
 from core.text.links import prose_without_links
-from core.writing import EXTRACTIVE
 
 _LONGEST_QUOTE = 240
 _SURE = 0.75
 """Confidence from which on a model's answer is called sure, and `located` from which on the place
 of the book's own words needs no remark."""
-_NOT_SURE = (Message("notice-not-sure"), Message("notice-not-sure-within"))
-_SAYS_HOW_SURE = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
+_CLOSEST = (Message("notice-closest"), Message("notice-closest-within"))
+_GIVEN = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
 _LOCATORS = ("page", "slide", "cell")
 """What of a chunk's metadata says where it stands, in order."""
 
@@ -85,40 +84,55 @@ def _locator(kind: str, number: object) -> str:
             return text("answer-locator-cell", number=number)
 
 
+def is_by_model(response: AgentResponse) -> bool:
+    """Return whether a language model wrote this answer."""
+    return response.outcome in _GIVEN and response.model_name not in {EXTRACTIVE, NOBODY}
+
+
+def lead_in(response: AgentResponse) -> str:
+    """Return the word in front of the places of the book's own words: `From`; else nothing."""
+    is_by_book = response.outcome in _GIVEN and not is_by_model(response)
+    return text("answer-from") if is_by_book else ""
+
+
 def confidence_in_words(response: AgentResponse) -> str:
-    """Return how sure the answer is, for people; of the book's own words, only that they are."""
+    """Return how sure a model's answer is; of the book's own words, how sure their place is."""
     if response.outcome is Outcome.ERROR:
         return text("answer-sure-no-answer")
     if response.outcome is Outcome.ABSTAINED:
         return text("answer-sure-not-covered")
+    if is_by_model(response):
+        return _of_model(response)
+    if response.outcome is Outcome.PARTIAL:
+        return text("answer-closest")
+    return text("answer-from-book") if _needs_no_check(response) else text("answer-place-unsure")
+
+
+def _of_model(response: AgentResponse) -> str:
     if response.outcome is Outcome.PARTIAL:
         return text("answer-sure-not")
-    if response.model_name == EXTRACTIVE:
-        return text("answer-from-book")
     return text("answer-sure") if _needs_no_check(response) else text("answer-sure-fairly")
 
 
 def _needs_no_check(response: AgentResponse) -> bool:
     """Return whether a model's answer is sure, or the place of the book's own words is."""
-    by_model = response.model_name != EXTRACTIVE
-    chance = response.confidence if by_model else response.located
+    chance = response.confidence if is_by_model(response) else response.located
     return response.outcome is Outcome.ANSWERED and chance >= _SURE
 
 
 def remarks(response: AgentResponse) -> Iterator[str]:
-    """Yield what is to be known of an answer beside its footnotes: how sure it is, and notices."""
-    is_said = any(not one.renderings().isdisjoint(response.notices) for one in _NOT_SURE)
-    if response.outcome in _SAYS_HOW_SURE and not _needs_no_check(response) and not is_said:
+    """Yield what is to be known of an answer besides its footnotes: what to check, and notices."""
+    is_said = any(not one.renderings().isdisjoint(response.notices) for one in _CLOSEST)
+    if response.outcome in _GIVEN and not _needs_no_check(response) and not is_said:
         yield _warning(response)
     yield from response.notices
 
 
 def _warning(response: AgentResponse) -> str:
-    if response.outcome is Outcome.PARTIAL:
-        return text("notice-check-not-sure")
-    if response.model_name == EXTRACTIVE:
-        return text("notice-check-place")
-    return text("notice-check-fairly-sure")
+    is_partial = response.outcome is Outcome.PARTIAL
+    if is_by_model(response):
+        return text("notice-check-not-sure") if is_partial else text("notice-check-fairly-sure")
+    return text("notice-check-closest") if is_partial else text("notice-check-place")
 
 
 def _news(citation: Citation, answer: str) -> Iterator[str]:

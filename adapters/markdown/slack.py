@@ -33,9 +33,16 @@ def as_written(text: str) -> str:
     return dialects.as_written(text, MARKDOWN)
 
 
-def footnote_lines(notes: Sequence[Footnote], *, quotes: bool = True) -> list[str]:
-    """Return footnotes in mrkdwn, each linking into the book, their controls escaped."""
-    return [_footnote(note, quotes=quotes) for note in notes]
+def footnote_lines(
+    notes: Sequence[Footnote], lead_in: str = "", *, quotes: bool = True
+) -> list[str]:
+    """Return footnotes in mrkdwn, each linking into the book, their controls escaped.
+
+    Args:
+        lead_in: A word of ours in front of them, such as `From`.
+    """
+    lines = [_footnote(note, quotes=quotes) for note in notes]
+    return [f"{lead_in} {lines[0]}", *lines[1:]] if lead_in and lines else lines
 
 
 def _footnote(note: Footnote, *, quotes: bool) -> str:

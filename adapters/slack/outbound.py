@@ -7,7 +7,7 @@ from uuid import UUID
 
 from adapters.access.choice import Choice
 from adapters.buttons import Button, buttons_under
-from adapters.markdown.footnotes import footnotes, remarks
+from adapters.markdown.footnotes import footnotes, is_by_model, lead_in, remarks
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.slack import as_written, footnote_lines, to_slack
 from adapters.markdown.slack_rich import divided
@@ -19,9 +19,8 @@ from core.grounding import wording
 from core.i18n import text
 from core.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
 from core.markdown.writing import one_line
-from core.models import EXTRACTIVE, AgentResponse, Outcome
+from core.models import AgentResponse
 from core.text.sentences import sentence_spans
-from core.writing import NOBODY
 
 LONGEST_MARKDOWN = 8_500
 """Of a message that may have 12,000 with its notes: room for escapes nobody foresaw."""
@@ -31,7 +30,6 @@ LONGEST_NOTES = 2_900
 """Of one text in a context block, which may have 3,000."""
 _LONGEST_ANSWER = 6
 """Messages; a model that never ends does not fill a thread."""
-_WRITTEN = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
 _HTTP = re.compile(r"https?://")
 _GOES_ON = " …"
 _NOTHING = "…"
@@ -204,7 +202,7 @@ def _with_table(markdown: str, asked: str | None) -> list[Post] | None:
 
 def _about_writer(response: AgentResponse) -> Iterator[str]:
     """Yield that a model wrote an answer, where one did."""
-    if response.outcome in _WRITTEN and response.model_name not in (EXTRACTIVE, NOBODY):
+    if is_by_model(response):
         yield text("slack-written-by-ai")
 
 
@@ -234,13 +232,13 @@ def _notes(response: AgentResponse, told: Sequence[str]) -> list[str]:
 
     Where it is long, quotes are left out, and what is told besides comes first.
     """
-    places = footnotes(response)
+    places, word = footnotes(response), lead_in(response)
     below = [words(one_line(remark)) for remark in told]
-    full = "\n".join([*footnote_lines(places), *below])
+    full = "\n".join([*footnote_lines(places, word), *below])
     if utf16_length(full) <= LONGEST_NOTES:
         return [full]
     packed = [""]
-    for line in [*below, *footnote_lines(places, quotes=False)]:
+    for line in [*below, *footnote_lines(places, word, quotes=False)]:
         longer = f"{packed[-1]}\n{line}".strip("\n")
         if packed[-1] and utf16_length(longer) > LONGEST_NOTES:
             packed.append("")

@@ -6,6 +6,7 @@ All models are immutable and refuse unknown fields; all times are timezone-aware
 from core.models.answering import (
     CITATION_MARKER,
     EXTRACTIVE,
+    NOBODY,
     AgentConfiguration,
     AgentResponse,
     AgentToolCall,
@@ -81,6 +82,7 @@ __all__ = [
     "MAX_SELECTED_TEXT",
     "MAX_THREAD_MESSAGE",
     "MIN_QUESTION",
+    "NOBODY",
     "STORED",
     "AgentConfiguration",
     "AgentRequest",

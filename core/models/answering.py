@@ -33,6 +33,8 @@ from core.models.retrieving import (
 CITATION_MARKER = re.compile(r"\[(\d+)\]")
 EXTRACTIVE = "extractive"
 """The writer that copies the book's sentences, among the names of models."""
+NOBODY = "none"
+"""Who wrote an answer that was clear before any writer was asked: an abstention or an error."""
 _STANDING_MARKER = re.compile(r"(?:^|(?<=\s))\[(\d+)\]")
 
 
@@ -108,7 +110,7 @@ class AgentResponse(Model):
     confidence: Unit = 0.0
     """The probability that the answer is right and whole."""
     located: Unit = 0.0
-    """The probability that what it cites is the right place; 0 in answers of older versions."""
+    """The probability that what it cites is the right place."""
     context_used: str = ""
     conversation_id: UUID
     query_tokens: Count = 0

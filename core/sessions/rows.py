@@ -97,7 +97,9 @@ def turn_from(row: TurnRow) -> ConversationTurn:
     """
     content = row.content or content_of(FORGOTTEN_TEXT, _forgotten_response(row))
     try:
-        response = AgentResponse.model_validate(content["agent_response"], context=STORED)
+        response = AgentResponse.model_validate(
+            _with_place(content["agent_response"]), context=STORED
+        )
         return turn_with(
             response,
             turn_number=row.turn_number,
@@ -113,6 +115,11 @@ def turn_from(row: TurnRow) -> ConversationTurn:
         wrong = "; ".join(f"{e['loc']}: {e['type']}" for e in error.errors(include_input=False))
         # Without the cause, whose text quotes what the student wrote.
         raise StoreError(f"turn {row.request_id} cannot be read: {wrong}") from None
+
+
+def _with_place(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return a stored answer that tells of its place, of which older ones say as `confidence`."""
+    return {"located": stored.get("confidence", 0.0), **stored}
 
 
 def turn_with(response: AgentResponse, **fields: Any) -> ConversationTurn:

@@ -5,12 +5,15 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+from pydantic import create_model
 from sqlalchemy import JSON, bindparam, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.channels.rules import FollowUps, Rules
 from core.channels.store import ChannelRules, Place
 from core.errors import BotError
+from core.models import STORED, AgentResponse
+from core.models.fields import Model
 from core.sessions.store import SessionStore
 from tests.inbox import PLATFORMS, event, inbox_of
 from tests.samples import request, response_to
@@ -45,6 +48,27 @@ async def test_turns_are_read_without_the_fields_that_are_not_known(engine: Asyn
     kept = await sessions.remember(question, response_to(question, uuid4()))
     await rewrite(engine, "turns", "content")
     assert await sessions.turn_of(question.request_id) == kept
+
+
+async def test_two_versions_read_one_anothers_answers(engine: AsyncEngine) -> None:
+    fields = AgentResponse.model_fields
+    known: Any = {name: (f.annotation, f) for name, f in fields.items() if name != "located"}
+    former: Any = create_model("FormerResponse", __base__=Model, **known)
+    sessions, question = SessionStore(engine), request()
+    answer = response_to(question, uuid4(), confidence=0.4, located=0.7)
+    kept = await sessions.remember(question, answer)
+    async with engine.begin() as db:
+        (found,) = (await db.execute(text("SELECT content FROM turns"))).one()
+        content = json.loads(found) if isinstance(found, str) else found
+        read = former.model_validate(content["agent_response"], context=STORED)
+        told = kept.agent_response.model_dump(exclude={"located"})
+        assert read.model_dump() == told
+        content["agent_response"] = read.model_dump(mode="json")
+        setting = text("UPDATE turns SET content = :value")
+        await db.execute(setting.bindparams(bindparam("value", content, type_=JSON)))
+    again = await sessions.turn_of(question.request_id)
+    assert again is not None
+    assert again.agent_response == answer.model_copy(update={"located": 0.4})
 
 
 async def test_waiting_questions_are_read_without_such_fields(engine: AsyncEngine) -> None:

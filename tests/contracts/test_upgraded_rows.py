@@ -103,6 +103,20 @@ async def test_every_conversation_is_read(upgraded: AsyncEngine, written: Rows) 
     assert "[deleted]" in {turn.user_input for turn in turns}
 
 
+async def test_how_sure_an_answer_was_is_read_as_of_its_place(
+    upgraded: AsyncEngine, written: Rows
+) -> None:
+    contents = [json.loads(row["content"]) for row in written["turns"] if row["content"]]
+    stored = {content["agent_response"]["query_id"]: content for content in contents}
+    sessions = SessionStore(upgraded)
+    for name, content in stored.items():
+        turn = await sessions.turn_of(UUID(name))
+        assert turn is not None
+        assert "located" not in content["agent_response"]
+        assert turn.agent_response.located == content["agent_response"]["confidence"]
+    assert stored
+
+
 async def test_what_staff_set_is_read(upgraded: AsyncEngine, written: Rows) -> None:
     rules = ChannelRules(upgraded)
     known = {course.course_id for course, _ in await Catalogue(upgraded).courses()}

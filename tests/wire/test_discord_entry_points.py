@@ -59,7 +59,7 @@ async def test_ask_is_answered_in_the_channel_and_a_thread_carries_it_on(trial: 
 
 async def test_the_footnotes_lead_into_the_book_and_to_nothing_else(trial: Trial) -> None:
     answer = await trial.ask(trial.user(), trial.channel(), COVERED)
-    notes = [line for line in answer.text.splitlines() if line.startswith("-# [")]
+    notes = [line for line in answer.text.splitlines() if line.startswith(("-# From [", "-# ["))]
     assert any(f"](<{SITE}lamp" in note for note in notes), answer.text
     assert answer.text.count("http") == answer.text.count(f"](<{SITE}")
     assert labels(answer) == ["Helpful", "Not helpful", "Evidence"]
@@ -179,7 +179,7 @@ async def test_a_mention_without_a_question_is_told_how_to_ask(trial: Trial) -> 
 
 async def test_what_the_book_does_not_say_is_not_said(trial: Trial) -> None:
     answer = await trial.ask(trial.user(), trial.channel(), UNCOVERED)
-    assert "-# [1]" not in answer.text
+    assert "[1]" not in answer.text
     assert "Evidence" not in labels(answer)
 
 

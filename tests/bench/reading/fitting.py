@@ -45,7 +45,7 @@ def labelled(judged: Sequence[Judged], asked: Sequence[Asked]) -> list[Labelled]
             continue
         figures = answer_figures(
             now.retrieval.signals,
-            now.retrieval.plainly(now.response.query_text),
+            now.retrieval.question or now.response.query_text,
             now.response.response_text,
             len(now.response.citations),
             now.retrieval.statistics,

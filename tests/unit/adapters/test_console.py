@@ -20,6 +20,7 @@ from core import i18n
 from core.errors import EmptyQuestion
 from core.grounding import wording
 from core.models import (
+    EXTRACTIVE,
     AgentResponse,
     ChunkState,
     Outcome,
@@ -27,7 +28,6 @@ from core.models import (
     RetrievedChunk,
     source_urls,
 )
-from core.writing import EXTRACTIVE
 from tests.samples import chunk, citation, response
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\rA heap\x01 is\x7f a \u202etree\u2066."
@@ -156,7 +156,7 @@ def test_a_quote_that_is_in_the_answer_is_not_repeated() -> None:
     book = cited()
     sentence = book.content_text.partition(". ")[0]
     [note] = footnote_lines(citing(f"{sentence}. [1]", book))
-    assert note == f"[1] {place_of(book)}"
+    assert note == f"From [1] {place_of(book)}"
 
 
 def test_a_quote_that_is_not_in_the_answer_stands_below_its_place() -> None:
@@ -175,7 +175,7 @@ def test_citations_of_one_place_share_a_line() -> None:
         citations=citations,
         sources=source_urls((book,), citations),
     )
-    assert footnote_lines(answer) == [f"[1] [2] {place_of(book)}"]
+    assert footnote_lines(answer) == [f"From [1] [2] {place_of(book)}"]
 
 
 # --- how sure it is -----------------------------------------------------------------------
@@ -185,14 +185,18 @@ def test_confidence_is_told_in_words() -> None:
     model = "gemini-3.5-flash"
     assert confidence_in_words(response(confidence=0.9, model_name=model)) == "sure"
     assert confidence_in_words(response(confidence=0.6, model_name=model)) == "fairly sure"
-    assert confidence_in_words(response(outcome=Outcome.PARTIAL)) == "not sure"
+    unsure = response(outcome=Outcome.PARTIAL, model_name=model)
+    assert confidence_in_words(unsure) == "not sure"
     assert confidence_in_words(abstained()) == "not covered"
     assert "sure" not in confidence_in_words(failed())
 
 
 def test_the_books_own_words_are_never_called_sure() -> None:
-    alone = response(confidence=1.0, located=1.0, model_name=EXTRACTIVE)
-    assert confidence_in_words(alone) == "from the book"
+    alone = {"confidence": 1.0, "model_name": EXTRACTIVE}
+    assert confidence_in_words(response(located=1.0, **alone)) == "from the book"
+    assert confidence_in_words(response(located=0.6, **alone)).endswith("not from the right place")
+    closest = response(outcome=Outcome.PARTIAL, located=1.0, **alone)
+    assert confidence_in_words(closest) == "the closest the book comes"
 
 
 # --- the replies --------------------------------------------------------------------------
@@ -202,7 +206,7 @@ async def test_the_plain_reply_prints_answer_footnotes_notices_and_closing_line(
     answer = citing("A tree [1].", cited(), notices=(i18n.text("notice-quote-cut"),))
     answer_part, notes, notice, closing = (await plain(answer)).rstrip("\n").split("\n\n")
     assert answer_part == "A tree [1]."
-    assert notes.startswith("[1] Heaps › Definition")
+    assert notes.startswith("From [1] Heaps › Definition")
     assert notice == i18n.text("notice-quote-cut")
     assert f"session {answer.conversation_id})" in closing
 

@@ -353,7 +353,7 @@ async def test_a_partial_answer_carries_its_notice(house: House) -> None:
     house.configuration = AgentConfiguration(answered_from=1.0)
     answer = await house.agent().answer(asking())
     assert answer.outcome is Outcome.PARTIAL
-    assert i18n.text("notice-not-sure") in answer.notices
+    assert i18n.text("notice-closest") in answer.notices
 
 
 async def test_a_writer_that_finds_nothing_in_the_passages_makes_it_abstain(house: House) -> None:

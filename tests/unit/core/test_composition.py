@@ -311,7 +311,7 @@ def test_a_doubtful_answer_says_so() -> None:
     composition = Composition(doubtful())
     add(composition, "A tree.", "A heap is a complete")
     answer = finished(composition)
-    assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (i18n.text("notice-not-sure"),))
+    assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (i18n.text("notice-closest"),))
 
 
 def test_the_bands_are_the_courses_own() -> None:
@@ -356,7 +356,7 @@ def test_within_a_section_nothing_is_said_of_the_whole_book() -> None:
     assert answer.response_text == wording.not_carried(within=True)
     composition = Composition(doubtful())
     add(composition, "A tree.", "A heap is a complete")
-    assert finished(composition, within).notices == (i18n.text("notice-not-sure-within"),)
+    assert finished(composition, within).notices == (i18n.text("notice-closest-within"),)
     composition.tally.not_covered = True
     assert finished(composition, within).notices == (i18n.text("notice-partly-covered-within"),)
 
@@ -472,7 +472,7 @@ def test_a_quote_without_the_denial_of_its_sentence_is_told_with_the_whole_sente
         )
         assert answer.outcome is Outcome.PARTIAL
         assert answer.confidence <= 0.3
-        assert i18n.text("notice-not-sure") not in answer.notices
+        assert i18n.text("notice-closest") not in answer.notices
 
 
 @pytest.mark.parametrize("status", [QuoteStatus.VERBATIM, QuoteStatus.ALTERED])

@@ -74,7 +74,7 @@ def test_an_answer_ends_with_its_source_as_a_masked_link_and_offers_the_buttons(
     (post,) = answer(response(), quoted=False)
     body, _, notes = post.text.partition("\n\n")
     assert body == "A complete binary tree [1]."
-    assert notes.startswith(f"-# [1] [Heaps › Definition](<{URL}>)")
+    assert notes.startswith(f"-# From [1] [Heaps › Definition](<{URL}>)")
     assert post.buttons == (Button.HELPFUL, Button.NOT_HELPFUL, Button.EVIDENCE)
     assert post.is_answer
 
@@ -87,13 +87,15 @@ def test_a_sure_answer_says_nothing_about_itself_and_others_say_how_sure_they_ar
     assert "-# This may not be the right place: " in shown(
         answer(response(located=0.6), quoted=False)
     )
-    unsure = response(outcome=Outcome.PARTIAL, confidence=0.3)
+    unsure = response(outcome=Outcome.PARTIAL, confidence=0.3, **by_model)
     assert "-# Not sure: " in shown(answer(unsure, quoted=False))
+    closest = response(outcome=Outcome.PARTIAL, confidence=0.3)
+    assert "-# This is the closest the book comes: " in shown(answer(closest, quoted=False))
 
 
 def test_a_doubt_that_a_notice_tells_is_not_told_twice() -> None:
-    unsure = response(outcome=Outcome.PARTIAL, notices=(i18n.text("notice-not-sure"),))
-    assert shown(answer(unsure, quoted=False)).count("ot sure") == 1
+    unsure = response(outcome=Outcome.PARTIAL, notices=(i18n.text("notice-closest"),))
+    assert shown(answer(unsure, quoted=False)).count("the closest") == 1
 
 
 def test_notices_stand_in_small_print_on_a_line_each() -> None:
@@ -209,7 +211,7 @@ def test_long_evidence_keeps_every_message_postable() -> None:
 def test_a_course_without_a_site_names_the_page_and_the_file_only_as_evidence() -> None:
     page = chunk(source_url=None, source_file="slides.pdf", metadata={"slide": 4})
     text = shown(answer(response(cited=page), quoted=False))
-    assert "-# [1] Heaps › Definition · slide 4" in text
+    assert "-# From [1] Heaps › Definition · slide 4" in text
     assert "slides.pdf" not in text
     assert "slides.pdf" in shown(evidence(response(cited=page)))
     assert not LINK.search(text)

@@ -63,7 +63,7 @@ def notes(posts: list[Post]) -> str:
 def test_an_answer_has_its_source_below_and_offers_the_buttons() -> None:
     (post,) = answer(response(), quoted=False)
     assert post.markdown == "A complete binary tree [1]."
-    assert post.notes.startswith(f"[1] <{URL}|Heaps › Definition>")
+    assert post.notes.startswith(f"From [1] <{URL}|Heaps › Definition>")
     buttons = (Button.HELPFUL, Button.NOT_HELPFUL, Button.EVIDENCE, Button.DELETE)
     assert post.buttons == buttons
     assert [one["type"] for one in blocks(post)] == [
@@ -96,8 +96,8 @@ def test_a_sure_answer_says_nothing_about_itself_and_others_say_how_sure_they_ar
     assert "Fairly sure: " in notes(answer(response(confidence=0.6, **by_model), quoted=False))
     assert "sure" not in notes(answer(response(confidence=0.1, located=0.9), quoted=False))
     assert "This may not be the right place: " in notes(answer(response(located=0.6), quoted=False))
-    unsure = response(outcome=Outcome.PARTIAL, notices=(i18n.text("notice-not-sure"),))
-    assert notes(answer(unsure, quoted=False)).count("ot sure") == 1
+    unsure = response(outcome=Outcome.PARTIAL, notices=(i18n.text("notice-closest"),))
+    assert notes(answer(unsure, quoted=False)).count("the closest") == 1
 
 
 def test_an_error_is_a_sentence_without_buttons() -> None:

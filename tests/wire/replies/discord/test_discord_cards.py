@@ -53,7 +53,7 @@ async def test_an_answer_is_a_card_from_its_placeholder_to_its_footnotes(
     assert kinds(message) == [[TEXT_DISPLAY, SEPARATOR, TEXT_DISPLAY], ROW]
     body, _, notes = card["components"]
     assert body["content"] == "A tree [1]."
-    assert notes["content"].startswith("-# [1] [Heaps › Definition](<https://")
+    assert notes["content"].startswith("-# From [1] [Heaps › Definition](<https://")
     assert card["accent_color"] is not None, "a finished answer is marked"
     assert [part["type"] for part in row["components"]] == [BUTTON] * 3
     assert (message.content, message.embeds) == ("", [])
@@ -107,7 +107,7 @@ async def test_an_answer_posted_as_content_becomes_a_card_when_it_is_edited(
     kept = Kept(Posted((str(message.id),)))
     await answered(client, again(about_message(question, open_thread=False), kept), kept)
     assert by_bot(world, world.channel) == [message]
-    assert message.text.startswith("A tree [1].\n\n-# [1]")
+    assert message.text.startswith("A tree [1].\n\n-# From [1]")
     assert (message.content, message.embeds, message.is_layout) == ("", [], True)
 
 

@@ -54,7 +54,7 @@ async def test_a_mention_is_answered_in_a_thread_named_by_the_question(
     assert kept.posted == reply.posted == Posted((str(placeholder.id),), str(thread.id))
     await reply.finish(finished(about_message(question)))
     assert by_bot(world, thread) == [placeholder]
-    assert placeholder.text.startswith("A tree [1].\n\n-# [1] [Heaps › Definition](<https://")
+    assert placeholder.text.startswith("A tree [1].\n\n-# From [1] [Heaps › Definition](<https://")
     assert labels(placeholder) == ["Helpful", "Not helpful", "Evidence"]
     assert placeholder.flags & MessageFlag.SUPPRESS_EMBEDS
     assert by_bot(world, world.channel) == []

@@ -46,7 +46,7 @@ async def test_a_question_is_answered_in_its_thread_with_footnotes_and_buttons(
     assert by_bot(world) == [placeholder]
     assert placeholder.thread_ts == question.ts
     assert body(placeholder) == "A tree [1]."
-    assert notes(placeholder).startswith(f"[1] <{URL}|Heaps › Definition>")
+    assert notes(placeholder).startswith(f"From [1] <{URL}|Heaps › Definition>")
     assert labels(placeholder) == BUTTONS
     assert placeholder.text == "A tree [1]."
     assert placeholder.stream is None

@@ -54,7 +54,7 @@ async def test_an_answer_ends_in_one_call_with_what_is_below_it(
     await sessions.end(job)
     assert message.text == "A tree [1]. And more [1]."
     assert labels(message) == ["Helpful", "Not helpful", "Delete this answer", "Evidence"]
-    assert notes(message).startswith(f"[1] <{URL}|")
+    assert notes(message).startswith(f"From [1] <{URL}|")
     assert message.metadata is not None
     assert (message.edited_ts, world.history.of(UPDATE)) == (None, [])
     assert session.statuses == ["processing", "active"]
