@@ -15,7 +15,9 @@ from tests.bench.reading import fitting, labels
 from tests.bench.reading.drawing import Key, add, digest_of, read_keys
 from tests.samples import response
 
-KEYS = {name: Key(name, "main", "economics", f"q-{name}", f"digest-{name}") for name in "abcd"}
+KEYS = {
+    name: Key(name, "main", "economics", f"q-{name}", True, f"digest-{name}") for name in "abcd"
+}
 
 
 def labelled(path: Path, reader: str, **given: tuple[str, bool | None]) -> Path:
@@ -100,11 +102,12 @@ def test_the_report_tells_agreement_of_labels_and_places(tmp_path: Path) -> None
     assert "1 of    2" in lines[1]
     assert "2 of    2" in lines[3]
     assert any("kappa 1.000" in line for line in lines)
+    assert any("economics, answerable, right and whole by B" in line for line in lines)
 
 
 def test_labels_count_only_for_the_answer_that_was_read() -> None:
     now = asked()
-    key = Key("a", "main", "economics", now.row.id, digest_of(now.response))
+    key = Key("a", "main", "economics", now.row.id, True, digest_of(now.response))
     read = {"A": labels.Read(id="a", label="right-and-whole", place=True, reader="A")}
 
     def known(digest: str) -> list[fitting.Labelled]:
@@ -131,12 +134,14 @@ def test_the_fit_finds_what_decides_and_holds_out_each_fold() -> None:
     sure = fitting.across_folds(rows)
     right = np.array([row.whole for row in rows])
     assert sure[right > 0.5].mean() > sure[right < 0.5].mean() + 0.3
-    assert any("AUROC" in line for line in fitting.report(rows))
+    said = "\n".join(fitting.report(rows))
+    assert "AUROC" in said
+    assert "Brier score" in said
 
 
 def asked_figures() -> list[str]:
     now = asked()
-    key = Key("a", "main", "economics", now.row.id, digest_of(now.response))
+    key = Key("a", "main", "economics", now.row.id, True, digest_of(now.response))
     read = labels.Read(id="a", label="right-and-whole", place=True, reader="A")
     (row,) = fitting.labelled(labels.together([{"a": read}], {"a": key}), [now])
     return list(row.figures)

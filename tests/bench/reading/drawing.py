@@ -42,6 +42,7 @@ class Key:
     course: str
     question: str
     """The id of the question's row."""
+    answerable: bool
     digest: str
     """Of what is shown, so that labels are never taken for another answer's."""
 
@@ -84,7 +85,7 @@ def shown_and_key(asked: Asked, program: str) -> tuple[Shown, Key]:
     said = [response.response_text, *response.nearest_sections]
     reference = row.answers[0] if row.answers else ""
     shown = Shown(name, row.question, row.answerable, reference, "\n".join(said), places)
-    return shown, Key(name, program, asked.course, row.id, digest)
+    return shown, Key(name, program, asked.course, row.id, row.answerable, digest)
 
 
 def write_lines(path: Path, rows: Mapping[str, Shown] | Mapping[str, Key]) -> None:

@@ -85,11 +85,14 @@ def report(rows: Sequence[Labelled]) -> Iterator[str]:
 
 
 def _reliability(sure: Sequence[float], right: Sequence[float]) -> Iterator[str]:
-    """Yield the calibration error, the AUROC, and what is right in each band."""
+    """Yield the calibration error, the AUROC, the Brier score, and what is right in each band."""
     positive = [value > 0.5 for value in right]
     error, area = calibration_error(sure, positive), auroc(sure, positive)
     mean = f"mean {np.mean(sure):.3f}, right {np.mean(right):.3f}"
+    brier = float(np.mean((np.array(sure) - np.array(right)) ** 2))
+    base = float(np.mean((np.mean(right) - np.array(right)) ** 2))
     yield f"  {mean}, calibration error {error:.3f}, AUROC {area:.3f}"
+    yield f"  Brier score {brier:.3f}; of the share of right ones for each, {base:.3f}"
     for low, high in pairwise(_BANDS):
         those = [ok for value, ok in zip(sure, positive, strict=True) if low <= value < high]
         if those:

@@ -50,6 +50,7 @@ class Judged(Model):
     program: str
     course: str
     question: str
+    answerable: bool
     digest: str
     read: dict[str, Label]
     """The label by reader."""
@@ -107,6 +108,7 @@ def together(readers: Sequence[Mapping[str, Read]], keys: Mapping[str, Key]) -> 
                 program=key.program,
                 course=key.course,
                 question=key.question,
+                answerable=key.answerable,
                 digest=key.digest,
                 read={one.reader: one.label for one in given},
                 place={one.reader: one.place for one in given if one.place is not None},
@@ -149,6 +151,12 @@ def report(judged: Sequence[Judged]) -> Iterator[str]:
             if pairs:
                 yield line(f"  agree on the {name}", sum(a == b for a, b in pairs), len(pairs))
                 yield f"    Cohen's kappa {kappa(pairs):.3f}"
+    for course in sorted({one.course for one in judged}):
+        asked = [one for one in judged if one.course == course and one.answerable]
+        for reader in readers:
+            given = [one.read[reader] for one in asked if reader in one.read]
+            name = f"  {course}, answerable, right and whole by {reader}"
+            yield line(name, sum(label == WHOLE for label in given), len(given))
     for reader in readers:
         counts = Counter(j.read[reader] for j in judged if reader in j.read)
         for label, count in counts.most_common():
