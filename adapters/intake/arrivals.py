@@ -112,8 +112,11 @@ class Arrivals:
         try:
             asked = await self._addressed_to_a_course(arrival, heard, rules, role)
             return decided_on(asked, heard, decision)
-        except (RequestError, MembershipUnknown) as error:
+        except RequestError as error:
             return replace(arrival, refusal=error.user_message)
+        except MembershipUnknown as error:
+            apology = Settlement.APOLOGISED
+            return replace(arrival, refusal=error.user_message, settles=apology)
 
     async def role_now(self, heard: Heard, rules: Rules) -> Role | None:
         """Return what somebody is who may have said something to the bot."""

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.access.membership import Membership
+from adapters.access.membership import Membership, MembershipUnknown
 from adapters.access.readers import Readers
 from adapters.access.standing import Standing
 from adapters.access.whereabouts import Whereabouts
@@ -34,6 +34,8 @@ from core.catalogue import Catalogue, Edition, Segment
 from core.channels.exchanges import Exchanges
 from core.channels.rules import Askers, FollowUps, OperatorRules, Rules
 from core.channels.store import ChannelRules, Conversations, Place
+from core.errors import DeliveryError
+from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, Kind, Posted, Unheard, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
@@ -214,6 +216,20 @@ class TestQuestions:
         assert "question" in (refusal(await reception.desk.receive(heard(text=""))) or "")
         too_long = await reception.desk.receive(heard(2, text="why " * 1_100))
         assert "4,000" in (refusal(too_long) or "")
+
+    async def test_an_unknown_membership_is_an_apology_and_no_refusal(
+        self, engine: AsyncEngine
+    ) -> None:
+        def unknown(tenant: Tenant, user: str) -> bool:
+            raise DeliveryError("the platform does not answer")
+
+        reception = Reception(engine, "biology", "handbook", members=unknown)
+        await reception.access.meet(GUILD)
+        direct = heard(workspace="@me", places=(), direct=True, personal=True)
+        received = await reception.desk.receive(direct)
+        assert received is not None
+        assert received.arrival.refusal == MembershipUnknown.user_message
+        assert received.arrival.settles is Settlement.APOLOGISED
 
     async def test_of_a_long_question_what_it_asks_is_searched_for(
         self, reception: Reception
