@@ -45,12 +45,13 @@ def footnotes(response: AgentResponse) -> list[Footnote]:
     """Return a footnote for each place cited, once, in order of first citation."""
     chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
     answer = _as_read(response.response_text)
-    notes: dict[tuple[str, str], Footnote] = {}
+    notes: dict[tuple[str, ...], Footnote] = {}
     for citation in response.citations:
         place = place_in_book(chunks[citation.chunk_id])
-        note = notes.setdefault((place.title, place.locator), place)
+        key = (place.title, place.locator, place.file)
+        note = notes.setdefault(key, place)
         quotes = (*note.quotes, *_news(citation, answer))
-        notes[place.title, place.locator] = replace(
+        notes[key] = replace(
             note,
             markers=(*note.markers, citation.marker),
             quotes=tuple(dict.fromkeys(quotes)),

@@ -1,5 +1,7 @@
 """Where an answer is from, for every platform."""
 
+from uuid import uuid4
+
 from adapters.markdown.footnotes import Footnote, footnotes, place_in_book
 from core.models import ChunkState, source_urls
 from tests.samples import URL, chunk, citation, response
@@ -39,6 +41,24 @@ def test_citations_of_one_place_share_a_footnote() -> None:
     [note] = footnotes(answer)
     assert note.numbers == "[1] [2]"
     assert note.quotes == ()
+
+
+def test_files_of_the_same_title_have_a_footnote_each() -> None:
+    books = [
+        chunk(state=ChunkState.RETURNED, source_file=name, chunk_id=uuid4())
+        for name in ("heaps-1.md", "heaps-2.md")
+    ]
+    citations = tuple(citation(book, n) for n, book in enumerate(books, 1))
+    answer = response(
+        response_text="A tree [1]. A tree [2].",
+        grounding_chunks=tuple(books),
+        citations=citations,
+        sources=source_urls(tuple(books), citations),
+    )
+    assert [(note.file, note.markers) for note in footnotes(answer)] == [
+        ("heaps-1.md", (1,)),
+        ("heaps-2.md", (2,)),
+    ]
 
 
 def test_a_title_leads_nowhere() -> None:
