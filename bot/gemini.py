@@ -13,8 +13,9 @@ from core.models import EXTRACTIVE
 
 if TYPE_CHECKING:
     from core.embeddings.gemini import GeminiEmbedder
-    from core.gemini.client import GeminiClient
-    from core.generation.gemini import GeminiGenerator
+    from core.generation.model import ModelGenerator
+    from core.providers.gemini.client import GeminiClient
+    from core.providers.guarded import GuardedModel
 
 HOW_TO_SET_A_KEY = f"set GLOSSATOR_GEMINI__API_KEY (or {' or '.join(FOREIGN_KEYS)})"
 
@@ -25,6 +26,7 @@ class Gemini:
     def __init__(self, settings: GeminiSettings, closing: AsyncExitStack) -> None:
         self._settings = settings
         self._closing = closing
+        self._chats: dict[str, GuardedModel] = {}
 
     @cached_property
     def client(self) -> "GeminiClient":
@@ -33,7 +35,7 @@ class Gemini:
         Raises:
             ConfigurationError: naming what to set, when there is no usable key.
         """
-        from core.gemini.client import GeminiClient
+        from core.providers.gemini.client import GeminiClient
 
         settings = self._settings
         client = GeminiClient(
@@ -43,30 +45,44 @@ class Gemini:
         return client
 
     @cached_property
-    def generator(self) -> "GeminiGenerator":
-        """The writer of answers; its circuit breakers are everybody's.
+    def generator(self) -> "ModelGenerator":
+        """The writer of answers.
 
         Raises:
             ConfigurationError: naming what to set, when there is no usable key.
         """
-        from core.gemini.exchange import Timeouts
-        from core.generation.gemini import GeminiGenerator
+        from core.generation.model import ModelGenerator
 
         settings = self._settings
-        return GeminiGenerator(
-            self.client,
-            model=settings.model,
+        self.chat(settings.model)  # names a missing key now
+        return ModelGenerator(
+            lambda model: self.chat(model or settings.model),
             repair_model=settings.repair_model,
             stream=settings.stream,
-            thinking_level=settings.thinking_level,
-            timeouts=Timeouts(settings.first_token_timeout, settings.silence_timeout),
+            repair_timeout=settings.first_token_timeout,
         )
+
+    def chat(self, model: str) -> "GuardedModel":
+        """Return one of the models that write; it and its circuit breaker are everybody's.
+
+        Raises:
+            ConfigurationError: naming what to set, when there is no usable key.
+        """
+        from core.providers.gemini.wire import GeminiWire
+        from core.providers.guarded import GuardedModel
+        from core.providers.pacing import Timeouts
+
+        if model not in self._chats:
+            settings = self._settings
+            self._chats[model] = GuardedModel(
+                GeminiWire(self.client, model, thinking_level=settings.thinking_level),
+                timeouts=Timeouts(settings.first_token_timeout, settings.silence_timeout),
+            )
+        return self._chats[model]
 
     def left_alone(self) -> Mapping[str, bool]:
         """Return of each model asked so far whether its circuit breaker is open."""
-        if "generator" not in vars(self):  # nobody has asked it anything
-            return {}
-        return {model: one.is_open for model, one in self.generator.breakers.items()}
+        return {name: model.breaker.is_open for name, model in self._chats.items()}
 
     def embedder(self, model: str, dimensions: int) -> "GeminiEmbedder":
         """Return one of Gemini's embedding models.

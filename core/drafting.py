@@ -19,13 +19,13 @@ from core.generation.base import (
     ModelCall,
     NotCovered,
     Rejected,
-    ignore,
 )
 from core.grounding.copied import with_code_of
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
 from core.pauses import Pauses
 from core.progress import TextDelta
+from core.providers.base import ignore
 from core.quoted import titles_of
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose

@@ -12,7 +12,7 @@ OUTSIDE = {
     "core/disk/": "what the operator has to free, in an exception's own text",
     "core/embeddings/": "as core/disk, and what a terminal shows while a model is prepared",
     "core/evaluation/": "its reader is who runs `glossator eval`",
-    "core/gemini/": "details of exceptions, put together by functions, and a trial call",
+    "core/providers/": "details of exceptions, put together by functions, and a trial call",
     "core/generation/prompt.py": "written for a model",
     "core/generation/tools.py": "written for a model",
     "core/grounding/flaws.py": "written for a model",

@@ -30,9 +30,9 @@ async def _check_writing(settings: Settings, course_file: CourseFile) -> AsyncIt
             yield Finding("generator", EXTRACTIVE)
             return
         async with AsyncExitStack() as closing:
-            client = Gemini(gemini, closing).client
+            opened = Gemini(gemini, closing)
             for model in models:
-                await client.check(model)
+                await opened.chat(model).check()
     except BotError as error:
         yield failed("generator", error)
         return

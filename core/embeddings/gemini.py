@@ -4,15 +4,17 @@ import asyncio
 import math
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.embeddings.base import Vectors
 from core.errors import EmbeddingError
-from core.gemini.client import GeminiClient
-from core.gemini.failures import GeminiFailure, gemini_errors
-from core.gemini.retries import Patience, with_retries
+from core.providers.failures import ProviderFailure
+from core.providers.gemini.client import GeminiClient
+from core.providers.gemini.failures import NAMES, VERSION, gemini_errors
+from core.providers.retries import Patience, with_retries
 from core.text.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ _TOKENS_A_BATCH = 20_000
 _BATCHES_IN_FLIGHT = 3
 _QUICK = Patience(retries=1, backoff=0.2)
 _PATIENT = Patience(retries=5, backoff=1.0, longest_wait=60.0)
-_MODEL_SETTING = "GLOSSATOR_GEMINI__EMBEDDING_MODEL"
+_NAMES = replace(NAMES, model=f"GLOSSATOR_GEMINI__EMBEDDING_MODEL and {VERSION}")
 
 
 class GeminiEmbedder:
@@ -104,7 +106,7 @@ class GeminiEmbedder:
                 batches = [group.create_task(embed(batch)) for batch in _batches(texts)]
         except ExceptionGroup as group_of_failures:
             first = group_of_failures.exceptions[0]
-            if not isinstance(first, GeminiFailure):
+            if not isinstance(first, ProviderFailure):
                 raise
             raise EmbeddingError(str(first)) from first
         nothing = np.empty((0, self._dimensions), np.float32)
@@ -115,7 +117,7 @@ class GeminiEmbedder:
         # One content a text: plain strings are merged into a single vector.
         contents: list[ContentDict] = [{"parts": [{"text": text}]} for text in batch]
         seconds = min(self._batch_timeout, until - time.monotonic())
-        with gemini_errors(self._model, _MODEL_SETTING):
+        with gemini_errors(self._model, _NAMES):
             async with asyncio.timeout(seconds):
                 models = await self._client.models()
                 response = await models.embed_content(
@@ -126,12 +128,12 @@ class GeminiEmbedder:
         return self._vectors(response, len(batch))
 
     def _vectors(self, response: "EmbedContentResponse", expected: int) -> Vectors:
-        """Return the vectors of a response with unit length, or raise GeminiFailure."""
+        """Return the vectors of a response with unit length, or raise ProviderFailure."""
         found = [embedding.values or [] for embedding in response.embeddings or []]
         if len(found) != expected:
-            raise GeminiFailure(f"{self._model} gave {len(found)} vectors for {expected} texts")
+            raise ProviderFailure(f"{self._model} gave {len(found)} vectors for {expected} texts")
         if wrong := {len(values) for values in found} - {self._dimensions}:
-            raise GeminiFailure(
+            raise ProviderFailure(
                 f"{self._model} gave vectors of {min(wrong)} dimensions instead of "
                 f"{self._dimensions}: check GLOSSATOR_GEMINI__EMBEDDING_DIMENSIONS"
             )
@@ -139,7 +141,7 @@ class GeminiEmbedder:
         with np.errstate(over="ignore"):
             lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         if not (np.isfinite(lengths).all() and lengths.all()):
-            raise GeminiFailure(f"{self._model} gave vectors without a direction")
+            raise ProviderFailure(f"{self._model} gave vectors without a direction")
         return np.asarray(rows / lengths, np.float32)
 
 

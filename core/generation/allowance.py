@@ -27,7 +27,7 @@ class Allowance:
     """What the next call is told of the book and the quote, and no call before it was."""
 
     @property
-    def limit(self) -> float:
+    def moment(self) -> float:
         """The `time.monotonic()` at which the next piece comes too late."""
         limit = self.until
         if not self.has_parts and self.task.deadline is not None:
@@ -36,7 +36,7 @@ class Allowance:
 
     def time_left(self) -> float:
         """Return the seconds that the next piece may take."""
-        return self.limit - time.monotonic()
+        return self.moment - time.monotonic()
 
     def covers(self, tokens: int, *, calls: int = 1) -> bool:
         """Return whether so many calls may be made, each with a prompt of `tokens`."""

@@ -14,14 +14,11 @@ from core.models import (
     RetrievedChunk,
     ThreadMessage,
 )
+from core.providers.base import ignore
 from core.text.planted import NOTHING_PLANTED, Planted
 
 LONGEST_COMPARED = 1_000
 """Characters of a question or quote that sentences are compared with."""
-
-
-def ignore(told: object) -> None:
-    """Take no notice."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Generator, Iterator
 
-from core.generation.base import Quoted, ignore
+from core.generation.base import Quoted
 from core.generation.block import Block
 from core.generation.claims import ClaimCutter, DraftText
 from core.generation.escaping import unescape, visible
 from core.generation.tags import Tag, TagKind, TagReader
+from core.providers.base import ignore
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _MOST_QUOTES = 16

@@ -5,19 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from core.markdown.code import outside_code
 from core.models import CITATION_MARKER, ConversationTurn, Outcome, QuoteStatus
-from core.text.tokens import count_tokens
 
 _MARKER = re.compile(r"\s?" + CITATION_MARKER.pattern)
 NOT_COVERED = "<not-covered/>"
 """How a model says that the passages do not answer the question."""
-TOKEN_MARGIN = 1.5
-"""Tokens reckoned for each one counted: the count leaves out blanks, is up to 10 % off on English
-prose, and a language with long words or its own script takes more."""
-
-
-def reckon_tokens(text: str) -> int:
-    """Return how many tokens of a model `text` takes at most, or nearly so."""
-    return round(count_tokens(text) * TOKEN_MARGIN)
 
 
 def told_turns(turns: Sequence[ConversationTurn]) -> Iterator[tuple[ConversationTurn, str]]:

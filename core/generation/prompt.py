@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
 from core.generation.base import GenerationTask, Passage, Rejected
 from core.generation.escaping import escape, escape_attribute, visible
@@ -13,7 +12,6 @@ from core.generation.history import (
     NOT_COVERED,
     first_that_fit,
     newest_that_fit,
-    reckon_tokens,
     told_turns,
 )
 from core.models import (
@@ -26,6 +24,8 @@ from core.models import (
     QuoteStatus,
     ThreadMessage,
 )
+from core.providers.base import ChatMessage
+from core.text.tokens import reckon_tokens
 
 ROLE = """\
 You answer the questions of students about one book, the book of their course. You write from
@@ -145,21 +145,13 @@ _SHORT_WORDS = "all " * (MAX_SELECTED_TEXT // len("all "))
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """What one side of the conversation said."""
-
-    role: Literal["user", "model"]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Prompt:
     """All that one model call is told."""
 
     system: str
     """Our instructions, and the operator's words; never a text that somebody else wrote."""
-    messages: tuple[Message, ...]
-    """Oldest first, user and model by turns; the last is the user's."""
+    messages: tuple[ChatMessage, ...]
+    """Oldest first, user and assistant by turns; the last is the user's."""
     delimiter: str
     """The mark of this request's blocks, for what `render_found` adds to it."""
     tokens: int
@@ -192,7 +184,7 @@ def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prom
     thread = [_render_said(message, mark) for message in task.thread]
     room -= _cost(history) + reckon_tokens(SAID_BEFORE)
     thread = thread[len(thread) - newest_that_fit([reckon_tokens(m) for m in thread], room) :]
-    messages = (*history, Message("user", _compose(task, passages, mark, thread)))
+    messages = (*history, ChatMessage("user", _compose(task, passages, mark, thread)))
     context = "\n\n".join(_shown(task, passages, mark))
     return Prompt(system, messages, mark, reckon_tokens(system) + _cost(messages), context)
 
@@ -240,7 +232,7 @@ def render_repair(
         REPAIR,
     ]
     system = render_system(task, searching=False)
-    message = Message("user", "\n\n".join(parts))
+    message = ChatMessage("user", "\n\n".join(parts))
     return Prompt(system, (message,), mark, reckon_tokens(system) + _cost([message]))
 
 
@@ -309,7 +301,7 @@ def _quoted(task: GenerationTask, quote: str, mark: str) -> list[str]:
     return [_block("quote", quote, mark), told.format(passages=numbers)]
 
 
-def _render_turn(turn: ConversationTurn, answer: str, mark: str) -> tuple[Message, Message]:
+def _render_turn(turn: ConversationTurn, answer: str, mark: str) -> tuple[ChatMessage, ChatMessage]:
     asked = []
     if turn.selected_text:
         asked.append(_block("quote", turn.selected_text, mark))
@@ -318,7 +310,7 @@ def _render_turn(turn: ConversationTurn, answer: str, mark: str) -> tuple[Messag
     else:
         asked.append(_block("question", turn.user_input, mark))
     said = answer if answer == NOT_COVERED else escape(visible(answer))
-    return Message("user", "\n\n".join(asked)), Message("model", said)
+    return ChatMessage("user", "\n\n".join(asked)), ChatMessage("assistant", said)
 
 
 def _render_said(message: ThreadMessage, mark: str) -> str:
@@ -357,5 +349,5 @@ def _search_room(task: GenerationTask) -> int:
     return min(_SEARCH_ROOM, task.context_window // _SMALL_WINDOW_SHARE)
 
 
-def _cost(messages: Sequence[Message]) -> int:
+def _cost(messages: Sequence[ChatMessage]) -> int:
     return sum(reckon_tokens(message.text) for message in messages)

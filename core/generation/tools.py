@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from core.errors import RequestError, ServiceError
-from core.gemini.answer import ToolCall
 from core.generation.base import Passage, Search
-from core.generation.history import reckon_tokens
 from core.generation.prompt import SEARCH_DESCRIPTION
 from core.models import RetrievalToolInput
+from core.providers.base import Tool, ToolCall
+from core.text.tokens import reckon_tokens
 
 RETRIEVE = "retrieve"
 MOST_CALLS = 3
@@ -25,13 +25,9 @@ Render = Callable[[Sequence[Passage]], str]
 
 
 @cache
-def declare_retrieve() -> Mapping[str, Any]:
+def declare_retrieve() -> Tool:
     """Return the tool's declaration; its schema refers to nothing outside of itself."""
-    return {
-        "name": RETRIEVE,
-        "description": SEARCH_DESCRIPTION,
-        "parameters_json_schema": RetrievalToolInput.model_json_schema(),
-    }
+    return Tool(RETRIEVE, SEARCH_DESCRIPTION, RetrievalToolInput.model_json_schema())
 
 
 async def answer_calls(

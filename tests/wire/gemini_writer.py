@@ -1,18 +1,24 @@
 """The product's own writer before the local Gemini, and what tests look at of its drafts."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
 
-from core.gemini.client import GeminiClient
-from core.gemini.exchange import Timeouts
-from core.gemini.retries import Patience
 from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Passage, Rejected
-from core.generation.gemini import GeminiGenerator
+from core.generation.model import ModelGenerator
 from core.models import RetrievalToolInput
+from core.providers.base import ChatModel
+from core.providers.breaker import CircuitBreaker
+from core.providers.gemini.client import GeminiClient
+from core.providers.gemini.request import ThinkingLevel
+from core.providers.gemini.wire import GeminiWire
+from core.providers.guarded import GuardedModel
+from core.providers.pacing import Timeouts
+from core.providers.retries import Patience
 from tests.samples import chunk
 from tests.wire.gemini_server import GeminiServer
 
@@ -29,13 +35,14 @@ STREAMS = pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole
 QUICK = Timeouts(first_piece=0.5, silence=0.2)
 """For a server that keeps silent; a busy machine may take as long for an answer at once."""
 PATIENT = Timeouts(first_piece=10.0, silence=10.0)
+SOON = Patience(retries=1, backoff=0.01)
 
 
-class ReportingGenerator(GeminiGenerator):
+class ReportingGenerator(ModelGenerator):
     """A generator that remembers what its calls used."""
 
-    def __init__(self, client: GeminiClient, **options: Any) -> None:
-        super().__init__(client, **options)
+    def __init__(self, open_model: Callable[[str | None], ChatModel], **options: Any) -> None:
+        super().__init__(open_model, **options)
         self.used: list[ModelCall] = []
 
     def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
@@ -53,17 +60,27 @@ async def writer(
     *,
     key: str | None = None,
     api_version: str = "v1beta",
+    model: str = "gemini-3.8-flash",
+    thinking_level: ThinkingLevel | None = None,
+    timeouts: Timeouts = PATIENT,
+    patience: Patience = SOON,
+    new_breaker: Callable[[str], CircuitBreaker] = CircuitBreaker,
     **options: Any,
 ) -> AsyncIterator[ReportingGenerator]:
     """Open a generator that tries again at once; `options` are its own."""
     client = GeminiClient(key or server.api_key, base_url=server.url, api_version=api_version)
-    options = {
-        "timeouts": PATIENT,
-        "answer_timeout": 30.0,
-        "patience": Patience(retries=1, backoff=0.01),
-        **options,
-    }
-    yield ReportingGenerator(client, **options)
+
+    @cache
+    def opened(name: str) -> GuardedModel:
+        return GuardedModel(
+            GeminiWire(client, name, thinking_level=thinking_level),
+            timeouts=timeouts,
+            patience=patience,
+            new_breaker=new_breaker,
+        )
+
+    options = {"answer_timeout": 30.0, "repair_timeout": timeouts.first_piece, **options}
+    yield ReportingGenerator(lambda name: opened(name or model), **options)
     await client.aclose()
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from core.embeddings.gemini import GeminiEmbedder
 from core.errors import EmbeddingError
-from core.gemini.client import GeminiClient
-from core.gemini.retries import Patience
+from core.providers.gemini.client import GeminiClient
+from core.providers.retries import Patience
 from tests.wire import gemini_faults as faults
 from tests.wire.gemini_calls import GeminiCall, Json
 from tests.wire.gemini_embeddings import embedding_response

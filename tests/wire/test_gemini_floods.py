@@ -146,8 +146,10 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 async def answer_of(house: House) -> AgentResponse:
-    for breaker in house.services.gemini.generator.breakers.values():
-        breaker.succeeded()  # one flood is no reason to spare the next
+    for model in house.services.gemini.left_alone():
+        house.services.gemini.chat(
+            model
+        ).breaker.succeeded()  # one flood is no reason to spare the next
     return await house.agent.answer(asking(COVERED))
 
 
@@ -271,7 +273,7 @@ async def test_an_odd_value_anywhere_in_a_reply_ends_in_an_answer(
 async def test_an_odd_reply_to_an_embedding_ends_in_a_sentence(raw: RawGemini, odd: Any) -> None:
     from core.embeddings.gemini import GeminiEmbedder
     from core.errors import EmbeddingError
-    from core.gemini.client import GeminiClient
+    from core.providers.gemini.client import GeminiClient
 
     client = GeminiClient("test-key", base_url=raw.url)
     raw.body = [json.dumps({"embeddings": odd}).encode()]
@@ -286,7 +288,7 @@ async def test_odd_vectors_do_not_hold_up_the_loop(
 ) -> None:
     from core.embeddings.gemini import GeminiEmbedder
     from core.errors import EmbeddingError
-    from core.gemini.client import GeminiClient
+    from core.providers.gemini.client import GeminiClient
 
     client = GeminiClient("test-key", base_url=raw.url)
     embedder = GeminiEmbedder(client, dimensions=3)
@@ -303,7 +305,7 @@ async def test_odd_vectors_do_not_hold_up_the_loop(
 async def test_vectors_without_end_end_in_a_sentence(raw: RawGemini) -> None:
     from core.embeddings.gemini import GeminiEmbedder
     from core.errors import EmbeddingError
-    from core.gemini.client import GeminiClient
+    from core.providers.gemini.client import GeminiClient
 
     client = GeminiClient("test-key", base_url=raw.url)
     raw.body = itertools.chain([b'{"embeddings":[{"values":['], itertools.repeat(b"0.25," * 9_000))

@@ -1,4 +1,4 @@
-"""GeminiGenerator before the local Gemini: what it asks, what it yields, and how long it waits."""
+"""ModelGenerator before the local Gemini: what it asks, what it yields, and how long it waits."""
 
 import asyncio
 import gc
@@ -13,9 +13,9 @@ from types import AsyncGeneratorType
 import pytest
 
 from core.errors import GenerationError
-from core.gemini.exchange import Timeouts
 from core.generation.base import Claim, NotCovered
-from core.generation.breaker import CircuitBreaker
+from core.providers.breaker import CircuitBreaker
+from core.providers.pacing import Timeouts
 from tests.wire import gemini_faults as faults
 from tests.wire.gemini_failures import Fault
 from tests.wire.gemini_replies import Reply
@@ -199,7 +199,7 @@ async def test_a_question_that_is_too_dear_is_not_asked(gemini: GeminiServer) ->
 async def test_a_model_that_keeps_failing_is_left_alone(
     gemini: GeminiServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "core.generation.breaker")
+    caplog.set_level(logging.INFO, "core.providers.breaker")
     gemini.fail(faults.UNAUTHENTICATED, times=5)
     now = [0.0]
     other = replace(TASK, model="gemini-3.5-flash-lite")
@@ -216,7 +216,7 @@ async def test_a_model_that_keeps_failing_is_left_alone(
         now[0] += 30
         assert claims(await parts_of(generator.generate(TASK))) == CLAIMS
         assert claims(await parts_of(generator.generate(TASK))) == CLAIMS
-    told = [r.getMessage() for r in caplog.records if r.name == "core.generation.breaker"]
+    told = [r.getMessage() for r in caplog.records if r.name == "core.providers.breaker"]
     assert "failed 5 times in a row" in told[0]
 
 

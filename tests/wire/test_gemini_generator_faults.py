@@ -1,4 +1,4 @@
-"""GeminiGenerator before the local Gemini: what becomes of every fault, streamed and not."""
+"""ModelGenerator before the local Gemini: what becomes of every fault, streamed and not."""
 
 import logging
 import math

@@ -1,4 +1,4 @@
-"""GeminiGenerator before the local Gemini: a model that searches before it writes."""
+"""ModelGenerator before the local Gemini: a model that searches before it writes."""
 
 import asyncio
 import time

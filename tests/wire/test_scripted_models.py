@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from core.generation.base import Claim, GenerationTask, Passage, Rejected
-from core.generation.prompt import Message, Prompt, render_found, render_prompt, render_repair
+from core.generation.prompt import Prompt, render_found, render_prompt, render_repair
 from core.models import EXPLAIN_QUOTE, QuoteLocation, QuoteStatus, RetrievalToolInput
+from core.providers.base import ChatMessage, ChatRequest
+from core.providers.gemini.request import contents_of
 from tests.samples import chunk
 from tests.wire.gemini_calls import GeminiCall, Json
 from tests.wire.gemini_prompts import read_prompt
@@ -42,7 +44,7 @@ def task(*texts: str, question: str = "What is demand?", **changes: Any) -> Gene
 
 def call(prompt: Prompt, *later: Json, searching: bool = False) -> GeminiCall:
     """Return the call that a prompt is sent with; `later` contents follow it."""
-    contents = [{"role": m.role, "parts": [{"text": m.text}]} for m in prompt.messages]
+    contents = contents_of(ChatRequest(prompt.system, prompt.messages, max_tokens=1))
     body: Json = {
         "systemInstruction": {"parts": [{"text": prompt.system}]},
         "contents": [*contents, *later],
@@ -76,7 +78,7 @@ def test_a_prompt_is_read_by_the_mark_of_its_blocks() -> None:
 
 def test_a_prompt_without_a_mark_is_not_read() -> None:
     with pytest.raises(ValueError, match="names no mark"):
-        read_prompt(call(Prompt("", (Message("user", "What is demand?"),), "", 0)))
+        read_prompt(call(Prompt("", (ChatMessage("user", "What is demand?"),), "", 0)))
 
 
 def test_an_honest_model_quotes_whole_sentences_that_fit_the_question() -> None:

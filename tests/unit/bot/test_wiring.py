@@ -14,6 +14,7 @@ from bot.keys import NAMES
 from bot.settings import GeminiSettings, Settings
 from bot.wiring import Services, chosen_generator, open_services
 from core.errors import ConfigurationError
+from core.providers.gemini.wire import GeminiWire
 from tests.command_line import ROOT, CommandLine
 
 T = TypeVar("T")
@@ -113,7 +114,9 @@ async def test_all_agents_share_what_has_a_memory(opened: Services) -> None:
 
 async def test_generator_and_embedders_share_one_client(opened: Services) -> None:
     client = opened.gemini.client
-    assert opened.gemini.generator._client is client
+    wire = opened.gemini.chat("gemini-x")._wire
+    assert isinstance(wire, GeminiWire)
+    assert wire._client is client
     assert opened.gemini.embedder("gemini-embedding-2", 768)._client is client
 
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from core.generation.base import Claim, GenerationTask, Passage, Quoted, Rejected
 from core.generation.draft import DraftParser
 from core.generation.escaping import escape, escape_attribute, unescape
-from core.generation.history import reckon_tokens
 from core.generation.prompt import (
     REMINDER,
     SAID_BEFORE,
@@ -38,6 +37,7 @@ from core.models import (
     RetrievedChunk,
     ThreadMessage,
 )
+from core.text.tokens import reckon_tokens
 from tests import samples
 
 MARK = "0123456789abcdef"
@@ -272,7 +272,7 @@ def test_turns_are_told_oldest_first_without_their_markers() -> None:
         turn(2, "And its root?", "The largest key. [1]\n\n```\nh[1]\n```\n[1]"),
     ]
     prompt = render(task("A.", history=history))
-    assert [message.role for message in prompt.messages] == ["user", "model"] * 2 + ["user"]
+    assert [message.role for message in prompt.messages] == ["user", "assistant"] * 2 + ["user"]
     assert blocks(prompt.messages[0].text, "question") == ["What is a heap?"]
     assert prompt.messages[1].text == "A tree. Code: `x[1]`"
     assert prompt.messages[3].text == "The largest key.\n\n```\nh[1]\n```"

@@ -8,10 +8,10 @@ import jsonschema
 import pytest
 
 from core.errors import UnknownSection, VectorIndexError
-from core.gemini.answer import ToolCall
 from core.generation.base import Passage
 from core.generation.tools import answer_call, answer_calls, declare_retrieve
 from core.models import RetrievalToolInput
+from core.providers.base import ToolCall
 from tests.samples import chunk
 
 LEAF = Passage(1, chunk(content_text="A leaf has no child."), "A leaf has no child.")
@@ -46,7 +46,7 @@ async def told(
 
 
 def test_the_schema_refers_to_nothing_outside_of_itself() -> None:
-    schema = declare_retrieve()["parameters_json_schema"]
+    schema = declare_retrieve().parameters
     jsonschema.Draft202012Validator.check_schema(schema)
     assert "$ref" not in json.dumps(schema)
     assert schema["required"] == ["query_text"]

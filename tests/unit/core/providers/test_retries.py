@@ -5,14 +5,14 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from core.gemini.failures import GeminiFailure
-from core.gemini.retries import Patience, with_retries
+from core.providers.failures import ProviderFailure
+from core.providers.retries import Patience, with_retries
 
 QUICK = Patience(retries=3, backoff=0.001, longest_wait=5.0)
-BUSY = GeminiFailure("busy", transient=True)
+BUSY = ProviderFailure("busy", transient=True)
 
 
-def failing(*failures: GeminiFailure) -> tuple[Callable[[], Awaitable[int]], list[float]]:
+def failing(*failures: ProviderFailure) -> tuple[Callable[[], Awaitable[int]], list[float]]:
     """Return a request that fails so often before it succeeds, and the moments of all tries."""
     left, tries = list(failures), []
 
@@ -34,20 +34,20 @@ async def test_it_is_made_again_as_often_as_patience_says() -> None:
     attempt, _ = failing(BUSY, BUSY, BUSY)
     assert await with_retries(attempt, QUICK) == 4
     attempt, tries = failing(*[BUSY] * 9)
-    with pytest.raises(GeminiFailure):
+    with pytest.raises(ProviderFailure):
         await with_retries(attempt, QUICK)
     assert len(tries) == 4
 
 
 async def test_what_does_not_pass_is_not_made_again() -> None:
-    attempt, tries = failing(GeminiFailure("wrong key"))
-    with pytest.raises(GeminiFailure):
+    attempt, tries = failing(ProviderFailure("wrong key"))
+    with pytest.raises(ProviderFailure):
         await with_retries(attempt, QUICK)
     assert len(tries) == 1
 
 
 async def test_the_wait_that_the_service_asks_for_is_kept() -> None:
-    attempt, tries = failing(GeminiFailure("busy", transient=True, retry_after=0.3))
+    attempt, tries = failing(ProviderFailure("busy", transient=True, retry_after=0.3))
     await with_retries(attempt, QUICK)
     assert tries[1] - tries[0] >= 0.3
 
@@ -56,9 +56,9 @@ async def test_the_wait_that_the_service_asks_for_is_kept() -> None:
     ("asked", "left"), [(9.0, 60.0), (3.0, 3.5), (0.0, 0.9)], ids=["too long", "too late", "late"]
 )
 async def test_nobody_waits_in_vain(asked: float, left: float) -> None:
-    attempt, tries = failing(GeminiFailure("busy", transient=True, retry_after=asked))
+    attempt, tries = failing(ProviderFailure("busy", transient=True, retry_after=asked))
     began = time.monotonic()
-    with pytest.raises(GeminiFailure):
+    with pytest.raises(ProviderFailure):
         await with_retries(attempt, QUICK, began + left)
     assert len(tries) == 1
     assert time.monotonic() - began < 0.3

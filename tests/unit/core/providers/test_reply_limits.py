@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.gemini.reply_limits import ANSWER, ReplyMeter
+from core.providers.reply_limits import ANSWER, ReplyMeter
 
 
 def event(text: str, end: str) -> bytes:

@@ -7,8 +7,8 @@ import asyncio
 import warnings
 from typing import TYPE_CHECKING
 
-from core.errors import ConfigurationError, GenerationError
-from core.gemini.failures import GeminiFailure, gemini_errors
+from core.providers.failures import SettingNames
+from core.providers.gemini.failures import NAMES
 
 if TYPE_CHECKING:
     import httpx2
@@ -19,9 +19,6 @@ GOOGLE = "https://generativelanguage.googleapis.com"
 _TIMEOUT_MS = 40_000
 """Between two reads. The service is told it too and refuses less than 10 s, so that whoever
 asks keeps shorter limits by itself."""
-_CHECK = 5.0
-_MAX_CONNECTIONS = 50
-_KEEP_ALIVE = 60.0
 _BUILT_LATE = (
     "Content",
     "Part",
@@ -37,9 +34,22 @@ class GeminiClient:
     """The connections to one Gemini API, opened at first use."""
 
     def __init__(
-        self, api_key: str, *, base_url: str | None = None, api_version: str = "v1beta"
+        self,
+        api_key: str,
+        *,
+        base_url: str | None = None,
+        api_version: str = "v1beta",
+        names: SettingNames = NAMES,
     ) -> None:
-        """`base_url` None: Google's own."""
+        """Speak to Google's own API, or to what is at `base_url`.
+
+        Args:
+            api_key: Google's.
+            base_url: Of another API of that kind; None: Google's.
+            api_version: Of the API.
+            names: How the operator knows these settings.
+        """
+        self.names = names
         self._api_key = api_key
         self._base_url = base_url or GOOGLE
         self._api_version = api_version
@@ -52,23 +62,6 @@ class GeminiClient:
             if self._opened is None:
                 self._opened = await asyncio.to_thread(self._open)
         return self._opened[0].aio.models
-
-    async def check(self, model: str) -> None:
-        """Make sure, by the smallest of calls, that the key and the model are accepted.
-
-        Raises:
-            ConfigurationError: when one of them is refused.
-            GenerationError: when there is no answer within 5 seconds.
-        """
-        models = await self.models()
-        try:
-            with gemini_errors(model, "GLOSSATOR_GEMINI__MODEL"):
-                async with asyncio.timeout(_CHECK):
-                    await models.count_tokens(model=model, contents="Is anybody there?")
-        except GeminiFailure as failure:
-            if failure.transient:
-                raise GenerationError(str(failure)) from failure
-            raise ConfigurationError(f"{failure}.") from failure
 
     async def aclose(self) -> None:
         """Close all connections; the next use opens them again."""
@@ -85,7 +78,8 @@ class GeminiClient:
         from google import genai
         from google.genai import types
 
-        from core.gemini.reply_limits import limit_reply
+        from core.providers.gemini.limits import measure
+        from core.providers.http import open_http
 
         # A word that the SDK does not know, such as a new finish reason, is no news to anybody.
         warnings.filterwarnings("ignore", r".* is not a valid \w+", UserWarning, r"google\.genai\.")
@@ -94,12 +88,7 @@ class GeminiClient:
             getattr(types, name).model_rebuild()
         context = httpx2.create_ssl_context()
         # With aiohttp about, the SDK would use that, and its timeout is one for the whole answer.
-        http = httpx2.AsyncClient(
-            verify=context,
-            limits=httpx2.Limits(max_connections=_MAX_CONNECTIONS, keepalive_expiry=_KEEP_ALIVE),
-            headers={"accept-encoding": "identity"},  # the length of a reply is its length
-            event_hooks={"response": [limit_reply]},
-        )
+        http = open_http(measure, context)
         options = types.HttpOptions(
             base_url=self._base_url,
             api_version=self._api_version,

@@ -1,4 +1,4 @@
-"""When a request to Gemini is tried again, and after how long."""
+"""When a request to a model is tried again, and after how long."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from core.gemini.failures import GeminiFailure
+from core.providers.failures import ProviderFailure
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Patience:
     longest_wait: float = 60.0
     """A service that asks for more is not asked again."""
 
-    def wait_after(self, failure: GeminiFailure, retries: int) -> float:
+    def wait_after(self, failure: ProviderFailure, retries: int) -> float:
         """Return the seconds to wait when there were `retries` already."""
         if failure.retry_after is not None:
             return failure.retry_after
@@ -47,13 +47,13 @@ async def with_retries(
         until: The `time.monotonic()` at which nobody waits any more.
 
     Raises:
-        GeminiFailure: the last one.
+        ProviderFailure: the last one.
     """
     retries = 0
     while True:
         try:
             return await attempt()
-        except GeminiFailure as failure:
+        except ProviderFailure as failure:
             wait = patience.wait_after(failure, retries)
             in_time = time.monotonic() + wait + _WORTH_A_TRY <= until
             patient = retries < patience.retries and wait <= patience.longest_wait

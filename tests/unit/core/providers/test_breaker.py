@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from core.generation.breaker import CircuitBreaker
+from core.providers.breaker import CircuitBreaker
 
 
 class Clock:

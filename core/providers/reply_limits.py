@@ -1,7 +1,7 @@
 """Limits of what the service may send: bytes, objects and depth, before anything is decoded."""
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import cast
@@ -18,8 +18,6 @@ _UNCLEAR = re.compile(rb"\\\Z|(?:\r\n?|\n)(?:d(?:a(?:t(?:a(?:: ?)?)?)?)?)?\Z")
 _EVENT_END = re.compile(rb"\n[\n\r]|\r\n\r\n|\r\r")
 _LONGEST_UNCLEAR = 8
 """Bytes."""
-_STREAMS = ":streamGenerateContent"
-"""Ends the paths of calls that are answered by a stream."""
 _SLICE = 16_384
 """Bytes that are handed on at once, if no event ends among them: looking at them takes 2 ms."""
 
@@ -67,34 +65,33 @@ class ReplyOutOfBounds(httpx2.DecodingError):
     """A reply is larger or deeper than any true one; the text names the limit."""
 
 
-async def limit_reply(response: httpx2.Response) -> None:
-    """Let a response be read up to its limits; meant as a client's response hook.
+Measure = Callable[[httpx2.Response], "ReplyMeter"]
+"""Gives what measures the body of a response while it arrives."""
 
-    Raises:
-        ReplyOutOfBounds: at once, when the reply is compressed, though nothing was to be: its
-            length would not be known before it is unpacked.
+
+def limit_replies(measure: Measure) -> Callable[[httpx2.Response], Awaitable[None]]:
+    """Return a client's response hook that lets a response be read up to its limits.
+
+    The hook raises ReplyOutOfBounds at once when the reply is compressed, though nothing was to
+    be: its length would not be known before it is unpacked.
     """
-    if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise ReplyOutOfBounds("the reply is compressed", request=response.request)
-    asked = response.request
-    limits = _of_vectors(_texts(asked)) if "mbedContent" in asked.url.path else ANSWER
-    streams = asked.url.path.endswith(_STREAMS) and response.is_success
-    assert isinstance(response.stream, httpx2.AsyncByteStream)
-    response.stream = _Limited(response.stream, ReplyMeter(limits, streams=streams), asked)
+
+    async def limit(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            raise ReplyOutOfBounds("the reply is compressed", request=response.request)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Limited(response.stream, measure(response), response.request)
+
+    return limit
 
 
-def _of_vectors(texts: int) -> ReplyLimits:
+def of_vectors(texts: int) -> ReplyLimits:
     """Return the limits of a reply that holds a vector for each text."""
     return ReplyLimits(
         _AROUND.length + _VECTOR * texts,
         objects_at_once=(_AROUND.objects_at_once or 0) + 8 * texts,
         values_at_once=(_AROUND.values_at_once or 0) + _NUMBERS * texts,
     )
-
-
-def _texts(request: httpx2.Request) -> int:
-    """Return how many texts a request has embedded; a text that is quoted cannot name a key."""
-    return request.content.count(b'"parts"')
 
 
 class _Limited(httpx2.AsyncByteStream):

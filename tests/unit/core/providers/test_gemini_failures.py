@@ -3,6 +3,7 @@
 import logging
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from json import JSONDecodeError
@@ -12,14 +13,16 @@ import httpx2
 import pytest
 from google.genai.errors import APIError, ClientError, ServerError, UnknownApiResponseError
 
-from core.gemini.failures import GeminiFailure, gemini_errors
+from core.providers.failures import ProviderFailure
+from core.providers.gemini.failures import NAMES, VERSION, gemini_errors
 
 KEY = "AIzaSyNobodyMayReadThis"
+NAMES_HERE = replace(NAMES, model=f"THE_SETTING and {VERSION}")
 STUDENT = "my grade is a secret"
 
 
-def failure_of(error: Exception) -> GeminiFailure:
-    with pytest.raises(GeminiFailure) as caught, gemini_errors("gemini-x", "THE_SETTING"):
+def failure_of(error: Exception) -> ProviderFailure:
+    with pytest.raises(ProviderFailure) as caught, gemini_errors("gemini-x", NAMES_HERE):
         raise error
     failure = caught.value
     assert failure.__cause__ is None
@@ -171,12 +174,13 @@ def test_the_sdk_is_not_loaded_before_it_is_used() -> None:
     code = """\
 import sys
 from core.embeddings.gemini import GeminiEmbedder
-from core.gemini.client import GeminiClient
-from core.generation.gemini import GeminiGenerator
+from core.providers.gemini.client import GeminiClient
+from core.providers.gemini.wire import GeminiWire
+from core.providers.guarded import GuardedModel
 client = GeminiClient("key")
-GeminiGenerator(client), GeminiEmbedder(client)
+GuardedModel(GeminiWire(client, "gemini-x")), GeminiEmbedder(client)
 print(*sys.modules)
 """
     loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
-    assert "core.gemini.client" in loaded
+    assert "core.providers.gemini.client" in loaded
     assert not {"google.genai", "httpx2"} & set(loaded)

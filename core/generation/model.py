@@ -1,0 +1,235 @@
+"""The generator that lets a language model write, and search once or twice more."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from core.errors import GenerationError, TokenLimitReached
+from core.generation.allowance import Allowance
+from core.generation.base import (
+    Claim,
+    CutShort,
+    DraftPart,
+    GenerationTask,
+    ModelCall,
+    NotCovered,
+    Rejected,
+)
+from core.generation.draft import DraftParser
+from core.generation.prompt import Prompt, render_found, render_prompt, render_repair
+from core.generation.tools import answer_calls, declare_retrieve
+from core.pauses import Pauses
+from core.providers.base import (
+    ChatEnd,
+    ChatMessage,
+    ChatModel,
+    ChatRequest,
+    Finish,
+    ToolResult,
+    ignore,
+)
+from core.providers.failures import ProviderFailure
+from core.text.tokens import reckon_tokens
+
+_MOST_PARTS = 200
+"""Sentences of an answer; five are usual, and each is checked by itself."""
+_SLICE = 2_000
+"""Characters that are read at once, so that the event loop gets its turn."""
+
+
+class ModelGenerator:
+    """Writes with a language model, which cites what it says and may search for more."""
+
+    def __init__(
+        self,
+        open_model: Callable[[str | None], ChatModel],
+        *,
+        repair_model: str | None = None,
+        stream: bool = True,
+        answer_timeout: float = 40.0,
+        repair_timeout: float = 6.0,
+    ) -> None:
+        """Write with models that somebody else opens and closes.
+
+        Args:
+            open_model: Gives the model that a task names, and one that writes when it names none.
+            repair_model: Writes rejected claims again; None: the model that wrote them.
+            stream: Whether claims come while the model is still writing.
+            answer_timeout: Seconds for a whole answer, searches included.
+            repair_timeout: Seconds for the second try of rejected claims.
+        """
+        self._open_model = open_model
+        self._repair_model = repair_model
+        self._stream = stream
+        self._answer_timeout = answer_timeout
+        self._repair_timeout = repair_timeout
+
+    @property
+    def name(self) -> str:
+        """The model that writes when a task names none."""
+        return self._open_model(None).name
+
+    async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
+        """Yield each claim once it is complete, and after each call what it used.
+
+        Raises:
+            GenerationError: when there is no answer or not all of it; the text tells the
+                operator why.
+        """
+        allowance = Allowance(task, time.monotonic() + self._answer_timeout)
+        prompt = _render(allowance)
+        request = self._request(allowance, prompt)
+        allowance.context = prompt.context
+        call = _Call(self._open_model(task.model), request)
+        while True:
+            async with aclosing(self._write(allowance, call)) as parts:
+                async for part in parts:
+                    allowance.has_parts = True
+                    yield part
+            following = await self._continue(allowance, call, prompt.delimiter)
+            if following is None:
+                break
+            call = following
+        if not allowance.has_parts:
+            raise GenerationError(f"{call.model.name} wrote nothing that can be used")
+        if call.end.finish in (Finish.LENGTH, Finish.TOOL_CALLS):
+            yield CutShort()
+
+    async def repair(
+        self, task: GenerationTask, rejected: Sequence[Rejected]
+    ) -> AsyncGenerator[DraftPart, None]:
+        """Yield better versions of rejected claims, from one short call.
+
+        `task.token_limit` is what this call may use.
+
+        Raises:
+            GenerationError: when the call fails; there is no second try.
+        """
+        task = replace(task, model=self._repair_model or task.model, deadline=None, search=None)
+        allowance = Allowance(task, time.monotonic() + self._repair_timeout)
+        request = self._request(allowance, render_repair(task, rejected))
+        call = _Call(self._open_model(task.model), replace(request, stream=False, retry=False))
+        async with aclosing(self._write(allowance, call)) as parts:
+            async for part in parts:
+                yield part
+
+    def _request(self, allowance: Allowance, prompt: Prompt) -> ChatRequest:
+        """Return the first request of an answer, unless it costs too much."""
+        task = allowance.task
+        if not allowance.covers(prompt.tokens):
+            raise TokenLimitReached(
+                f"a prompt of about {prompt.tokens} tokens and an answer of {task.max_tokens} "
+                f"exceed the {task.token_limit} tokens of one question"
+            )
+        return ChatRequest(
+            system=prompt.system,
+            messages=prompt.messages,
+            temperature=task.temperature,
+            max_tokens=task.max_tokens,
+            tokens=prompt.tokens,
+            tools=() if task.search is None else (declare_retrieve(),),
+            stream=self._stream,
+        )
+
+    async def _continue(
+        self, allowance: Allowance, call: "_Call", delimiter: str
+    ) -> "_Call | None":
+        """Do the searches that an answer asks for; return the call that tells of them.
+
+        None: it asks for none, or another call cannot be paid.
+        """
+        search, end, request = allowance.task.search, call.end, call.request
+        tokens = end.query_tokens + end.response_tokens
+        if not (search and request.tools and end.calls and allowance.covers(tokens)):
+            return None
+        render = partial(render_found, delimiter=delimiter)
+        room = allowance.task.context_window - tokens
+        try:
+            async with asyncio.timeout(allowance.time_left()):
+                results = await answer_calls(end.calls, search, render, room)
+        except TimeoutError as error:
+            raise GenerationError("the search for more passages took too long") from error
+        tokens += sum(reckon_tokens(text) for result in results for text in result.values())
+        if not allowance.covers(tokens):
+            return None
+        allowance.searches -= 1
+        allowance.context = "\n\n".join(r["output"] for r in results if "output" in r)
+        told = tuple(map(ToolResult, end.calls, results))
+        request = replace(
+            request,
+            messages=(*request.messages, end.message, ChatMessage("user", results=told)),
+            tokens=tokens,
+            tools=request.tools if allowance.searches else (),
+        )
+        return _Call(call.model, request)
+
+    async def _write(self, allowance: Allowance, call: "_Call") -> AsyncGenerator[DraftPart, None]:
+        """Yield what one call drafts; the allowance is charged with what it used."""
+        parser = DraftParser(allowance.task.foresee if call.request.stream else ignore)
+        is_refused, count, pauses = False, 0, Pauses()
+        model = call.model.name
+
+        def report(end: ChatEnd) -> None:
+            allowance.used += end.query_tokens + end.response_tokens
+            used = ModelCall(model, end.query_tokens, end.response_tokens, allowance.context)
+            allowance.task.report(used)
+
+        try:
+            reply = call.model.reply(call.request, allowance, report)
+            async with aclosing(reply):
+                async for piece in reply:
+                    if isinstance(piece, ChatEnd):
+                        call.end = piece
+                        break
+                    for start in range(0, len(piece), _SLICE):
+                        for part in parser.feed(piece[start : start + _SLICE]):
+                            count += 1
+                            if isinstance(part, NotCovered):
+                                is_refused = True
+                            else:
+                                yield part
+                        if count > _MOST_PARTS:
+                            raise GenerationError(f"{model} said too many things")
+                        await pauses.take_one_if_due()
+        except ProviderFailure as failure:
+            raise GenerationError(str(failure)) from failure
+        if call.end.finish is Finish.REFUSED:
+            raise GenerationError(f"{model} {call.end.detail}")
+        for ending in _ending(parser, call.end, is_refused):
+            yield ending
+
+
+@dataclass
+class _Call:
+    """One call of an answer, and how it ended."""
+
+    model: ChatModel
+    request: ChatRequest
+    end: ChatEnd = field(init=False)
+
+
+def _render(allowance: Allowance) -> Prompt:
+    """Return what the model is told: no tool when a second call cannot be paid."""
+    prompt = render_prompt(allowance.task)
+    if allowance.task.search is not None and not allowance.covers(prompt.tokens, calls=2):
+        allowance.task = replace(allowance.task, search=None)
+        prompt = render_prompt(allowance.task)
+    return prompt
+
+
+def _ending(parser: DraftParser, end: ChatEnd, is_refused: bool) -> Iterator[DraftPart]:
+    """Yield what is clear only when a call is over.
+
+    An answer that was cut, or gave way to a search, ends in words that nobody is to read,
+    unless they are cited; and while the model searches nothing counts as not covered.
+    """
+    for part in parser.close():
+        if isinstance(part, NotCovered):
+            is_refused = True
+        elif end.finish is Finish.STOP or (isinstance(part, Claim) and part.quotes):
+            yield part
+    if is_refused and not end.calls:
+        yield NotCovered()

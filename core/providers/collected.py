@@ -1,0 +1,103 @@
+"""What a model says in one call, collected piece by piece."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from core.providers.base import ChatEnd, ChatMessage, ChatRequest, Finish, ToolCall
+from core.providers.wire import Delta
+from core.text.tokens import count_tokens, reckon_tokens
+
+_MOST_CALLS = 16
+_MOST_PARTS = 10_000
+_MOST_LOGPROBS = 64
+"""Tokens whose likelihood is kept; who asks looks at the first few."""
+
+
+class Collected:
+    """What a model has said so far, and how it ended."""
+
+    def __init__(self, longest: float = math.inf) -> None:
+        """Expect at most `longest` characters of text."""
+        self.began = False
+        self._longest = longest
+        self._texts: list[str] = []
+        self._length = self._parts = 0
+        self._calls: list[ToolCall] = []
+        self._logprobs: list[Mapping[str, float]] = []
+        self._finish: Finish | None = None
+        self._detail: str | None = None
+        self._original: object = None
+        self._query_tokens: int | None = None
+        self._cached_tokens: int | None = None
+        self._response_tokens: int | None = None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the model said that this is all."""
+        return self._finish is not None
+
+    @property
+    def excess(self) -> str | None:
+        """What there is more of than a reply may hold, for the operator; None: nothing."""
+        if self._length > self._longest:
+            return f"more than {self._longest:,.0f} characters"
+        if len(self._calls) > _MOST_CALLS:
+            return f"more than {_MOST_CALLS} calls of a tool"
+        if self._parts > _MOST_PARTS:
+            return f"more than {_MOST_PARTS:,} pieces"
+        return None
+
+    def add(self, delta: Delta) -> str:
+        """Take up the next piece, and return the words in it."""
+        self.began = True
+        self._texts.append(delta.text)
+        self._length += len(delta.text)
+        self._parts += delta.parts
+        self._calls += delta.calls
+        self._logprobs += delta.logprobs[: _MOST_LOGPROBS - len(self._logprobs)]
+        if delta.finish is not None and self._finish is not Finish.REFUSED:
+            self._finish, self._detail = delta.finish, delta.detail
+        self._original = delta.original or self._original
+        self._count(delta)
+        return delta.text
+
+    def end(self, model: str, request: ChatRequest, *, is_over: bool = True) -> ChatEnd:
+        """Return how the reply ended; `is_over` False: nobody read it to its end."""
+        finish = self._finish if is_over and self._finish else Finish.BROKEN
+        calls = tuple(self._calls) if finish in (Finish.STOP, Finish.TOOL_CALLS) else ()
+        if finish in (Finish.STOP, Finish.TOOL_CALLS):
+            finish = Finish.TOOL_CALLS if calls else Finish.STOP
+        text = "".join(self._texts)
+        query, response = self._query_tokens, self._response_tokens
+        return ChatEnd(
+            model,
+            finish,
+            ChatMessage("assistant", text, calls, original=self._original),
+            query_tokens=reckoned(request) if query is None else query,
+            response_tokens=count_tokens(text) if response is None else response,
+            cached_tokens=self._cached_tokens or 0,
+            detail=self._detail,
+            logprobs=tuple(self._logprobs),
+        )
+
+    def _count(self, delta: Delta) -> None:
+        """Take up the usage, which is given for the whole reply so far."""
+        if delta.query_tokens is not None:
+            self._query_tokens = delta.query_tokens
+        if delta.cached_tokens is not None:
+            self._cached_tokens = delta.cached_tokens
+        if delta.response_tokens is not None:
+            self._response_tokens = delta.response_tokens
+
+
+def reckoned(request: ChatRequest) -> int:
+    """Return about how many tokens a request has, for a service that does not count them."""
+    if request.tokens is not None:
+        return request.tokens
+    return sum(map(reckon_tokens, _texts(request)))
+
+
+def _texts(request: ChatRequest) -> Sequence[str]:
+    said = [message.text for message in request.messages]
+    results = [text for m in request.messages for r in m.results for text in r.content.values()]
+    return [request.system, *said, *results]

@@ -1,0 +1,71 @@
+"""What each kind of provider has to bring: pieces of a reply, and nothing about patience."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.providers.base import ChatRequest, Finish, ToolCall
+from core.providers.manner import Manner
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """One piece of a reply, in every provider's words at once."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    finish: Finish | None = None
+    detail: str | None = None
+    """Why the reply was refused, for the operator."""
+    query_tokens: int | None = None
+    """Of the reply so far, as the service counts; None: it has not told."""
+    cached_tokens: int | None = None
+    response_tokens: int | None = None
+    logprobs: Sequence[Mapping[str, float]] = ()
+    original: object = None
+    """All that the model said so far, where it has to be shown to it again unchanged."""
+    parts: int = 1
+    """How many parts it came in."""
+    is_alive: bool = True
+    """Whether it brings the reply on: empty pieces may come for ever."""
+
+
+class Wire(Protocol):
+    """Speaks to one model of one service. Every failure is a ProviderFailure."""
+
+    @property
+    def model(self) -> str:
+        """The model, as it is named to the service."""
+        ...
+
+    def deltas(self, request: ChatRequest, manner: Manner) -> AsyncGenerator[Delta, None]:
+        """Yield the pieces of one reply; closing it closes the connection."""
+        ...
+
+    async def probe(self) -> None:
+        """Make the smallest call that tells whether key and model are accepted."""
+        ...
+
+    async def ask_context(self) -> int | None:
+        """Return how many tokens the server says that a call may have; None: it does not say."""
+        ...
+
+    async def open(self) -> None:
+        """Load what the first call would wait for."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close all connections; the next use opens them again."""
+        ...
+
+
+def true_count(*counts: int | None) -> int | None:
+    """Return the sum of what was counted; None: nothing was, or what cannot be true."""
+    given = [count for count in counts if count is not None]
+    if not given or not all(type(n) is int and 0 <= n <= _MOST_TOKENS for n in given):
+        return None
+    return sum(given)
+
+
+_MOST_TOKENS = 10_000_000
+"""Tokens of one call that can be true; no model reads or writes as many."""
