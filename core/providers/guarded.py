@@ -4,11 +4,20 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
 
 from core.errors import ConfigurationError, GenerationError
-from core.providers.base import ChatEnd, ChatRequest, Form, TimeLimit, ignore
+from core.providers.base import (
+    ChatEnd,
+    ChatMessage,
+    ChatRequest,
+    Deadline,
+    Finish,
+    Form,
+    TimeLimit,
+    ignore,
+)
 from core.providers.breaker import CircuitBreaker
 from core.providers.collected import Collected
 from core.providers.failures import ProviderFailure
@@ -93,30 +102,45 @@ class GuardedModel:
                     if text:
                         yield text
             is_over = True
+            self._learn(request, collected)
         finally:
             if collected.began:  # what was written is paid for, whether or not it was read
                 report(collected.end(self.name, request, is_over=is_over))
         yield collected.end(self.name, request)
+
+    def _learn(self, request: ChatRequest, collected: Collected) -> None:
+        """Ask for a form in other words next time where a service took it and ignored it."""
+        end = collected.end(self.name, request)
+        if request.schema is None or end.finish is not Finish.STOP or "{" in end.message.text:
+            return
+        self._manner = self._manner.in_other_form()
 
     async def check(self) -> None:
         """Make sure, by the smallest of calls, that the key and the model are accepted.
 
         Raises:
             ConfigurationError: when one of them is refused.
-            GenerationError: when there is no answer within 5 seconds.
+            GenerationError: when there is no answer within 5 seconds, or as long as the model may
+                take for its first words.
         """
         await self._wire.open()
+        deadline = Deadline.after(max(_CHECK, self._timeouts.first_piece))
         try:
-            try:
-                async with asyncio.timeout(_CHECK):
-                    await self._wire.probe()
-            except TimeoutError:
-                detail = f"{self.name} did not answer in time"
-                raise ProviderFailure(detail, transient=True) from None
+            async with asyncio.timeout(deadline.moment - time.monotonic()):
+                if not await self._wire.probe():
+                    await self._greet(deadline)
+        except TimeoutError:
+            raise GenerationError(f"{self.name} did not answer in time") from None
         except ProviderFailure as failure:
             if failure.transient:
                 raise GenerationError(str(failure)) from failure
             raise ConfigurationError(f"{failure}.") from failure
+
+    async def ask_context(self) -> int | None:
+        """Return how many tokens the server gives the model; None: it does not say."""
+        with suppress(ProviderFailure):
+            return await self._wire.ask_context()
+        return None
 
     async def open(self) -> None:
         """Load what the first call would wait for."""
@@ -125,6 +149,13 @@ class GuardedModel:
     async def aclose(self) -> None:
         """Close all connections; the next use opens them again."""
         await self._wire.aclose()
+
+    async def _greet(self, deadline: TimeLimit) -> None:
+        """Have the model say a few words."""
+        hello = ChatRequest("", [ChatMessage("user", "Say hello.")], max_tokens=16, stream=False)
+        async with aclosing(self.reply(hello, deadline)) as reply:
+            async for _ in reply:
+                pass
 
     @asynccontextmanager
     async def _turn(self, deadline: TimeLimit) -> AsyncIterator[None]:
@@ -180,13 +211,15 @@ class GuardedModel:
     ) -> tuple[str, AsyncGenerator[str, None]]:
         """Return a reply that has begun, in the first manner that the service takes."""
         manner, patience = self._manner, self._patience if request.retry else _ONCE
+        tried = {manner}
         while True:
             try:
                 begun = await with_retries(partial(begin, manner), patience, deadline.moment)
             except ProviderFailure as failure:
                 lesser = manner.after(failure, request)
-                if lesser is None:
+                if lesser is None or lesser in tried:
                     raise
+                tried.add(lesser)
                 logger.info("%s; it is asked in another way", failure)
                 manner = lesser
                 continue

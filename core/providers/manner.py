@@ -20,6 +20,7 @@ class Manner:
     form: Form = Form.SCHEMA
     temperature: bool = True
     logprobs: bool = True
+    tools: bool = True
     usage_in_streams: bool = True
     """Whether a stream can be asked to count tokens."""
     max_tokens: str = "max_tokens"
@@ -31,6 +32,8 @@ class Manner:
             request = replace(request, temperature=None)
         if not self.logprobs:
             request = replace(request, top_logprobs=0)
+        if not self.tools:
+            request = replace(request, tools=())
         if request.schema is None or self.form is Form.SCHEMA:
             return request
         words = request.schema.in_lines
@@ -53,18 +56,24 @@ class Manner:
                 suspected = manner
         return None if failure.fields else suspected
 
+    def in_other_form(self) -> Self:
+        """Return the manner that asks for the next lesser form, if there is any."""
+        return replace(self, form=_LESSER.get(self.form, self.form))
+
     def _lesser(self, request: ChatRequest) -> Iterator[tuple[tuple[str, ...], Self]]:
         """Yield every manner that asks for one thing less, and how services name that thing."""
         if request.schema is not None and self.form in _LESSER:
             yield (
-                ("response_format", "response_json_schema", "response_schema", "response_mime"),
-                replace(self, form=_LESSER[self.form]),
+                ("response_format", "json_schema", "response_schema", "response_mime"),
+                self.in_other_form(),
             )
         if request.top_logprobs and self.logprobs:
             yield ("logprobs",), replace(self, logprobs=False)
         if request.temperature is not None and self.temperature:
             yield ("temperature",), replace(self, temperature=False)
-        if self.max_tokens == "max_tokens":
-            yield ("max_tokens",), replace(self, max_tokens="max_completion_tokens")
+        if request.tools and self.tools:
+            yield ("tool",), replace(self, tools=False)
+        other = "max_tokens" if self.max_tokens != "max_tokens" else "max_completion_tokens"
+        yield (self.max_tokens,), replace(self, max_tokens=other)
         if request.stream and self.usage_in_streams:
             yield ("stream_options",), replace(self, usage_in_streams=False)

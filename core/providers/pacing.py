@@ -12,6 +12,9 @@ from core.providers.wire import Delta
 
 Result = TypeVar("Result")
 
+_AFTERWORD = 1.0
+"""Seconds that are waited for what a service says after the end of a reply."""
+
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
@@ -42,20 +45,28 @@ async def paced(
     Raises:
         ProviderFailure: when a piece does not come in time.
     """
-    limit, waited = timeouts.first_piece, 0.0
+    limit, waited, is_finished = timeouts.first_piece, 0.0, False
     fair = timeouts.first_piece
     if not streams:
         limit += timeouts.silence
     while True:
         asked = time.monotonic()
         wait = _Wait(model, limit, deadline.moment - asked, waited)
-        delta = await wait.until(anext(deltas, None), fair=fair - waited)
+        try:
+            delta = await wait.until(anext(deltas, None), fair=fair - waited)
+        except ProviderFailure:
+            if is_finished:  # what only comes late is what it used, or that nothing follows
+                return
+            raise
         if delta is None:
             return
         waited += time.monotonic() - asked
         if delta.is_alive:
             limit, waited = timeouts.silence, 0.0
             fair = limit
+        is_finished = is_finished or delta.finish is not None
+        if is_finished:
+            limit = min(limit, _AFTERWORD)
         yield delta
 
 

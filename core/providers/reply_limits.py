@@ -132,20 +132,26 @@ def _parts(chunk: bytes) -> Iterator[bytes]:
 class ReplyMeter:
     """Measures a reply while it arrives, in pieces of any size."""
 
-    def __init__(self, limits: ReplyLimits, *, streams: bool) -> None:
-        """`streams`: the reply is a stream of events, each on lines that begin with `data: `.
+    def __init__(self, limits: ReplyLimits, *, streams: bool = False, events: bool = False) -> None:
+        """Measure one piece of JSON, or a stream of them.
 
-        From its first other line on, which is Google's way to send an error, a stream counts as
-        one piece of JSON: the SDK joins such lines, whatever stands between them. A string may
-        then go on in a later line, so that all brackets are counted, inside of strings or not.
+        Args:
+            limits: The most that the reply may hold.
+            streams: The reply is a stream as Google's, each piece on lines that begin with
+                `data: `. From its first other line on, which is Google's way to send an error, it
+                counts as one piece of JSON: the SDK joins such lines, whatever stands between
+                them. A string may then go on in a later line, so that all brackets are counted,
+                inside of strings or not.
+            events: The reply is a stream of server-sent events, each up to an empty line.
         """
         self._limits = limits
-        self._is_stream = streams
+        self._is_stream = streams or events
+        self._has_events = events
         self._has_strings = True
         self._length = self._length_at_once = self._depth = 0
         self._objects = self._objects_at_once = self._values_at_once = 0
         self._in_string = False
-        self._held = b"\n" if streams else b""
+        self._held = b"\n" if self._is_stream else b""
         """The end of the last piece that means something only with what follows."""
 
     def exceeded_by(self, piece: bytes) -> str | None:
@@ -191,9 +197,16 @@ class ReplyMeter:
     def _begin_line(self, beginning: bytes | None) -> None:
         """Take up how the next line begins; JSON has no line feed inside of a string."""
         self._in_string = False
+        if self._has_events:
+            if beginning == b"\n":
+                self._begin_piece()
+            return
         if beginning != b"data: ":
-            self._length_at_once = self._objects_at_once = self._values_at_once = self._depth = 0
+            self._begin_piece()
         self._is_stream = self._has_strings = beginning is not None
+
+    def _begin_piece(self) -> None:
+        self._length_at_once = self._objects_at_once = self._values_at_once = self._depth = 0
 
     def _exceeded(self) -> str | None:
         if self._depth > self._limits.depth:

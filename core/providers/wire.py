@@ -42,8 +42,11 @@ class Wire(Protocol):
         """Yield the pieces of one reply; closing it closes the connection."""
         ...
 
-    async def probe(self) -> None:
-        """Make the smallest call that tells whether key and model are accepted."""
+    async def probe(self) -> bool:
+        """Make a call that costs nothing and tells whether key and model are accepted.
+
+        False: there is none; only a short reply tells.
+        """
         ...
 
     async def ask_context(self) -> int | None:

@@ -1,4 +1,4 @@
-"""A Gemini that sends whatever bytes it is given, from a thread of its own."""
+"""A provider that sends whatever bytes it is given, from a thread of its own."""
 
 import threading
 import time
@@ -33,8 +33,8 @@ def raw_gemini() -> Iterator[RawGemini]:
 
         def do_POST(self) -> None:
             state.calls += 1
-            self.rfile.read(int(self.headers.get("content-length", 0)))
-            streams = "streamGenerateContent" in self.path
+            asked = self.rfile.read(int(self.headers.get("content-length", 0)))
+            streams = "streamGenerateContent" in self.path or b'"stream":true' in asked
             kind = "text/event-stream" if streams else "application/json"
             self.send_response(200)
             self.send_header("transfer-encoding", "chunked")

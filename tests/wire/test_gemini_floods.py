@@ -147,9 +147,8 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 async def answer_of(house: House) -> AgentResponse:
     for model in house.services.gemini.left_alone():
-        house.services.gemini.chat(
-            model
-        ).breaker.succeeded()  # one flood is no reason to spare the next
+        # One flood is no reason to spare the next.
+        house.services.gemini.chat(model).breaker.succeeded()
     return await house.agent.answer(asking(COVERED))
 
 

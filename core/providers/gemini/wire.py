@@ -56,11 +56,12 @@ class GeminiWire:
             finally:
                 await self._cut_off(pieces)
 
-    async def probe(self) -> None:
+    async def probe(self) -> bool:
         """Have a few words counted, which costs nothing."""
         models = await self._client.models()
         with gemini_errors(self._model, self._client.names):
             await models.count_tokens(model=self._model, contents="Is anybody there?")
+        return True
 
     async def ask_context(self) -> int | None:
         """Return the input limit that the service gives for the model."""

@@ -1,8 +1,6 @@
 """What is made of everything that the SDK may raise, however odd the answer was."""
 
 import logging
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -168,19 +166,3 @@ def test_words_that_are_no_name_are_left_out() -> None:
 )
 def test_whatever_the_sdk_lets_through_is_a_failure(error: Exception, transient: bool) -> None:
     assert failure_of(error).transient == transient
-
-
-def test_the_sdk_is_not_loaded_before_it_is_used() -> None:
-    code = """\
-import sys
-from core.embeddings.gemini import GeminiEmbedder
-from core.providers.gemini.client import GeminiClient
-from core.providers.gemini.wire import GeminiWire
-from core.providers.guarded import GuardedModel
-client = GeminiClient("key")
-GuardedModel(GeminiWire(client, "gemini-x")), GeminiEmbedder(client)
-print(*sys.modules)
-"""
-    loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
-    assert "core.providers.gemini.client" in loaded
-    assert not {"google.genai", "httpx2"} & set(loaded)
