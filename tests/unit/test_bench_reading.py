@@ -54,8 +54,8 @@ def test_what_two_readers_say_stands_together_without_text(tmp_path: Path) -> No
     judged = labels.together([labels.read_labels(path, KEYS) for path in (one, two)], KEYS)
     first, second = judged
     assert first.read == {"A": "right-and-whole", "B": "wrong-or-beside"}
-    assert (first.whole, first.at_place, first.is_refusal) == (0.5, 1.0, False)
-    assert (second.whole, second.at_place, second.is_refusal) == (0.0, 0.0, True)
+    assert (first.whole, first.at_place, first.is_refusal) == (False, True, False)
+    assert (second.whole, second.at_place, second.is_refusal) == (False, False, True)
     labels.write(judged, tmp_path / "kept")
     assert labels.committed(tmp_path / "kept") == judged
 
@@ -117,7 +117,7 @@ def test_labels_count_only_for_the_answer_that_was_read() -> None:
 
     assert known("another") == []
     (row,) = known(key.digest)
-    assert (row.whole, row.at_place, row.located) == (1.0, 1.0, now.response.located)
+    assert (row.whole, row.at_place, row.located) == (True, True, now.response.located)
 
 
 def test_the_fit_finds_what_decides_and_holds_out_each_fold() -> None:
@@ -126,14 +126,14 @@ def test_the_fit_finds_what_decides_and_holds_out_each_fold() -> None:
     rows = []
     for _ in range(200):
         figures = {name: float(chance.random()) for name in names}
-        whole = float(figures["held"] + 0.2 * chance.normal() > 0.5)
-        rows.append(fitting.Labelled(figures, 1.0, whole, 1.0))
+        whole = bool(figures["held"] + 0.2 * chance.normal() > 0.5)
+        rows.append(fitting.Labelled(figures, 1.0, whole, at_place=True))
     head = fitting.fitted(rows)
     weights = dict(zip(head.names, head.weights, strict=True))
     assert max(weights, key=lambda name: abs(weights[name])) == "held"
     sure = fitting.across_folds(rows)
     right = np.array([row.whole for row in rows])
-    assert sure[right > 0.5].mean() > sure[right < 0.5].mean() + 0.3
+    assert sure[right].mean() > sure[~right].mean() + 0.3
     said = "\n".join(fitting.report(rows))
     assert "AUROC" in said
     assert "Brier score" in said

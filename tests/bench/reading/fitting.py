@@ -29,10 +29,10 @@ class Labelled:
 
     figures: dict[str, float]
     located: float
-    whole: float
-    """Share of its readers to whom it was right and whole."""
-    at_place: float
-    """Share of its readers to whom the place was right."""
+    whole: bool
+    """Whether it was right and whole to all its readers."""
+    at_place: bool
+    """Whether the place was right to all its readers."""
 
 
 def labelled(judged: Sequence[Judged], asked: Sequence[Asked]) -> list[Labelled]:
@@ -57,7 +57,7 @@ def labelled(judged: Sequence[Judged], asked: Sequence[Asked]) -> list[Labelled]
 
 def fitted(rows: Sequence[Labelled]) -> Logistic:
     """Return the confidence that the rows give, each counting alike."""
-    wanted = np.array([row.whole for row in rows])
+    wanted = np.array([row.whole for row in rows], dtype=np.float64)
     return fit([row.figures for row in rows], wanted, np.ones(len(rows)), ridge=_RIDGE)
 
 
@@ -84,17 +84,16 @@ def report(rows: Sequence[Labelled]) -> Iterator[str]:
     yield from _reliability([row.located for row in rows], [row.at_place for row in rows])
 
 
-def _reliability(sure: Sequence[float], right: Sequence[float]) -> Iterator[str]:
+def _reliability(sure: Sequence[float], right: Sequence[bool]) -> Iterator[str]:
     """Yield the calibration error, the AUROC, the Brier score, and what is right in each band."""
-    positive = [value > 0.5 for value in right]
-    error, area = calibration_error(sure, positive), auroc(sure, positive)
+    error, area = calibration_error(sure, right), auroc(sure, right)
     mean = f"mean {np.mean(sure):.3f}, right {np.mean(right):.3f}"
     brier = float(np.mean((np.array(sure) - np.array(right)) ** 2))
     base = float(np.mean((np.mean(right) - np.array(right)) ** 2))
     yield f"  {mean}, calibration error {error:.3f}, AUROC {area:.3f}"
     yield f"  Brier score {brier:.3f}; of the share of right ones for each, {base:.3f}"
     for low, high in pairwise(_BANDS):
-        those = [ok for value, ok in zip(sure, positive, strict=True) if low <= value < high]
+        those = [ok for value, ok in zip(sure, right, strict=True) if low <= value < high]
         if those:
             bounds = interval(sum(those), len(those))
             spread = f"[{bounds[0]:.2f}, {bounds[1]:.2f}]"

@@ -63,14 +63,14 @@ class Judged(Model):
         return all(label in _REFUSED for label in self.read.values())
 
     @property
-    def whole(self) -> float:
-        """Share of the readers to whom it was right and whole."""
-        return sum(label == WHOLE for label in self.read.values()) / len(self.read)
+    def whole(self) -> bool:
+        """Whether it was right and whole to all readers: where they differ, it is not."""
+        return all(label == WHOLE for label in self.read.values())
 
     @property
-    def at_place(self) -> float:
-        """Share of the readers to whom the place was right."""
-        return sum(self.place.values()) / len(self.place) if self.place else 0.0
+    def at_place(self) -> bool:
+        """Whether the place was right to all readers."""
+        return bool(self.place) and all(self.place.values())
 
 
 def read_labels(path: Path, keys: Mapping[str, Key]) -> dict[str, Read]:
