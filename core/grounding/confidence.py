@@ -48,13 +48,10 @@ def answer_figures(
     held = sum(weight for term, weight in zip(terms, rarity, strict=True) if term in shown)
     return {
         "score": signals.best_score,
-        "cosine": signals.cosine,
         "coverage": signals.coverage,
-        "share": signals.document_share,
         "question": math.log1p(signals.question_words),
         "held": float(held / rarity.sum()) if len(terms) else 0.0,
         "passages": math.log1p(passages),
-        "length": math.log1p(len(answer.split())),
     }
 
 

@@ -1,6 +1,6 @@
 """Answers that people read: drawn blind, labelled, and what confidence is fitted to.
 
-`python -m tests.bench.reading draw FOLDER` adds 70 answers of each of the three books to
+`python -m tests.bench.reading draw FOLDER` adds 75 answers of each of the three books to
 FOLDER/answers.jsonl, and what they stand for to FOLDER/key.jsonl. Each reader gets the first file
 and writes a JSONL file of labels: `{"id", "label", "place", "reader"}`, where `label` is one of
 right-and-whole, right-but-not-whole, wrong-or-beside, rightly-refused and wrongly-refused, and
@@ -77,7 +77,7 @@ def main() -> int:
     steps = parser.add_subparsers(dest="step", required=True)
     draw = steps.add_parser("draw", help="draw answers of the program as it is")
     draw.add_argument("folder", type=Path)
-    draw.add_argument("--number", type=int, default=70, help="how many of each book")
+    draw.add_argument("--number", type=int, default=75, help="how many of each book")
     draw.add_argument("--seed", type=int, default=0)
     draw.add_argument("--program", default="main", help="what the key calls this program")
     take = steps.add_parser("take", help="take up the labels of one or two readers")
