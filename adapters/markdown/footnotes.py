@@ -15,7 +15,7 @@ _SURE = 0.75
 of the book's own words needs no remark."""
 _CLOSEST = (Message("notice-closest"), Message("notice-closest-within"))
 _GIVEN = frozenset({Outcome.ANSWERED, Outcome.PARTIAL})
-_LOCATORS = ("page", "slide", "cell")
+_LOCATORS = ("page", "slide", "cell", "second")
 """What of a chunk's metadata says where it stands, in order."""
 
 
@@ -28,7 +28,7 @@ class Footnote:
     title: str
     """The page's title and the path of headings, without addresses."""
     locator: str
-    """The page, slide or cell, such as `p. 3`; empty where the book has none."""
+    """The page, slide, cell or time, such as `p. 3` or `1:05`; empty where the book has none."""
     url: str | None
     """Where it can be read; None for a course that is not published."""
     file: str
@@ -75,14 +75,23 @@ def place_in_book(chunk: RetrievedChunk) -> Footnote:
     )
 
 
-def _locator(kind: str, number: object) -> str:
+def _locator(kind: str, number: int | str) -> str:
     match kind:
+        case "second":
+            return _clock(int(number))
         case "page":
             return text("answer-locator-page", number=number)
         case "slide":
             return text("answer-locator-slide", number=number)
         case _:
             return text("answer-locator-cell", number=number)
+
+
+def _clock(seconds: int) -> str:
+    """Return a time as players show it: `1:05`, `1:02:05`."""
+    minutes, hours = seconds // 60, seconds // 3600
+    shown = f"{hours}:{minutes % 60:02}" if hours else f"{minutes}"
+    return f"{shown}:{seconds % 60:02}"
 
 
 def is_by_model(response: AgentResponse) -> bool:

@@ -44,8 +44,8 @@ class Block:
     anchor: str | None = None
     """For a heading: the fragment its published page gives it, without `#`."""
     locator: Mapping[str, int] = field(default_factory=dict)
-    """Where it stood in the source, counted from 1: `page`, `slide`, `cell`,
-    or `line_start` and `line_end` (inclusive)."""
+    """Where it stood in the source, counted from 1: `page`, `slide`, `cell`, or `line_start` and
+    `line_end` (inclusive); and `second`, from 0, in a recording."""
     role: BlockRole = BlockRole.TEXT
     """As its markup says; else it is told by where the block stands."""
     linked: float = 0.0

@@ -20,7 +20,7 @@ MAX_BLOCKS = 200_000
 _PART_BYTES = 256_000
 _MAX_SHORT_TEXT = 2_000
 _MAX_SHORT_TEXTS = 1_000
-_LOCATOR_NAMES = frozenset({"page", "slide", "cell", "line_start", "line_end"})
+_LOCATOR_NAMES = frozenset({"page", "slide", "cell", "second", "line_start", "line_end"})
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -187,11 +187,15 @@ def _block(fields: dict[str, Any]) -> Block:
     level, anchor, locator = fields["level"], fields["anchor"], fields["locator"]
     _check(type(level) is int and 0 <= level <= 1_000)
     _check(_LOCATOR_NAMES.issuperset(locator))
-    _check(all(type(place) is int and place > 0 for place in locator.values()))
+    _check(all(_is_place(name, place) for name, place in locator.items()))
     text = _checked_text(fields["text"], MAX_BLOCK_CHARACTERS)
     _check(bool(text.strip()))
     anchor = _checked_text(anchor) if anchor is not None else None
     return Block(BlockKind(fields["kind"]), text, level, anchor, locator)
+
+
+def _is_place(name: str, place: Any) -> bool:
+    return type(place) is int and (place > 0 or (place == 0 and name == "second"))
 
 
 def _checked_text(value: Any, limit: int = _MAX_SHORT_TEXT) -> str:

@@ -125,12 +125,14 @@ def _chunks(
 
 
 def _link(place: Placement, section: Section, locator: dict[str, int]) -> str | None:
-    """Return the page's URL with the heading's anchor, or a PDF's with its page."""
+    """Return the page's URL with the heading's anchor, a PDF's page or a recording's second."""
     if place.url is None:
         return None
     page = urldefrag(place.url).url
     if section.anchor:
         return f"{page}#{quote(section.anchor, safe='-._~!$&()*+,;=:@/?')}"
+    if "second" in locator:
+        return f"{page}{'&' if '?' in page else '?'}t={locator['second']}"
     return f"{page}#page={locator['page']}" if "page" in locator else page
 
 

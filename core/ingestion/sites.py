@@ -1,5 +1,6 @@
 """Recognises what publishes a folder, and lists its pages in reading order."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -20,6 +21,8 @@ from core.ingestion.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 _QUARTO = frozenset({".qmd", ".rmd"})
+_SUBTITLES = frozenset({".srt", ".vtt"})
+_LANGUAGE = re.compile(r"\.[a-z]{2,3}(?:-[A-Za-z]{2,4})?")
 _INCLUDING = _QUARTO | {".mdx"}
 """Pages of a plain folder that may include others."""
 
@@ -101,6 +104,8 @@ def _dialect_of(path: str) -> Dialect:
 
 
 def _url_path(path: PurePosixPath, page_suffix: str) -> str:
+    if path.suffix.lower() in _SUBTITLES:
+        return quote(_recording(path), errors="surrogateescape")
     if path.suffix.lower() in _QUARTO:
         page_suffix = ".html"
     elif path.suffix.lower() not in _MARKDOWN:
@@ -108,3 +113,14 @@ def _url_path(path: PurePosixPath, page_suffix: str) -> str:
     parent = "" if path.parent.name == "" else f"{path.parent.as_posix()}/"
     published = "" if is_folder_page(path.name) else f"{path.stem}{page_suffix}"
     return quote(parent + published, errors="surrogateescape")
+
+
+def _recording(path: PurePosixPath) -> str:
+    """Return where the recording is whose subtitles these are: `week1/tides.en.vtt`, week1/tides.
+
+    A name that is the id of a video keeps every character, so that a site's address and it lead
+    to the video.
+    """
+    bare = path.with_suffix("")
+    language = _LANGUAGE.fullmatch(bare.suffix)
+    return (bare.with_suffix("") if language else bare).as_posix()

@@ -66,7 +66,7 @@ class Chunk(Model):
     char_end: Count
     """`content_text` is the document's text from `char_start` up to `char_end`."""
     metadata: Mapping[str, int | str] = Field(default_factory=dict)
-    """`page`, `slide`, `cell` or `line_start` and `line_end`, counted from 1; `trusted`."""
+    """`page`, `slide`, `cell` or `line_start` and `line_end`, from 1; `second`; `trusted`."""
     blocks: tuple[ChunkBlock, ...] = Field(default=(), exclude=True, repr=False)
     """In the order in which they begin; an ordered list, table, formula or code that fits
     is whole."""

@@ -27,6 +27,8 @@ _FORMAT_BY_SUFFIX: Mapping[str, str] = {
     ".ipynb": "notebook",
     ".txt": "plain",
     ".text": "plain",
+    ".srt": "subtitles",
+    ".vtt": "subtitles",
 }
 _FORMAT_BY_MEDIA_TYPE: Mapping[str, str] = {
     "text/markdown": "markdown",
@@ -35,8 +37,12 @@ _FORMAT_BY_MEDIA_TYPE: Mapping[str, str] = {
     "application/pdf": "pdf",
     "application/x-ipynb+json": "notebook",
     "text/plain": "plain",
+    "text/vtt": "subtitles",
+    "application/x-subrip": "subtitles",
 }
 SUPPORTED_SUFFIXES: frozenset[str] = frozenset(_FORMAT_BY_SUFFIX)
+_TEXT_FORMATS = frozenset({"markdown", "subtitles"})
+"""What text is by its name alone."""
 _BINARY_FORMATS: Mapping[str, str] = {
     "pdf": "PDF",
     "docx": "Word file",
@@ -48,7 +54,9 @@ _NEVER_TEXT = frozenset(
 )
 """A file of such a name that looks like text is a damaged one, or markup that nobody reads."""
 
-_SUPPORTED = "Markdown, Quarto, HTML, PDF, Word, PowerPoint, Jupyter notebooks and plain text"
+_SUPPORTED = (
+    "Markdown, Quarto, HTML, PDF, Word, PowerPoint, Jupyter notebooks, subtitles and plain text"
+)
 _PICTURES = (
     *(b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"RIFF", b"OggS", b"ID3", b"\x1f\x8b"),
     *(b"7z\xbc\xaf", b"Rar!", b"\x7fELF", b"BZh"),
@@ -93,7 +101,7 @@ def parse(
 
 
 def detect_format(data: bytes, name: str, media_type: str | None) -> str:
-    """Return `markdown`, `html`, `pdf`, `docx`, `pptx`, `notebook` or `plain`.
+    """Return `markdown`, `html`, `pdf`, `docx`, `pptx`, `notebook`, `subtitles` or `plain`.
 
     Unmistakable content wins over the suffix, the suffix over the media type.
 
@@ -112,7 +120,7 @@ def detect_format(data: bytes, name: str, media_type: str | None) -> str:
         raise UnsupportedDocument(f"is no format that can be read; those are {_SUPPORTED}")
     if named in {"html", "notebook"}:
         return named
-    return named if named == "markdown" and sniffed == "plain" else sniffed
+    return named if named in _TEXT_FORMATS and sniffed == "plain" else sniffed
 
 
 def _binary_format(data: bytes, named: str | None) -> str | None:
@@ -149,7 +157,7 @@ def _text_format(data: bytes) -> str:
         return "html"
     if start.lstrip().startswith("{") and b'"nbformat"' in data:
         return "notebook"
-    return "plain"
+    return "subtitles" if start.startswith("WEBVTT") else "plain"
 
 
 def _charset(media_type: str | None) -> str | None:
@@ -188,6 +196,10 @@ def _parse_as(
             from core.ingestion.formats.notebook import parse_notebook
 
             return parse_notebook(data)
+        case "subtitles":
+            from core.ingestion.formats.subtitles import parse_subtitles
+
+            return parse_subtitles(data, charset=charset)
     from core.ingestion.formats.plain import parse_plain
 
     return parse_plain(data, charset=charset)

@@ -1,0 +1,135 @@
+"""Subtitles: what is said in a recording, as paragraphs that know their second."""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
+from core.ingestion.formats.decoding import decode_text
+from core.ingestion.formats.source_lines import SourceLine, source_lines
+
+_CLOCK = r"(?:(?P<{0}h>\d{{1,4}}):)?(?P<{0}m>\d{{1,2}}):(?P<{0}s>\d{{1,2}})(?:[.,]\d{{1,9}})?"
+_TIMING = re.compile(
+    rf"[ \t]*{_CLOCK.format('from_')}[ \t]*-->[ \t]*{_CLOCK.format('to_')}(?:[ \t].*)?"
+)
+_HEADER = re.compile(r"WEBVTT(?:[ \t]+(?:-[ \t]*)?(.*))?")
+_OTHER_BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)\b")
+_VOICE = re.compile(r"<v(?:\.[\w.-]{1,50})?[ \t]+([^<>]{1,100})>")
+_TAG = re.compile(r"</?(?:[biucv]|ruby|rt|lang|font)\b[^<>]{0,200}>|\{\\[^{}]{0,200}\}")
+_WORD_TIME = re.compile(r"<(?:\d{1,4}:)?\d{1,2}:\d{1,2}[.,]\d{1,9}>")
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*\Z")
+_NEXT_SPEAKER = re.compile(r"(?:[-–—]|>>)[ \t]?\S|[^\W\d_][\w .'-]{0,40}:[ \t]")
+_ENOUGH = 150
+_TOO_LONG = 600
+"""Characters of a paragraph: from the first on it ends with a sentence, from the second anyway."""
+_PAUSE_SECONDS = 4
+
+
+@dataclass(slots=True)
+class _Cue:
+    """What is shown at one time; seconds, and lines of the file counted from 1."""
+
+    start: int
+    end: int
+    number: int
+    lines: list[SourceLine] = field(default_factory=list)
+
+    @property
+    def last(self) -> int:
+        """The number of its last line."""
+        return self.lines[-1].number if self.lines else self.number
+
+    @property
+    def text(self) -> str:
+        """Its words on one line."""
+        return " ".join(" ".join(line.text for line in self.lines).split())
+
+
+def parse_subtitles(data: bytes, *, charset: str | None = None) -> ParsedDocument:
+    """Return an `.srt` or `.vtt` file as paragraphs, each with the second at which it begins.
+
+    Of captions that roll up, each of which repeats the line before, every line is taken once.
+    Libraries for these formats drop what they cannot read, or refuse the file, and give no lines.
+
+    Source: W3C, "WebVTT: The Web Video Text Tracks Format"; SubRip has no standard.
+    """
+    decoded = decode_text(data, declared=charset)
+    lines = source_lines(decoded.text)
+    header = _HEADER.fullmatch(lines[0].text)
+    cues = list(_cues(lines, is_vtt=header is not None))
+    if _WORD_TIME.search(decoded.text):
+        cues = list(_each_line_once(cues))
+    title = header[1].strip() if header and header[1] else None
+    return document_of(title or None, _paragraphs(cues), warnings=decoded.warnings)
+
+
+def _cues(lines: Sequence[SourceLine], *, is_vtt: bool) -> Iterator[_Cue]:
+    """Yield what is shown, in order of the file."""
+    cue: _Cue | None = None
+    texts = ["", *(line.text.strip() for line in lines), ""]
+    is_other = False
+    for number, line in enumerate(lines, start=1):
+        before, this, after = texts[number - 1 : number + 2]
+        if timing := _TIMING.fullmatch(line.text):
+            if cue is not None:
+                yield cue
+            cue = _Cue(_seconds(timing, "from_"), _seconds(timing, "to_"), line.number)
+            is_other = False
+            continue
+        if not before:
+            is_other = is_vtt and _OTHER_BLOCK.match(this) is not None
+        is_name = _TIMING.fullmatch(after) and (this.isdecimal() or (is_vtt and not before))
+        if cue is not None and not is_other and not is_name and (words := _words(line.text)):
+            cue.lines.append(SourceLine(words, line.number))
+    if cue is not None:
+        yield cue
+
+
+def _seconds(timing: re.Match[str], prefix: str) -> int:
+    hours, minutes, seconds = (int(timing[prefix + unit] or 0) for unit in "hms")
+    return hours * 3600 + minutes * 60 + seconds
+
+
+def _words(line: str) -> str:
+    """Return a line without markup; who speaks stays, as `Name: `."""
+    line = _VOICE.sub(lambda voice: f"{voice[1].strip()}: ", line)
+    return html.unescape(_TAG.sub("", _WORD_TIME.sub("", line))).strip()
+
+
+def _each_line_once(cues: Sequence[_Cue]) -> Iterator[_Cue]:
+    shown = ""
+    for cue in cues:
+        while cue.lines and cue.lines[0].text == shown:
+            cue.lines.pop(0)
+        if cue.lines:
+            shown = cue.lines[-1].text
+            yield cue
+
+
+def _paragraphs(cues: Sequence[_Cue]) -> Iterator[Block]:
+    group: list[_Cue] = []
+    for cue in cues:
+        if group and _begins(group, cue):
+            yield _paragraph(group)
+            group = []
+        if cue.lines:
+            group.append(cue)
+    if group:
+        yield _paragraph(group)
+
+
+def _begins(group: Sequence[_Cue], cue: _Cue) -> bool:
+    """Return whether a paragraph begins with `cue`."""
+    length = sum(len(one.text) for one in group)
+    ended = _SENTENCE_END.search(group[-1].text) is not None
+    paused = cue.start - group[-1].end >= _PAUSE_SECONDS
+    speaks = _NEXT_SPEAKER.match(cue.text) is not None
+    return paused or speaks or (ended and length >= _ENOUGH) or length >= _TOO_LONG
+
+
+def _paragraph(group: Sequence[_Cue]) -> Block:
+    text = " ".join(cue.text for cue in group)
+    first, last = group[0], group[-1]
+    locator = {"second": first.start, "line_start": first.number, "line_end": last.last}
+    return Block(BlockKind.PARAGRAPH, text, locator=locator)
