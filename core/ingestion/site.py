@@ -17,6 +17,8 @@ class SiteKind(StrEnum):
     MDBOOK = "mdbook"
     MKDOCS = "mkdocs"
     DOCUSAURUS = "docusaurus"
+    QUARTO = "quarto"
+    JUPYTER_BOOK = "jupyter book"
     FOLDER = "folder"
 
 

@@ -12,13 +12,18 @@ def read_yaml(folder: Path, name: str) -> dict[object, object] | None:
 
     All values are texts, lists, mappings, or none where a tag asked for something else.
     """
+    values = read_yaml_values(folder, name)
+    return values if isinstance(values, dict) else None
+
+
+def read_yaml_values(folder: Path, name: str) -> object:
+    """Return what is in a YAML or JSON file of the folder, or none, as `read_yaml` does."""
     text = read_inside(folder, name)
     if text is None or len(text) > _MAX_CHARACTERS:
         return None
     from core.ingestion.plain_yaml import plain_values  # most folders have no such file
 
     try:
-        values = plain_values(text.replace("\t", "  "))
+        return plain_values(text.replace("\t", "  "))
     except ValueError:
         return None
-    return values if isinstance(values, dict) else None

@@ -14,9 +14,11 @@ from core.ingestion.account.unread import unread_files
 from core.ingestion.docusaurus_site import is_docusaurus, read_docusaurus
 from core.ingestion.formats.dialects import Dialect
 from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
+from core.ingestion.jupyter_site import is_jupyter_book, read_jupyter_book
 from core.ingestion.mdbook_site import is_mdbook, read_mdbook
 from core.ingestion.mkdocs_site import is_mkdocs, read_mkdocs
 from core.ingestion.page_files import is_folder_page, readable
+from core.ingestion.quarto_site import is_quarto, read_quarto
 from core.ingestion.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
@@ -37,6 +39,8 @@ _GENERATORS: Sequence[_Generator] = (
     _Generator("an mdBook", is_mdbook, read_mdbook),
     _Generator("a MkDocs site", is_mkdocs, read_mkdocs),
     _Generator("a Docusaurus site", is_docusaurus, read_docusaurus),
+    _Generator("a Quarto project", is_quarto, read_quarto),
+    _Generator("a Jupyter Book", is_jupyter_book, read_jupyter_book),
 )
 
 _NO_SITE = (

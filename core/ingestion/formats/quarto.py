@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from core.ingestion.formats.includes import Includes, resolved
 from core.ingestion.formats.quarto_cells import FENCE, FenceWriter
+from core.ingestion.formats.quarto_inline import shown_prose
 from core.ingestion.formats.source_lines import SourceLine, included_lines
 
 _DIV = re.compile(r"[ \t]*+:{3,}+[ \t]*+(?P<what>\{[^{}]*+\}|[\w.-]++)?+[ \t]*+:*+[ \t]*+")
@@ -35,6 +36,7 @@ class _Page:
         """What an open callout is called unless its first line is a heading; none: no new one."""
 
     def read(self, lines: Sequence[SourceLine]) -> Iterator[SourceLine]:
+        self._shown = shown_prose(lines)
         fence: FenceWriter | None = None
         for line in lines:
             if fence is not None:
@@ -71,7 +73,8 @@ class _Page:
         if whole and whole[1] == "include":
             yield from self._included(whole[2].strip().strip("\"'"), line.number)
         else:
-            yield SourceLine(_SHORTCODE.sub(self._words, line.text), line.number)
+            shown = self._shown(_SHORTCODE.sub(self._words, line.text))
+            yield SourceLine(shown, line.number)
 
     def _words(self, shortcode: re.Match[str]) -> str:
         name = shortcode[1]
