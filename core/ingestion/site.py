@@ -19,6 +19,7 @@ class SiteKind(StrEnum):
     DOCUSAURUS = "docusaurus"
     QUARTO = "quarto"
     JUPYTER_BOOK = "jupyter book"
+    SPHINX = "sphinx"
     FOLDER = "folder"
 
 

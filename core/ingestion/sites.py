@@ -20,12 +20,14 @@ from core.ingestion.mkdocs_site import is_mkdocs, read_mkdocs
 from core.ingestion.page_files import is_folder_page, readable
 from core.ingestion.quarto_site import is_quarto, read_quarto
 from core.ingestion.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
+from core.ingestion.sphinx_site import is_sphinx, read_sphinx
 
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 _QUARTO = frozenset({".qmd", ".rmd"})
 _SUBTITLES = frozenset({".srt", ".vtt"})
 _LANGUAGE = re.compile(r"\.[a-z]{2,3}(?:-[A-Za-z]{2,4})?")
-_INCLUDING = _QUARTO | {".mdx"}
+_RST = frozenset({".rst", ".rest"})
+_INCLUDING = _QUARTO | _RST | {".mdx"}
 """Pages of a plain folder that may include others."""
 
 
@@ -41,6 +43,7 @@ _GENERATORS: Sequence[_Generator] = (
     _Generator("a Docusaurus site", is_docusaurus, read_docusaurus),
     _Generator("a Quarto project", is_quarto, read_quarto),
     _Generator("a Jupyter Book", is_jupyter_book, read_jupyter_book),
+    _Generator("a Sphinx site", is_sphinx, read_sphinx),
 )
 
 _NO_SITE = (
@@ -110,7 +113,7 @@ def _dialect_of(path: str) -> Dialect:
 def _url_path(path: PurePosixPath, page_suffix: str) -> str:
     if path.suffix.lower() in _SUBTITLES:
         return quote(_recording(path), errors="surrogateescape")
-    if path.suffix.lower() in _QUARTO:
+    if path.suffix.lower() in _QUARTO | _RST:
         page_suffix = ".html"
     elif path.suffix.lower() not in _MARKDOWN:
         return quote(path.as_posix(), errors="surrogateescape")

@@ -11,6 +11,7 @@ _INCLUDE = re.compile(
     r"\{\{\s{0,20}#(?:rustdoc_)?(?:include|playground|playpen)\s{1,20}(?P<mdbook>[^\s{}:]+)"
     r"|\{\{<\s{0,20}include\s{1,20}(?P<quarto>[^\s<>{}]+)"
     r"|^[ \t]*-{1,8}8<-{1,8}[ \t]+[\"'](?P<snippet>[^\"'\n:]+)"
+    r"|^[ \t]*\.\.[ \t]+(?:literal)?include::[ \t]+(?P<rst>[^\s]+)"
     r"|^import\s[^\n;]{0,200}?from\s{1,20}[\"'](?P<mdx>[^\"'\n]+)",
     re.MULTILINE,
 )
@@ -43,7 +44,7 @@ def included_files(
 
 
 def _named(text: str) -> Iterator[str]:
-    if "{{" not in text and "8<" not in text and "import" not in text:
+    if not any(mark in text for mark in ("{{", "8<", "import", "include::")):
         return
     for match in _INCLUDE.finditer(text):
         yield match[match.lastgroup or 0]

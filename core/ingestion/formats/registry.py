@@ -4,6 +4,7 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from pathlib import PurePosixPath
 
@@ -27,6 +28,8 @@ _FORMAT_BY_SUFFIX: Mapping[str, str] = {
     ".ipynb": "notebook",
     ".txt": "plain",
     ".text": "plain",
+    ".rst": "rst",
+    ".rest": "rst",
     ".srt": "subtitles",
     ".vtt": "subtitles",
 }
@@ -37,11 +40,12 @@ _FORMAT_BY_MEDIA_TYPE: Mapping[str, str] = {
     "application/pdf": "pdf",
     "application/x-ipynb+json": "notebook",
     "text/plain": "plain",
+    "text/x-rst": "rst",
     "text/vtt": "subtitles",
     "application/x-subrip": "subtitles",
 }
 SUPPORTED_SUFFIXES: frozenset[str] = frozenset(_FORMAT_BY_SUFFIX)
-_TEXT_FORMATS = frozenset({"markdown", "subtitles"})
+_TEXT_FORMATS = frozenset({"markdown", "subtitles", "rst"})
 """What text is by its name alone."""
 _BINARY_FORMATS: Mapping[str, str] = {
     "pdf": "PDF",
@@ -55,7 +59,8 @@ _NEVER_TEXT = frozenset(
 """A file of such a name that looks like text is a damaged one, or markup that nobody reads."""
 
 _SUPPORTED = (
-    "Markdown, Quarto, HTML, PDF, Word, PowerPoint, Jupyter notebooks, subtitles and plain text"
+    "Markdown, Quarto, reStructuredText, HTML, PDF, Word, PowerPoint, Jupyter notebooks, "
+    "subtitles and plain text"
 )
 _PICTURES = (
     *(b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"RIFF", b"OggS", b"ID3", b"\x1f\x8b"),
@@ -101,7 +106,8 @@ def parse(
 
 
 def detect_format(data: bytes, name: str, media_type: str | None) -> str:
-    """Return `markdown`, `html`, `pdf`, `docx`, `pptx`, `notebook`, `subtitles` or `plain`.
+    """Return `markdown`, `html`, `pdf`, `docx`, `pptx`, `notebook`, `subtitles`, `rst`
+    or `plain`.
 
     Unmistakable content wins over the suffix, the suffix over the media type.
 
@@ -175,7 +181,15 @@ def _parse_as(
     """Import one parser and run it, so reading Markdown never loads the PDF library."""
     match kind:
         case "markdown":
-            return _parse_markdown(decode_text(data, declared=charset), dialect, read_include)
+            from core.ingestion.formats.markdown import parse_markdown
+
+            reader = partial(parse_markdown, dialect=dialect, read_include=read_include)
+            return _parse_text(decode_text(data, declared=charset), reader)
+        case "rst":
+            from core.ingestion.formats.rst import parse_rst
+
+            reader = partial(parse_rst, read_include=read_include)
+            return _parse_text(decode_text(data, declared=charset), reader)
         case "html":
             from core.ingestion.formats.html import parse_html
 
@@ -205,10 +219,6 @@ def _parse_as(
     return parse_plain(data, charset=charset)
 
 
-def _parse_markdown(
-    decoded: DecodedText, dialect: str, read_include: Callable[[str], str | None]
-) -> ParsedDocument:
-    from core.ingestion.formats.markdown import parse_markdown
-
-    document = parse_markdown(decoded.text, dialect=dialect, read_include=read_include)
+def _parse_text(decoded: DecodedText, reader: Callable[[str], ParsedDocument]) -> ParsedDocument:
+    document = reader(decoded.text)
     return replace(document, warnings=(*decoded.warnings, *document.warnings))

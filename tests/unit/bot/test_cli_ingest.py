@@ -130,16 +130,16 @@ def test_what_changed_and_what_went_is_named(glossator: CommandLine, book: Path)
 def test_a_run_that_reads_too_little_is_refused_unless_it_may_be_partial(
     glossator: CommandLine, book: Path
 ) -> None:
-    write_files(book, {f"notes/{n}.rst": "text" for n in range(4)} | {".git/config": "x"})
+    write_files(book, {f"notes/{n}.adoc": "text" for n in range(4)} | {".git/config": "x"})
     refused = glossator.here("ingest", "arden")
     assert refused.code == 65
     assert "Only 3 of 7 text files of arden can be read, less than 50%" in refused.sentence
     assert "--partial" in refused.sentence
     assert refused.out.splitlines() == [
         "left out: 5 files (3 of 7 text files were read)",
-        "  reason                                  folder  type  files  such as",
-        "  is reStructuredText, which is not read  notes   .rst      4  0.rst",
-        "  is in a hidden folder                   .git    none      1  config",
+        "  reason                          folder  type   files  such as",
+        "  is AsciiDoc, which is not read  notes   .adoc      4  0.adoc",
+        "  is in a hidden folder           .git    none       1  config",
     ]
     assert glossator.here("courses", "--json").json == []
     told = glossator.here("ingest", "arden", "--json")
@@ -153,7 +153,7 @@ def test_a_run_that_reads_too_little_is_refused_unless_it_may_be_partial(
         sorted(FILES),
     )
     assert taken.json["left_out"] == told.json["left_out"]
-    assert {"path": "notes/0.rst", "reason": "is reStructuredText, which is not read"} in (
+    assert {"path": "notes/0.adoc", "reason": "is AsciiDoc, which is not read"} in (
         taken.json["left_out"]
     )
 
@@ -172,11 +172,11 @@ def test_the_share_is_a_setting_and_failed_documents_count_as_not_read(
 def test_the_doctor_says_what_was_left_out_and_where_that_is_not_known(
     glossator: CommandLine, book: Path
 ) -> None:
-    write_files(book, {f"notes/{n}.rst": "text" for n in range(4)})
+    write_files(book, {f"notes/{n}.adoc": "text" for n in range(4)})
     glossator.here("ingest", "arden", "--partial")
     [line] = [line for line in glossator.here("doctor").out.splitlines() if " files " in line]
     assert line == (
-        "WARN  files     arden: 3 files read, 0 failed, 4 left out: is reStructuredText, which is "
+        "WARN  files     arden: 3 files read, 0 failed, 4 left out: is AsciiDoc, which is "
         "not read (4). Most of the text files are missing: convert them to a format that is read "
         "('glossator ingest --help' names them) and ingest again, or set "
         "GLOSSATOR_INGEST__LEAST_SHARE lower."
