@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from core.generation.base import Claim, Quoted
 from core.generation.passages.pieces import PROSE, Piece
 from core.generation.passages.windows import Window
+from core.markdown.code import without_code
 from core.models import RetrievedChunk
 
 _EMPHASISED = re.compile(r"[*_\\]|~~")
@@ -65,4 +66,5 @@ def _claim(
 def _shown(piece: Piece, window: Window, *, marks: bool) -> str:
     text = piece.text
     bold = marks and piece in window.centres and piece.kind == PROSE
-    return f"**{text}**" if bold and not _EMPHASISED.search(text) else text
+    is_emphasised = _EMPHASISED.search(without_code(text)) is not None
+    return f"**{text}**" if bold and not is_emphasised else text

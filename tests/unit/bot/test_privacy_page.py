@@ -31,4 +31,4 @@ async def test_the_inventory_is_what_the_migrations_make(tmp_path: Path) -> None
 
 
 def test_it_tells_the_default_of_the_retention() -> None:
-    assert f"which is {RetentionSettings().days} days unless it is set" in PAGE
+    assert f"Conversations are kept for {RetentionSettings().days} days, or" in PAGE

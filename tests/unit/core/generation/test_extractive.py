@@ -302,6 +302,20 @@ async def test_the_sentence_that_answers_is_bold_among_others() -> None:
     assert "**" not in alone
 
 
+async def test_marks_inside_code_keep_no_sentence_from_being_marked() -> None:
+    text = (
+        "Tides happen because the moon pulls, as `pull_of(moon)` reckons it. "
+        "Fishermen follow the moon every night, and mend their nets by day."
+    )
+    (found,) = await texts("Why do tides happen?", text)
+    assert found.startswith(
+        "**Tides happen because the moon pulls, as `pull_of(moon)` reckons it.**"
+    )
+    emphasised = text.replace("pulls,", "pulls *hard*,")
+    (found,) = await texts("Why do tides happen?", emphasised)
+    assert "**" not in found
+
+
 async def test_what_has_marks_of_its_own_gets_none_of_ours() -> None:
     [found] = await texts(
         "What is a tide?", "The seas are wide and deep. A *tide* is the rise of the sea."
