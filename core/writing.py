@@ -17,7 +17,7 @@ from core.errors import (
     UnknownSection,
 )
 from core.generation.base import GenerationTask, Generator, Passage, Search
-from core.grounding.confidence import located_of, outcome_of
+from core.grounding.confidence import COVERED, located_of, outcome_of
 from core.grounding.languages import is_in_another_language
 from core.grounding.support import SupportChecker
 from core.i18n import current_language, in_language, text
@@ -195,6 +195,8 @@ class Writing:
             finally:
                 turn.calls.extend(drafting.calls)
                 composition.told = drafting.told
+        if author == EXTRACTIVE:  # a model says itself where the book does not answer
+            answerable = answerable and retrieval.signals.best_score >= COVERED
         fields = composition.finish(request, configuration, answerable=answerable)
         fields["notices"] = (*turn.notices, *fields["notices"])
         response = turn.pending.advance(

@@ -16,6 +16,11 @@ OFFSET = -2.15
 """Log odds that an answer cites the right place, by the leading document's share of the
 evidence and the leading chunk's coverage of the question."""
 
+COVERED = 0.8
+"""Score of the best chunk from which the book's own words are told as an answer; what is less like
+the question is told as the closest that the book comes. Found on questions about two textbooks,
+near the topic and answered there; docs/measuring.md has the figures."""
+
 
 def located_of(signals: EvidenceSignals, supported_share: float = 1.0) -> float:
     """Return the probability, 0 to 1, that an answer from this evidence cites the right place.
