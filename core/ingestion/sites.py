@@ -17,7 +17,7 @@ from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
 from core.ingestion.jupyter_site import is_jupyter_book, read_jupyter_book
 from core.ingestion.mdbook_site import is_mdbook, read_mdbook
 from core.ingestion.mkdocs_site import is_mkdocs, read_mkdocs
-from core.ingestion.page_files import is_folder_page, readable
+from core.ingestion.page_files import is_folder_page, read_inside, readable
 from core.ingestion.quarto_site import is_quarto, read_quarto
 from core.ingestion.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
 from core.ingestion.sphinx_site import is_sphinx, read_sphinx
@@ -26,6 +26,7 @@ _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 _QUARTO = frozenset({".qmd", ".rmd"})
 _SUBTITLES = frozenset({".srt", ".vtt"})
 _LANGUAGE = re.compile(r"\.[a-z]{2,3}(?:-[A-Za-z]{2,4})?")
+_LATEX = frozenset({".tex", ".latex", ".ltx"})
 _RST = frozenset({".rst", ".rest"})
 _INCLUDING = _QUARTO | _RST | {".mdx"}
 """Pages of a plain folder that may include others."""
@@ -89,10 +90,17 @@ def _plain_folder(seen: Survey, page_suffix: str, warnings: tuple[str, ...]) -> 
 
 
 def _partials(folder: Path, paths: Sequence[str]) -> frozenset[str]:
-    """Return the files that are made to be included, `_part.mdx`, where a page includes them."""
+    """Return the files that are made to be included, where a page includes them.
+
+    Those are `_part.mdx`, and the chapters of a whole LaTeX document.
+    """
     underscored = [path for path in paths if PurePosixPath(path).name.startswith("_")]
     including = [path for path in paths if suffix_of(path) in _INCLUDING]
-    return included_files(folder, including, underscored, (".",))
+    parts = included_files(folder, including, underscored, (".",))
+    latex = [path for path in paths if suffix_of(path) in _LATEX]
+    whole = [path for path in latex if "\\documentclass" in (read_inside(folder, path) or "")]
+    chapters = [path for path in latex if path not in whole]
+    return parts | included_files(folder, whole, chapters, (".",))
 
 
 def loose_page(path: str, page_suffix: str = "") -> SitePage:

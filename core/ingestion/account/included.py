@@ -12,6 +12,7 @@ _INCLUDE = re.compile(
     r"|\{\{<\s{0,20}include\s{1,20}(?P<quarto>[^\s<>{}]+)"
     r"|^[ \t]*-{1,8}8<-{1,8}[ \t]+[\"'](?P<snippet>[^\"'\n:]+)"
     r"|^[ \t]*\.\.[ \t]+(?:literal)?include::[ \t]+(?P<rst>[^\s]+)"
+    r"|^(?:[^%\n]|\\%){0,200}?\\(?:input|include|subfile)[ \t]*\{(?P<tex>[^{}\n]+)\}"
     r"|^import\s[^\n;]{0,200}?from\s{1,20}[\"'](?P<mdx>[^\"'\n]+)",
     re.MULTILINE,
 )
@@ -44,7 +45,7 @@ def included_files(
 
 
 def _named(text: str) -> Iterator[str]:
-    if not any(mark in text for mark in ("{{", "8<", "import", "include::")):
+    if not any(mark in text for mark in ("{{", "8<", "import", "include::", "\\in", "\\subfile")):
         return
     for match in _INCLUDE.finditer(text):
         yield match[match.lastgroup or 0]
@@ -57,4 +58,6 @@ def _places(name: str, page: str, roots: Sequence[str]) -> Iterator[str]:
         yield posixpath.normpath(name.removeprefix("@site/"))
         return
     for root in (posixpath.dirname(page), *roots):
-        yield posixpath.normpath(posixpath.join(root, name.lstrip("/")))
+        path = posixpath.normpath(posixpath.join(root, name.lstrip("/")))
+        yield path
+        yield f"{path}.tex"

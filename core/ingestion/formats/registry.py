@@ -30,6 +30,9 @@ _FORMAT_BY_SUFFIX: Mapping[str, str] = {
     ".text": "plain",
     ".rst": "rst",
     ".rest": "rst",
+    ".tex": "latex",
+    ".latex": "latex",
+    ".ltx": "latex",
     ".srt": "subtitles",
     ".vtt": "subtitles",
 }
@@ -41,11 +44,13 @@ _FORMAT_BY_MEDIA_TYPE: Mapping[str, str] = {
     "application/x-ipynb+json": "notebook",
     "text/plain": "plain",
     "text/x-rst": "rst",
+    "text/x-tex": "latex",
+    "application/x-latex": "latex",
     "text/vtt": "subtitles",
     "application/x-subrip": "subtitles",
 }
 SUPPORTED_SUFFIXES: frozenset[str] = frozenset(_FORMAT_BY_SUFFIX)
-_TEXT_FORMATS = frozenset({"markdown", "subtitles", "rst"})
+_TEXT_FORMATS = frozenset({"markdown", "subtitles", "rst", "latex"})
 """What text is by its name alone."""
 _BINARY_FORMATS: Mapping[str, str] = {
     "pdf": "PDF",
@@ -59,7 +64,7 @@ _NEVER_TEXT = frozenset(
 """A file of such a name that looks like text is a damaged one, or markup that nobody reads."""
 
 _SUPPORTED = (
-    "Markdown, Quarto, reStructuredText, HTML, PDF, Word, PowerPoint, Jupyter notebooks, "
+    "Markdown, Quarto, reStructuredText, LaTeX, HTML, PDF, Word, PowerPoint, Jupyter notebooks, "
     "subtitles and plain text"
 )
 _PICTURES = (
@@ -106,8 +111,8 @@ def parse(
 
 
 def detect_format(data: bytes, name: str, media_type: str | None) -> str:
-    """Return `markdown`, `html`, `pdf`, `docx`, `pptx`, `notebook`, `subtitles`, `rst`
-    or `plain`.
+    """Return `markdown`, `html`, `pdf`, `docx`, `pptx`, `notebook`, `subtitles`, `rst`,
+    `latex` or `plain`.
 
     Unmistakable content wins over the suffix, the suffix over the media type.
 
@@ -189,6 +194,11 @@ def _parse_as(
             from core.ingestion.formats.rst import parse_rst
 
             reader = partial(parse_rst, read_include=read_include)
+            return _parse_text(decode_text(data, declared=charset), reader)
+        case "latex":
+            from core.ingestion.formats.latex import parse_latex
+
+            reader = partial(parse_latex, read_include=read_include)
             return _parse_text(decode_text(data, declared=charset), reader)
         case "html":
             from core.ingestion.formats.html import parse_html

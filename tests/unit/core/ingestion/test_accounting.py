@@ -104,7 +104,7 @@ async def test_only_what_is_known_to_be_generated_is_skipped(library: Library) -
     [
         ({"a.md": "# A\n\nA.", "b.adoc": "B", "c.png": "x", ".d.md": "x"}, (1, 2)),
         ({"a.qmd": "# A\n\nA.", "b.Rmd": "# B\n\nB.", "c.py": "x"}, (2, 2)),
-        ({"a.md": "# A\n\nA.", "b.md": "", "c.tex": "x", "d.adoc": "x"}, (1, 4)),
+        ({"a.md": "# A\n\nA.", "b.md": "", "c.typ": "x", "d.adoc": "x"}, (1, 4)),
         ({"a.md": "# A\n\nA.", "_site/b.html": "x", "_config.yml": "x"}, (1, 1)),
     ],
 )
