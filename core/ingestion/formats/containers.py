@@ -1,4 +1,4 @@
-"""Looks into an Office file before a parser opens it, and refuses bombs."""
+"""Looks into an Office file or e-book before a parser opens it, and refuses bombs."""
 
 import zipfile
 from io import BytesIO
@@ -22,7 +22,7 @@ def check_container(data: bytes) -> None:
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             members = archive.infolist()
-            _check_sizes(members)
+            check_sizes(members)
             for member in members:
                 if member.filename.endswith((".xml", ".rels", ".vml")):
                     _check_prolog(archive, member)
@@ -30,7 +30,8 @@ def check_container(data: bytes) -> None:
         raise UnsupportedDocument("is a damaged Office file") from error
 
 
-def _check_sizes(members: list[zipfile.ZipInfo]) -> None:
+def check_sizes(members: list[zipfile.ZipInfo]) -> None:
+    """Raise `UnsupportedDocument` where the parts of an archive are too many or too large."""
     if len(members) > MAX_MEMBERS:
         raise UnsupportedDocument(f"has more than {MAX_MEMBERS:,} parts")
     if sum(member.file_size for member in members) > MAX_UNPACKED_BYTES:

@@ -25,6 +25,7 @@ _FORMAT_BY_SUFFIX: Mapping[str, str] = {
     ".pdf": "pdf",
     ".docx": "docx",
     ".pptx": "pptx",
+    ".epub": "epub",
     ".ipynb": "notebook",
     ".txt": "plain",
     ".text": "plain",
@@ -41,6 +42,7 @@ _FORMAT_BY_MEDIA_TYPE: Mapping[str, str] = {
     "text/html": "html",
     "application/xhtml+xml": "html",
     "application/pdf": "pdf",
+    "application/epub+zip": "epub",
     "application/x-ipynb+json": "notebook",
     "text/plain": "plain",
     "text/x-rst": "rst",
@@ -56,16 +58,17 @@ _BINARY_FORMATS: Mapping[str, str] = {
     "pdf": "PDF",
     "docx": "Word file",
     "pptx": "PowerPoint file",
+    "epub": "e-book",
 }
 _NEVER_TEXT = frozenset(
-    ".epub .mobi .azw3 .djvu .doc .ppt .xls .xlsx .odt .odp .ods .rtf .pages .key .zip .gz .7z "
+    ".mobi .azw3 .djvu .doc .ppt .xls .xlsx .odt .odp .ods .rtf .pages .key .zip .gz .7z "
     ".rar .png .jpg .jpeg .gif .webp .mp3 .mp4 .mov".split()
 )
 """A file of such a name that looks like text is a damaged one, or markup that nobody reads."""
 
 _SUPPORTED = (
-    "Markdown, Quarto, reStructuredText, LaTeX, HTML, PDF, Word, PowerPoint, Jupyter notebooks, "
-    "subtitles and plain text"
+    "Markdown, Quarto, reStructuredText, LaTeX, HTML, PDF, EPUB, Word, PowerPoint, Jupyter "
+    "notebooks, subtitles and plain text"
 )
 _PICTURES = (
     *(b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"RIFF", b"OggS", b"ID3", b"\x1f\x8b"),
@@ -111,7 +114,7 @@ def parse(
 
 
 def detect_format(data: bytes, name: str, media_type: str | None) -> str:
-    """Return `markdown`, `html`, `pdf`, `docx`, `pptx`, `notebook`, `subtitles`, `rst`,
+    """Return `markdown`, `html`, `pdf`, `docx`, `pptx`, `epub`, `notebook`, `subtitles`, `rst`,
     `latex` or `plain`.
 
     Unmistakable content wins over the suffix, the suffix over the media type.
@@ -159,6 +162,8 @@ def _office_format(data: bytes) -> str:
         return "docx"
     if "ppt/presentation.xml" in members:
         return "pptx"
+    if "META-INF/container.xml" in members:
+        return "epub"
     raise UnsupportedDocument(f"is an archive; what can be read is {_SUPPORTED}")
 
 
@@ -216,6 +221,10 @@ def _parse_as(
             from core.ingestion.formats.pptx import parse_pptx
 
             return parse_pptx(data)
+        case "epub":
+            from core.ingestion.formats.epub import parse_epub
+
+            return parse_epub(data)
         case "notebook":
             from core.ingestion.formats.notebook import parse_notebook
 
