@@ -34,12 +34,13 @@ from core.models import (
     gist_of,
 )
 from core.progress import Answerable, SectionsFound, TextDelta, TextWithdrawn
+from core.retrieval import in_parts
 from core.retrieval.references import asks_for_section_at_hand, read_references
 from core.retrieval.retrieval import Retrieval, passage_alone
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
 from core.turn import Clock, Turn
-from core.writing import AnswerEvent, Writing
+from core.writing import AnswerEvent, Writing, first
 
 logger = logging.getLogger(__name__)
 
@@ -266,7 +267,10 @@ class Agent:
             if named and (text := await self._retriever.read(request.course_id, asked, named)):
                 return text
         cited = [c.source_file for one in said[-1:] for c in one.agent_response.grounding_chunks]
-        return await self._retriever.retrieve(request.course_id, asked, earlier, cited)
+        mark = first(request.score_threshold, configuration.score_threshold)
+        return await in_parts.retrieve(
+            self._retriever, request.course_id, asked, earlier, cited, mark
+        )
 
     async def _remember(self, request: AgentRequest, response: AgentResponse) -> AgentResponse:
         """Return the answer that is stored, or this one with a notice when none can be."""

@@ -135,15 +135,23 @@ class Composition:
         """Take up a claim that its quotes carry, and the line in front that leads in to it."""
         piece = self._ledger.cite(_below_mark(claim), places)
         self.tally.released += 1
-        above = (
-            self._append(presentable(wording.heading(claim.heading)), "\n\n")
-            if claim.heading
-            else None
-        )
+        above = [
+            self._append(presentable(one), "\n\n")
+            for one in (
+                wording.part_heading(claim.part) if claim.part else "",
+                wording.heading(claim.heading) if claim.heading else "",
+            )
+            if one
+        ]
         before = self._append(presentable(lead_in.text), self._glue(lead_in)) if lead_in else None
-        glue = "\n\n" if claim.heading else self._glue(claim, begins=before is None)
+        glue = "\n\n" if above else self._glue(claim, begins=before is None)
         after = self._append(piece, glue)
-        return TextDelta("".join(one.text for one in (above, before, after) if one))
+        return TextDelta("".join(one.text for one in (*above, before, after) if one))
+
+    def add_without(self, part: str, *, within: bool) -> TextDelta:
+        """Say that there is nothing on a part of the question."""
+        said = (presentable(wording.part_heading(part)), wording.part_without(within=within))
+        return self._append("\n\n".join(said), "\n\n")
 
     def leave_out(self, chunk: RetrievedChunk) -> None:
         """Take note, and tell the operator, that a chunk holds text which may not be quoted."""
@@ -308,6 +316,8 @@ class Composition:
                 i18n.text("answer-name", name=word) for word in self._retrieval.mended
             )
             yield i18n.text("notice-mended", words=words)
+        if self._retrieval.parts_left:
+            yield i18n.text("notice-parts-left", count=len(self._retrieval.parts))
         if self._retrieval.by_words:
             yield i18n.text("notice-searched-by-words")
         if location is not None and location.status is QuoteStatus.NOT_FOUND:

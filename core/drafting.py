@@ -152,6 +152,10 @@ class Drafting:
                         return
                     case NotCovered():
                         tally.not_covered = tally.not_covered or not again
+                        if part.part is not None:
+                            yield self._composition.add_without(
+                                part.part, within=task.section is not None
+                            )
                     case CutShort():
                         tally.cut_short = tally.cut_short or not again
                     case LeftOut():

@@ -16,7 +16,7 @@ from core.errors import (
     TokenLimitReached,
     UnknownSection,
 )
-from core.generation.base import GenerationTask, Generator, Passage, Search
+from core.generation.base import GenerationTask, Generator, Passage, Search, TaskPart
 from core.grounding.confidence import COVERED, located_of, outcome_of
 from core.grounding.languages import is_in_another_language
 from core.grounding.support import SupportChecker
@@ -169,7 +169,7 @@ class Writing:
             GenerationError: when the writer fails; what was yielded must be withdrawn.
         """
         request, configuration, clock = turn.request, turn.configuration, turn.clock
-        threshold = _first(request.score_threshold, configuration.score_threshold)
+        threshold = first(request.score_threshold, configuration.score_threshold)
         answerable = retrieval.signals.best_score >= threshold
         foreign = is_in_another_language(request.query_text, retrieval.language)
         if writer is not self._fallback and foreign:
@@ -239,6 +239,7 @@ class Writing:
             question=retrieval.question or request.query_text,
             evidence=composition.evidence,
             reads=composition.reads,
+            parts=_parts(retrieval, composition),
             history=turn.turns if by_model else turn.said_here,
             thread=request.thread_messages,
             section=retrieval.section,
@@ -253,7 +254,7 @@ class Writing:
             model=configuration.model_name,
             system_prompt=configuration.system_prompt,
             length=request.answer_length or configuration.answer_length,
-            temperature=_first(request.temperature, configuration.temperature),
+            temperature=first(request.temperature, configuration.temperature),
             max_tokens=configuration.max_tokens,
             context_window=configuration.context_window,
             token_limit=self._request_tokens,
@@ -276,6 +277,15 @@ class Writing:
         return search
 
 
+def _parts(retrieval: Retrieval, composition: Composition) -> list[TaskPart]:
+    """Return the parts of a question, each with the numbers of its chunks."""
+    numbers = {chunk.chunk_id: number for number, chunk in enumerate(composition.evidence)}
+    return [
+        TaskPart(one.words, one.question, tuple(numbers[i] for i in one.chunk_ids), one.before)
+        for one in retrieval.parts
+    ]
+
+
 def _is_promising(retrieval: Retrieval, configuration: AgentConfiguration) -> bool:
     """Return whether an answer from this evidence may be told at all."""
     best = located_of(retrieval.signals)
@@ -288,5 +298,6 @@ def _author(writer: Generator, turn: Turn) -> str:
     return writer.name if writer.name == EXTRACTIVE or named is None else named
 
 
-def _first(asked: float | None, configured: float) -> float:
+def first(asked: float | None, configured: float) -> float:
+    """Return what a request asks for, or else what its course has."""
     return configured if asked is None else asked

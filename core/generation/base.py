@@ -64,6 +64,19 @@ async def trust(content: str, titles: Sequence[str], questions: Sequence[str]) -
 
 
 @dataclass(frozen=True, slots=True)
+class TaskPart:
+    """A part of a question that gets an answer of its own."""
+
+    words: str
+    """What the asker calls it."""
+    question: str
+    numbers: tuple[int, ...]
+    """The chunks of the evidence that it is answered from; empty: the book says nothing of it."""
+    before: str | None = None
+    """What of the question it leans on."""
+
+
+@dataclass(frozen=True, slots=True)
 class GenerationTask:
     """Everything an answer may be written from."""
 
@@ -72,6 +85,8 @@ class GenerationTask:
     """Best first; a search appends to it. A writer may cite these and nothing else."""
     reads: Sequence[tuple[int, int]] = ()
     """For each chunk the part of its text that a writer reads and may quote; empty: all of it."""
+    parts: Sequence[TaskPart] = ()
+    """For a writer without a model: what is answered one by one; empty: the question."""
     history: Sequence[ConversationTurn] = ()
     """The latest turns of the session, oldest first."""
     thread: Sequence[ThreadMessage] = ()
@@ -152,6 +167,8 @@ class Claim:
     """The layout in front of it, such as a paragraph break or a bullet; None: no wish."""
     heading: str | None = None
     """The section of the book that stands above it; None: it goes on below the one before."""
+    part: str | None = None
+    """The part of the question that begins to be answered with it; None: it goes on."""
 
     @classmethod
     def quoting(cls, text: str, chunk_number: int, quote: str) -> Self:
@@ -162,6 +179,9 @@ class Claim:
 @dataclass(frozen=True, slots=True)
 class NotCovered:
     """The writer found that the passages do not answer the question, or not all of it."""
+
+    part: str | None = None
+    """The part of the question that is told to have no answer; None: which one is not known."""
 
 
 @dataclass(frozen=True, slots=True)

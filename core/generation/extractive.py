@@ -1,23 +1,27 @@
 """Answers without a language model: the book's own passages, word for word."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from uuid import UUID
 
 from core.embeddings.base import Embedder
 from core.errors import EmbeddingError, GenerationError
 from core.generation.base import (
+    Claim,
     DraftPart,
     FindPlanted,
     GenerationTask,
     LeftOut,
+    NotCovered,
     Rejected,
+    TaskPart,
     trust,
 )
 from core.generation.passages.inquiry import Inquiry, read_inquiry
 from core.generation.passages.pieces import Piece, cut
 from core.generation.passages.scoring import rank, says_again
 from core.generation.passages.showing import claims_of
-from core.generation.passages.windows import MOST_WORDS, Window, beginning, choose
+from core.generation.passages.windows import IN_PARTS, MOST_WORDS, Window, beginning, choose
 from core.models import AnswerLength
 from core.text.planted import NOTHING_PLANTED, Planted
 
@@ -52,15 +56,36 @@ class ExtractiveGenerator:
             GenerationError: when the sentences cannot be embedded.
         """
         try:
-            windows, poisoned = await self._choose(task)
+            parts = await self._in_parts(task)
+            windows, poisoned = (
+                ([], []) if parts else await self._choose(task, most=self._most_words[task.length])
+            )
         except EmbeddingError as error:
             raise GenerationError("the evidence's sentences could not be embedded") from error
         for number in poisoned:
             yield LeftOut(number)
-        for claim in claims_of(windows, task.evidence):
-            yield claim
+        for one in parts or claims_of(windows, task.evidence):
+            yield one
 
-    async def _choose(self, task: GenerationTask) -> tuple[list[Window], list[int]]:
+    async def _in_parts(self, task: GenerationTask) -> list[DraftPart]:
+        """Return the answers to the parts of a question; none where two share a sentence."""
+        drafts: list[DraftPart] = []
+        shown = set[tuple[UUID, int]]()
+        room = int(self._most_words[task.length] * IN_PARTS)
+        for place, part in enumerate(task.parts):
+            left = sum(bool(other.numbers) for other in task.parts[place:])
+            own = _of_part(task, place)
+            windows, poisoned = await self._choose(own, room // max(left, 1))
+            pieces = [piece for window in windows for piece in window.pieces]
+            if shown & {piece.place for piece in pieces}:
+                return []
+            shown |= {piece.place for piece in pieces}
+            room -= sum(piece.words for piece in pieces)
+            drafts += [LeftOut(part.numbers[number]) for number in poisoned]
+            drafts += _answers(part, claims_of(windows, own.evidence))
+        return drafts
+
+    async def _choose(self, task: GenerationTask, most: int) -> tuple[list[Window], list[int]]:
         """Return what answers best, chosen again for as long as some of it was planted.
 
         With it come the numbers of the chunks that lost what answers best by that, or that surely
@@ -71,7 +96,7 @@ class ExtractiveGenerator:
         planted: dict[int, Planted] = {}
         poisoned: set[int] = set()
         while True:
-            best, windows = await self._pick(pieces, task, inquiry)
+            best, windows = await self._pick(pieces, task, inquiry, most)
             chosen = [piece for window in windows for piece in window.pieces]
             for number in {piece.chunk_number for piece in chosen} - planted.keys():
                 planted[number] = await self._planted_in(number, task)
@@ -89,13 +114,12 @@ class ExtractiveGenerator:
         return await self._find_planted(chunk.content_text, titles, task.asked)
 
     async def _pick(
-        self, pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry
+        self, pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry, most: int
     ) -> tuple[list[Piece], list[Window]]:
         """Return the likeliest answer, and the passages that are to be shown.
 
         Of a section that was asked for, that is its beginning.
         """
-        most = self._most_words[task.length]
         if task.in_order:
             opening = beginning(pieces, most)
             return [piece for window in opening for piece in window.pieces], opening
@@ -109,6 +133,30 @@ class ExtractiveGenerator:
         """Yield nothing: what the book says word for word needs no second try."""
         return
         yield
+
+
+def _of_part(task: GenerationTask, place: int) -> GenerationTask:
+    """Return the task of answering one part; only the first may lean on what was said before."""
+    part = task.parts[place]
+    own = replace(
+        task,
+        question=part.question,
+        evidence=[task.evidence[number] for number in part.numbers],
+        reads=(),
+        leans=task.leans if place == 0 else part.before is not None,
+    )
+    return own if place == 0 else replace(own, history=(), thread=(), section=part.before)
+
+
+def _answers(part: TaskPart, claims: Iterable[Claim]) -> Iterator[DraftPart]:
+    """Yield the claims below the part's words, its chunks numbered as in the whole task."""
+    words: str | None = part.words
+    for claim in claims:
+        quotes = (replace(q, chunk_number=part.numbers[q.chunk_number]) for q in claim.quotes)
+        yield replace(claim, quotes=tuple(quotes), part=words)
+        words = None
+    if words is not None:
+        yield NotCovered(words)
 
 
 def _readable(task: GenerationTask, inquiry: Inquiry) -> list[Piece]:

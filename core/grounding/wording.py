@@ -61,6 +61,16 @@ def heading(place: str) -> str:
     return f"### {beginning(one_line(prose_without_links(place)), _LONGEST_PLACE)}"
 
 
+def part_heading(words: str) -> str:
+    """Return the line above the answer to a part of the question, as Markdown."""
+    return f"## {beginning(one_line(prose_without_links(words)), _LONGEST_PLACE)}"
+
+
+def part_without(*, within: bool) -> str:
+    """Return what stands in place of an answer to a part of the question."""
+    return text("answer-part-without-within") if within else text("answer-part-without")
+
+
 def with_nearest(said: str, sections: Sequence[str]) -> str:
     """Return a refusal as one text, which names the nearest sections, if there are any."""
     if not sections:

@@ -24,6 +24,20 @@ _ALL = EvidenceSignals(best_score=1.0, coverage=1.0, document_share=1.0)
 
 
 @dataclass(frozen=True, slots=True)
+class RetrievedPart:
+    """A part of a question that is answered by itself."""
+
+    words: str
+    """The asker's own."""
+    question: str
+    """What was searched for."""
+    chunk_ids: tuple[UUID, ...]
+    """Its part of the evidence, best first; empty: nothing was found."""
+    before: str | None = None
+    """What it leans on, of the same question; None: it stands alone."""
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieval:
     """All that a search gave."""
 
@@ -63,6 +77,10 @@ class Retrieval:
     """The book's words in it, instead of misspelt ones."""
     leans: bool = False
     """Whether what the question leans on was searched for, too."""
+    parts: tuple[RetrievedPart, ...] = ()
+    """The parts that are answered one by one; empty: the question is answered as a whole."""
+    parts_left: int = 0
+    """Parts that were not searched for, since there were too many."""
     embedding_model: str = ""
     encode_terms: Callable[[str], Sequence[int]] = no_terms
     """Gives the term ids of a text in the book's language."""

@@ -15,6 +15,8 @@ from core.models import AnswerLength
 MOST_WORDS: Mapping[AnswerLength, int] = MappingProxyType(
     {AnswerLength.SHORT: 80, AnswerLength.NORMAL: 180, AnswerLength.LONG: 320}
 )
+IN_PARTS = 1.11
+"""What an answer in parts may have of that: two parts of a question have 200 words together."""
 BEFORE = 1
 AFTER = 3
 """Pieces that a passage has before and after the one that it is chosen for."""

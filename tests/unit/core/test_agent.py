@@ -860,3 +860,88 @@ async def test_a_rehearsal_answers_alike_and_stores_nothing(house: House) -> Non
     answer = await house.agent().answer(asked)
     assert rehearsed.response_text == answer.response_text
     assert retrieval.generation == answer.generation
+
+
+# --- a question in parts ------------------------------------------------------------------
+
+TWO = "1. How often does the keeper trim the wick?\n2. What does the fog bell of Arden weigh?"
+
+
+async def test_each_part_of_a_question_is_answered_below_its_own_words(house: House) -> None:
+    answer = await house.agent().answer(asking(TWO))
+    first, second = answer.response_text.split("\n\n## ")
+    assert first.startswith("## How often does the keeper trim the wick?")
+    assert COVERED_FACT in first
+    assert second.startswith("What does the fog bell of Arden weigh?")
+    assert "half a ton" in second
+    assert len(answer.grounding_chunks) >= 2
+    assert {c.chunk_id for c in answer.grounding_chunks} <= {
+        c.chunk_id for c in answer.retrieved_chunks
+    }
+    assert [c.marker for c in answer.citations] == [*range(1, len(answer.citations) + 1)]
+
+
+async def test_the_sections_of_all_parts_are_told_before_the_text(house: House) -> None:
+    async with aclosing(house.agent().stream(asking(TWO))) as events:
+        found = [event async for event in events]
+    [sections] = [event for event in found if isinstance(event, SectionsFound)]
+    assert {"Trimming the wick", "Fog"} <= {*sections.headings}
+    texts = [event.text for event in found if isinstance(event, TextDelta)]
+    assert isinstance(found[-1], AgentResponse)
+    assert "".join(texts) == found[-1].response_text
+
+
+async def test_a_part_that_the_book_says_nothing_of_is_told_to_have_none(house: House) -> None:
+    asked = f"1. {COVERED}\n2. {UNCOVERED}"
+    answer = await house.agent().answer(asking(asked, score_threshold=0.5))
+    assert answer.outcome is Outcome.PARTIAL
+    assert COVERED_FACT in answer.response_text
+    end = f"## {UNCOVERED}\n\nI found nothing on this in the book."
+    assert answer.response_text.endswith(end)
+    assert i18n.text("notice-partly-covered") in answer.notices
+
+
+async def test_a_question_of_which_no_part_is_covered_is_refused(house: House) -> None:
+    asked = f"1. {UNCOVERED}\n2. Which enzyme closes the helix of DNA?"
+    answer = await house.agent().answer(asking(asked, score_threshold=0.5))
+    assert answer.outcome is Outcome.ABSTAINED
+
+
+async def test_what_is_compared_stands_below_what_is_found_of_each(house: House) -> None:
+    answer = await house.agent().answer(asking("Compare the clockwork and the supply boat."))
+    first, second = answer.response_text.split("\n\n## ")
+    assert first.startswith("## the clockwork\n")
+    assert "falling weight" in first
+    assert second.startswith("the supply boat\n")
+    assert "first Monday" in second
+
+
+async def test_a_question_that_one_passage_answers_is_left_whole(house: House) -> None:
+    asked = "What is the difference between the wick of the lamp and the keeper?"
+    assert "\n## " not in f"\n{(await house.agent().answer(asking(asked))).response_text}"
+
+
+async def test_what_comes_after_the_fourth_number_is_told_to_be_left(house: House) -> None:
+    asked = "\n".join(f"{n}. {one}" for n, one in enumerate([COVERED] * 6, 1))
+    answer = await house.agent().answer(asking(asked))
+    assert any("first 4 parts" in notice for notice in answer.notices)
+
+
+async def test_a_model_is_given_the_evidence_of_all_parts(house: House) -> None:
+    generator = ScriptedGenerator(first_words)
+    await house.agent(generator).answer(asking(TWO))
+    [task] = generator.tasks
+    text = " ".join(passage.text for passage in task.passages())
+    assert COVERED_FACT in text
+    assert "half a ton" in text
+    assert task.question == TWO
+
+
+async def test_a_follow_up_leans_on_a_question_in_parts(house: House) -> None:
+    agent = house.agent()
+    answer = await agent.answer(asking(TWO))
+    again = await agent.answer(asking("And why?", session_id=answer.conversation_id))
+    session = await house.sessions.get(answer.conversation_id, history=True)
+    assert session
+    assert [turn.user_input for turn in session.conversation_history] == [TWO, "And why?"]
+    assert again.grounding_chunks

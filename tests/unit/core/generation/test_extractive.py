@@ -9,7 +9,14 @@ import pytest
 
 from core.embeddings.base import Vectors
 from core.errors import EmbeddingError, GenerationError
-from core.generation.base import Claim, DraftPart, GenerationTask, LeftOut
+from core.generation.base import (
+    Claim,
+    DraftPart,
+    GenerationTask,
+    LeftOut,
+    NotCovered,
+    TaskPart,
+)
 from core.generation.extractive import ExtractiveGenerator
 from core.generation.passages.citable import is_citable, leans_on_previous
 from core.generation.passages.windows import MOST_WORDS
@@ -30,7 +37,7 @@ from core.models import (
     now,
 )
 from core.text.planted import Planted
-from core.text.sentences import Span
+from core.text.sentences import Span, sentences
 from tests.embedding import HashingEmbedder
 
 _BM25 = Bm25Encoder()
@@ -583,3 +590,54 @@ async def test_an_answer_has_the_length_that_was_asked_for(length: AnswerLength,
     )
     said = [part.text async for part in generator.generate(asked) if isinstance(part, Claim)]
     assert 0.5 * most < sum(len(text.split()) for text in said) <= most
+
+
+# --- a question in parts --------------------------------------------------------------------
+
+NETS = "Nets are made of hemp. A net lasts two winters when it is dried after each use."
+
+
+def _part(question: str, *numbers: int) -> TaskPart:
+    return TaskPart(question, question, numbers)
+
+
+async def _in_parts(*parts: TaskPart, max_words: int = 160) -> list[DraftPart]:
+    limits = dict.fromkeys(AnswerLength, max_words)
+    generator = ExtractiveGenerator(embedder=HashingEmbedder(), most_words=limits)
+    chunks = [chunk(TIDES), chunk(NETS)]
+    statistics = TermStatistics.count(encode_terms(c.content_text) for c in chunks)
+    asked = " ".join(part.question for part in parts)
+    written = GenerationTask(
+        asked, chunks, parts=parts, statistics=statistics, encode_terms=encode_terms
+    )
+    return [part async for part in generator.generate(written)]
+
+
+async def test_each_part_has_its_own_claims_and_chunks() -> None:
+    tides, nets = await _in_parts(_part("Why do tides happen?", 0), _part("What are nets of?", 1))
+    assert isinstance(tides, Claim)
+    assert isinstance(nets, Claim)
+    assert (tides.part, nets.part) == ("Why do tides happen?", "What are nets of?")
+    assert chunk_numbers([tides, nets]) == [0, 1]
+    assert "hemp" in nets.text
+
+
+async def test_a_part_without_evidence_is_told_where_it_stands() -> None:
+    found = await _in_parts(_part("What is a ribosome?"), _part("What are nets of?", 1))
+    assert found[0] == NotCovered("What is a ribosome?")
+    assert isinstance(found[1], Claim)
+
+
+async def test_parts_that_one_sentence_answers_are_answered_as_a_whole() -> None:
+    found = await _in_parts(_part("Why do tides happen?", 0), _part("What does the moon pull?", 0))
+    assert found
+    assert all(isinstance(one, Claim) and one.part is None for one in found)
+
+
+@pytest.mark.parametrize("most", [20, 40, 160])
+async def test_all_parts_together_have_the_words_of_one_answer(most: int) -> None:
+    parts = [_part("Why do tides happen?", 0), _part("How long does a net last?", 1)]
+    found = await _in_parts(*parts, max_words=most)
+    shown = [len(one.text.split()) for one in found if isinstance(one, Claim)]
+    longest = max(len(one.split()) for one in (*sentences(TIDES), *sentences(NETS)))
+    assert sum(shown) <= max(most * 1.11, 2 * longest)

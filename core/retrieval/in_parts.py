@@ -1,0 +1,165 @@
+"""Searches for each part of a question by itself, where what is found bears the parts out."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+from typing import TypeVar
+from uuid import UUID
+
+from core.models import RetrievalToolInput, RetrievedChunk
+from core.retrieval.parts import Form, Part, Parts, parts_of
+from core.retrieval.retrieval import Retrieval, RetrievedPart
+from core.retrieval.retriever import Retriever
+from core.retrieval.scoring import terms_in
+
+_ALIKE = 8
+"""So many of the files that the whole question finds may hold what a part finds; what is compared
+may stand in any of them."""
+_GAIN = 0.1
+"""What a part's passage has of the part's words beyond what the whole question's has of them."""
+_NAMED = 3
+"""Sections that are named as read."""
+
+One = TypeVar("One")
+
+
+async def retrieve(
+    retriever: Retriever,
+    course_id: str,
+    asked: RetrievalToolInput,
+    earlier: Sequence[str],
+    cited: Iterable[str],
+    mark: float,
+) -> Retrieval:
+    """Return what the course holds about a question, in parts where it has some.
+
+    A question that its structure divides is searched as a whole, and then its parts at once. They
+    are taken where they find passages apart from one another, in files that the whole question
+    finds as well; a numbered question has the parts that it says.
+
+    Args:
+        mark: The best score from which a part is found.
+
+    Raises:
+        BotError: as `Retriever.retrieve`.
+    """
+    whole = await retriever.retrieve(course_id, asked, earlier, cited)
+    divided = None if asked.selected_text is not None else parts_of(whole.question)
+    if divided is None or not (divided.form is Form.NUMBERED or _are_apart(whole, divided.parts)):
+        return whole
+    files = whole.documents[: None if divided.form is Form.COMPARED else _ALIKE]
+
+    async def search(part: Part, before: Sequence[str]) -> Retrieval:
+        own = asked.model_copy(update={"query_text": part.question})
+        alone = await retriever.retrieve(course_id, own, before, cited)
+        if not part.before or _leads_to(alone, files):
+            return alone
+        leaning = await retriever.retrieve(course_id, own, [*before, *part.before], cited)
+        return leaning if leaning.leans else alone
+
+    first, *others = divided.parts
+    found = await asyncio.gather(search(first, earlier), *(search(one, ()) for one in others))
+    if any(own.generation != whole.generation for own in found):
+        return whole  # the book was replaced meanwhile: an answer has one edition
+    rows = [*zip(divided.parts, found, strict=True)]
+    held = [one for one in rows if one[1].evidence and one[1].signals.best_score >= mark]
+    if not held or (divided.form is Form.JOINED and len(held) < len(rows)):
+        return whole
+    if divided.form is not Form.NUMBERED:
+        if not _is_borne_out(whole, held, files):
+            return whole
+        held = [(part, _within(own, files)) for part, own in held]
+    return _joined(whole, divided, held)
+
+
+def _are_apart(whole: Retrieval, parts: Sequence[Part]) -> bool:
+    """Return whether each part has words of its own; "why or why not?" has none."""
+    terms = [{*whole.encode_terms(part.words)} for part in parts]
+    others = [set[int]().union(*terms[:n], *terms[n + 1 :]) for n in range(len(terms))]
+    return all(own - known for own, known in zip(terms, others, strict=True))
+
+
+def _leads_to(found: Retrieval, files: Sequence[str]) -> bool:
+    """Return whether the best of what was found stands in one of the files."""
+    return found.documents[:1] != () and found.documents[0] in files
+
+
+def _is_borne_out(
+    whole: Retrieval, held: Sequence[tuple[Part, Retrieval]], files: Sequence[str]
+) -> bool:
+    """Return whether each part finds a passage of its own that the whole question does not.
+
+    One that stands alone may find the very passage that leads the whole;
+    any other part's has more of its words than that one, and stands in one of the files.
+    """
+    if not whole.evidence:
+        return False
+    leader = whole.evidence[0].chunk
+    best = [found.evidence[0].chunk for _, found in held]
+    if len({chunk.chunk_id for chunk in best}) < len(held):
+        return False
+    return all(
+        (chunk.chunk_id == leader.chunk_id and not found.leans)
+        or (
+            _leads_to(found, files)
+            and _share(whole, part, chunk) > _share(whole, part, leader) + _GAIN
+        )
+        for (part, found), chunk in zip(held, best, strict=True)
+    )
+
+
+def _share(whole: Retrieval, part: Part, chunk: RetrievedChunk) -> float:
+    """Return the share, by rarity, of a part's words that a chunk or its headings have."""
+    terms = [*whole.encode_terms(part.words)]
+    rarity = whole.statistics.rarity(terms)
+    held = {*terms_in(chunk, whole.encode_terms)}
+    found = sum(float(rare) for term, rare in zip(terms, rarity, strict=True) if term in held)
+    return found / (float(rarity.sum()) or 1.0)
+
+
+def _within(found: Retrieval, files: Sequence[str]) -> Retrieval:
+    """Return what was found without what is read of other files."""
+    own = [one for one in found.evidence if one.chunk.source_file in files]
+    return replace(found, evidence=tuple(own))
+
+
+def _joined(whole: Retrieval, divided: Parts, rows: Sequence[tuple[Part, Retrieval]]) -> Retrieval:
+    """Return all that was found as one: the parts take turns, and the weakest one is the sign."""
+    held = [found for _, found in rows]
+    chunks = _in_turn(found.output.retrieved_chunks for found in held)
+    excerpts = _in_turn(found.evidence for found in held)
+    return replace(
+        whole,
+        output=whole.output.model_copy(
+            update={"retrieved_chunks": tuple(_once(chunks, lambda chunk: chunk.chunk_id))}
+        ),
+        evidence=tuple(_once(excerpts, lambda excerpt: excerpt.chunk.chunk_id)),
+        signals=min((found.signals for found in held), key=lambda signals: signals.best_score),
+        documents=(*dict.fromkeys(_in_turn(found.documents for found in held)),),
+        nearest_sections=(*dict.fromkeys(_in_turn(f.nearest_sections for f in held)),)[:_NAMED],
+        mended=(*dict.fromkeys(chain(*(found.mended for found in (whole, *held)))),),
+        parts=tuple(_part(part, dict(rows).get(part)) for part in divided.parts),
+        parts_left=divided.left,
+    )
+
+
+def _part(part: Part, found: Retrieval | None) -> RetrievedPart:
+    if found is None:
+        return RetrievedPart(part.words, part.question, ())
+    chunk_ids = tuple(one.chunk.chunk_id for one in found.evidence)
+    before = " ".join(part.before) if found.leans else None
+    return RetrievedPart(part.words, found.question, chunk_ids, before)
+
+
+def _once(found: Iterable[One], key: Callable[[One], UUID]) -> Iterable[One]:
+    """Return each once, where it comes first."""
+    known: dict[UUID, One] = {}
+    for one in found:
+        known.setdefault(key(one), one)
+    return known.values()
+
+
+def _in_turn(lists: Iterable[Sequence[One]]) -> list[One]:
+    """Return the first of each, then the second of each, and so on."""
+    return [one for turn in zip_longest(*lists) for one in turn if one is not None]
