@@ -10,7 +10,7 @@ from functools import partial
 from adapters.base import ChatAdapter
 from adapters.intake.crowd import answered_twin, unlink_all
 from adapters.intake.marking import OFFERED, meta_of
-from adapters.intake.meta_answers import PointedBack, about_last
+from adapters.intake.meta_answers import SEEN_AGAIN, PointedBack, about_last
 from adapters.keeping import Holding, noticed
 from adapters.outgoing import Outgoing
 from adapters.turn import take_turn
@@ -131,6 +131,8 @@ class Delivery:
             await outgoing.tell(job.arrival.settles, refusal)
             return
         request = in_its_thread(job.arrival.request, job.posted)
+        if again := SEEN_AGAIN.get(meta_of(job.arrival)):
+            request = request.model_copy(update={"again": again})
         with use_locale(request.user_context.locale):
             if (back := await self._about_last(job, request)) is not None:
                 await outgoing.tell(Settlement.POINTED_BACK, back.sentence, back.link)
@@ -161,7 +163,7 @@ class Delivery:
         Of an answer from another course nothing is told: it may be closed to the asker by now.
         """
         intent = meta_of(job.arrival)
-        if intent is None or request.session_id is None:
+        if intent is None or request.again is not None or request.session_id is None:
             return None
         last = await self._holding.persist(partial(self._sessions.latest, request.session_id))
         if last is None or last.agent_response.course_id != request.course_id:

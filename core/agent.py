@@ -239,7 +239,9 @@ class Agent:
         return retrieval
 
     async def _find(self, turn: Turn) -> Retrieval:
-        request, configuration = turn.request, turn.configuration
+        configuration = turn.configuration
+        await self._notice_again(turn)
+        request = turn.asked
         if not configuration.retrieval_enabled:
             if turn.quote is None:
                 raise RequestError(
@@ -262,7 +264,7 @@ class Agent:
             named = read_references(
                 request.query_text,
                 alone=not earlier,
-                before=[one.user_input for one in said] or before[-1:],
+                before=[one.question for one in said] or before[-1:],
             )
             if named and (text := await self._retriever.read(request.course_id, asked, named)):
                 return text
@@ -271,6 +273,16 @@ class Agent:
         return await in_parts.retrieve(
             self._retriever, request.course_id, asked, earlier, cited, mark
         )
+
+    async def _notice_again(self, turn: Turn) -> None:
+        """Take note when the answer before is wanted shorter or longer, or its place alone."""
+        said = turn.said_here
+        answered = {Outcome.ANSWERED, Outcome.PARTIAL}
+        if not said or said[-1].outcome not in answered or turn.quote is not None:
+            return
+        asked, ask = turn.request, self._retriever.wanted_again
+        if kind := asked.again or await ask(asked.course_id, asked.query_text):
+            turn.see_again(kind)
 
     async def _remember(self, request: AgentRequest, response: AgentResponse) -> AgentResponse:
         """Return the answer that is stored, or this one with a notice when none can be."""
@@ -318,4 +330,4 @@ def _is_failure(event: AgentEvent) -> bool:
 def _what_was_asked(turn: ConversationTurn) -> str:
     """Return a turn's question, or its quote where there was none."""
     bare = turn.user_input == EXPLAIN_QUOTE
-    return turn.selected_text if bare and turn.selected_text else turn.user_input
+    return turn.selected_text if bare and turn.selected_text else turn.question

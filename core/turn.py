@@ -10,6 +10,8 @@ from core.budgets.pricing import Prices
 from core.budgets.reservations import Reservation
 from core.generation.base import ModelCall
 from core.models import (
+    EXPLAIN_QUOTE,
+    Again,
     AgentConfiguration,
     AgentRequest,
     AgentResponse,
@@ -48,6 +50,19 @@ class Clock:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class ShownAgain:
+    """An answer that is wanted again."""
+
+    kind: Again
+    turn: ConversationTurn
+    """The question that it answers."""
+    before: tuple[ConversationTurn, ...]
+    """What was said before that."""
+    since: tuple[ConversationTurn, ...]
+    """The question itself, and all that was shown of its answer since."""
+
+
 @dataclass
 class Turn:
     """One request on its way: what it asks, what was found, what it has cost so far."""
@@ -62,16 +77,54 @@ class Turn:
     notices: list[str] = field(default_factory=list)
     reservation: Reservation | None = None
     """What its budgets hold for it; None: no model may be asked."""
+    again: ShownAgain | None = None
+    """What it wants to see again; None: it asks something."""
+
+    @property
+    def asked(self) -> AgentRequest:
+        """The request as it is searched for: what is wanted again, as it was asked then."""
+        if self.again is None:
+            return self.request
+        first = self.again.turn
+        mode = ContextMode.SELECTED_TEXT if first.selected_text else ContextMode.FULL_BOOK
+        return self.request.model_copy(
+            update={
+                "query_text": first.user_input,
+                "selected_text": first.selected_text,
+                "context_mode": mode,
+            }
+        )
+
+    @property
+    def seen_again(self) -> str | None:
+        """The question that is answered again, or its quote where there was none."""
+        if self.again is None:
+            return None
+        first = self.again.turn
+        return (first.user_input == EXPLAIN_QUOTE and first.selected_text) or first.user_input
+
+    def see_again(self, kind: Again) -> None:
+        """Take the request for a wish to see the latest answer again, if there is its question."""
+        said = self.said_here
+        asked = [n for n, turn in enumerate(said) if turn.agent_response.shows_again is None]
+        if asked:
+            place = asked[-1]
+            self.again = ShownAgain(kind, said[place], tuple(said[:place]), tuple(said[place:]))
 
     @property
     def quote(self) -> str | None:
         """The passage that is asked about, if any."""
-        quoted = self.request.context_mode is ContextMode.SELECTED_TEXT
-        return self.request.selected_text if quoted else None
+        quoted = self.asked.context_mode is ContextMode.SELECTED_TEXT
+        return self.asked.selected_text if quoted else None
 
     @property
     def said_here(self) -> Sequence[ConversationTurn]:
-        """The turns since this section alone is searched; all of them for the whole book."""
+        """The turns since this section alone is searched; all of them for the whole book.
+
+        Those that a question which is answered again came after.
+        """
+        if self.again is not None:
+            return self.again.before
         section = self.request.section_filter
         if section is None:
             return self.turns

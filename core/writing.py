@@ -29,6 +29,7 @@ from core.models import (
     AgentRequest,
     AgentResponse,
     AgentToolCall,
+    Citation,
     Outcome,
     ResponseState,
     RetrievalToolInput,
@@ -168,7 +169,7 @@ class Writing:
         Raises:
             GenerationError: when the writer fails; what was yielded must be withdrawn.
         """
-        request, configuration, clock = turn.request, turn.configuration, turn.clock
+        request, configuration, clock = turn.asked, turn.configuration, turn.clock
         threshold = first(request.score_threshold, configuration.score_threshold)
         answerable = retrieval.signals.best_score >= threshold
         foreign = is_in_another_language(request.query_text, retrieval.language)
@@ -202,6 +203,7 @@ class Writing:
         response = turn.pending.advance(
             ResponseState.COMPLETED,
             model_name=author,
+            shows_again=turn.seen_again,
             **fields,
             **turn.spent(self._prices),
             **clock.times(),
@@ -229,14 +231,18 @@ class Writing:
     def _task(
         self, turn: Turn, retrieval: Retrieval, composition: Composition, writer: Generator
     ) -> GenerationTask:
-        request, configuration = turn.request, turn.configuration
+        request, configuration = turn.asked, turn.configuration
         by_model = writer is not self._fallback
-        if by_model and turn.turns and request.section_filter is None:
+        if (by_model and turn.turns and request.section_filter is None) or turn.again:
             composition.carry(turn.turns[-1])
         is_alone = composition.quote_is_planted or (retrieval.without_quote and not by_model)
         searchable = by_model and configuration.retrieval_enabled
         return GenerationTask(
-            question=retrieval.question or request.query_text,
+            question=turn.request.query_text
+            if by_model and turn.again
+            else retrieval.question or request.query_text,
+            again=turn.again.kind if turn.again else None,
+            shown=_shown(turn),
             evidence=composition.evidence,
             reads=composition.reads,
             parts=_parts(retrieval, composition),
@@ -275,6 +281,11 @@ class Writing:
             return composition.look_up(found)
 
         return search
+
+
+def _shown(turn: Turn) -> list[Sequence[Citation]]:
+    """Return what was cited of an answer that is wanted again, each time that it was shown."""
+    return [one.agent_response.citations for one in turn.again.since] if turn.again else []
 
 
 def _parts(retrieval: Retrieval, composition: Composition) -> list[TaskPart]:

@@ -1,11 +1,11 @@
 """What is said about the last answer, when somebody asks about it and not about the book."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from adapters.intake.intents import Intent
 from core.i18n import Message, text
-from core.models import ConversationTurn, Outcome, RetrievedChunk
+from core.models import Again, ConversationTurn, Outcome, RetrievedChunk
 
 _MOST_PLACES = 5
 
@@ -23,7 +23,7 @@ def about_last(intent: Intent, turn: ConversationTurn) -> PointedBack:
     """Return what is said about an answer.
 
     Args:
-        intent: What is asked about it.
+        intent: What is asked about it; none of `SEEN_AGAIN`.
         turn: The answer, with its question.
     """
     sources = turn.agent_response.sources
@@ -38,10 +38,13 @@ def _sentence(intent: Intent, turn: ConversationTurn) -> str:
     return f"{said} {text('speaking-see', places=places)}" if places else said
 
 
+SEEN_AGAIN: Mapping[Intent | None, Again] = {
+    Intent.SIMPLER: Again.SHORTER,
+    Intent.SHORTER: Again.SHORTER,
+}
+"""What is no sentence about the last answer, but that answer once more."""
 _NOT_YET = {
     Intent.LANGUAGE: Message("speaking-language"),
-    Intent.SIMPLER: Message("speaking-not-simpler"),
-    Intent.SHORTER: Message("speaking-not-shorter"),
     Intent.EXAMPLE: Message("speaking-no-example"),
 }
 

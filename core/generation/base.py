@@ -7,7 +7,9 @@ from typing import Protocol, Self
 from core.index.terms import TermStatistics, no_terms
 from core.models import (
     EXPLAIN_QUOTE,
+    Again,
     AnswerLength,
+    Citation,
     ConversationTurn,
     QuoteLocation,
     RetrievalToolInput,
@@ -85,6 +87,10 @@ class GenerationTask:
     """Best first; a search appends to it. A writer may cite these and nothing else."""
     reads: Sequence[tuple[int, int]] = ()
     """For each chunk the part of its text that a writer reads and may quote; empty: all of it."""
+    again: Again | None = None
+    """For a writer without a model: how the question's answer is wanted again; None: at first."""
+    shown: Sequence[Sequence[Citation]] = ()
+    """What was cited of that answer, each time that it was shown, oldest first."""
     parts: Sequence[TaskPart] = ()
     """For a writer without a model: what is answered one by one; empty: the question."""
     history: Sequence[ConversationTurn] = ()

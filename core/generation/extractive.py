@@ -17,6 +17,7 @@ from core.generation.base import (
     TaskPart,
     trust,
 )
+from core.generation.passages.again import instead, most_words_of, without_shown
 from core.generation.passages.inquiry import Inquiry, read_inquiry
 from core.generation.passages.pieces import Piece, cut
 from core.generation.passages.scoring import rank, says_again
@@ -55,23 +56,23 @@ class ExtractiveGenerator:
         Raises:
             GenerationError: when the sentences cannot be embedded.
         """
+        most = most_words_of(task, self._most_words)
         try:
-            parts = await self._in_parts(task)
-            windows, poisoned = (
-                ([], []) if parts else await self._choose(task, most=self._most_words[task.length])
-            )
+            written = await self._in_parts(task, int(most * IN_PARTS))
+            if not written:
+                windows, poisoned = await self._choose(task, most)
+                written = [*map(LeftOut, poisoned), *claims_of(windows, task.evidence)]
         except EmbeddingError as error:
             raise GenerationError("the evidence's sentences could not be embedded") from error
-        for number in poisoned:
-            yield LeftOut(number)
-        for one in parts or claims_of(windows, task.evidence):
+        if again := instead(task, written):
+            written = [*(one for one in written if isinstance(one, LeftOut)), *again]
+        for one in written:
             yield one
 
-    async def _in_parts(self, task: GenerationTask) -> list[DraftPart]:
+    async def _in_parts(self, task: GenerationTask, room: int) -> list[DraftPart]:
         """Return the answers to the parts of a question; none where two share a sentence."""
         drafts: list[DraftPart] = []
         shown = set[tuple[UUID, int]]()
-        room = int(self._most_words[task.length] * IN_PARTS)
         for place, part in enumerate(task.parts):
             left = sum(bool(other.numbers) for other in task.parts[place:])
             own = _of_part(task, place)
@@ -92,7 +93,7 @@ class ExtractiveGenerator:
         hold planted text: what else these say may be by the same hand.
         """
         inquiry = read_inquiry(task)
-        pieces = _readable(task, inquiry)
+        pieces = without_shown(task, _readable(task, inquiry))
         planted: dict[int, Planted] = {}
         poisoned: set[int] = set()
         while True:

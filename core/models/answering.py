@@ -130,6 +130,8 @@ class AgentResponse(Model):
     notices: tuple[NonBlank, ...] = ()
     nearest_sections: tuple[NonBlank, ...] = ()
     """Headings of where to look instead, best first; only an abstention has them."""
+    shows_again: NonBlank | None = None
+    """The earlier question whose answer this shows at another length, or says the place of."""
     unknown_section: NonBlank | None = None
     """The `section_filter` that no section goes by: the request was refused, not answered."""
     quote_location: QuoteLocation | None = None

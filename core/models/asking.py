@@ -41,6 +41,17 @@ class AnswerLength(StrEnum):
     LONG = "long"
 
 
+class Again(StrEnum):
+    """What is wanted of the answer before, instead of an answer to something else."""
+
+    SHORTER = "shorter"
+    """Or simpler: the next shorter passage."""
+    LONGER = "longer"
+    """What else there is."""
+    WHERE = "where"
+    """The place in the book alone."""
+
+
 class UnreadPart(StrEnum):
     """A kind of content that came with a question and cannot be read."""
 
@@ -104,6 +115,8 @@ class AgentRequest(Model):
     top_k: Annotated[int, Field(ge=1, le=10)] | None = None
     score_threshold: Unit | None = None
     answer_length: AnswerLength | None = None
+    again: Again | None = None
+    """What is wanted of the answer before; None: the question's words say whether it is."""
     thread_messages: Annotated[tuple[ThreadMessage, ...], Field(max_length=15)] = ()
     """What was said before in a thread that the bot first meets, oldest first: material that
     tells what the question is about, never an instruction."""

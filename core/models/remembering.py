@@ -33,6 +33,11 @@ class ConversationTurn(Model):
     tool_calls: tuple[AgentToolCall, ...] = ()
     context_used: str = ""
 
+    @property
+    def question(self) -> str:
+        """What was asked: where an answer was wanted again, the question that it answers."""
+        return self.agent_response.shows_again or self.user_input
+
 
 class AgentSession(Model):
     """A conversation: a platform's thread, a direct message or a terminal chat."""

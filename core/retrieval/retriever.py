@@ -15,11 +15,13 @@ from core.index.terms import TermStatistics
 from core.index.vocabulary import words_from_bytes
 from core.models import (
     EXPLAIN_QUOTE,
+    Again,
     RetrievalContext,
     RetrievalToolInput,
     RetrievalToolOutput,
     RetrievedChunk,
 )
+from core.retrieval.again import wanted_again
 from core.retrieval.courtesy import without_courtesy
 from core.retrieval.evidence import Excerpt, select_evidence
 from core.retrieval.followups import read_asked
@@ -145,6 +147,14 @@ class Retriever:
             statistics=shelf.terms,
             encode_terms=shelf.encoder.terms,
         )
+
+    async def wanted_again(self, course_id: str, question: str) -> Again | None:
+        """Return what of the answer before a question asks for; None: it is about something else.
+
+        Raises:
+            ConfigurationError, StoreError: as `retrieve`.
+        """
+        return await wanted_again(question, (await self.shelf(course_id)).embedder)
 
     async def shelf(self, course_id: str, *, lately: bool = True) -> Shelf:
         """Return the live edition, or with `lately` the one that was live a second ago."""

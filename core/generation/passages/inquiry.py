@@ -76,9 +76,9 @@ def _about_turn(task: GenerationTask, turn: ConversationTurn, own: Sequence[int]
     """
     cited = turn.agent_response.citations
     said = [task.encode_terms(one) for citation in cited for one in sentences(citation.quote)]
-    before = task.encode_terms(turn.user_input)
+    before = task.encode_terms(turn.question)
     parts = [(own, 1.0), (before, CONTEXT), *((one, PREVIOUS_ANSWER) for one in said)]
-    with_context = f"{turn.user_input[:LONGEST_EMBEDDED]} {task.question}"
+    with_context = f"{turn.question[:LONGEST_EMBEDDED]} {task.question}"
     return Inquiry(
         _weigh(parts, task.statistics),
         (task.question, with_context),
@@ -89,7 +89,7 @@ def _about_turn(task: GenerationTask, turn: ConversationTurn, own: Sequence[int]
 
 def _repeats(question: str, turn: ConversationTurn) -> bool:
     """Return whether a question is the one before it once more, whose answer is wanted again."""
-    return question.casefold().split() == turn.user_input.casefold().split()
+    return question.casefold().split() == turn.question.casefold().split()
 
 
 def _key_terms(quote: str, task: GenerationTask) -> Sequence[int]:

@@ -23,10 +23,10 @@ _RIDGE = 1.0
 _STEPS = 50
 
 
-def fit(vectors: Floats, labels: Floats) -> Floats:
+def fit(vectors: Floats, labels: Floats, ridge: float = _RIDGE) -> Floats:
     """Return a logistic regression's weights, the bias last, by Newton's method."""
     rows = np.hstack([vectors, np.ones((len(vectors), 1))])
-    penalty = np.full(rows.shape[1], _RIDGE / 10)
+    penalty = np.full(rows.shape[1], ridge / 10)
     penalty[-1] = 1e-6
     weights = np.zeros(rows.shape[1])
     for _ in range(_STEPS):

@@ -44,6 +44,8 @@ from core.grounding.support import SupportChecker
 from core.index.base import Hits, Part, PointId, SearchQuery
 from core.index.edge import EdgeIndex
 from core.models import (
+    EXPLAIN_QUOTE,
+    Again,
     AgentConfiguration,
     AgentRequest,
     AgentResponse,
@@ -945,3 +947,56 @@ async def test_a_follow_up_leans_on_a_question_in_parts(house: House) -> None:
     assert session
     assert [turn.user_input for turn in session.conversation_history] == [TWO, "And why?"]
     assert again.grounding_chunks
+
+
+# --- an answer that is wanted again -------------------------------------------------------
+
+
+async def test_an_answer_is_seen_again_and_its_question_stays_the_topic(house: House) -> None:
+    agent = house.agent()
+    first = await agent.answer(asking())
+    session = first.conversation_id
+    shorter = await agent.answer(asking("shorter", session_id=session, again=Again.SHORTER))
+    assert COVERED_FACT in shorter.response_text
+    assert len(shorter.response_text) < len(first.response_text)
+    assert (shorter.query_text, shorter.shows_again) == ("shorter", COVERED)
+    place = await agent.answer(asking("where?", session_id=session, again=Again.WHERE))
+    assert place.response_text.startswith("That stands in “The lamp › Trimming the wick”.")
+    assert place.sources
+    assert place.shows_again == COVERED
+    generator = ScriptedGenerator(first_words)
+    await house.agent(generator).answer(asking("And why so often?", session_id=session))
+    assert generator.tasks[0].history[-1].question == COVERED
+    stored = await house.sessions.get(session, history=True)
+    assert stored
+    inputs = [turn.user_input for turn in stored.conversation_history]
+    assert inputs == [COVERED, "shorter", "where?", "And why so often?"]
+
+
+async def test_a_quote_is_explained_again(house: House) -> None:
+    agent = house.agent()
+    first = await agent.answer(quoting(VERBATIM, EXPLAIN_QUOTE))
+    again = asking("simpler", session_id=first.conversation_id, again=Again.SHORTER)
+    simpler = await agent.answer(again)
+    assert simpler.quote_location == first.quote_location
+    assert simpler.shows_again == VERBATIM
+
+
+async def test_a_model_is_given_the_wish_and_the_evidence_of_the_question(house: House) -> None:
+    generator = ScriptedGenerator(first_words)
+    first = await house.agent(generator).answer(asking())
+    again = asking("simpler", session_id=first.conversation_id, again=Again.SHORTER)
+    await house.agent(generator).answer(again)
+    task = generator.tasks[1]
+    assert task.question == "simpler"
+    assert COVERED_FACT in " ".join(passage.text for passage in task.passages())
+    assert [turn.user_input for turn in task.history] == [COVERED]
+
+
+async def test_without_an_answer_before_it_a_wish_is_a_question(house: House) -> None:
+    agent = house.agent()
+    refused = await agent.answer(asking(UNCOVERED, score_threshold=1.0))
+    assert refused.outcome is Outcome.ABSTAINED
+    again = asking("shorter", session_id=refused.conversation_id, again=Again.SHORTER)
+    assert (await agent.answer(again)).shows_again is None
+    assert (await agent.answer(asking("shorter", again=Again.SHORTER))).shows_again is None

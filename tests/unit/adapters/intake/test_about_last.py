@@ -5,12 +5,12 @@ from uuid import uuid4
 import pytest
 
 from adapters.intake.intents import INTENTS, Intent
-from adapters.intake.meta_answers import about_last
+from adapters.intake.meta_answers import SEEN_AGAIN, about_last
 from core.i18n import use_locale
 from core.models import ConversationTurn, Outcome
 from tests.samples import request, response_to
 
-ABOUT = [one for one in INTENTS if one.is_meta]
+ABOUT = [one for one in INTENTS if one.is_meta and one not in SEEN_AGAIN]
 
 
 def turn(**changes: object) -> ConversationTurn:

@@ -24,6 +24,7 @@ from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.models import (
     EXPLAIN_QUOTE,
+    Again,
     AgentResponse,
     AnswerLength,
     Citation,
@@ -641,3 +642,85 @@ async def test_all_parts_together_have_the_words_of_one_answer(most: int) -> Non
     shown = [len(one.text.split()) for one in found if isinstance(one, Claim)]
     longest = max(len(one.split()) for one in (*sentences(TIDES), *sentences(NETS)))
     assert sum(shown) <= max(most * 1.11, 2 * longest)
+
+
+# --- an answer that is wanted again ---------------------------------------------------------
+
+QUAY = "The quay is built of oak. It was repaired twice after storms."
+
+
+def _cited(claims: Sequence[Claim], chunks: Sequence[RetrievedChunk]) -> list[Citation]:
+    return [
+        Citation(
+            marker=number,
+            chunk_id=chunks[quote.chunk_number].chunk_id,
+            quote=quote.text,
+            char_start=quote.start or 0,
+            char_end=(quote.start or 0) + len(quote.text),
+        )
+        for number, claim in enumerate(claims, 1)
+        for quote in claim.quotes
+    ]
+
+
+async def _again(kind: Again | None, shown: Sequence[Sequence[Citation]] = ()) -> list[Claim]:
+    generator = ExtractiveGenerator(embedder=HashingEmbedder())
+    statistics = TermStatistics.count(encode_terms(c.content_text) for c in _SEA)
+    written = GenerationTask(
+        "Why do tides happen?",
+        _SEA,
+        again=kind,
+        shown=shown,
+        statistics=statistics,
+        encode_terms=encode_terms,
+    )
+    return [part async for part in generator.generate(written) if isinstance(part, Claim)]
+
+
+_SEA = [chunk(f"{TIDES} {TIDES.replace('tide', 'current')} " + "Tides shape the coast. " * 12)]
+
+
+def _words_of(claims: Sequence[Claim]) -> int:
+    return sum(len(quote.text.split()) for claim in claims for quote in claim.quotes)
+
+
+async def test_shorter_is_shorter_until_one_sentence_is_left() -> None:
+    first = await _again(None)
+    shown = [_cited(first, _SEA)]
+    lengths = [_words_of(first)]
+    for _ in range(5):
+        claims = await _again(Again.SHORTER, shown)
+        if "nothing shorter" in claims[0].text:
+            break
+        lengths.append(_words_of(claims))
+        shown.append(_cited(claims, _SEA))
+    assert len(lengths) > 1
+    assert lengths == sorted({*lengths}, reverse=True)
+    assert "The Sea" in claims[0].text
+    assert claims[0].quotes
+
+
+async def test_longer_shows_nothing_that_was_shown_and_ends_with_a_sentence() -> None:
+    first = await _again(Again.SHORTER, [_cited(await _again(None), _SEA)])
+    shown = [_cited(first, _SEA)]
+    longer = await _again(Again.LONGER, shown)
+    spans = [(c.char_start, c.char_end) for c in shown[0]]
+    for claim in longer:
+        [quote] = claim.quotes
+        assert quote.start is not None
+        assert all(end <= quote.start or quote.start + len(quote.text) <= s for s, end in spans)
+    everything = [_cited([Claim.quoting("", 0, _SEA[0].content_text)], _SEA)]
+    [nothing] = await _again(Again.LONGER, everything)
+    assert "no more on this" in nothing.text
+
+
+async def test_the_place_is_told_alone() -> None:
+    [place] = await _again(Again.WHERE, [_cited(await _again(None), _SEA)])
+    assert place.text == "That stands in “The Sea”."
+    assert place.quotes
+
+
+async def test_what_is_no_longer_in_the_book_is_answered_anew() -> None:
+    gone = [chunk(QUAY)]
+    cited = _cited([Claim.quoting("", 0, QUAY)], gone)
+    assert "pulls" in " ".join(claim.text for claim in await _again(Again.WHERE, [cited]))
