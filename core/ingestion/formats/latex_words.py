@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from pylatexenc import macrospec
 from pylatexenc.latex2text import LatexNodes2Text, get_default_latex_context_db
@@ -15,6 +16,7 @@ from pylatexenc.latexwalker import (
     LatexMathNode,
     LatexNode,
     LatexSpecialsNode,
+    LatexToken,
     LatexWalker,
 )
 from pylatexenc.latexwalker import get_default_latex_context_db as walker_context
@@ -25,6 +27,7 @@ from core.ingestion.formats.markup import inline_code
 
 _ENDLESS = "Own macros that grow without end were left out."
 _ESCAPES = re.compile(r"\\([$%&#_{}])")
+_PLAIN = re.compile(r"[A-Za-z0-9,.;:()/\"]+(?:[ \n][A-Za-z0-9,.;:()/\"]+)*")
 _BEFORE_STOP = re.compile(r" (?=[,.](?: |\Z))")
 """A blank that stood before a citation."""
 _MOST_CHARACTERS = 200_000
@@ -32,6 +35,7 @@ _DEEPEST = 20
 _SPECIALS = {"~": " ", "``": "“", "''": "”", "--": "–", "---": "—", "&": " ", "!`": "¡", "?`": "¿"}
 _ACCENTS = frozenset("`'^\"~=.ckuvHrdbt")
 _ESCAPED = frozenset("$%&#_{}")
+_SIGNS = {"textless": "<", "textgreater": ">", "textbar": "|", "textquotesingle": "'"}
 _BLANKS = frozenset({"\\", ",", ";", ":", " ", "quad", "qquad", "enspace", "newline", "space", "/"})
 _REFERENCES = frozenset({"ref", "autoref", "cref", "Cref", "eqref", "pageref", "nameref", "vref"})
 _CODE = frozenset({"texttt", "verb", "lstinline", "code", "mintinline"})
@@ -75,6 +79,17 @@ _SHOWN: Mapping[str, str] = {
 }
 
 
+class _Walker(LatexWalker):  # type: ignore[misc]
+    """Takes a run of plain words as one token: books are mostly words, and it takes each letter."""
+
+    def get_token(self, pos: int, *args: Any, **named: Any) -> LatexToken:
+        """Return the next token; only where a run of words may stand, it is such a run."""
+        is_list = named.get("environments", True) and not named.get("include_brace_chars")
+        if is_list and not args and (run := _PLAIN.match(self.s, pos)):
+            return LatexToken(tok="char", arg=run[0], pos=pos, len=len(run[0]), pre_space="")
+        return super().get_token(pos, *args, **named)
+
+
 class Words:
     """Reads inline nodes of one document.
 
@@ -107,7 +122,7 @@ class Words:
         """Return the nodes of a text; what is not closed is closed at its end."""
         nodes, position = list[LatexNode](), 0
         while position < len(text):
-            walker = LatexWalker(text, latex_context=self._context, tolerant_parsing=True)
+            walker = _Walker(text, latex_context=self._context, tolerant_parsing=True)
             found, start, length = walker.get_latex_nodes(pos=position)
             nodes += found
             position = start + length + 1  # after a brace that nothing opened, or the end
@@ -152,7 +167,7 @@ class Words:
             return self.titles.get(label) or re.sub(r"[-_:]+", " ", label.rpartition(":")[2])
         if name in _CODE:
             raw = "".join(one.latex_verbatim() for one in given[-1:])
-            is_read = raw.startswith("{")
+            is_read = name != "verb" and raw.startswith("{")
             return inline_code(_ESCAPES.sub(r"\1", raw[1:-1]) if is_read else raw)
         if name == "footnote":
             self.notes.append(self.of(given[-1:]))
@@ -161,6 +176,8 @@ class Words:
             return ""
         if given:
             return self._raw(given[-1:] if name in _SHOWS_LAST else given)
+        if name in _SIGNS:
+            return _SIGNS[name]
         symbol = self._symbols.get_macro_spec(name)
         shown = symbol.simplify_repl if symbol is not None else ""
         return shown if isinstance(shown, str) and "%" not in shown else ""
