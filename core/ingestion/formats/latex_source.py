@@ -28,11 +28,13 @@ _OPTIONS = re.compile(r"[ \t]*\[([^\]]*)\]")
 _ARGUMENT = re.compile(r"[ \t]*\{([^{}\n]*)\}")
 _LANGUAGE = re.compile(r"\blanguage\s*=\s*\{?(?:\[[^\]]*\])?([\w+#.-]+)")
 _NEW = re.compile(
-    r"\\(?:(?:re|provide)?newcommand|DeclareRobustCommand|DeclareMathOperator)\*?\s*"
-    r"(?:\{\s*\\([A-Za-z@]+)\s*\}|\\([A-Za-z@]+))\s*(?:\[([0-9])\])?\s*(?:\[([^\[\]{}]*)\])?\s*(?=\{)"
-    r"|\\[gex]?def\s*\\([A-Za-z@]+)\s*((?:#[1-9])*)\s*(?=\{)"
+    r"\\(?:(?:re|provide)?newcommand|DeclareRobustCommand|DeclareMathOperator)\*?\s*+"
+    r"(?:\{\s*+\\([A-Za-z@]+)\s*+\}|\\([A-Za-z@]+))\s*+(?:\[([0-9])\])?\s*+(?:\[([^\[\]{}]*)\])?\s*+(?=\{)"
+    r"|\\[gex]?def\s*+\\([A-Za-z@]+)\s*+((?:#[1-9])*)\s*+(?=\{)"
 )
-_THEOREM = re.compile(r"\\newtheorem\*?\s*\{([A-Za-z*]+)\}\s*(?:\[[^\]]*\])?\s*\{([^{}]{1,100})\}")
+_THEOREM = re.compile(
+    r"\\newtheorem\*?\s*+\{([A-Za-z*]+)\}\s*+(?:\[[^\]]*\])?\s*+\{([^{}]{1,100})\}"
+)
 _MOST_MACROS = 2_000
 _LONGEST_BODY = 5_000
 
