@@ -123,9 +123,9 @@ class GuardedModel:
             GenerationError: when there is no answer within 5 seconds, or as long as the model may
                 take for its first words.
         """
-        await self._wire.open()
         deadline = Deadline.after(max(_CHECK, self._timeouts.first_piece))
         try:
+            await self._wire.open()
             async with asyncio.timeout(deadline.moment - time.monotonic()):
                 if not await self._wire.probe():
                     await self._greet(deadline)
@@ -143,8 +143,11 @@ class GuardedModel:
         return None
 
     async def open(self) -> None:
-        """Load what the first call would wait for."""
-        await self._wire.open()
+        """Load what the first call would wait for; what fails is logged, and tried again then."""
+        try:
+            await self._wire.open()
+        except ProviderFailure as failure:
+            logger.warning("%s", failure)
 
     async def aclose(self) -> None:
         """Close all connections; the next use opens them again."""

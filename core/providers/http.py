@@ -8,20 +8,19 @@ from core.providers.reply_limits import Measure, limit_replies
 
 _MAX_CONNECTIONS = 50
 _KEEP_ALIVE = 60.0
-TIMEOUT = 40.0
-"""Seconds between two reads, where no shorter limit ends the wait."""
 
 
-def open_http(measure: Measure, context: SSLContext) -> httpx2.AsyncClient:
+def open_http(measure: Measure, context: SSLContext, timeout: float) -> httpx2.AsyncClient:
     """Return a client for an SDK whose replies are measured while they arrive.
 
     Args:
         measure: Gives the limits of a response.
         context: The certificates that are trusted.
+        timeout: Seconds between two reads at most.
     """
     return httpx2.AsyncClient(
         verify=context,
-        timeout=TIMEOUT,
+        timeout=timeout,
         limits=httpx2.Limits(max_connections=_MAX_CONNECTIONS, keepalive_expiry=_KEEP_ALIVE),
         headers={"accept-encoding": "identity"},  # the length of a reply is its length
         event_hooks={"response": [limit_replies(measure)]},

@@ -15,9 +15,11 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from tests.wire.gemini_embeddings import embed
 from tests.wire.openai_calls import Json, OpenAICall, OpenAIRefusal, read_call
 
 MODELS = ("local-model",)
+EMBEDDING_MODEL = "local-embedder"
 _CHARACTERS_A_TOKEN = 4
 
 
@@ -183,6 +185,10 @@ class OpenAIServer:
     requests: list[OpenAICall] = field(default_factory=list)
     """Every request that made sense, in order of arrival."""
     refusals: list[str] = field(default_factory=list)
+    embedded: list[Json] = field(default_factory=list)
+    """Every request for vectors that made sense."""
+    dimensions: int = 16
+    """Of its embedding model."""
 
     def __post_init__(self) -> None:
         self._default: Model | None = None
@@ -249,6 +255,9 @@ class OpenAIServer:
         if request.path in ("/api/ps", "/api/show", "/api/v0/models", "/props", "/v1/models"):
             return web.Response(status=404, text="404 page not found")
         try:
+            self._check_key(request)
+            if request.path == "/v1/embeddings":
+                return await self._embed(await request.json())
             call = await self._admit(request)
         except OpenAIRefusal as refusal:
             self.refusals.append(str(refusal))
@@ -267,17 +276,37 @@ class OpenAIServer:
         if (request.method, request.path_qs) != ("POST", "/v1/chat/completions"):
             self._mistakes.append(f"unknown endpoint: {request.method} {request.path_qs}")
             raise OpenAIRefusal(f"Invalid URL ({request.method} {request.path})", 404)
-        given = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if given != self.api_key:
-            shown = f"{given[:5]}***{given[-3:]}"
-            message = f"Incorrect API key provided: {shown}. You can find your API key at ..."
-            raise OpenAIRefusal(message, 401, code="invalid_api_key")
         call = read_call(await request.json(), self.lacking)
         if call.body["model"] not in MODELS:
             message = f"The model `{call.body['model']}` does not exist."
             raise OpenAIRefusal(message, 404, code="model_not_found")
         self.requests.append(call)
         return call
+
+    def _check_key(self, request: web.Request) -> None:
+        given = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if given != self.api_key:
+            shown = f"{given[:5]}***{given[-3:]}"
+            message = f"Incorrect API key provided: {shown}. You can find your API key at ..."
+            raise OpenAIRefusal(message, 401, code="invalid_api_key")
+
+    async def _embed(self, body: Json) -> web.StreamResponse:
+        """Return one vector a text, in another order than they were asked."""
+        if set(body) != {"model", "input", "encoding_format"}:
+            raise OpenAIRefusal("Unrecognized request argument supplied.", param="dimensions")
+        if body["model"] != EMBEDDING_MODEL:
+            message = f"The model `{body['model']}` does not exist."
+            raise OpenAIRefusal(message, 404, code="model_not_found")
+        if not body["input"] or not all(body["input"]):
+            raise OpenAIRefusal("'input' cannot be an empty string.", param="input")
+        self.embedded.append(body)
+        texts = [embed(text)[: self.dimensions].tolist() for text in body["input"]]
+        vectors = [
+            {"object": "embedding", "index": n, "embedding": text} for n, text in enumerate(texts)
+        ]
+        usage = {"prompt_tokens": len(body["input"]), "total_tokens": len(body["input"])}
+        whole = {"object": "list", "data": vectors[::-1], "model": body["model"], "usage": usage}
+        return web.json_response(whole)
 
     def _next_fault(self) -> Fault | None:
         if not self._faults:

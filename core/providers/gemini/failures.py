@@ -47,6 +47,7 @@ def gemini_errors(model: str, names: SettingNames = NAMES) -> Iterator[None]:
         model: Whom the request goes to.
         names: What the operator may mend.
     """
+    from google.auth.exceptions import GoogleAuthError, TransportError
     from google.genai.errors import APIError
 
     with transport_errors(model, names, _GOOGLE):
@@ -54,6 +55,9 @@ def gemini_errors(model: str, names: SettingNames = NAMES) -> Iterator[None]:
             yield
         except APIError as error:
             raise _refused(error, model, names) from None
+        except GoogleAuthError as error:
+            detail = f"{model} is not reached: check {names.key}"
+            raise ProviderFailure(detail, transient=isinstance(error, TransportError)) from None
 
 
 def _refused(error: "APIError", model: str, names: SettingNames) -> ProviderFailure:

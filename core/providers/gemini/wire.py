@@ -37,7 +37,6 @@ class GeminiWire:
 
     async def deltas(self, request: ChatRequest, manner: Manner) -> AsyncGenerator[Delta, None]:
         """Yield the pieces of one reply; closing it closes the connection."""
-        models = await self._client.models()
         asked: dict[str, Any] = {
             "model": self._model,
             "contents": contents_of(request),
@@ -45,6 +44,7 @@ class GeminiWire:
         }
         said = _Said()
         with gemini_errors(self._model, self._client.names):
+            models = await self._client.models()
             if not request.stream:
                 yield said.delta(await models.generate_content(**asked))
                 return
@@ -58,21 +58,23 @@ class GeminiWire:
 
     async def probe(self) -> bool:
         """Have a few words counted, which costs nothing."""
-        models = await self._client.models()
         with gemini_errors(self._model, self._client.names):
+            models = await self._client.models()
             await models.count_tokens(model=self._model, contents="Is anybody there?")
         return True
 
     async def ask_context(self) -> int | None:
         """Return the input limit that the service gives for the model."""
-        models = await self._client.models()
         with gemini_errors(self._model, self._client.names):
+            models = await self._client.models()
             about = await models.get(model=self._model)
         return true_count(about.input_token_limit)
 
     async def open(self) -> None:
         """Load the SDK, which takes about a second."""
-        await self._client.models()
+        await self._client.load()
+        with gemini_errors(self._model, self._client.names):
+            await self._client.models()
 
     async def aclose(self) -> None:
         """Close all connections; the next use opens them again."""

@@ -21,7 +21,12 @@ class OpenAIClient:
     """The connections to one service, opened at first use."""
 
     def __init__(
-        self, api_key: str | None, *, base_url: str | None = None, names: SettingNames
+        self,
+        api_key: str | None,
+        *,
+        base_url: str | None = None,
+        names: SettingNames,
+        timeout: float = 40.0,
     ) -> None:
         """Speak to OpenAI's own API, or to what is at `base_url`.
 
@@ -29,10 +34,12 @@ class OpenAIClient:
             api_key: None: the server asks for none.
             base_url: Of another service, up to and including `/v1`; None: OpenAI's.
             names: How the operator knows these settings.
+            timeout: Seconds between two reads at most; who asks keeps shorter limits.
         """
         self.names = names
         self.base_url = base_url or OPENAI
         self._api_key = api_key or _NO_KEY
+        self._timeout = timeout
         self._opening = asyncio.Lock()
         self._opened: tuple[AsyncOpenAI, httpx2.AsyncClient] | None = None
 
@@ -77,13 +84,13 @@ class OpenAIClient:
         from openai import AsyncOpenAI
         from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-        from core.providers.http import TIMEOUT, open_http
+        from core.providers.http import open_http
         from core.providers.openai.limits import measure
 
         # What the SDK builds at first use would hold up the event loop there.
         for built in (ChatCompletion, ChatCompletionChunk):
             built.model_rebuild()
-        http = open_http(measure, httpx2.create_ssl_context())
+        http = open_http(measure, httpx2.create_ssl_context(), self._timeout)
         sdk = AsyncOpenAI(
             api_key=self._api_key,
             # All that is left out the SDK takes from variables of the environment.
@@ -92,7 +99,7 @@ class OpenAIClient:
             organization="",
             project="",
             base_url=self.base_url,
-            timeout=TIMEOUT,
+            timeout=self._timeout,
             max_retries=0,
             http_client=http,
         )
