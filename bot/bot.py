@@ -176,7 +176,7 @@ class Bot:
             platforms=self._platforms,
             pulses={"worker": self.worker.pulse, "janitor": self.janitor.pulse},
             in_flight=lambda: self.worker.in_flight,
-            breakers=self._opened.gemini.left_alone,
+            breakers=self._opened.models.left_alone,
             clocks=self._clocks,
         )
 

@@ -21,7 +21,7 @@ from adapters.platform_clock import PlatformClock
 from adapters.suggestions import Suggestions
 from bot import __version__
 from bot.handbook import COURSE
-from bot.wiring import Services, chosen_generator
+from bot.wiring import Services
 from core.access.roster import Roster
 from core.access.staff_store import StaffStore
 from core.budgets.store import Limits, TokenBudgets
@@ -34,7 +34,7 @@ from core.i18n import Message
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.metering import Meter
-from core.models import AgentRequest, AgentResponse
+from core.models import EXTRACTIVE, AgentRequest, AgentResponse
 from core.personal import PersonalData
 from core.retention import Retention
 from core.retrieval.topics import Topics
@@ -156,8 +156,9 @@ class ChatServices:
 
 
 def _writer(opened: Services) -> Message | str:
-    if chosen_generator(opened.settings) == "gemini":
-        return opened.settings.gemini.model
+    chosen = opened.chosen_generator()
+    if chosen != EXTRACTIVE:
+        return opened.models.table(chosen).model
     return Message("about-writer-extractive")
 
 

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from bot.mistakes import sentence_of
-from bot.settings import EmbeddingProvider
+from bot.model_tables import ModelName, ModelTable
 from bot.staff_file import StaffTable, StaffTables, named_in
 from core.channels.rules import OperatorRules, Rules
 from core.errors import ConfigurationError
@@ -69,9 +69,16 @@ class _CourseTable(BaseModel):
     sources: tuple[Annotated[_SourceTable, BeforeValidator(_as_table)], ...] = ()
     base_url: WebUrl | None = None
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
-    embedding: EmbeddingProvider | None = None
+    embedding: NonBlank | None = None
+    generator: NonBlank | None = None
     answers: AnswersTable = Field(default_factory=AnswersTable)
     staff: StaffTables
+
+    @model_validator(mode="after")
+    def _says_once_who_writes(self) -> Self:
+        if self.generator is not None and self.answers.model_name is not None:
+            raise ValueError("generator and answers.model both say who writes: keep one of them")
+        return self
 
 
 def _locked(written: object) -> frozenset[str]:
@@ -129,6 +136,7 @@ class _File(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     courses: Mapping[CourseId, _CourseTable] = Field(default_factory=dict)
+    models: Mapping[ModelName, ModelTable] = Field(default_factory=dict)
     discord: _DiscordTable = _DiscordTable()
     slack: _SlackTable = _SlackTable()
     staff: StaffTables
@@ -141,6 +149,8 @@ class CourseFile:
     folder: Path = Path()
     """Relative sources are looked up from here."""
     tables: Mapping[str, _CourseTable] = field(default_factory=dict)
+    models: Mapping[str, ModelTable] = field(default_factory=dict)
+    """The models that it describes, by name."""
     channels: Mapping[str, Mapping[str, OperatorRules]] = field(default_factory=dict)
     """What holds in channels, by platform and the channel's id there."""
     staff: "Described" = field(default_factory=dict)
@@ -172,7 +182,12 @@ class CourseFile:
             path = source.path
             yield path if "://" in path else str(self.folder / path), source.trusted
 
-    def embedding(self, course_id: str) -> EmbeddingProvider | None:
+    def generator(self, course_id: str) -> str | None:
+        """Return who writes the course's answers, or none where nothing is said."""
+        table = self.tables.get(course_id)
+        return table.generator if table else None
+
+    def embedding(self, course_id: str) -> str | None:
         """Return whose model the course is embedded with, or none where nothing is said."""
         table = self.tables.get(course_id)
         return table.embedding if table else None
@@ -233,7 +248,7 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
     channels = {"discord": parsed.discord.channels, "slack": parsed.slack.channels}
     limited = {course_id: table.staff for course_id, table in parsed.courses.items()}
     staff = named_in(parsed.staff, limited)
-    return CourseFile(path.parent, parsed.courses, channels, staff)
+    return CourseFile(path.parent, parsed.courses, parsed.models, channels, staff)
 
 
 def keys_of(table: type[BaseModel]) -> list[str]:
@@ -255,6 +270,8 @@ def _problem(error: ValidationError) -> str:
 def _table_with(place: tuple[str | int, ...]) -> type[BaseModel]:
     """Return the table that a key stands in, by the path to the key."""
     match place:
+        case ("models", _, _):
+            return ModelTable
         case ("courses", _, "answers", _):
             return AnswersTable
         case ("staff", _, _) | ("courses", _, "staff", _, _):

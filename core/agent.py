@@ -17,6 +17,7 @@ from core.errors import (
     UnknownSection,
 )
 from core.generation.base import Generator
+from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.support import SupportChecker
 from core.i18n import Message
 from core.measuring import measure
@@ -69,6 +70,7 @@ class Agent:
         prices: Prices,
         configuration: Callable[[str], AgentConfiguration],
         request_tokens: int | None = None,
+        times: AnswerTimes = DEFAULT_TIMES,
         meter: Meter = NO_METER,
     ) -> None:
         """Put the stages together.
@@ -77,6 +79,7 @@ class Agent:
             fallback: Writes when `generator` fails or its budget is spent; needs no network.
             configuration: Gives a course's, by its id.
             request_tokens: What all model calls for one request may use together.
+            times: How long a model may take.
         """
         self._retriever = retriever
         self._sessions = sessions
@@ -90,6 +93,7 @@ class Agent:
             budgets=budgets,
             prices=prices,
             request_tokens=request_tokens,
+            times=times,
         )
 
     async def answer(self, request: AgentRequest) -> AgentResponse:

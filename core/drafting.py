@@ -20,6 +20,7 @@ from core.generation.base import (
     NotCovered,
     Rejected,
 )
+from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.copied import with_code_of
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
@@ -32,10 +33,6 @@ from core.text.links import shown_prose
 
 logger = logging.getLogger(__name__)
 
-WHOLE_DRAFT = 40.0
-"""Seconds that a healthy stream may last."""
-REPAIR = 6.0
-"""Seconds that the second try of rejected claims may take."""
 _REQUEST_IS_OUT = 0.05
 """Seconds after which the writer's request is on its way, and we need not hurry any more."""
 _MOST_REPAIRED = 6
@@ -50,12 +47,17 @@ class Drafting:
     """
 
     def __init__(
-        self, writer: Generator, checker: SupportChecker | None, composition: Composition
+        self,
+        writer: Generator,
+        checker: SupportChecker | None,
+        composition: Composition,
+        times: AnswerTimes = DEFAULT_TIMES,
     ) -> None:
         """Let `writer` draft; `checker` None: what it says are its quotes, word for word."""
         self._writer = writer
         self._checker = checker
         self._composition = composition
+        self._times = times
         self._rejected: list[Rejected] = []
         self._released: set[str] = set()
         self._lead_in: Claim | None = None
@@ -77,7 +79,7 @@ class Drafting:
                 `task.deadline`.
         """
         task = replace(task, report=self.calls.append, foresee=self._foresee)
-        until = time.monotonic() + WHOLE_DRAFT
+        until = time.monotonic() + self._times.whole
         draft = self._checked(self._writer.generate(task), task, until)
         async with self._preparing(task), aclosing(draft) as deltas:
             async for delta in deltas:
@@ -93,7 +95,7 @@ class Drafting:
             return
         repair = self._writer.repair(self._with_the_rest(task), self._rejected[:_MOST_REPAIRED])
         try:
-            again = self._checked(repair, task, time.monotonic() + REPAIR, again=True)
+            again = self._checked(repair, task, time.monotonic() + self._times.repair, again=True)
             async with aclosing(again) as deltas:
                 async for delta in deltas:
                     yield delta

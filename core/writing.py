@@ -17,6 +17,7 @@ from core.errors import (
     UnknownSection,
 )
 from core.generation.base import GenerationTask, Generator, Passage, Search, TaskPart
+from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.confidence import COVERED, located_of, outcome_of
 from core.grounding.languages import is_in_another_language
 from core.grounding.support import SupportChecker
@@ -44,10 +45,6 @@ logger = logging.getLogger(__name__)
 
 AnswerEvent = TextDelta | TextWithdrawn | AgentResponse
 
-FIRST_CLAIM = 8.0
-"""Seconds from taking a request up to its first released sentence; then the fallback writes,
-so that its answer is there within ten."""
-
 
 class Writing:
     """Lets the generator write while it works and may be paid for, else the fallback."""
@@ -62,6 +59,7 @@ class Writing:
         budgets: TokenBudgets,
         prices: Prices,
         request_tokens: int | None,
+        times: AnswerTimes = DEFAULT_TIMES,
     ) -> None:
         self.generator = generator
         self._retriever = retriever
@@ -70,6 +68,7 @@ class Writing:
         self._budgets = budgets
         self._prices = prices
         self._request_tokens = request_tokens
+        self._times = times
 
     async def stream(self, turn: Turn, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent, None]:
         """Yield the claims that hold, as they are written, then the finished response."""
@@ -186,7 +185,10 @@ class Writing:
             worthwhile = False  # there is nothing to explain
         if composition.stands_in_book or worthwhile:
             checker = None if writer.name == EXTRACTIVE else self._checker
-            drafting, author = Drafting(writer, checker, composition), _author(writer, turn)
+            drafting, author = (
+                Drafting(writer, checker, composition, self._times),
+                _author(writer, turn),
+            )
             task = self._task(turn, retrieval, composition, writer)
             try:
                 async with aclosing(drafting.write(task)) as deltas:
@@ -195,6 +197,7 @@ class Writing:
                         yield delta
             finally:
                 turn.calls.extend(drafting.calls)
+                author = drafting.calls[0].model if drafting.calls else author
                 composition.told = drafting.told
         if author == EXTRACTIVE:  # a model says itself where the book does not answer
             answerable = answerable and retrieval.signals.best_score >= COVERED
@@ -264,7 +267,7 @@ class Writing:
             max_tokens=configuration.max_tokens,
             context_window=configuration.context_window,
             token_limit=self._request_tokens,
-            deadline=turn.clock.started + FIRST_CLAIM if by_model else None,
+            deadline=turn.clock.started + self._times.first_sentence if by_model else None,
         )
 
     def _search(self, turn: Turn, composition: Composition) -> Search:

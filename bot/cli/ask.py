@@ -10,10 +10,9 @@ from uuid import UUID
 from adapters.console import JsonReply, PlainReply, TerminalReply
 from adapters.turn import take_turn
 from bot.cli.exits import BadInput, Exit, UsageError
-from bot.cli.opening import choose_course_of, services
+from bot.cli.opening import check_generator, choose_course_of, services
 from bot.keys import PSEUDONYM
 from bot.log import tell
-from bot.settings import GeneratorName
 from bot.wiring import Services, terminal_user, without_text
 from core.errors import CollectionDamaged, CollectionMissing
 from core.models import (
@@ -38,7 +37,7 @@ class Question:
     session: UUID | None = None
 
 
-async def ask(asked: Question, *, generator: GeneratorName | None, as_json: bool) -> int:
+async def ask(asked: Question, *, generator: str | None, as_json: bool) -> int:
     """Answer one question and return the exit code."""
     quote = asked.quote if asked.quote_file is None else read_quote(asked.quote_file)
     if quote is not None and not quote.strip():
@@ -46,6 +45,7 @@ async def ask(asked: Question, *, generator: GeneratorName | None, as_json: bool
     if asked.text is None and quote is None:
         raise UsageError("Ask a question, or quote a passage with --quote.")
     async with services(keys=[PSEUDONYM], needs_room=False) as opened:
+        check_generator(opened, generator)
         course = await choose_course_of(opened, asked.session, asked.course_id)
         request = console_request(
             opened, course, asked.text, quote, section=asked.section, session=asked.session

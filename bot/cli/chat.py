@@ -10,10 +10,9 @@ from adapters.printable import printable
 from adapters.turn import take_turn
 from bot.cli.ask import console_request, open_reply
 from bot.cli.exits import Exit, sentence_for
-from bot.cli.opening import choose_course_of, live_edition, services
+from bot.cli.opening import check_generator, choose_course_of, live_edition, services
 from bot.keys import PSEUDONYM
 from bot.log import tell
-from bot.settings import GeneratorName
 from bot.wiring import Services
 from core.agent import Agent
 from core.errors import BotError, RequestError
@@ -29,11 +28,10 @@ a question ends the quote.
   /quit           leave (so does Ctrl-D)"""
 
 
-async def chat(
-    course_id: str | None, session: UUID | None, *, generator: GeneratorName | None
-) -> int:
+async def chat(course_id: str | None, session: UUID | None, *, generator: str | None) -> int:
     """Answer questions until the input ends, and return the exit code."""
     async with services(keys=[PSEUDONYM], needs_room=False) as opened, _warming(opened, generator):
+        check_generator(opened, generator)
         course = await choose_course_of(opened, session, course_id)
         conversation = _Conversation(opened, course, opened.agent(generator), session or uuid4())
         tell(f"{course.title}. Ask away; /help explains more.")
@@ -46,7 +44,7 @@ async def chat(
 
 
 @asynccontextmanager
-async def _warming(opened: Services, generator: GeneratorName | None) -> AsyncIterator[None]:
+async def _warming(opened: Services, generator: str | None) -> AsyncIterator[None]:
     """Load the models while the first question is typed; what fails is told by its answer."""
     warming = asyncio.create_task(opened.warm_up(generator))
     try:

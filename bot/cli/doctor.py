@@ -10,7 +10,7 @@ from bot.cli.doctor_access import check_access
 from bot.cli.doctor_accounts import check_account
 from bot.cli.doctor_discord import check_discord
 from bot.cli.doctor_disk import check_disks
-from bot.cli.doctor_gemini import check_gemini
+from bot.cli.doctor_models import check_models
 from bot.cli.doctor_slack import check_installations, check_slack
 from bot.cli.doctor_staff import check_staff
 from bot.cli.exits import Exit
@@ -18,9 +18,11 @@ from bot.cli.findings import Finding, failed, misconfigured, warning
 from bot.courses import CourseFile, read_course_file
 from bot.database import WHAT_TO_DO, SchemaState, is_new
 from bot.database import check as check_schema
-from bot.embedders import gemini_model, meant_model, open_local
+from bot.embedders import embedding_model, meant_model, open_local
 from bot.handbook import COURSE
 from bot.keys import Keys, prove, short_keys
+from bot.model_tables import read_tables
+from bot.models import check_named_models
 from bot.settings import Settings, load_settings
 from bot.stand_ins import LOUDLY
 from bot.wiring import make_data_dir, open_index, without_text
@@ -64,6 +66,8 @@ async def _findings() -> AsyncIterator[Finding]:
         course_file = read_course_file(
             settings.config, required="config" in settings.model_fields_set
         )
+        tables = read_tables(settings, course_file.models)
+        check_named_models(settings, tables, course_file)
         make_data_dir(settings.data_dir, needs_room=False)
     except BotError as error:
         yield failed("settings", error)
@@ -82,7 +86,7 @@ async def _findings() -> AsyncIterator[Finding]:
         keys, proved = await _check_keys(settings)
         yield proved
     yield await _check_model(settings)
-    async for finding in check_gemini(settings, course_file):
+    async for finding in check_models(settings, tables, course_file):
         yield finding
     async for finding in check_discord(settings.discord):
         yield finding
@@ -275,7 +279,7 @@ async def _check_edition(
     settings: Settings, course_file: CourseFile, edition: Edition, again: str
 ) -> Finding:
     """Check that an edition can be read, is whole, and can be searched."""
-    name = edition.course_id
+    name, tables = edition.course_id, read_tables(settings, course_file.models)
     try:
         index = open_index(settings)
         try:
@@ -292,14 +296,14 @@ async def _check_edition(
         return misconfigured("course", text)
     try:
         if edition.embedding_model != LocalEmbedder.name:
-            gemini_model(settings, edition.embedding_model)
+            embedding_model(settings, tables, edition.embedding_model)
     except ConfigurationError as error:
         return misconfigured("course", f"{name}: {error}")
     text = f"{name}: {counted(edition.chunks, 'chunk')}, embedded with {edition.embedding_model}"
     # The handbook is no operator's to ingest, see above.
     if edition.is_of_an_older_format and name != COURSE.course_id:
         return warning("course", f"{text}, in an older format of the index: {again} again")
-    wanted = meant_model(settings, course_file, name)
+    wanted = meant_model(settings, tables, course_file, name)
     if wanted == edition.embedding_model:
         return Finding("course", text)
     source = "" if course_file.sources(name) else "SOURCE "

@@ -10,12 +10,11 @@ from pathlib import Path
 from adapters.printable import printable
 from bot.cli.evaluation_table import table
 from bot.cli.exits import Exit, UsageError, sentence_for
-from bot.cli.opening import choose_course, live_edition, services
+from bot.cli.opening import check_generator, choose_course, live_edition, services
 from bot.cli.rehearsing import rehearsed
 from bot.keys import PSEUDONYM
 from bot.log import tell
-from bot.settings import GeneratorName
-from bot.wiring import Services, chosen_generator, terminal_user
+from bot.wiring import Services, terminal_user
 from core.agent import Agent
 from core.errors import ServiceError
 from core.evaluation.answers import MeasuredAnswer, summarise_answers
@@ -38,7 +37,7 @@ async def evaluate(
     kind: str | None,
     limit: int | None,
     *,
-    generator: GeneratorName | None,
+    generator: str | None,
     seed: int | None,
     answers: bool,
     reference: bool,
@@ -53,8 +52,11 @@ async def evaluate(
     Raises:
         ServiceError: when not a single question could be measured.
     """
+    if generator == "":
+        raise UsageError("--generator names nobody; there is extractive, gemini and what is set.")
     rows = _chosen(read_questions(path), kind, limit, seed)
     async with services(keys=[PSEUDONYM], needs_room=False) as opened:
+        check_generator(opened, generator)
         course = await choose_course(opened, course_id)
         await _check_places(opened, course, rows)
         await opened.local.warm_up()
@@ -108,7 +110,7 @@ class _Survey:
     opened: Services
     course: Course
     agent: Agent
-    generator: GeneratorName | None
+    generator: str | None
     judges_answers: bool
     measured: list[Measured] = field(default_factory=list)
     answers: list[MeasuredAnswer] = field(default_factory=list)
@@ -158,7 +160,7 @@ class _Survey:
     def _asks_a_model(self) -> bool:
         course_id = self.course.course_id
         configuration = self.opened.configuration(course_id, generator=self.generator)
-        chosen = chosen_generator(self.opened.settings, self.generator)
+        chosen = self.opened.chosen_generator(self.generator)
         return chosen != EXTRACTIVE and configuration.model_name != EXTRACTIVE
 
 

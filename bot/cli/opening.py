@@ -29,6 +29,14 @@ async def services(
         yield opened
 
 
+def check_generator(opened: Services, name: str | None) -> None:
+    """Raise UsageError for a writer that there is not; gemini without a key is another mistake."""
+    known = ["extractive", "gemini", *opened.models.tables]
+    if name is not None and name not in known:
+        there = ", ".join(dict.fromkeys(known))
+        raise UsageError(f"--generator names {name!r}, and there is: {there}.")
+
+
 async def choose_course(opened: Services, course_id: str | None) -> Course:
     """Return the course that is named, or the only one there is beside the handbook.
 

@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from bot.cli.exits import UsageError
-from bot.settings import GeneratorName
 
 
 def readable(text: str | None) -> str | None:
@@ -52,10 +51,11 @@ SectionOption = Annotated[
     ),
 ]
 GeneratorOption = Annotated[
-    GeneratorName | None,
+    str | None,
     typer.Option(
         "--generator",
-        help="Who writes the answer: Gemini, or the book's own sentences (extractive). "
-        "Without it: gemini when a key is set.",
+        metavar="NAME",
+        help="Who writes the answer: gemini, another model that is set, or the book's own "
+        "words (extractive). Without it: gemini when a key is set.",
     ),
 ]

@@ -9,7 +9,7 @@ from typing import Any
 from adapters.printable import printable
 from bot.cli.exits import Exit
 from bot.cli.opening import services
-from bot.gemini import models_in_use, prices
+from bot.models import models_in_use, prices
 from core.budgets.store import Limits, TokenBudgets, Usage
 
 _TITLES = ("day", "course", "calls", "tokens in", "tokens out", "cost")
@@ -25,8 +25,9 @@ async def usage(days: int, *, as_json: bool) -> int:
     async with services(needs_room=False) as opened:
         budgets = TokenBudgets(opened.engine, limits=Limits())
         used = await budgets.used(today - timedelta(days=days - 1), today)
-    gemini = opened.settings.gemini
-    cost = partial(prices(gemini).most, models_in_use(gemini, opened.course_file))
+    settings, tables = opened.settings, opened.models.tables
+    in_use = models_in_use(settings, tables, opened.course_file, opened.chosen_generator())
+    cost = partial(prices(settings, tables).most, [model for _, model in in_use])
     if as_json:
         print(json.dumps([_object(entry, cost) for entry in used], indent=2))
     elif used:

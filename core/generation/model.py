@@ -20,6 +20,7 @@ from core.generation.base import (
 )
 from core.generation.draft import DraftParser
 from core.generation.prompt import Prompt, render_found, render_prompt, render_repair
+from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.generation.tools import answer_calls, declare_retrieve
 from core.pauses import Pauses
 from core.providers.base import (
@@ -36,6 +37,8 @@ from core.text.tokens import reckon_tokens
 
 _MOST_PARTS = 200
 """Sentences of an answer; five are usual, and each is checked by itself."""
+_ANSWER_SHARE = 4
+"""An answer may take this part of what a model reads and writes at most."""
 _SLICE = 2_000
 """Characters that are read at once, so that the event loop gets its turn."""
 
@@ -49,8 +52,7 @@ class ModelGenerator:
         *,
         repair_model: str | None = None,
         stream: bool = True,
-        answer_timeout: float = 40.0,
-        repair_timeout: float = 6.0,
+        times: AnswerTimes = DEFAULT_TIMES,
     ) -> None:
         """Write with models that somebody else opens and closes.
 
@@ -58,14 +60,12 @@ class ModelGenerator:
             open_model: Gives the model that a task names, and one that writes when it names none.
             repair_model: Writes rejected claims again; None: the model that wrote them.
             stream: Whether claims come while the model is still writing.
-            answer_timeout: Seconds for a whole answer, searches included.
-            repair_timeout: Seconds for the second try of rejected claims.
+            times: How long an answer may take.
         """
         self._open_model = open_model
         self._repair_model = repair_model
         self._stream = stream
-        self._answer_timeout = answer_timeout
-        self._repair_timeout = repair_timeout
+        self._times = times
 
     @property
     def name(self) -> str:
@@ -79,11 +79,13 @@ class ModelGenerator:
             GenerationError: when there is no answer or not all of it; the text tells the
                 operator why.
         """
-        allowance = Allowance(task, time.monotonic() + self._answer_timeout)
+        model = self._open_model(task.model)
+        task = _fitted(task, model)
+        allowance = Allowance(task, time.monotonic() + self._times.whole)
         prompt = _render(allowance)
         request = self._request(allowance, prompt)
         allowance.context = prompt.context
-        call = _Call(self._open_model(task.model), request)
+        call = _Call(model, request)
         while True:
             async with aclosing(self._write(allowance, call)) as parts:
                 async for part in parts:
@@ -109,9 +111,11 @@ class ModelGenerator:
             GenerationError: when the call fails; there is no second try.
         """
         task = replace(task, model=self._repair_model or task.model, deadline=None, search=None)
-        allowance = Allowance(task, time.monotonic() + self._repair_timeout)
+        model = self._open_model(task.model)
+        task = _fitted(task, model)
+        allowance = Allowance(task, time.monotonic() + self._times.repair)
         request = self._request(allowance, render_repair(task, rejected))
-        call = _Call(self._open_model(task.model), replace(request, stream=False, retry=False))
+        call = _Call(model, replace(request, stream=False, retry=False))
         async with aclosing(self._write(allowance, call)) as parts:
             async for part in parts:
                 yield part
@@ -209,6 +213,15 @@ class _Call:
     model: ChatModel
     request: ChatRequest
     end: ChatEnd = field(init=False)
+
+
+def _fitted(task: GenerationTask, model: ChatModel) -> GenerationTask:
+    """Return a task whose calls fit into what the model reads and writes at most."""
+    if model.context is None:
+        return task
+    most = min(task.max_tokens, model.context // _ANSWER_SHARE)
+    window = min(task.context_window, model.context - most)
+    return replace(task, max_tokens=most, context_window=window)
 
 
 def _render(allowance: Allowance) -> Prompt:

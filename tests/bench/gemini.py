@@ -21,6 +21,7 @@ from core.agent import Agent
 from core.embeddings.local import LocalEmbedder
 from core.models import AgentResponse
 from core.progress import TextDelta
+from core.providers.gemini.client import GeminiClient
 from tests.bench.distant_gemini import DistantGemini, Served, distant_gemini
 from tests.bench.figures import machine, milliseconds, percentile
 from tests.wire.answering import House, asking, open_house
@@ -187,7 +188,9 @@ async def _ask(agent: Agent, gemini: DistantGemini, question: str) -> tuple[Aske
 
 async def _bare(house: House, gemini: DistantGemini, before: Served) -> Asked:
     """Send the prompt of the question before once more, by the SDK alone."""
-    models = await house.services.gemini.client.models()
+    client = house.services.models.client("gemini")
+    assert isinstance(client, GeminiClient)
+    models = await client.models()
     started, used = time.perf_counter(), time.process_time()
     first, text = 0.0, ""
     stream = await models.generate_content_stream(model=before.model, contents=before.contents)

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.settings import BudgetSettings, GeminiSettings, Settings
+from bot.model_tables import GeminiSettings
+from bot.settings import AnswerSettings, BudgetSettings, Settings
 from bot.wiring import Services, open_services
 from core.agent import Agent
 from core.models import AgentRequest, Course
@@ -54,6 +55,7 @@ async def open_house(
     book: Mapping[str, str],
     *,
     budget: Mapping[str, int] | None = None,
+    answer: Mapping[str, float] | None = None,
     **gemini: Any,
 ) -> AsyncIterator[House]:
     """Open services whose course `arden` holds `book`; ingested when the folder is new.
@@ -72,6 +74,7 @@ async def open_house(
         data_dir=folder / "data",
         config=folder / "glossator.toml",
         budget=BudgetSettings(**(budget or {})),
+        answer=AnswerSettings(**(answer or {})),
         gemini=GeminiSettings(api_key=SecretStr(server.api_key), base_url=server.url, **gemini),
     )
     async with open_services(settings) as services:

@@ -10,6 +10,7 @@ import pytest
 
 from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Passage, Rejected
 from core.generation.model import ModelGenerator
+from core.generation.times import AnswerTimes
 from core.models import RetrievalToolInput
 from core.providers.base import ChatModel
 from core.providers.breaker import CircuitBreaker
@@ -79,7 +80,7 @@ async def writer(
             new_breaker=new_breaker,
         )
 
-    options = {"answer_timeout": 30.0, "repair_timeout": timeouts.first_piece, **options}
+    options = {"times": AnswerTimes(timeouts.first_piece / 0.75, 30.0), **options}
     yield ReportingGenerator(lambda name: opened(name or model), **options)
     await client.aclose()
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from bot.settings import GeneratorName
 from core.agent import Agent
 from core.index.base import PointId
 from core.models import AgentResponse, Chunk, ContextMode, Outcome
@@ -139,9 +138,7 @@ def planted(text: str, attack: str, place: str) -> str:
     return f"{text[:end]} {attack}{text[end:]}"
 
 
-def poisoned_agent(
-    house: House, index: PoisonedIndex, generator: GeneratorName = "gemini"
-) -> Agent:
+def poisoned_agent(house: House, index: PoisonedIndex, generator: str = "gemini") -> Agent:
     return replace(house.services, index=index).agent(generator)
 
 

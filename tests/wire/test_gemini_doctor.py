@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.model_tables import OLD_NAMES
 from tests.command_line import CommandLine, Finished
 from tests.wire.gemini_faults import STALL_SILENT
 from tests.wire.gemini_server import COUNT, GeminiServer
@@ -54,7 +55,7 @@ async def test_the_doctor_tells_models_budgets_and_embeddings(
     ]
     assert found["generator"] == (
         f"ok gemini: {MODEL}, {OTHER_MODEL} answer; "
-        "reached at 127.0.0.1 (GLOSSATOR_GEMINI__BASE_URL)"
+        f"reached at 127.0.0.1 (GLOSSATOR_GEMINI__BASE_URL); {OLD_NAMES}"
     )
     assert "20,000 a user, 900,000 in all a day" in found["budgets"]
     assert found["embedding"] == "ok gemini-embedding-2 answers with 768 dimensions"

@@ -146,9 +146,7 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 async def answer_of(house: House) -> AgentResponse:
-    for model in house.services.gemini.left_alone():
-        # One flood is no reason to spare the next.
-        house.services.gemini.chat(model).breaker.succeeded()
+    house.services.models.chat("gemini").breaker.succeeded()  # one flood, and not the next
     return await house.agent.answer(asking(COVERED))
 
 

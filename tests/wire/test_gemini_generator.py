@@ -14,6 +14,7 @@ import pytest
 
 from core.errors import GenerationError
 from core.generation.base import Claim, NotCovered
+from core.generation.times import AnswerTimes
 from core.providers.breaker import CircuitBreaker
 from core.providers.pacing import Timeouts
 from tests.wire import gemini_faults as faults
@@ -155,7 +156,7 @@ async def test_a_stream_without_end_is_ended(gemini: GeminiServer) -> None:
 
     gemini.script(endless())
     began = time.monotonic()
-    async with writer(gemini, answer_timeout=1.0) as generator:
+    async with writer(gemini, times=AnswerTimes(whole=1.0)) as generator:
         with pytest.raises(GenerationError):
             await parts_of(generator.generate(TASK))
     assert time.monotonic() - began < 9.0

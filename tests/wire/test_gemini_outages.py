@@ -87,13 +87,12 @@ async def test_whatever_fails_the_reader_gets_an_answer_and_the_log_one_line(
     fault: Fault,
     stream: bool,
     caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     caplog.set_level(logging.INFO)
-    limits = {}
+    limits: dict[str, Any] = {}
     if fault in HANGING:  # the product waits longer for what never comes
         limits = {"first_token_timeout": 0.6, "silence_timeout": 0.3}
-        monkeypatch.setattr("core.writing.FIRST_CLAIM", 2.0)
+        limits["answer"] = {"first_sentence": 2.0}
     seen, seconds = await _asked_in_spite_of(fault, folder, models, stream=stream, **limits)
     assert seconds <= MOST_SECONDS
     _is_the_books_own_answer(seen)
@@ -139,7 +138,9 @@ async def _asked_in_spite_of(
         server.answer_with(honest)
         async with open_house(folder, models, server, LIGHTHOUSE, **gemini) as house:
             await house.services.local.warm_up()
-            await house.services.gemini.client.models()  # loads the library, as a bot has long done
+            await house.services.models.chat(
+                "gemini"
+            ).open()  # loads the library, as a bot has long done
             server.fail(fault, times=times)
             started = time.monotonic()
             async with aclosing(house.agent.stream(asking(COVERED))) as events:

@@ -145,7 +145,7 @@ def test_the_handbook_explains_every_key_with_its_default() -> None:
     page, _, channels = text.partition("\n## Channels\n")
     rows = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", page, re.MULTILINE))
     answers = {info.alias or name: info.default for name, info in AnswersTable.model_fields.items()}
-    keys = {"title", "sources", "base_url", "language", "embedding", "staff"}
+    keys = {"title", "sources", "base_url", "language", "embedding", "generator", "staff"}
     assert set(rows) == {*keys, *answers}
     numbers = {key: default for key, default in answers.items() if isinstance(default, int | float)}
     told = {key: json.loads(rows[key].strip("`").replace(",", "")) for key in numbers}
@@ -292,7 +292,12 @@ def test_a_misspelt_key_is_refused_naming_the_nearest(
             "[courses.x.answers]\nanswered_from = 0.3\npartial_from = 0.4\n",
             "courses.x.answers: partial_from must not lie above answered_from.",
         ),
-        ('[courses.x]\nembedding = "cloud"\n', "courses.x.embedding"),
+        ('[courses.x]\nembedding = ""\n', "courses.x.embedding"),
+        ('[courses.x]\ngenerator = "a"\n[courses.x.answers]\nmodel = "b"\n', "courses.x"),
+        ('[models.x]\nkind = "claude"\nmodel = "y"\n', "models.x.kind"),
+        ('[models.x]\nkind = "openai"\n', "models.x.model"),
+        ('[models.extractive]\nkind = "openai"\nmodel = "y"\n', "models.extractive"),
+        ('[models.Two]\nkind = "openai"\nmodel = "y"\n', "models.Two"),
         ("courses = 1\n", "courses"),
         ('[discord.channels."abc"]\ncourse = "x"\n', "discord.channels.abc: this is no id of a"),
         ('[discord.channels."C0123456789"]\n', "discord.channels.C0123456789: this is no id"),
@@ -310,7 +315,10 @@ def test_a_bad_value_is_refused_naming_its_place(text: str, place: str, tmp_path
     [
         ('[courses.x]\nsources = "book"\n', 'courses.x.sources must be a list, such as ["this'),
         ('[courses.x]\nlanguage = "klingon"\n', "courses.x.language must be the code of a lang"),
-        ('[courses.x]\nembedding = "own"\n', "courses.x.embedding must be 'local' or 'gemini'."),
+        (
+            '[models.x]\nkind = "openai"\nmodel = "y"\nbaseurl = "http://a/v1"\n',
+            "models.x.baseurl is not a key. Did you mean base_url?",
+        ),
         ('[courses]\nx = "book"\n', "courses.x must be a table: begin it with a line that says ["),
         ('[[courses]]\nid = "x"\n', "courses must be a table: begin it with a line that says [cou"),
         ('discord = "yes"\n', "discord must be a table: begin it with a line that says [discord]."),
@@ -319,7 +327,7 @@ def test_a_bad_value_is_refused_naming_its_place(text: str, place: str, tmp_path
         ("[courses.x.answers]\ntop_k = 2.5\n", "courses.x.answers.top_k must be a whole number."),
         ("[courses.x]\ntitle = 3\n", 'courses.x.title must be a text, such as "this".'),
         ("kourses = 3\n", "kourses is not a key. Did you mean courses?"),
-        ("zzz = 3\n", "zzz is not a key. There is: courses, discord, slack, staff."),
+        ("zzz = 3\n", "zzz is not a key. There is: courses, models, discord, slack, staff."),
     ],
 )
 def test_a_mistake_is_told_with_what_is_allowed(tmp_path: Path, text: str, sentence: str) -> None:

@@ -11,9 +11,13 @@ from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.keys import NAMES
-from bot.settings import GeminiSettings, Settings
-from bot.wiring import Services, chosen_generator, open_services
+from bot.model_tables import GeminiSettings, read_tables
+from bot.models import chosen_generator
+from bot.settings import Settings
+from bot.wiring import Services, open_services
+from core.embeddings.gemini import GeminiEmbedder
 from core.errors import ConfigurationError
+from core.providers.gemini.client import GeminiClient
 from core.providers.gemini.wire import GeminiWire
 from tests.command_line import ROOT, CommandLine
 
@@ -77,7 +81,7 @@ def test_who_is_asked_for_wins_then_who_is_configured_then_gemini_with_a_key(
 ) -> None:
     gemini = with_key() if has_key else GeminiSettings()
     settings = settings_in(tmp_path, generator=configured, gemini=gemini)
-    assert chosen_generator(settings, asked) == chosen
+    assert chosen_generator(settings, read_tables(settings, {}), asked) == chosen
 
 
 @pytest.mark.parametrize(("asked", "configured"), [("gemini", None), (None, "gemini")])
@@ -85,7 +89,7 @@ def test_gemini_without_a_key_is_refused_naming_every_variable_that_may_hold_one
     tmp_path: Path, asked: Any, configured: Any
 ) -> None:
     with pytest.raises(ConfigurationError) as error:
-        chosen_generator(settings_in(tmp_path, generator=configured), asked)
+        chosen_generator(settings_in(tmp_path, generator=configured), {}, asked)
     assert all(name in refusal(error) for name in KEY_NAMES)
 
 
@@ -108,21 +112,24 @@ async def test_all_agents_share_what_has_a_memory(opened: Services) -> None:
     assert opened.agent() is not opened.agent()
     for name in ("retriever", "checker", "extractive"):
         assert getattr(opened, name) is getattr(opened, name)
-    assert opened.generator() is opened.generator("gemini") is opened.gemini.generator
+    assert opened.generator() is opened.generator("gemini") is opened.models.generator("gemini")
     assert opened.generator("extractive") is opened.extractive
 
 
 async def test_generator_and_embedders_share_one_client(opened: Services) -> None:
-    client = opened.gemini.client
-    wire = opened.gemini.chat("gemini-x")._wire
+    client = opened.models.client("gemini")
+    wire = opened.models.chat("gemini", "gemini-x")._wire
     assert isinstance(wire, GeminiWire)
     assert wire._client is client
-    assert opened.gemini.embedder("gemini-embedding-2", 768)._client is client
+    embedder = opened.models.embedder("gemini", "gemini-embedding-2", 768)
+    assert isinstance(embedder, GeminiEmbedder)
+    assert embedder._client is client
 
 
 async def test_the_connections_to_gemini_are_closed_at_the_end(tmp_path: Path) -> None:
     async with open_services(settings_in(tmp_path, gemini=with_key())) as services:
-        client = services.gemini.client
+        client = services.models.client("gemini")
+        assert isinstance(client, GeminiClient)
         await client.models()
         assert client._opened is not None
     assert client._opened is None

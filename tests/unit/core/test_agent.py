@@ -40,6 +40,7 @@ from core.generation.base import (
     Rejected,
 )
 from core.generation.extractive import ExtractiveGenerator
+from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.support import SupportChecker
 from core.index.base import Hits, Part, PointId, SearchQuery
 from core.index.edge import EdgeIndex
@@ -160,7 +161,9 @@ class House:
     configuration: AgentConfiguration = field(default_factory=AgentConfiguration)
     limits: Limits = field(default_factory=Limits)
 
-    def agent(self, generator: Generator | None = None) -> Agent:
+    def agent(
+        self, generator: Generator | None = None, times: AnswerTimes = DEFAULT_TIMES
+    ) -> Agent:
         extractive = ExtractiveGenerator(embedder=self.local)
         return Agent(
             retriever=Retriever(self.catalogue, self.index, lambda _: self.embedder),
@@ -171,6 +174,7 @@ class House:
             budgets=TokenBudgets(self.engine, limits=self.limits),
             prices=Prices(input_price=1.0, output_price=2.0),
             configuration=lambda _: self.configuration,
+            times=times,
         )
 
 
@@ -467,17 +471,14 @@ async def test_what_was_streamed_before_a_service_failed_is_withdrawn(house: Hou
     assert answer.outcome is Outcome.ERROR
 
 
-async def test_a_writer_that_is_silent_is_not_waited_for(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_writer_that_is_silent_is_not_waited_for(house: House) -> None:
     class Silent(ScriptedGenerator):
         async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
             await asyncio.sleep(60)
             yield NotCovered()
 
-    monkeypatch.setattr("core.writing.FIRST_CLAIM", 0.3)
     started = asyncio.get_running_loop().time()
-    answer = await house.agent(Silent(first_words)).answer(asking())
+    answer = await house.agent(Silent(first_words), AnswerTimes(0.3)).answer(asking())
     assert asyncio.get_running_loop().time() - started < 2
     assert (answer.model_name, answer.outcome) == ("extractive", Outcome.ANSWERED)
 

@@ -1,0 +1,254 @@
+"""Models: what tables and variables say together, and which names mean what."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.cli.findings import Finding
+from bot.courses import CourseFile, read_course_file
+from bot.model_tables import ModelTable, read_tables
+from bot.models import check_named_models, chosen_generator, models_in_use, prices
+from bot.settings import Settings, load_settings
+from bot.wiring import open_services
+from core.errors import ConfigurationError
+from core.models import EXTRACTIVE
+from core.providers.gemini.client import GeminiClient
+from core.providers.guarded import GuardedModel
+from core.providers.openai.client import OpenAIClient
+
+LOCAL = """
+[models.local_one]
+kind = "openai"
+model = "qwen2.5:7b"
+base_url = "http://127.0.0.1:11434/v1"
+context = 4096
+"""
+CLOUD = """
+[models.cloud]
+kind = "vertex"
+model = "gemini-3.8-flash"
+project = "our-university"
+location = "europe-west4"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_without_an_env_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def loaded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str = "", **variables: str
+) -> tuple[Settings, CourseFile]:
+    for name, value in variables.items():
+        monkeypatch.setenv(f"GLOSSATOR_{name}", value)
+    (tmp_path / "glossator.toml").write_text(text, encoding="utf-8")
+    return load_settings(), read_course_file(tmp_path / "glossator.toml")
+
+
+def refusal(error: pytest.ExceptionInfo[ConfigurationError]) -> str:
+    return str(error.value)
+
+
+def test_a_variable_wins_over_the_file_and_may_stand_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings, file = loaded(
+        monkeypatch,
+        tmp_path,
+        LOCAL,
+        MODELS__LOCAL_ONE__CONTEXT="8192",
+        MODELS__LOCAL_ONE__API_KEY="sk-4711",
+        MODELS__OTHER__KIND="openai",
+        MODELS__OTHER__MODEL="gpt-5.4-mini",
+        MODELS__OTHER__API_KEY="sk-4712",
+    )
+    tables = read_tables(settings, file.models)
+    assert list(tables) == ["local_one", "other"]
+    assert (tables["local_one"].model, tables["local_one"].context) == ("qwen2.5:7b", 8192)
+    assert tables["other"].base_url is None
+    assert "4711" not in repr(tables) + repr(settings)
+
+
+def test_the_old_variables_describe_the_model_gemini(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings, file = loaded(
+        monkeypatch,
+        tmp_path,
+        GEMINI__API_KEY="AIza-old",
+        GEMINI__SILENCE_TIMEOUT="2",
+        MODELS__GEMINI__MODEL="gemini-3.5-flash-lite",
+    )
+    table = read_tables(settings, file.models)["gemini"]
+    assert (table.kind, table.model) == ("gemini", "gemini-3.5-flash-lite")
+    assert (table.silence_timeout, table.thinking) == (2.0, "low")
+    assert settings.uses_old_names
+
+
+def test_a_foreign_key_is_no_old_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", "AIza-foreign")
+    settings, file = loaded(monkeypatch, tmp_path)
+    assert not settings.uses_old_names
+    assert list(read_tables(settings, file.models)) == ["gemini"]
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "told"),
+    [
+        (
+            CLOUD.replace("location", "# location"),
+            {},
+            "set models.cloud.project and",
+        ),
+        (
+            '[models.a]\nkind = "openai"\nmodel = "m"\n',
+            {},
+            "__A__API_KEY, or models.a",
+        ),
+        ('[models.a]\nkind = "gemini"\nmodel = "m"\n', {}, "set GLOSSATOR_MODELS__A__API_KEY."),
+        (
+            LOCAL,
+            {"MODELS__LOCAL_ONE__CONTEXT": "many"},
+            "LOCAL_ONE__CONTEXT is not",
+        ),
+        ("", {"MODELS__NEW__MODEL": "m"}, "models.new.kind (GLOSSATOR_MODELS__NEW__KIND)"),
+    ],
+    ids=["no region", "no key", "no Gemini key", "bad variable", "no kind"],
+)
+def test_what_is_missing_of_a_model_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    text: str,
+    variables: dict[str, str],
+    told: str,
+) -> None:
+    settings, file = loaded(monkeypatch, tmp_path, text, **variables)
+    with pytest.raises(ConfigurationError) as error:
+        read_tables(settings, file.models)
+    assert told in refusal(error)
+
+
+def test_an_unknown_variable_of_a_model_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        loaded(monkeypatch, tmp_path, MODELS__LOCAL_ONE__BASEURL="http://a/v1")
+    assert "GLOSSATOR_MODELS__LOCAL_ONE__BASEURL is not a setting" in refusal(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "told"),
+    [
+        (f'{LOCAL}[courses.x]\ngenerator = "local_two"\n', {}, "did you mean local_one?"),
+        (f'{LOCAL}[courses.x]\nembedding = "locl"\n', {}, "courses.x.embedding"),
+        (f'{CLOUD}[courses.x]\nembedding = "cloud"\n', {}, "set models.cloud.dimensions"),
+        (LOCAL, {"EMBEDDING__PROVIDER": "cloud"}, "GLOSSATOR_EMBEDDING__PROVIDER names 'cloud'"),
+    ],
+    ids=["writer", "no embedder", "no dimensions", "default"],
+)
+def test_a_name_that_no_model_has_is_refused_naming_its_key(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    text: str,
+    variables: dict[str, str],
+    told: str,
+) -> None:
+    settings, file = loaded(monkeypatch, tmp_path, text, **variables)
+    with pytest.raises(ConfigurationError) as error:
+        check_named_models(settings, read_tables(settings, file.models), file)
+    assert told in refusal(error)
+
+
+@pytest.mark.parametrize(
+    ("variables", "asked", "chosen"),
+    [
+        ({}, None, EXTRACTIVE),
+        ({"GENERATOR": "local_one"}, None, "local_one"),
+        ({"GENERATOR": "local_one"}, "extractive", EXTRACTIVE),
+        ({}, "local_one", "local_one"),
+        ({"GEMINI__API_KEY": "AIza"}, None, "gemini"),
+    ],
+)
+def test_who_writes_is_asked_for_or_set(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    variables: dict[str, str],
+    asked: str | None,
+    chosen: str,
+) -> None:
+    settings, file = loaded(monkeypatch, tmp_path, LOCAL, **variables)
+    assert chosen_generator(settings, read_tables(settings, file.models), asked) == chosen
+
+
+@pytest.mark.parametrize(
+    ("variables", "asked", "named"),
+    [
+        ({}, None, {"a": "local_one", "b": EXTRACTIVE, "c": EXTRACTIVE}),
+        ({"GENERATOR": "cloud"}, None, {"a": "local_one", "b": EXTRACTIVE, "c": "other"}),
+        ({"GENERATOR": "cloud"}, "cloud", {"a": None, "b": None, "c": "other"}),
+    ],
+    ids=["the book's words", "a model", "asked for"],
+)
+async def test_each_course_has_its_own_writer(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    variables: dict[str, str],
+    asked: str | None,
+    named: dict[str, Any],
+) -> None:
+    courses = """
+    [courses.a]
+    generator = "local_one"
+    [courses.b.answers]
+    model = "extractive"
+    [courses.c.answers]
+    model = "other"
+    """
+    settings, _ = loaded(monkeypatch, tmp_path, LOCAL + CLOUD + courses, **variables)
+    async with open_services(settings) as opened:
+        found = {name: opened.configuration(name, generator=asked).model_name for name in named}
+        assert found == named
+        writer = opened.generator(asked)
+        assert writer.name == ("gemini-3.8-flash" if variables else "qwen2.5:7b")
+
+
+async def test_models_of_every_kind_are_opened_once_with_what_their_tables_say(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings, _ = loaded(
+        monkeypatch, tmp_path, LOCAL + CLOUD, ANSWER__FIRST_SENTENCE="80", ANSWER__WHOLE="180"
+    )
+    async with open_services(settings) as opened:
+        local, cloud = opened.models.chat("local_one"), opened.models.chat("cloud")
+        assert isinstance(local, GuardedModel)
+        assert opened.models.chat("local_one") is local
+        assert (local.name, local.context) == ("qwen2.5:7b", 4096)
+        assert (local._timeouts.first_piece, local._timeouts.silence) == (60.0, 30.0)
+        assert isinstance(opened.models.client("local_one"), OpenAIClient)
+        assert isinstance(opened.models.client("cloud"), GeminiClient)
+        assert opened.models.times.whole == 180.0
+        assert list(opened.models.left_alone()) == [local.name, cloud.name]
+
+
+def test_the_models_in_use_and_their_prices_are_those_that_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = f'{LOCAL}input_price = 1\noutput_price = 2\n[courses.x]\ngenerator = "local_one"\n'
+    settings, file = loaded(
+        monkeypatch, tmp_path, text, GEMINI__API_KEY="AIza", GEMINI__INPUT_PRICE="3"
+    )
+    tables = read_tables(settings, file.models)
+    assert models_in_use(settings, tables, file, "gemini") == [
+        ("gemini", "gemini-3.8-flash"),
+        ("local_one", "qwen2.5:7b"),
+    ]
+    known = prices(settings, tables)
+    assert known.cost("qwen2.5:7b", 1_000_000, 1_000_000) == 3.0
+    assert known.cost("gemini-3.8-flash", 1_000_000, 1_000_000) is None
+
+
+def test_a_table_keeps_its_key_to_itself() -> None:
+    table = ModelTable.model_validate({"kind": "openai", "model": "m", "api_key": "sk-4711"})
+    assert "4711" not in repr(table) + repr(Finding("x", str(table)))
