@@ -54,7 +54,7 @@ class ModelGenerator:
         stream: bool = True,
         times: AnswerTimes = DEFAULT_TIMES,
     ) -> None:
-        """Write with models that somebody else opens and closes.
+        """Write with models that their owner opens and closes.
 
         Args:
             open_model: Gives the model that a task names, and one that writes when it names none.

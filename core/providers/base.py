@@ -68,9 +68,9 @@ class Form(StrEnum):
     SCHEMA = "schema"
     """The service lets nothing else pass."""
     JSON = "json"
-    """The service lets only JSON pass, and the model is told the schema in words."""
+    """The service lets only JSON pass, and the model gets the schema in words."""
     LINES = "lines"
-    """The model is told in words to write plain lines."""
+    """The model is asked in words to write plain lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class ChatRequest:
     retry: bool = True
     """Whether it is tried again when it fails before its first words."""
     top_logprobs: int = 0
-    """For each of the first tokens, how many of the likeliest are told; 0: none."""
+    """For each of the first tokens, how many of the likeliest are wanted; 0: none."""
     tokens: int | None = None
     """About how many are asked, for a service that does not count; None: they are reckoned."""
 
@@ -159,7 +159,7 @@ class TimeLimit(Protocol):
         ...
 
 
-def ignore(told: object) -> None:
+def ignore(report: object) -> None:
     """Take no notice."""
 
 
@@ -198,7 +198,7 @@ class ChatModel(Protocol):
             request: What to ask.
             deadline: When the next piece comes too late.
             report: Is given the ChatEnd of each call of which anything came, also when that
-                failed or nobody reads on: it has to be paid for.
+                failed or its reader stops: it has to be paid for.
 
         Raises:
             ProviderFailure: when there is no reply or not all of it. Before the first piece a

@@ -62,7 +62,7 @@ class Collected:
         return delta.text
 
     def end(self, model: str, request: ChatRequest, *, is_over: bool = True) -> ChatEnd:
-        """Return how the reply ended; `is_over` False: nobody read it to its end."""
+        """Return how the reply ended; `is_over` False: it was not read to its end."""
         finish = self._finish if is_over and self._finish else Finish.BROKEN
         calls = tuple(self._calls) if finish in (Finish.STOP, Finish.TOOL_CALLS) else ()
         if finish in (Finish.STOP, Finish.TOOL_CALLS):

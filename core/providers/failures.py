@@ -1,4 +1,4 @@
-"""What can go wrong with a model, told to the operator without its secrets."""
+"""What can go wrong with a model, as the operator may read it: without its secrets."""
 
 import re
 from collections.abc import Iterator

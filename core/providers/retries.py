@@ -44,7 +44,7 @@ async def with_retries(
     Args:
         attempt: Makes one request.
         patience: How often and how long.
-        until: The `time.monotonic()` at which nobody waits any more.
+        until: The `time.monotonic()` after which no try is made.
 
     Raises:
         ProviderFailure: the last one.

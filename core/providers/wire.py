@@ -18,7 +18,7 @@ class Delta:
     detail: str | None = None
     """Why the reply was refused, for the operator."""
     query_tokens: int | None = None
-    """Of the reply so far, as the service counts; None: it has not told."""
+    """Of the reply so far, as the service counts; None: it has not said."""
     cached_tokens: int | None = None
     response_tokens: int | None = None
     logprobs: Sequence[Mapping[str, float]] = ()

@@ -57,7 +57,7 @@ class OpenAICall:
 
     @property
     def text(self) -> str:
-        """All that the model is told."""
+        """All that the model reads."""
         return "\n".join(str(message.get("content") or "") for message in self.messages)
 
     @property

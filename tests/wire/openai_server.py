@@ -343,7 +343,7 @@ def event(value: Any) -> bytes:
 
 
 async def _serve() -> None:
-    """Serve a model that repeats the question until somebody presses Ctrl-C."""
+    """Serve a model that repeats the question until Ctrl-C."""
     async with OpenAIServer() as server:
         server.answer_with(lambda call: str(call.messages[-1]["content"]))
         print(f"GLOSSATOR_MODELS__LOCAL__BASE_URL={server.url}")

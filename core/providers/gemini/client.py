@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 GOOGLE = "https://generativelanguage.googleapis.com"
 _LEAST = 10.0
-"""The service is told the seconds between two reads too, and refuses fewer."""
+"""Seconds: the service reads our time-out in a header, and refuses fewer."""
 _BUILT_LATE = (
     "Content",
     "Part",

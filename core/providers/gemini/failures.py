@@ -1,4 +1,4 @@
-"""What Google's SDK raises, told to the operator without its secrets."""
+"""What Google's SDK raises, as the operator may read it: without its secrets."""
 
 import logging
 import re

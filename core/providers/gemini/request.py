@@ -54,7 +54,7 @@ def _content(message: ChatMessage) -> Any:
 
 
 def _parts(message: ChatMessage) -> Sequence[dict[str, Any]]:
-    told = [{"text": message.text}] if message.text or not message.results else []
+    text = [{"text": message.text}] if message.text or not message.results else []
     results = [
         {
             "function_response": {
@@ -65,7 +65,7 @@ def _parts(message: ChatMessage) -> Sequence[dict[str, Any]]:
         }
         for result in message.results
     ]
-    return [*told, *results]
+    return [*text, *results]
 
 
 def _declarations(request: ChatRequest) -> list[Any]:

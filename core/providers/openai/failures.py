@@ -1,4 +1,4 @@
-"""What OpenAI's SDK raises, told to the operator without its secrets."""
+"""What OpenAI's SDK raises, as the operator may read it: without its secrets."""
 
 import logging
 import re
@@ -98,7 +98,7 @@ def _names(error: "APIError") -> list[str]:
 
 
 def _fields(error: "APIStatusError") -> Iterator[str]:
-    """Yield what the service says it does not take: the field that it names, else those told."""
+    """Yield what the service says it does not take: the field named, else those in its words."""
     body: Any = error.body if isinstance(error.body, dict) else {}
     if (field := name_in(body.get("param"))) is not None:
         yield field

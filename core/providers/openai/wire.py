@@ -1,4 +1,4 @@
-"""One model behind chat completions: what it is asked, and its replies piece by piece."""
+"""One model of chat completions: what it is asked, and its replies piece by piece."""
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ _FINISHES = {
     "function_call": Finish.TOOL_CALLS,
 }
 _THOUGHTS = ("reasoning_content", "reasoning")
-"""Where services put what a model thinks: it is a sign of life, and shown to nobody."""
+"""Where services put what a model thinks: it is a sign of life, and never shown."""
 
 
 class OpenAIWire:
