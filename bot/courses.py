@@ -71,6 +71,7 @@ class _CourseTable(BaseModel):
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
     embedding: NonBlank | None = None
     generator: NonBlank | None = None
+    judge: NonBlank | None = None
     answers: AnswersTable = Field(default_factory=AnswersTable)
     staff: StaffTables
 
@@ -186,6 +187,11 @@ class CourseFile:
         """Return who writes the course's answers, or none where nothing is said."""
         table = self.tables.get(course_id)
         return table.generator if table else None
+
+    def judge(self, course_id: str) -> str | None:
+        """Return which model judges the course's claims, or none where nothing is said."""
+        table = self.tables.get(course_id)
+        return table.judge if table else None
 
     def embedding(self, course_id: str) -> str | None:
         """Return whose model the course is embedded with, or none where nothing is said."""

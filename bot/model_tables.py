@@ -26,11 +26,13 @@ GEMINI = "gemini"
 """The name of the model that the old variables describe."""
 LOCAL = "local"
 """The embedding model of this machine, and no table's name."""
+LEXICAL = "lexical"
+"""What judges claims by their words, and no table's name."""
 OLD_NAMES = (
     "GLOSSATOR_GEMINI__* goes on working; the new names are GLOSSATOR_MODELS__GEMINI__*, or a "
     "table [models.gemini] in glossator.toml"
 )
-"""What is told who uses the old variables."""
+"""What the log and the doctor say where the old variables are set."""
 _NOT_SENT = "none"
 
 
@@ -39,8 +41,8 @@ def _none_if_not_sent(value: object) -> object:
 
 
 def _not_taken(name: str) -> str:
-    if name in (EXTRACTIVE, LOCAL):
-        raise ValueError(f"{name} already means what answers or embeds without any provider")
+    if name in (EXTRACTIVE, LOCAL, LEXICAL):
+        raise ValueError(f"{name} already means what works without any provider")
     return name
 
 

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from bot.courses import CourseFile
-from bot.model_tables import GEMINI, LOCAL, ModelTable, check_named, names_of, usable_key
+from bot.model_tables import GEMINI, LEXICAL, LOCAL, ModelTable, check_named, names_of, usable_key
 from bot.settings import FOREIGN_KEYS, Settings
 from core.budgets.pricing import Prices
 from core.errors import ConfigurationError
@@ -211,10 +211,14 @@ def check_named_models(
         ConfigurationError: naming the first key that names no model.
     """
     named = {"GLOSSATOR_EMBEDDING__PROVIDER": settings.embedding.provider}
+    if settings.judge is not None:
+        check_named(settings.judge, tables, "GLOSSATOR_JUDGE", LEXICAL)
     for course, table in course_file.tables.items():
         place = f"In the course file, courses.{course}"
         if table.generator is not None:
             check_named(table.generator, tables, f"{place}.generator", EXTRACTIVE)
+        if table.judge is not None:
+            check_named(table.judge, tables, f"{place}.judge", LEXICAL)
         named[f"{place}.embedding"] = table.embedding or LOCAL
     for place, name in named.items():
         check_named(name, tables, place, LOCAL, GEMINI)
@@ -231,6 +235,8 @@ def models_in_use(
         found.append((default, tables[default].model))
         if default == GEMINI and settings.gemini.repair_model:
             found.append((default, settings.gemini.repair_model))
+    judges = [settings.judge, *map(course_file.judge, course_file.tables)]
+    found += [(name, tables[name].model) for name in judges if name and name in tables]
     for course in course_file.tables:
         named = course_file.generator(course)
         if named is not None and named in tables:

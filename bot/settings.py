@@ -229,6 +229,8 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     generator: NonBlank | None = None
     """A model's name or `extractive`; None: gemini when a key is set, else extractive."""
+    judge: NonBlank | None = None
+    """The name of the model that judges claims; None: they are judged by their words."""
     models: Mapping[str, Mapping[str, SecretStr]] = Field(default_factory=dict)
     """What `GLOSSATOR_MODELS__NAME__KEY` says of models, by name and key; see ModelTable."""
     gemini: GeminiSettings = GeminiSettings()

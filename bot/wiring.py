@@ -13,7 +13,7 @@ from bot.courses import CourseFile, read_course_file
 from bot.database import make_current
 from bot.embedders import Embedders, OfflineEmbedder, open_local, whole_words
 from bot.keys import Keys, prove
-from bot.model_tables import read_tables
+from bot.model_tables import LEXICAL, read_tables
 from bot.models import Models, check_named_models, chosen_generator, prices
 from bot.secrets import Pseudonyms
 from bot.settings import Settings
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from core.generation.extractive import ExtractiveGenerator
     from core.grounding.support import SupportChecker
     from core.ingestion.pipeline import Ingestion
+    from core.providers.guarded import GuardedModel
     from core.retrieval.retriever import Retriever
     from core.sessions.store import SessionStore
 
@@ -107,6 +108,15 @@ class Services:
         if chosen == EXTRACTIVE and name is None:  # where it was not asked for, courses may differ
             chosen = next(iter(self._of_courses()), EXTRACTIVE)
         return self.extractive if chosen == EXTRACTIVE else self.models.generator(chosen)
+
+    def judge_model(self, course_id: str) -> "GuardedModel | None":
+        """Return the model that judges a course's claims; None: their words do.
+
+        Raises:
+            ConfigurationError: when its key cannot be sent.
+        """
+        name = self.course_file.judge(course_id) or self.settings.judge
+        return None if name is None or name == LEXICAL else self.models.chat(name)
 
     def chosen_generator(self, name: str | None = None) -> str:
         """Return who writes where a course says nothing; see the function of that name."""

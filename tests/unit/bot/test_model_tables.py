@@ -143,10 +143,12 @@ def test_an_unknown_variable_of_a_model_is_refused(
     [
         (f'{LOCAL}[courses.x]\ngenerator = "local_two"\n', {}, "did you mean local_one?"),
         (f'{LOCAL}[courses.x]\nembedding = "locl"\n', {}, "courses.x.embedding"),
+        (f'{LOCAL}[courses.x]\njudge = "locl"\n', {}, "courses.x.judge"),
+        (LOCAL, {"JUDGE": "locl"}, "GLOSSATOR_JUDGE names 'locl'"),
         (f'{CLOUD}[courses.x]\nembedding = "cloud"\n', {}, "set models.cloud.dimensions"),
         (LOCAL, {"EMBEDDING__PROVIDER": "cloud"}, "GLOSSATOR_EMBEDDING__PROVIDER names 'cloud'"),
     ],
-    ids=["writer", "no embedder", "no dimensions", "default"],
+    ids=["writer", "no embedder", "judge", "default judge", "no dimensions", "default"],
 )
 def test_a_name_that_no_model_has_is_refused_naming_its_key(
     monkeypatch: pytest.MonkeyPatch,
@@ -212,6 +214,23 @@ async def test_each_course_has_its_own_writer(
         assert found == named
         writer = opened.generator(asked)
         assert writer.name == ("gemini-3.8-flash" if variables else "qwen2.5:7b")
+
+
+async def test_a_course_may_have_a_judge_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    courses = '[courses.a]\njudge = "local_one"\n[courses.b]\njudge = "lexical"\n'
+    settings, file = loaded(monkeypatch, tmp_path, LOCAL + CLOUD + courses, JUDGE="cloud")
+    async with open_services(settings) as opened:
+        judges = {name: opened.judge_model(name) for name in ("a", "b", "c")}
+    assert judges["b"] is None
+    assert (judges["a"] and judges["a"].name) == "qwen2.5:7b"
+    assert (judges["c"] and judges["c"].name) == "gemini-3.8-flash"
+    tables = read_tables(settings, file.models)
+    assert models_in_use(settings, tables, file, EXTRACTIVE) == [
+        ("cloud", "gemini-3.8-flash"),
+        ("local_one", "qwen2.5:7b"),
+    ]
 
 
 async def test_models_of_every_kind_are_opened_once_with_what_their_tables_say(
