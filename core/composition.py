@@ -269,12 +269,19 @@ class Composition:
     def _asks_about_foreign(self, request: AgentRequest) -> bool:
         """Return whether the question is about something that was not found in the book.
 
-        That is a quoted passage, long enough to be found, or a code such as `E044`.
+        That is a quoted passage, long enough to be found, or a code such as `E044`. A question
+        that was only found together with what it leans on is so, too, where the book does not have
+        one of its words: it leaves the topic.
         """
         location = self._retrieval.quote_location
         given = location is not None and not self.stands_in_book
         if given and not is_short(request.selected_text):
             return True
+        found = self._retrieval
+        if location is None and found.leans and found.reads_one_language:
+            terms = found.encode_terms(found.question or request.query_text)
+            if not found.statistics.knows(terms):
+                return True
         passages = (chunk.content_text for chunk in (*self.evidence, *self._found))
         return bool(missing_codes(request.query_text, passages))
 

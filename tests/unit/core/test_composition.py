@@ -1,6 +1,7 @@
 """An answer is put together from claims that hold, and from nothing else."""
 
 import re
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +11,8 @@ from core import i18n
 from core.composition import Composition
 from core.generation.base import Claim, Quoted
 from core.grounding import wording
+from core.index.sparse import Bm25Encoder
+from core.index.terms import TermStatistics
 from core.markdown.code import without_code
 from core.models import (
     EXPLAIN_QUOTE,
@@ -28,6 +31,7 @@ from core.models import (
 )
 from core.progress import TextDelta
 from core.retrieval.retrieval import Retrieval, whole
+from core.retrieval.scoring import BUILT_IN
 from tests.samples import chunk, request
 
 TEXT = (
@@ -394,6 +398,31 @@ def test_an_answer_to_a_question_about_a_code_that_was_not_found_is_not_sure() -
         composition = Composition(found(heap()))
         add(composition, "It is a tree.", "a complete binary tree")
         assert finished(composition, request(query_text=question)).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("question", "leans", "outcome"),
+    [
+        ("How old is the kiln?", True, Outcome.PARTIAL),
+        ("How old is the kiln?", False, Outcome.ANSWERED),
+        ("And is it complete?", True, Outcome.ANSWERED),
+    ],
+)
+def test_a_follow_up_with_a_word_that_the_book_does_not_have_leaves_the_topic(
+    question: str, leans: bool, outcome: Outcome
+) -> None:
+    terms = Bm25Encoder().terms
+    book = heap()
+    retrieval = replace(
+        found(book),
+        leans=leans,
+        embedding_model=BUILT_IN,
+        encode_terms=terms,
+        statistics=TermStatistics.count([terms(book.content_text)]),
+    )
+    composition = Composition(retrieval)
+    add(composition, "It is a tree.", "a complete binary tree")
+    assert finished(composition, request(query_text=question)).outcome is outcome
 
 
 def test_what_a_second_look_finds_can_be_cited_by_its_new_number() -> None:
