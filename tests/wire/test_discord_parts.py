@@ -1,6 +1,7 @@
 """Questions in one message get an answer each; an answer can be had again in its thread."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -36,6 +37,8 @@ async def test_each_numbered_question_is_answered_below_its_own_words(trial: Tri
     assert COVERED_FACT in wick
     bell, unknown = rest.split(f"## {UNKNOWN}")
     assert "half a ton" in bell
+    marked = re.findall(r"\*\*(.+?)\*\*", answer.text)
+    assert any(COVERED_FACT in sentence for sentence in marked), "what answers is bold"
     assert i18n.text("answer-part-without") in unknown
     trial.check_manners()
 

@@ -132,3 +132,20 @@ async def test_nobody_is_notified_and_nothing_previewed_wherever_it_is_planted(
         assert "//evil" not in everything
     assert not world.notified
     assert not world.previews
+
+
+# --- passages ---------------------------------------------------------------------------------
+
+
+async def test_the_answering_sentence_is_bold_below_its_part_and_its_section(
+    shared: Workspaces, world: World, ann: User
+) -> None:
+    question = await world.say(ann, world.channel, QUESTION)
+    text = "## What is it?\n\n### Trees › Heaps\n\n**A heap is a tree.** It has a root. [1]"
+    await answered(shared, about_message(question), text=text)
+    (answer,) = by_bot(world)
+    assert body(answer).splitlines() == [
+        "## What is it?",
+        "### Trees › Heaps",
+        "**A heap is a tree.** It has a root. [1]",
+    ]
