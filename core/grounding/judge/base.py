@@ -1,0 +1,65 @@
+"""The Protocol of what estimates whether cited sentences say what a claim says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class CitedClaim:
+    """A sentence of an answer and the sentences of the book that it rests on."""
+
+    text: str
+    sentences: tuple[str, ...]
+    """What it cites, at least one, in the order of the book."""
+    headings: tuple[str, ...] = ()
+    """The titles above the cited sentences, outermost first."""
+
+
+class JudgedBy(StrEnum):
+    """What a verdict rests on."""
+
+    CODE = "code"
+    """A certain check of `core.grounding.judge.certain`."""
+    WORDS = "words"
+    MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How likely the cited sentences say what a claim says."""
+
+    probability: float
+    """0 to 1."""
+    holds: bool
+    """Whether the probability reaches the mark that was fitted for this judge."""
+    by: JudgedBy
+
+
+class SupportJudge(Protocol):
+    """Estimates whether claims are supported by the sentences that they cite."""
+
+    @property
+    def name(self) -> str:
+        """The judge's name; marks of different names are never compared."""
+        ...
+
+    async def judge(self, question: str, claims: Sequence[CitedClaim]) -> list[Verdict]:
+        """Return one verdict a claim, in order.
+
+        A judge that cannot be reached in time lets the words decide, and says so in `by`.
+
+        Args:
+            question: What the answer is about.
+            claims: At least one.
+        """
+        ...
+
+
+class RelevanceJudge(Protocol):
+    """Estimates whether an answer answers its question."""
+
+    async def answers_question(self, question: str, answer: str) -> float | None:
+        """Return the probability, 0 to 1; None: the judge could not be asked in time."""
+        ...
