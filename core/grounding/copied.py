@@ -20,6 +20,8 @@ _LEADS_AWAY = re.compile(
     r"|<[@!#&][^>\s]*>?|(?<![\w.])@\w+|[\w.+-]+@[\w-]+\.\w+"
 )
 """Addresses, names of hosts, and the ways to call people in chats."""
+_SIGN = re.compile(r"[=<>≠≤≥±×÷^→←↑↓∝≈+*−]|(?<=[\w)] )[-–/](?= [\w($])")
+"""Of mathematics; with a blank on both sides a hyphen is a minus."""
 _OPERATION = re.compile(
     r"(?P<left>[\w)\]%.,$€£]*)\s*(?P<sign>[=<>≠≤≥±×÷^→←↑↓∝≈+*/−]|(?<=\s)[-–](?=\s))\s*"
     r"(?P<right>[($€£]*\w*)"
@@ -44,6 +46,12 @@ def adds_operation(claim: str, quotes: str) -> bool:
     return not _operations(claim) <= _operations(quotes)
 
 
+def changes_formula(claim: str, quotes: str) -> bool:
+    """Return whether a claim has a sign of mathematics that quotes with such signs do not."""
+    theirs = set(_SIGN.findall(quotes))
+    return bool(theirs) and not set(_SIGN.findall(_EMPHASIS.sub("", claim))) <= theirs
+
+
 def adds_quotation(sentence: str, quoted: Sequence[str]) -> bool:
     """Return whether words in quotation marks are not in the quotes."""
     source = _plain(" ".join(quoted))
@@ -52,8 +60,7 @@ def adds_quotation(sentence: str, quoted: Sequence[str]) -> bool:
 
 def stands_in(sentence: str, quoted: Sequence[str]) -> bool:
     """Return whether the sentence is all of a quote, or of all quotes together, sign by sign."""
-    texts = [_plain(text) for text in quoted]
-    return _plain(sentence) in {*texts, " ".join(texts)}
+    return _plain(sentence) in {*map(_plain, quoted), _plain(" ".join(quoted))}
 
 
 def _plain(text: str) -> str:

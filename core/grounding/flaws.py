@@ -10,6 +10,7 @@ class Flaw(StrEnum):
     INVENTED_QUOTE = "invented quote"
     NUMBER = "number"
     NAME = "name"
+    QUOTATION = "quotation"
     CODE = "code"
     LINK = "link"
     LANGUAGE = "language"
@@ -40,6 +41,10 @@ _REASONS = {
     Flaw.NAME: (
         "The sentence has a name that the quoted words do not have: use only theirs, or quote "
         "the words that have it."
+    ),
+    Flaw.QUOTATION: (
+        "The sentence has words in quotation marks that the quoted words do not have: copy them, "
+        "or leave the quotation marks out."
     ),
     Flaw.CODE: "The sentence has code that the quoted words do not have: copy it unchanged.",
     Flaw.LANGUAGE: "The sentence is neither in the language of the question nor in the book's.",

@@ -15,6 +15,8 @@ class CitedClaim:
     """What it cites, at least one, in the order of the book."""
     headings: tuple[str, ...] = ()
     """The titles above the cited sentences, outermost first."""
+    is_translated: bool = False
+    """Whether it is surely in another language than they are."""
 
 
 class JudgedBy(StrEnum):

@@ -1,0 +1,63 @@
+"""The questions that a model is asked about a claim and an answer, by kind of model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.grounding.judge.base import CitedClaim
+
+_RULE = (
+    "You check claims against a textbook's text. Answer yes if the text says what the claim says, "
+    "also in other words. Answer no if the claim says anything that the text does not say, or "
+    "says otherwise. Answer with one word: yes or no."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """How a kind of model is asked whether a text says what a claim says."""
+
+    system: str
+    """The same for every claim, so that a server reads it once; empty: no system message."""
+    user: str
+    """With `{text}` and `{claim}`, in this order: claims about one text share its reading."""
+
+    def fill(self, claim: CitedClaim) -> str:
+        """Return the message about a claim: titles in one line, then the cited sentences."""
+        title = " > ".join(claim.headings)
+        text = "\n".join([title, *claim.sentences] if title else claim.sentences)
+        return self.user.replace("{text}", text).replace("{claim}", claim.text)
+
+
+CHAT = Template(
+    _RULE, "Text:\n{text}\n\nClaim: {claim}\n\nDoes the text say what the claim says? yes or no:"
+)
+"""For any model that follows instructions."""
+FACT_CHECKER = Template("", "Document: {text}\nClaim: {claim}")
+"""As bespoke-minicheck was trained: Tang et al., MiniCheck (2024)."""
+RELEVANCE = (
+    "You judge answers to students' questions. Answer yes if the answer gives what the question "
+    "asks for, no if it is about something else. Answer with one word: yes or no."
+)
+GRADES = (
+    "You check claims against a textbook's text. For each numbered claim give a grade from 0 to "
+    "10: 10 if its text surely says what the claim says, 0 if the text does not say it or says "
+    'otherwise. Answer in JSON: {"grades": [10, 0]}, one grade a claim, in order.'
+)
+
+
+def template_for(model: str) -> Template:
+    """Return the template that a model of this name was trained with, else the general one."""
+    return FACT_CHECKER if "minicheck" in model.casefold() else CHAT
+
+
+def about_answer(question: str, answer: str) -> str:
+    """Return the message that asks whether an answer answers its question."""
+    return f"Question: {question}\n\nAnswer: {answer}\n\nDoes it answer the question? yes or no:"
+
+
+def all_pending(claims: Sequence[CitedClaim]) -> str:
+    """Return the message that has every claim graded at once."""
+    return "\n\n".join(
+        f"{number}. Text: {' '.join(claim.sentences)}\n   Claim: {claim.text}"
+        for number, claim in enumerate(claims, 1)
+    )

@@ -1,0 +1,85 @@
+"""Fits the lexical judge on the claims of the split `fit`: `python -m tests.bench.judge.fit`."""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from core.grounding.judge.certain import certain_flaw
+from core.grounding.judge.lexical import figures
+from core.retrieval.logistic import Logistic, probability
+from tests.bench.judge.claims import OWN, LabelledClaim, read_claims
+from tests.bench.logistic_fit import fit
+from tests.bench.raw_evidence import Floats
+
+_FILE = Path("core/grounding/judge/lexical.json")
+_MAY_BE_DROPPED = 0.2
+"""Share of the true claims; a judge of words that drops more spares few of the false ones."""
+_OF_OVER = 0.5
+"""What an overreaching claim counts as an example of a false one."""
+_OF_STRAY = 0.3
+"""What a true claim counts as one that cites sentences of another passage."""
+_SPEAK_AGAINST = frozenset({"new_names", "missing_run", "adds_denial", "drops_denial"})
+_SPEAK_EITHER_WAY = frozenset({"length"})
+
+
+def highest_mark(likely: Sequence[float], labels: Sequence[str]) -> float:
+    """Return the highest mark that drops no more of the true claims than may be dropped."""
+    true = sorted(p for p, label in zip(likely, labels, strict=True) if label == "true")
+    return true[int(_MAY_BE_DROPPED * len(true))]
+
+
+def fitted_by_sense(
+    counted: Sequence[Mapping[str, float]], wanted: Floats, mass: Floats
+) -> Logistic:
+    """Return the regression without the figures whose weight says the opposite of their sense.
+
+    Such a weight shows how the claims' writers write, not what is true.
+    """
+    names = list(counted[0])
+    while True:
+        found = fit([{name: row[name] for name in names} for row in counted], wanted, mass)
+        wrong = {
+            name: abs(weight)
+            for name, weight in zip(names, found.weights, strict=True)
+            if name not in _SPEAK_EITHER_WAY and (weight > 0) == (name in _SPEAK_AGAINST)
+        }
+        if not wrong:
+            return found
+        names.remove(max(wrong, key=lambda name: wrong[name]))
+
+
+def main(claims: Sequence[LabelledClaim]) -> None:
+    """Write the weights and the mark, and print them."""
+    kept = [one for one in claims if one.split == "fit" and certain_flaw(one.cited) is None]
+    true = [one.cited for one in kept if one.label == "true"]
+    others = true[len(true) // 2 :] + true[: len(true) // 2]
+    strays = [replace(one, sentences=far.sentences) for one, far in zip(true, others, strict=True)]
+    counted = [figures(one) for one in (*(one.cited for one in kept), *strays)]
+    wanted = np.array([one.label == "true" for one in kept] + [False] * len(strays), np.float64)
+    mass = np.array([_OF_OVER if one.label == "over" else 1.0 for one in kept])
+    mass = np.concatenate([mass, np.full(len(strays), _OF_STRAY)])
+    mass[wanted == 1] *= mass[wanted == 0].sum() / wanted.sum()
+    fitted = fitted_by_sense(counted, wanted, mass)
+    likely = [
+        probability(fitted.log_odds({name: row[name] for name in fitted.names})) for row in counted
+    ]
+    rows = zip(fitted.names, fitted.means, fitted.scales, fitted.weights, strict=True)
+    stored = {
+        "figures": {name: [round(value, 4) for value in row] for name, *row in rows},
+        "bias": round(fitted.bias, 4),
+        "mark": round(highest_mark(likely[: len(kept)], [one.label for one in kept]), 4),
+    }
+    _FILE.write_text(json.dumps(stored, indent=1) + "\n")
+    print(json.dumps(stored, indent=1))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--claims", type=Path, default=OWN)
+    parser.add_argument("--corpora", type=Path, default=Path("../shared/corpora"))
+    options = parser.parse_args()
+    main(list(read_claims(options.claims, options.corpora)))

@@ -1,0 +1,73 @@
+"""The judge of words: what it counts, and in what order it puts claims."""
+
+import pytest
+
+from core.grounding.judge.base import CitedClaim, JudgedBy
+from core.grounding.judge.lexical import LexicalJudge, figures
+
+QUESTION = "What is a price ceiling?"
+CEILING = (
+    "A price ceiling keeps the price below its equilibrium.",
+    "Quantity demanded then exceeds quantity supplied, and a shortage occurs.",
+)
+
+
+def claim(text: str) -> CitedClaim:
+    return CitedClaim(text, CEILING, ("Price Ceilings",))
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        (
+            "A shortage occurs when quantity demanded exceeds quantity supplied.",
+            "Landlords neglect buildings when governments regulate apartments.",
+        ),
+        (
+            "A price ceiling keeps prices below the equilibrium.",
+            "A price ceiling keeps prices below the equilibrium, which bankrupts manufacturers.",
+        ),
+        (
+            "A price ceiling keeps the price below its equilibrium.",
+            "A price ceiling never keeps the price below its equilibrium.",
+        ),
+    ],
+)
+async def test_what_the_sentences_have_is_likelier(better: str, worse: str) -> None:
+    one, other = await LexicalJudge().judge(QUESTION, [claim(better), claim(worse)])
+    assert one.probability > other.probability
+    assert one.by is other.by is JudgedBy.WORDS
+
+
+async def test_a_claim_in_the_book_s_words_holds_and_one_without_them_does_not() -> None:
+    near, far = await LexicalJudge().judge(
+        QUESTION,
+        [
+            claim("A shortage occurs because quantity demanded exceeds quantity supplied."),
+            claim("Landlords neglect buildings, and governments never regulate apartments."),
+        ],
+    )
+    assert near.holds
+    assert not far.holds
+
+
+async def test_words_say_nothing_against_another_language() -> None:
+    foreign = CitedClaim("Ein Höchstpreis führt zu Knappheit.", CEILING, is_translated=True)
+    (verdict,) = await LexicalJudge().judge(QUESTION, [foreign])
+    assert verdict.holds
+    assert verdict.probability == 0.5
+
+
+def test_other_forms_of_a_word_are_found_and_headings_count() -> None:
+    assert figures(claim("Ceilings keep prices."))["recall"] == 1.0
+    assert figures(claim("Floors guarantee wages."))["recall"] == 0.0
+
+
+def test_a_denial_of_either_side_is_counted() -> None:
+    assert figures(claim("A shortage doesn't occur."))["adds_denial"] == 1.0
+    denied = CitedClaim("A shortage occurs.", ("A shortage cannot occur.",))
+    assert figures(denied)["drops_denial"] == 1.0
+
+
+def test_a_claim_of_signs_alone_counts_as_covered() -> None:
+    assert figures(CitedClaim("…", CEILING))["recall"] == 1.0
