@@ -10,7 +10,7 @@ import numpy as np
 
 from core.grounding.judge.certain import certain_flaw
 from core.grounding.judge.lexical import figures
-from core.retrieval.logistic import Logistic, probability
+from core.text.logistic import Logistic, probability
 from tests.bench.judge.claims import OWN, LabelledClaim, read_claims
 from tests.bench.logistic_fit import fit
 from tests.bench.raw_evidence import Floats
