@@ -26,6 +26,7 @@ from core.retrieval.courtesy import without_courtesy
 from core.retrieval.evidence import Excerpt, select_evidence
 from core.retrieval.followups import read_asked
 from core.retrieval.locating import QuoteLocator
+from core.retrieval.neighbours import widen
 from core.retrieval.recent import Recent
 from core.retrieval.references import SectionReference
 from core.retrieval.retrieval import Retrieval, Usable, from_section, whole
@@ -155,6 +156,25 @@ class Retriever:
             ConfigurationError, StoreError: as `retrieve`.
         """
         return await wanted_again(question, (await self.shelf(course_id)).embedder)
+
+    async def widened(self, course_id: str, retrieval: Retrieval, tokens: int) -> list[Excerpt]:
+        """Return what a language model reads of a retrieval: whole neighbouring paragraphs.
+
+        That is the evidence as it is where the section itself was asked for, or where the edition
+        was replaced meanwhile.
+
+        Args:
+            tokens: What all of it may take together.
+
+        Raises:
+            VectorIndexError, StoreError: when a service fails.
+        """
+        if retrieval.in_order or retrieval.context is None:
+            return list(retrieval.evidence)
+        shelf = await self.shelf(course_id)
+        if shelf.edition.generation != retrieval.generation:
+            return list(retrieval.evidence)
+        return await widen(self._index, shelf, retrieval.evidence, tokens)
 
     async def shelf(self, course_id: str, *, lately: bool = True) -> Shelf:
         """Return the live edition, or with `lately` the one that was live a second ago."""
