@@ -36,7 +36,7 @@ class AnswersTable(AgentConfiguration):
 
     @model_validator(mode="after")
     def _leaves_room_for_a_question(self) -> Self:
-        from core.generation.prompt import smallest_window
+        from core.generation.claims.prompt import smallest_window
 
         least = smallest_window(self.system_prompt)
         if self.context_window < least:

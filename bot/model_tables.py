@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -12,6 +12,7 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    model_validator,
 )
 
 from core.errors import ConfigurationError
@@ -93,10 +94,20 @@ class ModelTable(BaseModel):
     """Length of the vectors, of a model that embeds."""
 
 
+RETIRED: Mapping[str, str] = {"repair_model": "no sentence is written a second time"}
+"""Variables of Gemini in earlier versions, and why there is nothing to set."""
+
+
 class GeminiSettings(BaseModel):
     """The old variables: how Gemini is reached, and what is asked of it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_is_retired(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings without those of earlier versions, which are told at the start."""
+        return {name: value for name, value in given.items() if name not in RETIRED}
 
     api_key: SecretStr | None = None
     """Without it, `GEMINI_API_KEY`, then `GOOGLE_API_KEY`; none at all: no Gemini."""
@@ -104,8 +115,6 @@ class GeminiSettings(BaseModel):
     """None: Google's own."""
     api_version: Literal["v1beta", "v1"] = "v1beta"
     model: NonBlank = "gemini-3.8-flash"
-    repair_model: NonBlank | None = None
-    """Writes rejected sentences again; None: `model`."""
     stream: bool = True
     thinking_level: ThinkingLevel = "low"
     """`none`: not sent, for models that know no such level."""

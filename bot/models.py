@@ -80,11 +80,10 @@ class Models:
         from core.generation.model import ModelGenerator
 
         if name not in self._generators:
-            table, old = self.table(name), self._settings.gemini
+            table = self.table(name)
             self.chat(name)  # tells now what is missing
             self._generators[name] = ModelGenerator(
                 lambda named: self.named(named, name),
-                repair_model=old.repair_model if name == GEMINI else None,
                 stream=table.stream,
                 times=self.times,
             )
@@ -233,8 +232,6 @@ def models_in_use(
     found: list[tuple[str, str]] = []
     if default != EXTRACTIVE:
         found.append((default, tables[default].model))
-        if default == GEMINI and settings.gemini.repair_model:
-            found.append((default, settings.gemini.repair_model))
     judges = [settings.judge, *map(course_file.judge, course_file.tables)]
     found += [(name, tables[name].model) for name in judges if name and name in tables]
     for course in course_file.tables:

@@ -1,6 +1,7 @@
 """The one place that reads the environment: every setting, its default and its rule."""
 
 import difflib
+import logging
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 from adapters.command_names import CommandNames
 from bot.model_tables import (
     LOCAL,
+    RETIRED,
     GeminiSettings,
     ModelTable,
     Seconds,
@@ -29,6 +31,8 @@ from bot.model_tables import (
 from core.errors import ConfigurationError
 from core.hosts import check_authority, check_host
 from core.models import NonBlank
+
+logger = logging.getLogger(__name__)
 
 PREFIX = "GLOSSATOR_"
 FOREIGN_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
@@ -49,6 +53,12 @@ Tokens = Annotated[int, Field(ge=1)]
 Host = Annotated[NonBlank, AfterValidator(check_host)]
 Authority = Annotated[str, AfterValidator(check_authority)]
 """`name` or `name:port`."""
+
+
+_RETIRED: Mapping[str, str] = {
+    f"{PREFIX}GEMINI__{name.upper()}": f"{why}; delete the line" for name, why in RETIRED.items()
+}
+"""Settings of earlier versions, and why there is nothing to set; each is told once at the start."""
 
 
 class _Group(BaseModel):
@@ -285,7 +295,9 @@ def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{env_file} cannot be read as UTF-8 text.") from error
     for name in [*in_file, *os.environ]:
-        if name.upper().startswith(PREFIX) and without_name(name) not in known:
+        if name.upper() in _RETIRED:
+            logger.warning("%s is not used any more: %s", name.upper(), _RETIRED[name.upper()])
+        elif name.upper().startswith(PREFIX) and without_name(name) not in known:
             raise ConfigurationError(_unknown(name, known))
     try:
         return _with_foreign_key(Settings(_env_file=env_file), in_file)

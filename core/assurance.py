@@ -1,11 +1,12 @@
 """How sure a finished answer may be: of its place, and of being right and whole."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from core.grounding.confidence import answer_figures, confidence_of, outcome_of
 from core.models import AgentConfiguration, EvidenceSignals, Outcome
 from core.retrieval.retrieval import Retrieval
-from core.tally import DraftTally
+from core.tally import DraftTally, Emptiness
 
 WELL_SUPPORTED = 0.5
 """An answer that lost a larger part of its draft is told as `partial`."""
@@ -13,9 +14,18 @@ _UNCOVERED = 0.1
 """What an answer that cites nothing may claim at most."""
 _DOUBTED = 0.3
 """What an answer may claim that only says where the quoted passage stands, or is about one that
-stands nowhere in the book or says otherwise than it."""
+stands nowhere in the book or says otherwise than it, or that a model found no answer in."""
 _REWORDED = 0.7
 """What an answer may claim that explains a quote of which some words are not the book's."""
+
+
+class Sureness(NamedTuple):
+    """How sure an answer is, 0 to 1 each."""
+
+    located: float
+    """Of its place."""
+    confidence: float
+    """Of being right and whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +57,14 @@ class Standing:
         tally = self.tally
         if not self.is_cited:
             return Outcome.ABSTAINED
+        refused = tally.instead_of is Emptiness.REFUSED
         if self.explains:
-            in_vain = self.is_misquoted or tally.not_covered or bool(tally.poisoned)
+            in_vain = refused or self.is_misquoted or tally.not_covered or bool(tally.poisoned)
             in_vain = in_vain or 0 == tally.released < tally.written
             return Outcome.PARTIAL if in_vain else Outcome.ANSWERED
         outcome = outcome_of(located, configuration)
         doubted = not self.is_answerable or tally.not_covered or tally.translated
-        doubted = doubted or self.is_misquoted
+        doubted = doubted or refused or self.is_misquoted
         doubted = doubted or self.is_foreign or bool(tally.poisoned)
         if self.stands_in_book or tally.released:
             doubted = doubted or tally.supported_share < WELL_SUPPORTED
@@ -65,7 +76,8 @@ class Standing:
         """Return the probability of the right place as far as such an answer may claim it."""
         if outcome is Outcome.ABSTAINED:
             return min(located, _UNCOVERED)
-        if self.is_misquoted or self.tally.poisoned:
+        refused = self.tally.instead_of is Emptiness.REFUSED
+        if refused or self.is_misquoted or self.tally.poisoned:
             return min(located, _DOUBTED)
         if self.explains and outcome is Outcome.ANSWERED:
             located = max(located, self.likeness)

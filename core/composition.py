@@ -3,12 +3,13 @@
 import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
+from uuid import UUID
 
 from core import i18n
-from core.assurance import WELL_SUPPORTED, Standing, right_and_whole
+from core.assurance import Standing, Sureness, right_and_whole
 from core.generation.base import Claim, Passage
 from core.grounding import wording
-from core.grounding.citations import CitationLedger, Place, is_block, presentable
+from core.grounding.citations import CitationLedger, Place, below_mark, is_block, presentable
 from core.grounding.codes import missing_codes
 from core.grounding.confidence import located_of
 from core.grounding.languages import is_in_another_language
@@ -25,11 +26,13 @@ from core.models import (
     QuoteStatus,
     RetrievedChunk,
 )
+from core.notices import notices
 from core.progress import TextDelta
 from core.quoted import is_short, place_in_book, quoted_part
+from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
-from core.tally import DraftTally
-from core.text.unread import unread_besides, unread_instead
+from core.tally import DraftTally, Emptiness
+from core.text.unread import unread_instead
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +53,10 @@ class Composition:
         self._found = list(retrieval.output.retrieved_chunks)
         self._signals = retrieval.signals
         self._ledger = CitationLedger(self.evidence)
+        self._carried: set[UUID] = set()
+        """Ids of the chunks that the turn before cited."""
+        self._before = Sureness(0.0, 0.0)
+        """Of the turn before."""
         self._text = ""
         self._misquote: Misquote | None = None
         self._is_reworded = False
@@ -66,6 +73,12 @@ class Composition:
             and location is not None
             and location.status is not QuoteStatus.NOT_FOUND
         )
+
+    @property
+    def tells_again(self) -> bool:
+        """Whether the answer rests on nothing but what the turn before cited."""
+        cited = {chunk.chunk_id for chunk in self._ledger.grounding_chunks}
+        return bool(cited) and cited <= self._carried
 
     def quoted_passages(self) -> Iterator[tuple[RetrievedChunk, QuotedPassage]]:
         """Yield the chunks that the quote was found in, each with the part that was quoted."""
@@ -105,14 +118,22 @@ class Composition:
                 start = passage.start + passage.text.index(words)
                 yield Place(numbers[chunk.chunk_id], start, start + len(words))
 
-    def carry(self, turn: ConversationTurn) -> None:
-        """Keep what the turn before cited within reach, as far as it is of the same edition."""
+    def widen(self, excerpts: Sequence[Excerpt]) -> None:
+        """Let a writer read more of what was found; what it has keeps its number."""
+        for excerpt in excerpts:
+            self._take_up(excerpt.chunk, excerpt.start, excerpt.end)
+
+    def carry(self, turn: ConversationTurn) -> bool:
+        """Keep what the turn before cited within reach; return whether this edition has any."""
         cited = turn.agent_response.grounding_chunks
         for chunk in cited:
             if chunk.generation == self._retrieval.generation:
                 kept = chunk.model_copy(update={"state": ChunkState.RETRIEVED})
                 self._take_up(kept, 0, len(kept.content_text))
                 self._found.append(kept)
+                self._carried.add(kept.chunk_id)
+        self._before = Sureness(turn.agent_response.located, turn.agent_response.confidence)
+        return bool(self._carried)
 
     def look_up(self, retrieval: Retrieval) -> list[Passage]:
         """Take up what a second look found, and return it with the numbers to cite it by."""
@@ -127,13 +148,20 @@ class Composition:
         return passages
 
     def locate(self, claim: Claim) -> list[Place]:
-        """Return where the claim's quotes stand; those that stand nowhere are left out."""
-        places = (self._ledger.locate(q.chunk_number, q.text, q.start) for q in claim.quotes)
-        return [place for place in places if place is not None]
+        """Return where the claim's quotes stand; none where one of them stands nowhere."""
+        places = [self._ledger.locate(q.chunk_number, q.text, q.start) for q in claim.quotes]
+        found = [place for place in places if place is not None]
+        return found if len(found) == len(places) else []
+
+    def add_example(self, claim: Claim) -> TextDelta:
+        """Take up a model's own example, told as such; it carries no citation."""
+        return self._append(
+            i18n.text("answer-own-example", example=presentable(claim.text)), "\n\n"
+        )
 
     def add(self, claim: Claim, places: Sequence[Place], lead_in: Claim | None = None) -> TextDelta:
         """Take up a claim that its quotes carry, and the line in front that leads in to it."""
-        piece = self._ledger.cite(_below_mark(claim), places)
+        piece = self._ledger.cite(below_mark(claim.text, claim.lead), places)
         self.tally.released += 1
         above = [
             self._append(presentable(one), "\n\n")
@@ -174,6 +202,8 @@ class Composition:
         `answerable` is whether the evidence reaches the mark.
         """
         located = located_of(self._signals, self.tally.supported_share)
+        if self.tells_again:
+            answerable, located = True, max(located, self._before.located)
         standing = self._standing(request, answerable=answerable)
         outcome = standing.outcome(located, configuration)
         if outcome is Outcome.ABSTAINED:
@@ -184,6 +214,8 @@ class Composition:
         located = standing.bounded(located, outcome)
         within = request.section_filter is not None
         nearest = self._nearest(within=within) if outcome is Outcome.ABSTAINED else ()
+        misquoted = self._misquote is not None
+        told = notices(request, outcome, self._retrieval, self.tally, is_misquoted=misquoted)
         return {
             "response_text": self._text,
             "outcome": outcome,
@@ -196,7 +228,7 @@ class Composition:
             "sources": self._ledger.sources,
             "context_used": self.told or self._evidence_read(),
             "generation": self._retrieval.generation,
-            "notices": tuple(self._notices(request, outcome)),
+            "notices": tuple(told),
             "quote_location": self._retrieval.quote_location,
             "claims_written": self.tally.written,
             "claims_dropped": self.tally.dropped,
@@ -220,7 +252,7 @@ class Composition:
         """Return the probability that it is right and whole; of a quote explained, its place's."""
         if outcome is Outcome.ABSTAINED or self._explains(request):
             return located
-        return right_and_whole(
+        confidence = right_and_whole(
             self._retrieval,
             self._signals,
             request.query_text,
@@ -229,10 +261,12 @@ class Composition:
             located=located,
             supported_share=self.tally.supported_share,
         )
+        return max(confidence, self._before.confidence) if self.tells_again else confidence
 
     def _retrieved(self) -> Iterator[RetrievedChunk]:
-        """Yield all chunks that were found, each once, the last first."""
-        yield from (c.told() for c in {c.chunk_id: c for c in reversed(self._found)}.values())
+        """Yield all chunks that were found or are cited, each once, the last first."""
+        known = [*self._found, *self._ledger.grounding_chunks]
+        yield from (c.told() for c in {c.chunk_id: c for c in reversed(known)}.values())
 
     def _evidence_read(self) -> str:
         parts = zip(self.evidence, self.reads, strict=True)
@@ -252,6 +286,7 @@ class Composition:
         ):
             return wording.other_language(self._retrieval.language)
         in_vain = self.tally.poisoned or (self.tally.written and not self.tally.not_covered)
+        in_vain = in_vain or self.tally.instead_of is Emptiness.NOTHING_HELD
         said = wording.not_carried if in_vain else wording.not_covered
         return said(within=within)
 
@@ -309,58 +344,6 @@ class Composition:
         added = f"{glue}{piece}" if self._text else f"{glue.lstrip()}{piece}"
         self._text += added
         return TextDelta(added)
-
-    def _notices(self, request: AgentRequest, outcome: Outcome) -> Iterator[str]:
-        location = self._retrieval.quote_location
-        if request.selected_text_cut:
-            yield i18n.text("notice-quote-cut")
-        if request.thread_partly_seen:
-            yield i18n.text("notice-thread-partly-seen")
-        if request.unread and outcome is not Outcome.ABSTAINED:
-            yield unread_besides(request.unread)
-        if self._retrieval.mended:
-            words = ", ".join(
-                i18n.text("answer-name", name=word) for word in self._retrieval.mended
-            )
-            yield i18n.text("notice-mended", words=words)
-        if self._retrieval.parts_left:
-            yield i18n.text("notice-parts-left", count=len(self._retrieval.parts))
-        if self._retrieval.by_words:
-            yield i18n.text("notice-searched-by-words")
-        if location is not None and location.status is QuoteStatus.NOT_FOUND:
-            short = is_short(request.selected_text)
-            yield (
-                i18n.text("notice-quote-too-short")
-                if short
-                else i18n.text("notice-quote-not-found")
-            )
-        if self.tally.poisoned:
-            yield i18n.text("notice-planted")
-        if outcome is Outcome.ABSTAINED:
-            return
-        if self.tally.translated:
-            yield i18n.text("notice-translated")
-        if self.tally.cut_short:
-            yield i18n.text("notice-cut-short")
-        within = request.section_filter is not None
-        if self.tally.not_covered:
-            yield (
-                i18n.text("notice-partly-covered-within")
-                if within
-                else i18n.text("notice-partly-covered")
-            )
-        elif self.tally.supported_share < WELL_SUPPORTED:
-            yield i18n.text("notice-left-out")
-        elif outcome is Outcome.PARTIAL and self._misquote is None:
-            yield i18n.text("notice-closest-within") if within else i18n.text("notice-closest")
-
-
-def _below_mark(claim: Claim) -> str:
-    """Return the claim's text; lines of a block move right, below the mark of their item."""
-    mark = (claim.lead or "").rpartition("\n")[2]
-    if not mark.strip() or not is_block(claim.text):
-        return claim.text
-    return claim.text.replace("\n", "\n" + " " * len(mark))
 
 
 def _returned(chunk: RetrievedChunk) -> RetrievedChunk:

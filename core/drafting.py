@@ -18,15 +18,14 @@ from core.generation.base import (
     LeftOut,
     ModelCall,
     NotCovered,
-    Rejected,
 )
+from core.generation.claims.example import is_fit
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
-from core.grounding.copied import with_code_of
+from core.grounding.copied import adds_link, with_code_of
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
 from core.pauses import Pauses
 from core.progress import TextDelta
-from core.providers.base import ignore
 from core.quoted import titles_of
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
@@ -35,9 +34,6 @@ logger = logging.getLogger(__name__)
 
 _REQUEST_IS_OUT = 0.05
 """Seconds after which the writer's request is on its way, and we need not hurry any more."""
-_MOST_REPAIRED = 6
-_LONGEST_REFUSAL = 160
-"""Characters of a whole answer that cites nothing."""
 
 
 class Drafting:
@@ -58,12 +54,10 @@ class Drafting:
         self._checker = checker
         self._composition = composition
         self._times = times
-        self._rejected: list[Rejected] = []
         self._released: set[str] = set()
         self._lead_in: Claim | None = None
         """What waits for the claim behind it: it stands and falls with that."""
-        self._ahead: list[asyncio.Task[None]] = []
-        """What the checker does while the writer is still at it."""
+        self._has_example = False
         self.calls: list[ModelCall] = []
 
     @property
@@ -72,52 +66,31 @@ class Drafting:
         return "\n\n".join(call.context for call in self.calls if call.context)
 
     async def write(self, task: GenerationTask) -> AsyncGenerator[TextDelta, None]:
-        """Yield each claim's text once it has passed, then those put right on a second try.
+        """Yield each claim's text once it has passed.
 
         Raises:
             GenerationError: when the writer fails, takes too long, or lets nothing pass by
                 `task.deadline`.
         """
-        task = replace(task, report=self.calls.append, foresee=self._foresee)
+        task = replace(task, report=self.calls.append)
         until = time.monotonic() + self._times.whole
         draft = self._checked(self._writer.generate(task), task, until)
         async with self._preparing(task), aclosing(draft) as deltas:
             async for delta in deltas:
                 yield delta
-        tally = self._composition.tally
-        if tally.not_covered or not self._rejected:
-            return
-        if not any(rejected.claim.quotes for rejected in self._rejected) and not tally.released:
-            said = sum(len(rejected.claim.text) for rejected in self._rejected)
-            if said > _LONGEST_REFUSAL:
-                raise GenerationError("the writer cited nothing")
-            tally.not_covered = True  # a few words without any source are a refusal
-            return
-        repair = self._writer.repair(self._with_the_rest(task), self._rejected[:_MOST_REPAIRED])
-        try:
-            again = self._checked(repair, task, time.monotonic() + self._times.repair, again=True)
-            async with aclosing(again) as deltas:
-                async for delta in deltas:
-                    yield delta
-        except GenerationError as error:
-            logger.warning("rejected claims could not be repaired: %s", error)
 
     @asynccontextmanager
     async def _preparing(self, task: GenerationTask) -> AsyncIterator[None]:
         """Let the checker read what may be quoted, while the writer is still silent."""
+        ahead = None
         if self._checker is not None:
-            self._ahead.append(asyncio.create_task(self._prepare(self._checker, task)))
+            ahead = asyncio.create_task(self._prepare(self._checker, task))
         try:
             yield
         finally:
-            for work in self._ahead:
-                work.cancel()
-            await asyncio.gather(*self._ahead, return_exceptions=True)
-
-    def _foresee(self, text: str) -> None:
-        """Let the checker read a claim while its quote is still being written."""
-        if self._checker is not None:
-            self._ahead.append(asyncio.create_task(self._checker.expect(shown_prose(text))))
+            if ahead is not None:
+                ahead.cancel()
+                await asyncio.gather(ahead, return_exceptions=True)
 
     @staticmethod
     async def _prepare(checker: SupportChecker, task: GenerationTask) -> None:
@@ -126,21 +99,11 @@ class Drafting:
         passages = [_quoted(chunk, 0, len(chunk.content_text)) for chunk in chunks]
         await checker.prepare(passages, *task.asked)
 
-    def _with_the_rest(self, task: GenerationTask) -> GenerationTask:
-        """Return the task with those tokens to use that the draft has left."""
-        task = replace(task, foresee=ignore)  # what a repair claims comes all at once
-        if task.token_limit is None:
-            return task
-        used = sum(call.query_tokens + call.response_tokens for call in self.calls)
-        return replace(task, token_limit=max(task.token_limit - used, 0))
-
     async def _checked(
         self,
         draft: AsyncGenerator[DraftPart, None],
         task: GenerationTask,
         until: float,
-        *,
-        again: bool = False,
     ) -> AsyncGenerator[TextDelta, None]:
         tally, pauses = self._composition.tally, Pauses()
         async with aclosing(draft) as parts:
@@ -153,21 +116,39 @@ class Drafting:
                     case None:
                         return
                     case NotCovered():
-                        tally.not_covered = tally.not_covered or not again
+                        tally.not_covered = True
                         if part.part is not None:
                             yield self._composition.add_without(
                                 part.part, within=task.section is not None
                             )
                     case CutShort():
-                        tally.cut_short = tally.cut_short or not again
+                        tally.cut_short = True
                     case LeftOut():
                         self._composition.leave_out(task.evidence[part.chunk_number])
+                    case Claim(example=True):
+                        if (delta := await self._admit_example(part, task)) is not None:
+                            yield delta
                     case Claim() if leads_in(part.text, _topic(task)):
                         self._lead_in = part
                     case Claim() if part.text not in self._released:
-                        tally.written += not again
+                        tally.written += 1
                         if (delta := await self._admit(part, task)) is not None:
                             yield delta
+
+    async def _admit_example(self, claim: Claim, task: GenerationTask) -> TextDelta | None:
+        """Return the text of a model's own example, which only ever follows what is cited."""
+        tally = self._composition.tally
+        text = shown_prose(claim.text)
+        known = [passage.text for passage in task.passages()]
+        if self._checker is None or not tally.released or self._has_example:
+            return None
+        if not is_fit(text, task) or adds_link(text, known):
+            return None
+        planted = await self._checker.finder.spoken_in(text, (), task.asked)
+        if planted.spans:
+            return None
+        self._has_example = True
+        return self._composition.add_example(replace(claim, text=text))
 
     async def _admit(self, claim: Claim, task: GenerationTask) -> TextDelta | None:
         places = self._composition.locate(claim)
@@ -176,8 +157,10 @@ class Drafting:
         if self._checker is not None:  # what is checked is what is shown
             text = with_code_of(shown_prose(claim.text), [quote.text for quote in quotes])
             claim = replace(claim, text=text)
-        if not claim.quotes:
-            flaw: Flaw | None = Flaw.UNCITED
+        if claim.cites_unknown:
+            flaw: Flaw | None = Flaw.INVENTED_QUOTE
+        elif not claim.quotes:
+            flaw = Flaw.UNCITED
         elif not quotes or not claim.text.strip():
             flaw = Flaw.INVENTED_QUOTE
         elif self._checker is None:
@@ -196,7 +179,6 @@ class Drafting:
         if not _is_item(claim):  # of a list, the next item may stand
             self._lead_in = None
         logger.debug("a claim was rejected: %s", flaw)
-        self._rejected.append(Rejected(claim, flaw.reason))
         return None
 
 

@@ -75,6 +75,8 @@ class Turn:
     calls: list[ModelCall] = field(default_factory=list)
     tool_calls: list[AgentToolCall] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    dropped: int = 0
+    """Claims of a model that nobody reads."""
     reservation: Reservation | None = None
     """What its budgets hold for it; None: no model may be asked."""
     again: ShownAgain | None = None

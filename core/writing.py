@@ -7,6 +7,7 @@ from contextlib import aclosing
 from core.budgets.pricing import Prices
 from core.budgets.reservations import Reservation
 from core.budgets.store import TokenBudgets
+from core.carrying import carries, parts_of, shown_before
 from core.composition import Composition
 from core.drafting import Drafting
 from core.errors import (
@@ -15,8 +16,9 @@ from core.errors import (
     StoreError,
     TokenLimitReached,
     UnknownSection,
+    VectorIndexError,
 )
-from core.generation.base import GenerationTask, Generator, Passage, Search, TaskPart
+from core.generation.base import GenerationTask, Generator, Passage, Search
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.confidence import COVERED, located_of, outcome_of
 from core.grounding.languages import is_in_another_language
@@ -30,15 +32,16 @@ from core.models import (
     AgentRequest,
     AgentResponse,
     AgentToolCall,
-    Citation,
     Outcome,
     ResponseState,
     RetrievalToolInput,
     now,
 )
 from core.progress import TextDelta, TextWithdrawn
+from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
+from core.tally import Emptiness
 from core.turn import Turn
 
 logger = logging.getLogger(__name__)
@@ -73,13 +76,17 @@ class Writing:
     async def stream(self, turn: Turn, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent, None]:
         """Yield the claims that hold, as they are written, then the finished response."""
         writer = await self._writer(turn)
-        streamed = False
+        streamed, emptiness = False, None
         try:
             async with aclosing(self._draft(turn, retrieval, writer)) as events:
                 async for event in events:
                     streamed = streamed or isinstance(event, TextDelta)
                     yield event
             return
+        except _EmptyDraft as empty:
+            emptiness = empty.emptiness
+            level = logging.INFO if emptiness is Emptiness.REFUSED else logging.WARNING
+            logger.log(level, "%s failed, the fallback writes: %s", writer.name, emptiness)
         except GenerationError as error:
             if writer is self._fallback:
                 raise
@@ -90,7 +97,8 @@ class Writing:
             )
         if streamed:
             yield TextWithdrawn()
-        async with aclosing(self._draft(turn, retrieval, self._fallback)) as events:
+        draft = self._draft(turn, retrieval, self._fallback, instead_of=emptiness)
+        async with aclosing(draft) as events:
             async for event in events:
                 yield event
 
@@ -161,20 +169,31 @@ class Writing:
         return self._fallback
 
     async def _draft(
-        self, turn: Turn, retrieval: Retrieval, writer: Generator
+        self,
+        turn: Turn,
+        retrieval: Retrieval,
+        writer: Generator,
+        instead_of: Emptiness | None = None,
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield one writer's answer, then the finished response.
 
+        Args:
+            instead_of: What came of another writer's draft.
+
         Raises:
             GenerationError: when the writer fails; what was yielded must be withdrawn.
+            _EmptyDraft: when nothing of a model's draft can be shown; just so.
         """
         request, configuration, clock = turn.asked, turn.configuration, turn.clock
+        by_model = writer is not self._fallback
         threshold = first(request.score_threshold, configuration.score_threshold)
         answerable = retrieval.signals.best_score >= threshold
         foreign = is_in_another_language(request.query_text, retrieval.language)
-        if writer is not self._fallback and foreign:
+        if by_model and foreign:
             answerable = True  # only the model can look it up, in the book's language
         composition = Composition(retrieval)
+        composition.tally.instead_of = instead_of
+        asks_again = carries(turn, retrieval, composition, by_model=by_model) and by_model
         await self._check_quote(request, composition)
         streamed, author = False, NOBODY
         for delta in composition.open(request):
@@ -183,12 +202,12 @@ class Writing:
         worthwhile = answerable and _is_promising(retrieval, configuration)
         if composition.quote_is_planted and request.query_text == EXPLAIN_QUOTE:
             worthwhile = False  # there is nothing to explain
-        if composition.stands_in_book or worthwhile:
+        if composition.stands_in_book or worthwhile or asks_again:
+            if by_model:
+                composition.widen(await self._paragraphs(turn, retrieval))
             checker = None if writer.name == EXTRACTIVE else self._checker
-            drafting, author = (
-                Drafting(writer, checker, composition, self._times),
-                _author(writer, turn),
-            )
+            drafting = Drafting(writer, checker, composition, self._times)
+            author = _author(writer, turn)
             task = self._task(turn, retrieval, composition, writer)
             try:
                 async with aclosing(drafting.write(task)) as deltas:
@@ -199,10 +218,16 @@ class Writing:
                 turn.calls.extend(drafting.calls)
                 author = drafting.calls[0].model if drafting.calls else author
                 composition.told = drafting.told
+            turn.dropped += composition.tally.dropped
+            if by_model and (why := composition.tally.emptiness) is not None:
+                raise _EmptyDraft(why)
         if author == EXTRACTIVE:  # a model says itself where the book does not answer
             answerable = answerable and retrieval.signals.best_score >= COVERED
         fields = composition.finish(request, configuration, answerable=answerable)
         fields["notices"] = (*turn.notices, *fields["notices"])
+        if instead_of is not None:  # what the model wrote in vain is counted
+            fields["claims_written"] += turn.dropped
+            fields["claims_dropped"] += turn.dropped
         response = turn.pending.advance(
             ResponseState.COMPLETED,
             model_name=author,
@@ -236,8 +261,6 @@ class Writing:
     ) -> GenerationTask:
         request, configuration = turn.asked, turn.configuration
         by_model = writer is not self._fallback
-        if (by_model and turn.turns and request.section_filter is None) or turn.again:
-            composition.carry(turn.turns[-1])
         is_alone = composition.quote_is_planted or (retrieval.without_quote and not by_model)
         searchable = by_model and configuration.retrieval_enabled
         return GenerationTask(
@@ -245,10 +268,10 @@ class Writing:
             if by_model and turn.again
             else retrieval.question or request.query_text,
             again=turn.again.kind if turn.again else None,
-            shown=_shown(turn),
+            shown=shown_before(turn),
             evidence=composition.evidence,
             reads=composition.reads,
-            parts=_parts(retrieval, composition),
+            parts=parts_of(retrieval, composition),
             history=turn.turns if by_model else turn.said_here,
             thread=request.thread_messages,
             section=retrieval.section,
@@ -270,6 +293,15 @@ class Writing:
             deadline=turn.clock.started + self._times.first_sentence if by_model else None,
         )
 
+    async def _paragraphs(self, turn: Turn, retrieval: Retrieval) -> Sequence[Excerpt]:
+        """Return what a model reads of the evidence; the excerpts where there is no more."""
+        room = min(turn.configuration.evidence_tokens, turn.configuration.context_window // 2)
+        try:
+            return await self._retriever.widened(turn.request.course_id, retrieval, room)
+        except VectorIndexError as error:
+            logger.warning("the paragraphs around the evidence could not be read: %s", error)
+            return retrieval.evidence
+
     def _search(self, turn: Turn, composition: Composition) -> Search:
         """Return the model's second look: the same course and, if one was asked for, section."""
         request = turn.request
@@ -286,18 +318,12 @@ class Writing:
         return search
 
 
-def _shown(turn: Turn) -> list[Sequence[Citation]]:
-    """Return what was cited of an answer that is wanted again, each time that it was shown."""
-    return [one.agent_response.citations for one in turn.again.since] if turn.again else []
+class _EmptyDraft(Exception):
+    """Nothing of a model's draft can be shown."""
 
-
-def _parts(retrieval: Retrieval, composition: Composition) -> list[TaskPart]:
-    """Return the parts of a question, each with the numbers of its chunks."""
-    numbers = {chunk.chunk_id: number for number, chunk in enumerate(composition.evidence)}
-    return [
-        TaskPart(one.words, one.question, tuple(numbers[i] for i in one.chunk_ids), one.before)
-        for one in retrieval.parts
-    ]
+    def __init__(self, emptiness: Emptiness) -> None:
+        super().__init__(emptiness)
+        self.emptiness = emptiness
 
 
 def _is_promising(retrieval: Retrieval, configuration: AgentConfiguration) -> bool:

@@ -18,9 +18,8 @@ from adapters.slack import outbound as slack
 from adapters.slack.blocks import blocks, fallback
 from core.composition import Composition
 from core.errors import UnsupportedDocument
-from core.generation.base import Claim
+from core.generation.base import Claim, Quoted
 from core.generation.passages.pieces import Piece, cut
-from core.grounding.citations import CitationLedger
 from core.ingestion.chunking import chunk_document
 from core.ingestion.formats.markdown import parse_markdown
 from core.markdown.code import code_in, without_code
@@ -111,9 +110,8 @@ def chunks_of(markdown: str) -> list[RetrievedChunk]:
 
 
 def pieces_of(chunks: Sequence[RetrievedChunk]) -> list[Piece]:
-    """Return all that a passage could show of these chunks: signs alone are found nowhere."""
-    ledger = CitationLedger(chunks)
-    return [one for one in cut(chunks) if ledger.locate(one.chunk_number, one.quote)]
+    """Return all that a passage could show of these chunks; signs alone say nothing."""
+    return [one for one in cut(chunks) if any(map(str.isalnum, one.quote))]
 
 
 def answer_of(chunks: Sequence[RetrievedChunk], pieces: Sequence[Piece]) -> AgentResponse:
@@ -135,7 +133,7 @@ def answer_of(chunks: Sequence[RetrievedChunk], pieces: Sequence[Piece]) -> Agen
         )
     )
     for piece in pieces:
-        claim = Claim.quoting(piece.text, piece.chunk_number, piece.quote)
+        claim = Claim(piece.text, (Quoted(piece.chunk_number, piece.quote, piece.start),))
         if places := composition.locate(claim):
             composition.tally.written += 1
             composition.add(claim, places)

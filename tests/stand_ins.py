@@ -5,9 +5,9 @@ It lies beside the tests and not in the product, so that an installation cannot 
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable
 
-from core.generation.base import Claim, DraftPart, GenerationTask, Passage, Rejected
+from core.generation.base import Claim, DraftPart, GenerationTask, Passage, Quoted
 from core.models import RetrievalToolInput
 from tests.embedding import HashingEmbedder
 
@@ -56,12 +56,6 @@ class TellsAll:
             if (claim := await _about(name, text, task)) is not None:
                 yield claim
 
-    async def repair(
-        self, task: GenerationTask, rejected: Sequence[Rejected]
-    ) -> AsyncGenerator[DraftPart, None]:
-        return
-        yield
-
 
 async def _about(name: str, told: str, task: GenerationTask) -> Claim | None:
     """Return what the book says of a name: as it was found when somebody told the name."""
@@ -76,5 +70,6 @@ def _quoted(name: str, passages: Iterable[Passage]) -> Claim | None:
     for passage in passages:
         for sentence in _SENTENCE.findall(passage.text):
             if name in sentence:
-                return Claim.quoting(sentence, passage.chunk_number, sentence)
+                start = passage.chunk.content_text.index(sentence)
+                return Claim(sentence, (Quoted(passage.chunk_number, sentence, start),))
     return None

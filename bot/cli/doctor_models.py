@@ -11,7 +11,7 @@ from bot.model_tables import GEMINI, LOCAL, OLD_NAMES, ModelTable, names_of
 from bot.models import Models, chosen_generator, models_in_use, prices
 from bot.settings import BudgetSettings, Settings
 from core.errors import BotError
-from core.generation.prompt import longest_kept
+from core.generation.claims.prompt import longest_kept
 from core.models import EXTRACTIVE, AgentConfiguration
 
 
@@ -83,8 +83,6 @@ def _who_writes(
         table, models = tables[name], [model for other, model in in_use if other == name]
         text = f"{name}: {', '.join(models)} {'answers' if len(models) == 1 else 'answer'}"
         is_old = name == GEMINI and not settings.describes(GEMINI)
-        if is_old and settings.gemini.repair_model is not None:
-            text += f"; {settings.gemini.repair_model} mends (GLOSSATOR_GEMINI__REPAIR_MODEL)"
         if table.base_url is not None:
             setting = names_of(name, table).base_url
             setting = "GLOSSATOR_GEMINI__BASE_URL" if is_old else setting

@@ -1,7 +1,7 @@
 """The Protocol every writer of answers speaks, what it is given and what it gives back."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
 from core.index.terms import TermStatistics, no_terms
@@ -32,6 +32,8 @@ class Passage:
     chunk: RetrievedChunk
     text: str
     """What is read of the chunk."""
+    start: int = 0
+    """Where it begins in the chunk's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,6 @@ class GenerationTask:
     """Tokens of one model call's input."""
     report: Callable[[ModelCall], None] = field(default=ignore, compare=False)
     """Told of each model call that is over, also when nobody waits for the rest any more."""
-    foresee: Callable[[str], None] = field(default=ignore, compare=False)
-    """Told what a claim says as soon as its first quote begins."""
     token_limit: int | None = None
     """Tokens that all model calls for this task may use together."""
     deadline: float | None = None
@@ -149,22 +149,22 @@ class GenerationTask:
         """Yield what there is to read, in the order of the chunk numbers."""
         for number, chunk in enumerate(self.evidence):
             start, end = self.reads[number] if self.reads else (0, len(chunk.content_text))
-            yield Passage(number, chunk, chunk.content_text[start:end])
+            yield Passage(number, chunk, chunk.content_text[start:end], start)
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """Words that a writer says stand in a chunk."""
+    """Words of a chunk, letter for letter."""
 
     chunk_number: int
     text: str
-    start: int | None = None
-    """Where they begin in the chunk's text; None: wherever they are found first."""
+    start: int
+    """Where they begin in the chunk's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One sentence of a draft with the words it rests on; nothing of it is checked yet."""
+    """One sentence of a draft with the words it rests on; nothing of it is judged yet."""
 
     text: str
     quotes: tuple[Quoted, ...] = ()
@@ -175,11 +175,15 @@ class Claim:
     """The section of the book that stands above it; None: it goes on below the one before."""
     part: str | None = None
     """The part of the question that begins to be answered with it; None: it goes on."""
+    example: bool = False
+    """Whether it is the writer's own example: nothing of the book carries it, and it is shown
+    as such."""
+    cites_unknown: bool = False
+    """Whether it names a sentence that there is not."""
 
-    @classmethod
-    def quoting(cls, text: str, chunk_number: int, quote: str) -> Self:
-        """Return a claim that rests on one quote."""
-        return cls(text, (Quoted(chunk_number, quote),))
+    def invented(self) -> Self:
+        """Return the claim as one that names a sentence that there is not."""
+        return replace(self, quotes=(), cites_unknown=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +197,6 @@ class NotCovered:
 @dataclass(frozen=True, slots=True)
 class CutShort:
     """The writer reached its limit of tokens in mid-answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A claim that did not pass, and why in a sentence that its writer understands."""
-
-    claim: Claim
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,15 +222,5 @@ class Generator(Protocol):
 
         Raises:
             GenerationError: when the writer fails; what was yielded before must be withdrawn.
-        """
-        ...
-
-    def repair(
-        self, task: GenerationTask, rejected: Sequence[Rejected]
-    ) -> AsyncGenerator[DraftPart, None]:
-        """Yield better versions of claims that did not pass; a writer may have none.
-
-        Raises:
-            GenerationError: when the writer fails; the answer stands without them.
         """
         ...

@@ -13,7 +13,6 @@ from core.generation.base import (
     GenerationTask,
     LeftOut,
     NotCovered,
-    Rejected,
     TaskPart,
     trust,
 )
@@ -127,13 +126,6 @@ class ExtractiveGenerator:
         ranked = await rank(pieces, task, inquiry, self._embedder)
         best = [max(ranked, key=lambda scored: scored.score).piece] if ranked else []
         return best, choose(pieces, ranked, most)
-
-    async def repair(
-        self, task: GenerationTask, rejected: Sequence[Rejected]
-    ) -> AsyncGenerator[DraftPart, None]:
-        """Yield nothing: what the book says word for word needs no second try."""
-        return
-        yield
 
 
 def _of_part(task: GenerationTask, place: int) -> GenerationTask:

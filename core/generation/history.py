@@ -7,8 +7,6 @@ from core.markdown.code import outside_code
 from core.models import CITATION_MARKER, ConversationTurn, Outcome, QuoteStatus
 
 _MARKER = re.compile(r"\s?" + CITATION_MARKER.pattern)
-NOT_COVERED = "<not-covered/>"
-"""How a model says that the passages do not answer the question."""
 
 
 def told_turns(turns: Sequence[ConversationTurn]) -> Iterator[tuple[ConversationTurn, str]]:
@@ -22,9 +20,12 @@ def told_turns(turns: Sequence[ConversationTurn]) -> Iterator[tuple[Conversation
 
 
 def answer_text(turn: ConversationTurn) -> str:
-    """Return what the model said in that turn: without markers and sentences of our own."""
+    """Return what the model said in that turn: without markers and sentences of our own.
+
+    Empty: the book did not answer it.
+    """
     if turn.outcome is Outcome.ABSTAINED:
-        return NOT_COVERED
+        return ""
     text = turn.agent_response.response_text
     if _says_where_quote_stands(turn):
         # Ours, and in English: it would have a say in the next answer's language.

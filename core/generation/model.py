@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,10 +16,10 @@ from core.generation.base import (
     GenerationTask,
     ModelCall,
     NotCovered,
-    Rejected,
 )
-from core.generation.draft import DraftParser
-from core.generation.prompt import Prompt, render_found, render_prompt, render_repair
+from core.generation.claims.prompt import Prompt, render_found, render_prompt
+from core.generation.claims.reader import AnswerReader
+from core.generation.claims.schema import ANSWER
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.generation.tools import answer_calls, declare_retrieve
 from core.pauses import Pauses
@@ -30,7 +30,6 @@ from core.providers.base import (
     ChatRequest,
     Finish,
     ToolResult,
-    ignore,
 )
 from core.providers.failures import ProviderFailure
 from core.text.tokens import reckon_tokens
@@ -44,13 +43,12 @@ _SLICE = 2_000
 
 
 class ModelGenerator:
-    """Writes with a language model, which cites what it says and may search for more."""
+    """Writes with a language model, which cites sentences by number and may search for more."""
 
     def __init__(
         self,
         open_model: Callable[[str | None], ChatModel],
         *,
-        repair_model: str | None = None,
         stream: bool = True,
         times: AnswerTimes = DEFAULT_TIMES,
     ) -> None:
@@ -58,12 +56,10 @@ class ModelGenerator:
 
         Args:
             open_model: Gives the model that a task names, and one that writes when it names none.
-            repair_model: Writes rejected claims again; None: the model that wrote them.
             stream: Whether claims come while the model is still writing.
             times: How long an answer may take.
         """
         self._open_model = open_model
-        self._repair_model = repair_model
         self._stream = stream
         self._times = times
 
@@ -85,40 +81,20 @@ class ModelGenerator:
         prompt = _render(allowance)
         request = self._request(allowance, prompt)
         allowance.context = prompt.context
-        call = _Call(model, request)
+        call = _Call(model, request, AnswerReader(prompt.numbering))
         while True:
             async with aclosing(self._write(allowance, call)) as parts:
                 async for part in parts:
                     allowance.has_parts = True
                     yield part
-            following = await self._continue(allowance, call, prompt.delimiter)
+            following = await self._continue(allowance, call, prompt)
             if following is None:
                 break
             call = following
-        if not allowance.has_parts:
+        if not allowance.has_parts and not call.end.message.text.strip():
             raise GenerationError(f"{call.model.name} wrote nothing that can be used")
         if call.end.finish in (Finish.LENGTH, Finish.TOOL_CALLS):
             yield CutShort()
-
-    async def repair(
-        self, task: GenerationTask, rejected: Sequence[Rejected]
-    ) -> AsyncGenerator[DraftPart, None]:
-        """Yield better versions of rejected claims, from one short call.
-
-        `task.token_limit` is what this call may use.
-
-        Raises:
-            GenerationError: when the call fails; there is no second try.
-        """
-        task = replace(task, model=self._repair_model or task.model, deadline=None, search=None)
-        model = self._open_model(task.model)
-        task = _fitted(task, model)
-        allowance = Allowance(task, time.monotonic() + self._times.repair)
-        request = self._request(allowance, render_repair(task, rejected))
-        call = _Call(model, replace(request, stream=False, retry=False))
-        async with aclosing(self._write(allowance, call)) as parts:
-            async for part in parts:
-                yield part
 
     def _request(self, allowance: Allowance, prompt: Prompt) -> ChatRequest:
         """Return the first request of an answer, unless it costs too much."""
@@ -136,10 +112,11 @@ class ModelGenerator:
             tokens=prompt.tokens,
             tools=() if task.search is None else (declare_retrieve(),),
             stream=self._stream,
+            schema=ANSWER,
         )
 
     async def _continue(
-        self, allowance: Allowance, call: "_Call", delimiter: str
+        self, allowance: Allowance, call: "_Call", prompt: Prompt
     ) -> "_Call | None":
         """Do the searches that an answer asks for; return the call that tells of them.
 
@@ -149,7 +126,8 @@ class ModelGenerator:
         tokens = end.query_tokens + end.response_tokens
         if not (search and request.tools and end.calls and allowance.covers(tokens)):
             return None
-        render = partial(render_found, delimiter=delimiter)
+        numbering = prompt.numbering
+        render = partial(render_found, numbering=numbering, delimiter=prompt.delimiter)
         room = allowance.task.context_window - tokens
         try:
             async with asyncio.timeout(allowance.time_left()):
@@ -168,11 +146,10 @@ class ModelGenerator:
             tokens=tokens,
             tools=request.tools if allowance.searches else (),
         )
-        return _Call(call.model, request)
+        return _Call(call.model, request, AnswerReader(numbering))
 
     async def _write(self, allowance: Allowance, call: "_Call") -> AsyncGenerator[DraftPart, None]:
         """Yield what one call drafts; the allowance is charged with what it used."""
-        parser = DraftParser(allowance.task.foresee if call.request.stream else ignore)
         is_refused, count, pauses = False, 0, Pauses()
         model = call.model.name
 
@@ -189,7 +166,7 @@ class ModelGenerator:
                         call.end = piece
                         break
                     for start in range(0, len(piece), _SLICE):
-                        for part in parser.feed(piece[start : start + _SLICE]):
+                        for part in call.reader.feed(piece[start : start + _SLICE]):
                             count += 1
                             if isinstance(part, NotCovered):
                                 is_refused = True
@@ -202,7 +179,7 @@ class ModelGenerator:
             raise GenerationError(str(failure)) from failure
         if call.end.finish is Finish.REFUSED:
             raise GenerationError(f"{model} {call.end.detail}")
-        for ending in _ending(parser, call.end, is_refused):
+        for ending in _ending(call.reader, call.end, is_refused):
             yield ending
 
 
@@ -212,6 +189,7 @@ class _Call:
 
     model: ChatModel
     request: ChatRequest
+    reader: AnswerReader
     end: ChatEnd = field(init=False)
 
 
@@ -233,13 +211,13 @@ def _render(allowance: Allowance) -> Prompt:
     return prompt
 
 
-def _ending(parser: DraftParser, end: ChatEnd, is_refused: bool) -> Iterator[DraftPart]:
+def _ending(reader: AnswerReader, end: ChatEnd, is_refused: bool) -> Iterator[DraftPart]:
     """Yield what is clear only when a call is over.
 
     An answer that was cut, or gave way to a search, ends in words that nobody is to read,
     unless they are cited; and while the model searches nothing counts as not covered.
     """
-    for part in parser.close():
+    for part in reader.close():
         if isinstance(part, NotCovered):
             is_refused = True
         elif end.finish is Finish.STOP or (isinstance(part, Claim) and part.quotes):

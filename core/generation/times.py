@@ -5,7 +5,6 @@ from dataclasses import dataclass
 _TOKEN_SHARE = 0.75
 """Of the time for the first sentence: it leaves room for a second try."""
 _SILENCE_SHARE = 0.375
-_REPAIR_SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +25,6 @@ class AnswerTimes:
     def silence(self) -> float:
         """How long a model may pause, where it has no limit of its own."""
         return self.first_sentence * _SILENCE_SHARE
-
-    @property
-    def repair(self) -> float:
-        """What the second try of rejected sentences may take."""
-        return self.first_sentence * _REPAIR_SHARE
 
 
 DEFAULT_TIMES = AnswerTimes()

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from core.errors import RequestError, ServiceError
 from core.generation.base import Passage, Search
-from core.generation.prompt import SEARCH_DESCRIPTION
+from core.generation.claims.instructions import SEARCH_DESCRIPTION
 from core.models import RetrievalToolInput
 from core.providers.base import Tool, ToolCall
 from core.text.tokens import reckon_tokens

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from core.grounding.quoting import locate_quote
 from core.markdown.code import code_in, outside_code
 from core.markdown.fences import fence_opened_by
 from core.markdown.writing import fenced, lasting
@@ -37,21 +36,19 @@ class CitationLedger:
     evidence: Sequence[RetrievedChunk]
     citations: list[Citation] = field(default_factory=list)
 
-    def locate(self, chunk_number: int, quote: str, start: int | None = None) -> Place | None:
-        """Return where the quote stands, in whole sentences; none when it does not.
+    def locate(self, chunk_number: int, quote: str, start: int) -> Place | None:
+        """Return where the quote stands, to the letter; None when it does not stand there.
 
         Args:
             chunk_number: Which of the evidence it is said to stand in.
             quote: What is said to stand there.
-            start: Where it begins; where it stands there to the letter, that is its place.
+            start: Where it begins.
         """
-        if not 0 <= chunk_number < len(self.evidence):
+        if not 0 <= chunk_number < len(self.evidence) or not quote.strip() or start < 0:
             return None
-        content = self.evidence[chunk_number].content_text
-        if start is not None and start >= 0 and quote and content.startswith(quote, start):
-            return Place(chunk_number, start, start + len(quote))
-        span = locate_quote(content, quote)
-        return Place(chunk_number, *span) if span else None
+        if not self.evidence[chunk_number].content_text.startswith(quote, start):
+            return None
+        return Place(chunk_number, start, start + len(quote))
 
     def cite(self, text: str, places: Sequence[Place]) -> str:
         """Return `text` without links, followed by the markers of its citations."""
@@ -96,6 +93,18 @@ def _glue(shown: str) -> str:
     if last.lstrip().startswith("|"):
         return "\n\n"
     return "\n" if is_block(shown) or is_block(last) else " "
+
+
+def below_mark(text: str, lead: str | None) -> str:
+    """Return a claim's text; lines of a block move right, below the mark of their item.
+
+    Args:
+        lead: The layout in front of it, such as a bullet.
+    """
+    mark = (lead or "").rpartition("\n")[2]
+    if not mark.strip() or not is_block(text):
+        return text
+    return text.replace("\n", "\n" + " " * len(mark))
 
 
 def is_block(text: str) -> bool:

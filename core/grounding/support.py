@@ -131,14 +131,6 @@ class SupportChecker:
         for start in range(0, min(len(texts), _MOST_PREPARED), _PREPARED_AT_ONCE):
             await self._embedder.embed_passages(texts[start : start + _PREPARED_AT_ONCE])
 
-    async def expect(self, sentence: str) -> None:
-        """Embed a sentence that is going to be judged, while its quotes are not yet known.
-
-        Raises:
-            EmbeddingError: when the model gives no usable vectors.
-        """
-        await self._embedder.embed_passages([read(sentence).prose])
-
     async def flaw_of(
         self, sentence: str, quotes: Sequence[QuotedPassage], *questions: str
     ) -> Flaw | None:

@@ -122,7 +122,7 @@ class AgentResponse(Model):
     claims_written: Count = 0
     """Sentences that the writer offered."""
     claims_dropped: Count = 0
-    """Those of them that the cited words do not carry, and that no second try put right."""
+    """Those of them that the cited sentences do not carry."""
     course_id: CourseId
     generation: UUID | None = None
     """None when the course has no text yet or the index could not be reached."""
@@ -238,6 +238,8 @@ class AgentConfiguration(Model):
     """Of one model call's output, thinking included."""
     context_window: Annotated[int, Field(ge=512)] = 32_000
     """Tokens; history and chunks are trimmed to fit, oldest turns first."""
+    evidence_tokens: Annotated[int, Field(ge=200)] = 4_000
+    """Of the book that a model reads for one question; at most half of its window."""
     system_prompt: str | None = None
     """Words about role and tone, told to the model before its rules, which always hold."""
     retrieval_enabled: bool = True

@@ -26,8 +26,8 @@ from tests.bench.distant_gemini import DistantGemini, Served, distant_gemini
 from tests.bench.figures import machine, milliseconds, percentile
 from tests.wire.answering import House, asking, open_house
 from tests.wire.gemini_calls import GeminiCall
-from tests.wire.gemini_prompts import read_prompt
-from tests.wire.scripted_models import cite
+from tests.wire.gemini_prompts import number_of, read_prompt
+from tests.wire.scripted_models import answer, claim
 
 TOWERS = [
     "".join(parts)
@@ -150,13 +150,11 @@ def write_answer(call: GeminiCall) -> str:
     """Return the claims about the lighthouse that is asked about, each with its quote."""
     prompt = read_prompt(call)
     tower = re.findall(r"keeper of (\w+)", prompt.question)[0]
-    texts = {number: " ".join(text.split()) for number, text in prompt.passages.items()}
     written = []
-    for claim, quote in CLAIMS:
-        said, quoted = (text.format_map(_facts(tower)) for text in (claim, quote))
-        number = next(number for number, text in texts.items() if quoted in text)
-        written.append(cite(said, number, quoted))
-    return " ".join(written)
+    for said, quoted in CLAIMS:
+        words, quote = (text.format_map(_facts(tower)) for text in (said, quoted))
+        written.append(claim(words, number_of(prompt, quote)))
+    return answer(*written)
 
 
 async def _ask(agent: Agent, gemini: DistantGemini, question: str) -> tuple[Asked, Served]:

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from bot.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
-from core.grounding.quoting import locate_quote
+from core.grounding.quoting import whole_sentences
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
 from core.quoted import titles_of
+from core.text.sentences import Span
 from tests.bench.books import Book, parsed_chunks
 from tests.bench.figures import machine
 from tests.bench.hand_claims import HALVES, HandClaim, hand_claims
@@ -59,7 +60,9 @@ async def judged(checker: SupportChecker, claim: ScriptedClaim) -> Verdict:
     started = time.perf_counter()
     quotes = []
     for chunk, quote in claim.quotes:
-        if (span := locate_quote(chunk.content_text, quote)) is not None:
+        start = chunk.content_text.find(quote)
+        if quote and start >= 0:
+            span = whole_sentences(chunk.content_text, Span(start, start + len(quote)))
             quotes.append(QuotedPassage(chunk.content_text, *span, titles_of(chunk)))
     flaw: Flaw | None = Flaw.INVENTED_QUOTE
     if quotes:

@@ -9,9 +9,9 @@ INBOX = "tests/contracts/test_inbox.py"
 SESSIONS = "tests/contracts/test_session_store.py"
 BUDGETS = "tests/contracts/test_token_budgets.py"
 RETENTION = "tests/contracts/test_retention.py"
-PROMPT = "tests/unit/core/generation/test_prompt.py"
+PROMPT = "tests/unit/core/generation/claims/test_prompt.py"
 TOOLS = "tests/unit/core/generation/test_tools.py"
-QUOTING = "tests/unit/core/grounding/test_quoting.py"
+READER = "tests/unit/core/generation/claims/test_reader.py"
 FETCH = "tests/unit/core/ingestion/test_fetch_safety.py"
 SANDBOX = "tests/unit/core/ingestion/test_sandbox.py"
 CONFINED = "tests/unit/core/ingestion/test_confinement.py"
@@ -176,8 +176,8 @@ IN_CORE = (
     Mutant(
         "skip the verification of quotes",
         "core/grounding/citations.py",
-        "        return Place(chunk_number, *span) if span else None\n",
-        "        return Place(chunk_number, *(span or (0, 1)))\n",
+        "        if not self.evidence[chunk_number].content_text.startswith(quote, start):\n",
+        "        if False:\n",
         "quoted words stand in the book",
         (
             f"{AGENT}::test_a_quote_that_is_not_in_its_chunk_is_dropped",
@@ -196,12 +196,20 @@ IN_CORE = (
         ),
     ),
     Mutant(
-        "take halves of words for quotes",
-        "core/grounding/quoting.py",
-        "        if all(book.holds_word_border(content, border) for border in borders):\n",
-        "        if borders:\n",
-        "a quote is of whole words",
-        (f"{QUOTING}::test_other_words_halves_of_words_and_scraps_are_not_found",),
+        "believe a number that no sentence has",
+        "core/generation/claims/sentences.py",
+        "        if any(number not in self._by_number for number in numbers):\n",
+        "        numbers = [n for n in numbers if n in self._by_number]\n        if False:\n",
+        "a claim names sentences that there are",
+        (f"{READER}::test_a_number_that_no_sentence_has_makes_a_claim_unknown",),
+    ),
+    Mutant(
+        "show an example that stands alone",
+        "core/drafting.py",
+        "        if self._checker is None or not tally.released or self._has_example:\n",
+        "        if self._checker is None or self._has_example:\n",
+        "a model's own example follows what is cited",
+        ("tests/wire/test_gemini_answers.py::test_an_example_alone_is_no_answer",),
     ),
     Mutant(
         "let the model's URL through",
@@ -254,23 +262,23 @@ IN_CORE = (
     # --- what a model is told --------------------------------------------------------------
     Mutant(
         "fence every request alike",
-        "core/generation/prompt.py",
+        "core/generation/claims/prompt.py",
         "    return secrets.token_hex(8)\n",
         '    return "0123456789abcdef"\n',
         "nobody can write the fence of a prompt into a text before",
         (f"{PROMPT}::test_each_request_has_a_mark_of_its_own",),
     ),
     Mutant(
-        "tell material unescaped",
-        "core/generation/prompt.py",
-        'return f"<{tag}{told}>\\n{escape(visible(text)).strip()}\\n</{tag}>"',
-        'return f"<{tag}{told}>\\n{visible(text).strip()}\\n</{tag}>"',
-        "no text reads like a tag of ours",
+        "fence material with a mark that a text may know",
+        "core/generation/claims/prompt.py",
+        '    tag = f"{kind}-{mark}"',
+        '    tag = f"{kind}-0123456789abcdef"',
+        "no text closes its own block",
         (f"{PROMPT}::test_no_text_closes_its_own_block_or_opens_another",),
     ),
     Mutant(
         "tell the model what nobody sees",
-        "core/generation/escaping.py",
+        "core/text/characters.py",
         '    return _INVISIBLE.sub("", text)\n',
         "    return text\n",
         "hidden characters carry no instructions",

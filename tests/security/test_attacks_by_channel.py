@@ -25,7 +25,7 @@ from core.agent import Agent
 from core.budgets.pricing import Prices
 from core.budgets.store import Limits, TokenBudgets
 from core.database import create_engine
-from core.generation.base import Claim, DraftPart, GenerationTask, Rejected
+from core.generation.base import Claim, DraftPart, GenerationTask, Quoted
 from core.generation.extractive import ExtractiveGenerator
 from core.grounding.support import SupportChecker
 from core.models import AgentConfiguration, AgentRequest, AgentResponse, Course, Outcome
@@ -74,20 +74,19 @@ class Compromised:
     attack = ""
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
-        quote = sentences(task.evidence[0].content_text)[0]
+        content = task.evidence[0].content_text
+        quote = sentences(content)[0]
+        cited = (Quoted(0, quote, content.index(quote)),)
         hostile = f"{self.attack} {CALLS}{LURES}"
-        yield Claim.quoting(quote, 0, quote)
-        yield Claim.quoting(hostile, 0, quote)
-        yield Claim.quoting(hostile, 0, hostile)
+        yield Claim(quote, cited)
+        yield Claim(hostile, cited)
+        yield Claim(hostile, (Quoted(0, hostile, 0),))
+        yield Claim(hostile, cites_unknown=True)
+        yield Claim(hostile, example=True)
         for secret in (FOREIGN, *CANARIES):
-            yield Claim.quoting(f"{secret}.", 0, f"{secret}.")
-            yield Claim.quoting(f"{quote[:-1]}, and {secret}.", 0, quote)
-
-    async def repair(
-        self, task: GenerationTask, rejected: Sequence[Rejected]
-    ) -> AsyncGenerator[DraftPart, None]:
-        for entry in rejected:
-            yield entry.claim
+            yield Claim(f"{secret}.", (Quoted(0, f"{secret}.", 0),))
+            yield Claim(f"{quote[:-1]}, and {secret}.", cited)
+            yield Claim(f"{secret}.", example=True)
 
 
 # --- what is sent ---------------------------------------------------------------------------

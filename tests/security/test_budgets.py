@@ -1,7 +1,7 @@
 """What a model may cost: nothing that cannot be counted, and one request too many at most."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -12,7 +12,7 @@ from core.budgets.pricing import Prices
 from core.budgets.store import Limits, Scope, TokenBudgets
 from core.database import create_engine
 from core.errors import GenerationError, StoreError
-from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Rejected
+from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Quoted
 from core.generation.extractive import ExtractiveGenerator
 from core.grounding.support import SupportChecker
 from core.i18n import text
@@ -49,15 +49,10 @@ class Costly:
             self.failures -= 1
             raise GenerationError("the model is away")
         await (self.hold.wait() if self.hold is not None else asyncio.sleep(0.005))
-        quote = sentences(task.evidence[0].content_text)[0]
-        yield Claim.quoting(quote, 0, quote)
+        content = task.evidence[0].content_text
+        quote = sentences(content)[0]
+        yield Claim(quote, (Quoted(0, quote, content.index(quote)),))
         task.report(ModelCall(self.name, A_CALL - 30, 30, ""))
-
-    async def repair(
-        self, task: GenerationTask, rejected: Sequence[Rejected]
-    ) -> AsyncGenerator[DraftPart, None]:
-        return
-        yield
 
 
 class Unreadable(TokenBudgets):

@@ -9,7 +9,7 @@ import logging
 import random
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,9 +27,9 @@ from core.channels.rules import Rules
 from core.channels.store import Place
 from core.database import create_engine
 from core.errors import UnknownSection
-from core.generation.base import Claim, DraftPart, GenerationTask, Rejected
+from core.generation.base import Claim, DraftPart, GenerationTask, Quoted
+from core.generation.claims.prompt import render_prompt
 from core.generation.extractive import ExtractiveGenerator
-from core.generation.prompt import render_prompt
 from core.grounding.support import SupportChecker
 from core.index.edge import EdgeIndex
 from core.models import (
@@ -83,15 +83,11 @@ class Blabbing:
         self.told = "\n".join((prompt.system, *(m.text for m in prompt.messages)))
         for passage in [*task.passages()][:2]:
             quote = sentences(passage.text)[0]
-            yield Claim.quoting(quote, passage.chunk_number, quote)
+            start = passage.chunk.content_text.index(quote)
+            yield Claim(quote, (Quoted(passage.chunk_number, quote, start),))
         secret = fact(self.rng.choice(COURSES), self.rng.choice(THINGS))
-        yield Claim.quoting(secret, self.rng.randrange(4), secret)
-
-    async def repair(
-        self, task: GenerationTask, rejected: Sequence[Rejected]
-    ) -> AsyncGenerator[DraftPart, None]:
-        for entry in rejected:
-            yield entry.claim
+        yield Claim(secret, (Quoted(self.rng.randrange(4), secret, 0),))
+        yield Claim(secret, example=True)
 
 
 class Ear(logging.Handler):

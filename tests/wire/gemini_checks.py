@@ -28,6 +28,14 @@ def check(call: GeminiCall, signatures: dict[str, str]) -> None:
     _check_roles(call.contents)
     _check_function_calls(call.contents, signatures)
     _check_config(call.config)
+    _check_form(call)
+
+
+def _check_form(call: GeminiCall) -> None:
+    """Refuse JSON together with a tool: models before Gemini 3 cannot do both (2026-11)."""
+    wanted = call.config.get("responseMimeType")
+    if call.model.startswith("gemini-2") and call.declared_tools and wanted:
+        raise Refusal(f"Function calling with a response mime type: '{wanted}' is unsupported")
 
 
 def _check_parts(content: Json, path: str) -> None:

@@ -9,34 +9,30 @@ from tests.wire.gemini_calls import GeminiCall, texts_of
 
 _MARK = re.compile(r"\bthe mark (\w+)\.")
 _BLOCK = (
-    r"<(?P<kind>passage|quote|question|sentence)-{mark}(?P<attributes>[^>]*)>\n"
+    r"<(?P<kind>passage|quote|question)-{mark}(?P<attributes>[^>]*)>\n"
     r"(?P<text>.*?)\n</(?P=kind)-{mark}>"
 )
-_CITED = re.compile(r"^Cited: passage \d+: ", re.MULTILINE)
-_NUMBER = re.compile(r'\bnumber="(\d+)"')
+_SENTENCE = re.compile(r"^\[(\d+)\]\s(.*?)(?=\n+\[\d+\]\s|\Z)", re.MULTILINE | re.DOTALL)
 _PLACE = re.compile(r'\bplace="([^"]*)"')
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model is asked, and what it may read; tags inside of it are still escaped."""
+    """What a model is asked, and what it may read."""
 
     question: str = ""
-    """Empty: only a quoted text was given, or sentences to mend."""
-    passages: dict[int, str] = field(default_factory=dict)
+    """Empty: only a quoted text was given."""
+    sentences: dict[int, str] = field(default_factory=dict)
     """By the number they are cited with, from 1."""
-    places: dict[int, str] = field(default_factory=dict)
-    """The headings above each passage."""
+    places: tuple[str, ...] = ()
+    """The headings above the passages."""
     quote: str | None = None
-    rejected: tuple[str, ...] = ()
-    """Sentences of an earlier answer that are to be mended, each with the words it cited."""
     history: tuple[str, ...] = ()
     """Everything said before, by either side."""
 
 
 class _Block(NamedTuple):
     kind: str
-    number: int
     place: str
     text: str
 
@@ -58,28 +54,30 @@ def read_prompt(call: GeminiCall) -> Prompt:
     passages = [block for block in blocks if block.kind == "passage"]
     return Prompt(
         question="\n".join(block.text for block in blocks if block.kind == "question"),
-        passages={block.number: block.text for block in passages},
-        places={block.number: block.place for block in passages if block.place},
+        sentences={
+            int(number): said for block in passages for number, said in numbered(block.text)
+        },
+        places=tuple(block.place for block in passages if block.place),
         quote=next((block.text for block in blocks if block.kind == "quote"), None),
-        rejected=tuple(
-            _CITED.sub("", block.text.rpartition("\nRefused: ")[0])
-            for block in blocks
-            if block.kind == "sentence"
-        ),
         history=tuple(said for content in call.contents[:asked] for said in texts_of(content)),
     )
 
 
+def numbered(passage: str) -> list[tuple[str, str]]:
+    """Return the sentences of a passage, each with its number."""
+    return _SENTENCE.findall(passage)
+
+
+def number_of(prompt: Prompt, words: str) -> int:
+    """Return the number of the first sentence that has these words."""
+    plain = " ".join(words.split())
+    return next(number for number, text in prompt.sentences.items() if plain in text)
+
+
 def _blocks(text: str, mark: str) -> Iterator[_Block]:
     for match in re.finditer(_BLOCK.replace("{mark}", mark), text, re.DOTALL):
-        number = _NUMBER.search(match["attributes"])
         place = _PLACE.search(match["attributes"])
-        yield _Block(
-            match["kind"],
-            int(number[1]) if number else 0,
-            place[1] if place else "",
-            match["text"],
-        )
+        yield _Block(match["kind"], place[1] if place else "", match["text"])
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -25,7 +25,12 @@ from tests.wire.gemini_replies import Answer, Model, Responses, merged, prompt_t
 GENERATE = ("generateContent", "streamGenerateContent")
 EMBED = ("batchEmbedContents",)
 COUNT = ("countTokens",)
-TEXT_MODELS = ("gemini-3.8-flash", "gemini-3.5-flash-lite", "gemini-flash-latest")
+TEXT_MODELS = (
+    "gemini-3.8-flash",
+    "gemini-3.5-flash-lite",
+    "gemini-flash-latest",
+    "gemini-2.5-flash",
+)
 EMBEDDING_MODELS = ("gemini-embedding-2", "gemini-embedding-001")
 _POSSIBLE = {
     **dict.fromkeys(GENERATE, GENERATION_FAULTS),

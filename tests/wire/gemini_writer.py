@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Passage, Rejected
+from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Passage, Quoted
 from core.generation.model import ModelGenerator
 from core.generation.times import AnswerTimes
 from core.models import RetrievalToolInput
@@ -22,16 +22,20 @@ from core.providers.pacing import Timeouts
 from core.providers.retries import Patience
 from tests.samples import chunk
 from tests.wire.gemini_server import GeminiServer
+from tests.wire.scripted_models import answer, claim
 
 TREE = "A heap is a complete binary tree."
 ROOT = "Its root is the largest key."
-FIRST = f'{TREE} <cite passage="1">{TREE}</cite>'
-SECOND = f'{ROOT} <cite passage="1">{ROOT}</cite>'
-ANSWER = f"{FIRST} {SECOND}"
-CLAIMS = [Claim.quoting(TREE, 0, TREE), Claim.quoting(ROOT, 0, ROOT)]
+FIRST = answer(claim(TREE, 1))
+ANSWER = answer(claim(TREE, 1), claim(ROOT, 2))
+CUT = ANSWER[: ANSWER.index("}") + 20]
+"""An answer that breaks off within its second claim."""
+CLAIMS = [
+    Claim(TREE, (Quoted(0, TREE, 0),)),
+    Claim(ROOT, (Quoted(0, ROOT, len(TREE) + 1),)),
+]
 QUESTION = "Who is behind the canary question 4711?"
 TASK = GenerationTask(QUESTION, [chunk()])
-REJECTED = [Rejected(Claim.quoting("The root is the smallest key.", 0, ROOT), "It says otherwise.")]
 STREAMS = pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
 QUICK = Timeouts(first_piece=0.5, silence=0.2)
 """For a server that keeps silent; a busy machine may take as long for an answer at once."""
@@ -48,11 +52,6 @@ class ReportingGenerator(ModelGenerator):
 
     def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         return super().generate(replace(task, report=self.used.append))
-
-    def repair(
-        self, task: GenerationTask, rejected: Sequence[Rejected]
-    ) -> AsyncGenerator[DraftPart, None]:
-        return super().repair(replace(task, report=self.used.append), rejected)
 
 
 @asynccontextmanager

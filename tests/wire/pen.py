@@ -41,8 +41,8 @@ class Pen:
 
     async def _written(self, text: str) -> AsyncIterator[str]:
         await self.begins.wait()
-        sentence_end = text.index("</cite>") + len("</cite>")
-        yield text[:sentence_end] + "\n\n"
+        sentence_end = text.index("}") + 1
+        yield text[:sentence_end]
         await self.goes_on.wait()
         yield text[sentence_end:]
 

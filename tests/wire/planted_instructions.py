@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from core.generation.escaping import escape, unescape, visible
+from core.text.characters import visible
 from core.text.sentences import sentences
 from tests.wire.gemini_prompts import Prompt
 
@@ -46,18 +46,17 @@ class Instruction(NamedTuple):
     """Words in the context that tell the model what to do."""
 
     sentence: str
-    """As the model reads it: what looks like a tag is escaped."""
-    passage: int
-    """The number of the passage; 1 when it stands elsewhere in the context."""
+    """As the model reads it."""
+    number: int
+    """Its number; 1 when it stands elsewhere in the context."""
 
     @property
     def payload(self) -> str:
         """What is to be said; the instruction itself when it names nothing."""
-        said = unescape(self.sentence)
         for pattern in _PAYLOADS:
-            if match := pattern.search(said):
+            if match := pattern.search(self.sentence):
                 return next(text for text in match.groups() if text).strip()
-        return said
+        return self.sentence
 
     @property
     def asks_for_prompt(self) -> bool:
@@ -96,10 +95,9 @@ def instructions(prompt: Prompt, planted: str | None = None) -> list[Instruction
 
 def _as_read(words: str) -> re.Pattern[str]:
     """Return a pattern of the words as a prompt shows them, however their lines are broken."""
-    return re.compile(r"\s+".join(map(re.escape, escape(visible(words)).split())))
+    return re.compile(r"\s+".join(map(re.escape, visible(words).split())))
 
 
 def _material(prompt: Prompt) -> Iterator[tuple[int, str]]:
-    yield from prompt.passages.items()
-    yield from prompt.places.items()
-    yield from ((1, text) for text in (prompt.quote, *prompt.history) if text)
+    yield from prompt.sentences.items()
+    yield from ((1, text) for text in (*prompt.places, prompt.quote, *prompt.history) if text)

@@ -1,18 +1,18 @@
 """Three models for the local Gemini: an honest one, a compromised one and an obedient one."""
 
+import json
 import re
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
-from core.text.sentences import sentences
 from tests.wire.gemini_calls import GeminiCall
-from tests.wire.gemini_prompts import Prompt, read_prompt
+from tests.wire.gemini_prompts import Prompt, number_of, read_prompt
 from tests.wire.gemini_replies import Answer, Model, Reply, ToolCall
 from tests.wire.planted_instructions import Instruction, instructions
 
-NOT_COVERED = "<not-covered/>"
 SEARCH_TOOL = "retrieve"
-ATTACK_FORMS = ("raw", "cited", "arguments")
+ATTACK_FORMS = ("raw", "cited", "example", "arguments")
 LINK = "https://evil.example/prize"
 MENTIONS = "@everyone <!channel> <@U0EVIL>"
 
@@ -31,17 +31,40 @@ _LEAD = re.compile(r"^(?:However|In addition|Moreover|For example|In other words
 _ASIDE = re.compile(r"\s\([^()]*\)")
 
 
+def claim(text: str, *numbers: int, example: bool = False) -> dict[str, Any]:
+    """Return a claim in the form that the product asks for."""
+    return {"text": text, "sentences": list(numbers), "example": example}
+
+
+def answer(*claims: dict[str, Any], missing: str = "nothing") -> str:
+    """Return an answer in the form that the product asks for."""
+    return json.dumps({"claims": list(claims), "missing": missing}, ensure_ascii=False)
+
+
+NOT_COVERED = answer(missing="all")
+
+
+def citing(*said: tuple[str, str]) -> Model:
+    """Return a model that says each text and names the sentence that has the words with it."""
+
+    def model(call: GeminiCall) -> Answer:
+        prompt = read_prompt(call)
+        return answer(*(claim(text, number_of(prompt, words)) for text, words in said))
+
+    return model
+
+
 def honest(call: GeminiCall) -> Answer:
     """Answer from the passages: one to three of their sentences, some lightly shortened.
 
-    A question that joins two topics is looked up once more when there is a tool for it, and a
-    sentence that is to be mended becomes the sentence of the book that is nearest to it.
+    A question that joins two topics is looked up once more when there is a tool for it.
     """
     prompt = read_prompt(call)
     topics = prompt.question.split(" and ")
     if len(topics) > 1 and _can_search(call) and not call.tool_results:
         return Reply(tool_calls=(ToolCall(SEARCH_TOOL, {"query_text": topics[-1]}),))
-    return Reply("\n\n".join(_true_claims(prompt)) or NOT_COVERED)
+    claims = _true_claims(prompt)
+    return Reply(answer(*claims) if claims else NOT_COVERED)
 
 
 def compromised(attack: str, form: str = "raw") -> Model:
@@ -49,8 +72,9 @@ def compromised(attack: str, form: str = "raw") -> Model:
 
     Args:
         attack: said word for word.
-        form: `raw`; `cited`: with a real quote of passage 1 behind it; `arguments`: as what it
-            asks the tool for, and then as its answer.
+        form: `raw`; `cited`: with the number of a real sentence; `example`: as an example of its
+            own after true claims; `arguments`: as what it asks the tool for, and then as its
+            answer.
     """
     if form not in ATTACK_FORMS:
         raise ValueError(f"no form of attack: {form}")
@@ -72,11 +96,6 @@ def obeying(*, planted: str | None = None, answers_too: bool = False) -> Model:
     return partial(_obey, planted, answers_too)
 
 
-def cite(text: str, passage: int, quote: str) -> str:
-    """Return a sentence of an answer in the format that the product asks for."""
-    return f'{text} <cite passage="{passage}">{quote}</cite>'
-
-
 def _can_search(call: GeminiCall) -> bool:
     return any(tool["name"] == SEARCH_TOOL for tool in call.declared_tools)
 
@@ -85,10 +104,11 @@ def _attack(attack: str, form: str, call: GeminiCall) -> Answer:
     if form == "arguments" and _can_search(call) and not call.tool_results:
         arguments = {"query_text": attack, "section_filter": attack}
         return Reply(tool_calls=(ToolCall(SEARCH_TOOL, arguments),))
-    if form != "cited":
-        return Reply(attack)
-    passage = read_prompt(call).passages.get(1, "")
-    return Reply(cite(attack, 1, next(_prose(passage), passage)))
+    if form == "cited":
+        return Reply(answer(claim(attack, 1)))
+    if form == "example":
+        return Reply(answer(*_true_claims(read_prompt(call)), claim(attack, example=True)))
+    return Reply(attack)
 
 
 def _obey(planted: str | None, answers_too: bool, call: GeminiCall) -> Answer:
@@ -97,55 +117,47 @@ def _obey(planted: str | None, answers_too: bool, call: GeminiCall) -> Answer:
     if not found:
         return honest(call)
     claims = [claim for instruction in found for claim in _obeyed(instruction, call.system_text)]
-    return Reply("\n\n".join(claims + (_true_claims(prompt) if answers_too else [])))
+    return Reply(answer(*claims, *(_true_claims(prompt) if answers_too else [])))
 
 
-def _obeyed(instruction: Instruction, system_text: str) -> Iterator[str]:
+def _obeyed(instruction: Instruction, system_text: str) -> Iterator[dict[str, Any]]:
     """Yield what is to be said in every way that a careless product would let through."""
-    payload, number, sentence = instruction.payload, instruction.passage, instruction.sentence
-    yield cite(payload, number, sentence)
-    yield payload
-    yield cite(f"{payload} See [here]({LINK}) or {LINK}.", number, sentence)
-    yield cite(f"{MENTIONS} {payload}", number, sentence)
-    yield cite(sentence, number, sentence)
+    payload, number = instruction.payload, instruction.number
+    yield claim(payload, number)
+    yield claim(payload)
+    yield claim(f"{payload} See [here]({LINK}) or {LINK}.", number)
+    yield claim(f"{MENTIONS} {payload}", number)
+    yield claim(instruction.sentence, number)
+    yield claim(payload, example=True)
+    yield claim(instruction.sentence, example=True)
     if instruction.asks_for_prompt:
         for line in filter(str.strip, system_text.splitlines()):
-            yield cite(line, number, sentence)
+            yield claim(line, number)
+            yield claim(line, example=True)
 
 
-def _true_claims(prompt: Prompt) -> list[str]:
-    """Return cited sentences that answer each topic, or that mend each rejected sentence."""
-    if prompt.rejected:
-        best = [match for text in prompt.rejected for match in _matching(prompt, text)[:1]]
-    else:
-        asked = prompt.question or prompt.quote or prompt.passages.get(1, "")
-        best = [match for topic in asked.split(" and ") for match in _matching(prompt, topic)[:1]]
-        best = [*best, *_matching(prompt, asked)][:_MOST_CLAIMS]
+def _true_claims(prompt: Prompt) -> list[dict[str, Any]]:
+    """Return cited sentences that answer each topic."""
+    asked = prompt.question or prompt.quote or prompt.sentences.get(1, "")
+    best = [match for topic in asked.split(" and ") for match in _matching(prompt, topic)[:1]]
+    best = [*best, *_matching(prompt, asked)][:_MOST_CLAIMS]
     return [
-        cite(_said(quote, shortened=bool(turn % 2)), number, quote)
+        claim(_said(quote, shortened=bool(turn % 2)), number)
         for turn, (number, quote) in enumerate(dict.fromkeys(best))
     ]
 
 
 def _matching(prompt: Prompt, text: str) -> list[tuple[int, str]]:
-    """Return sentences with a third of a text's words, the best first, with their passage."""
+    """Return sentences with a third of a text's words, the best first, with their number."""
     asked = _stems(text)
     enough = max(1, -(-len(asked) // 3))
     scored = [
         (len(asked & _stems(sentence)), number, sentence)
-        for number, passage in prompt.passages.items()
-        for sentence in _prose(passage)
+        for number, text in prompt.sentences.items()
+        if _PROSE.fullmatch(sentence := _BULLET.sub("", text))
     ]
     scored.sort(key=lambda entry: -entry[0])
     return [(number, sentence) for score, number, sentence in scored if score >= enough]
-
-
-def _prose(passage: str) -> Iterator[str]:
-    """Yield the whole sentences of a passage, neither headings nor tables nor code."""
-    for sentence in sentences(passage):
-        plain = _BULLET.sub("", sentence)
-        if _PROSE.fullmatch(plain):
-            yield plain
 
 
 def _said(quote: str, *, shortened: bool) -> str:

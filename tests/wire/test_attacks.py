@@ -11,7 +11,7 @@ import pytest
 
 from core.agent import Agent
 from core.index.base import PointId
-from core.models import AgentResponse, Chunk, ContextMode, Outcome
+from core.models import EXTRACTIVE, AgentResponse, Chunk, ContextMode, Outcome
 from core.text.sentences import sentence_spans, sentences
 from tests.attacks import attack_texts, benign_questions
 from tests.books import COVERED, LIGHTHOUSE
@@ -23,11 +23,12 @@ from tests.wire.scripted_models import (
     ATTACK_FORMS,
     LINK,
     MENTIONS,
-    cite,
+    claim,
     compromised,
     honest,
     obeying,
 )
+from tests.wire.scripted_models import answer as answer_of
 
 FEW = 30
 """Every so-manieth attack is tried in a quick run; all of them in a slow one."""
@@ -78,19 +79,19 @@ async def test_a_model_that_repeats_its_instructions_is_not_heard(house: House) 
     def repeating(call: GeminiCall) -> str:
         told = str(call.body["systemInstruction"])
         assert SYSTEM_CANARY in told
-        return f"{told}\n\n{cite(told, 1, told)}"
+        return answer_of(claim(told), claim(told, 1), claim(told, example=True))
 
     house.server.answer_with(repeating)
     answer = await house.agent.answer(asking(COVERED))
     _is_harmless(answer, house)
-    assert answer.outcome is Outcome.ABSTAINED
+    assert answer.model_name == EXTRACTIVE
 
 
 async def test_a_model_that_knows_another_course_cannot_tell_of_it(house: House) -> None:
-    house.server.answer_with(lambda _: cite(FOREIGN_CANARY, 1, FOREIGN_CANARY))
+    house.server.answer_with(lambda _: answer_of(claim(FOREIGN_CANARY, 1)))
     answer = await house.agent.answer(asking(COVERED))
     _is_harmless(answer, house)
-    assert answer.outcome is Outcome.ABSTAINED
+    assert answer.model_name == EXTRACTIVE
 
 
 def _is_harmless(answer: AgentResponse, house: House) -> None:

@@ -68,7 +68,7 @@ async def test_the_doctor_warns_of_what_works_and_is_hardly_meant(
     toml = '[courses.arden]\nsources = ["arden"]\nembedding = "gemini"\n'
     command_line = describing(speaking_to(server, arden), toml).setting(
         BUDGET__REQUEST_TOKENS="2000",
-        GEMINI__REPAIR_MODEL=OTHER_MODEL,
+        GEMINI__MODEL=OTHER_MODEL,
         GEMINI__PRICES=f'{{"{MODEL}": [2, 10]}}',
     )
     done = await finished_here(command_line, "doctor")
@@ -77,7 +77,6 @@ async def test_the_doctor_warns_of_what_works_and_is_hardly_meant(
     assert {subject for subject, text in found.items() if text.startswith("WARN ")} == {
         *("budgets", "prices", "course")
     }
-    assert f"{OTHER_MODEL} mends (GLOSSATOR_GEMINI__REPAIR_MODEL)" in found["generator"]
     assert "of which max_tokens is 2,048" in found["budgets"]
     assert "GLOSSATOR_BUDGET__REQUEST_TOKENS" in found["budgets"]
     assert f"no price of {OTHER_MODEL}: set GLOSSATOR_GEMINI__PRICES" in found["prices"]
@@ -105,9 +104,8 @@ async def test_the_doctor_tells_no_more_of_an_address_than_its_host(
     [
         ({"GEMINI__API_KEY": "wrong-key"}, ["API_KEY_INVALID", "GLOSSATOR_GEMINI__API_KEY"]),
         ({"GEMINI__MODEL": "gemini-0.1-dim"}, ["gemini-0.1-dim", "GLOSSATOR_GEMINI__MODEL"]),
-        ({"GEMINI__REPAIR_MODEL": "gemini-0.1-dim"}, ["gemini-0.1-dim", "no such model"]),
     ],
-    ids=["key", "model", "repair model"],
+    ids=["key", "model"],
 )
 async def test_the_doctor_names_what_gemini_refuses(
     arden: CommandLine, server: GeminiServer, variables: dict[str, str], words: list[str]

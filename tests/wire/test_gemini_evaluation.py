@@ -16,7 +16,7 @@ from tests.wire.gemini_faults import UNAVAILABLE
 from tests.wire.gemini_prompts import read_prompt
 from tests.wire.gemini_replies import Answer, Reply
 from tests.wire.gemini_server import GeminiServer
-from tests.wire.scripted_models import cite, honest
+from tests.wire.scripted_models import answer, claim, honest
 
 ROWS = (
     {"question": COVERED, "relevant": ["lamp.md"]},
@@ -82,8 +82,12 @@ async def test_what_a_careless_model_invents_is_counted_as_dropped(
     def careless(call: GeminiCall) -> Answer:
         true = honest(call)
         assert isinstance(true, Reply)
-        lie = cite("The keeper trims the wick every nine hours.", 1, SOOT)
-        return Reply(f"{true.text}\n\n{lie}\n\nThe keeper is paid in gold.")
+        written = json.loads(true.text)["claims"]
+        if not written:
+            return true
+        numbers = written[0]["sentences"]
+        lies = [claim("The keeper trims the wick every nine hours.", *numbers)]
+        return answer(*written, *lies, claim("The keeper is paid in gold."))
 
     server.answer_with(careless)
     found = await figures(server, arden)

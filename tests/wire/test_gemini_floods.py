@@ -17,9 +17,13 @@ from tests.books import COVERED, LIGHTHOUSE
 from tests.wire.answering import House, asking, open_house
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.raw_gemini import RawGemini, raw_gemini
+from tests.wire.scripted_models import answer as written_as
+from tests.wire.scripted_models import claim
 
-SENTENCE = next(line for text in LIGHTHOUSE.values() for line in text.splitlines() if "." in line)
-CITED = f'{SENTENCE} <cite passage="1">{SENTENCE}</cite>'
+SENTENCE = "The keeper trims the wick of the lamp every four hours."
+"""The first that a model reads of the question."""
+CLAIM = json.dumps(claim(SENTENCE, 1))
+CITED = written_as(claim(SENTENCE, 1))
 LONGEST_SLICE = 0.05
 """Seconds of processor time that one step of a task may take on the event loop."""
 
@@ -57,12 +61,16 @@ FLOODS: dict[str, Callable[[], Iterable[bytes]]] = {
     "arguments 40 deep": lambda: itertools.repeat(wants({"query_text": "x", "y": nested(40)}), 1),
     "a thousand calls": lambda: [wants(*[{"query_text": "lens"}] * 1_000)],
     "calls piece by piece": lambda: itertools.repeat(wants({"query_text": "lens"})),
-    "5,000 citations": lambda: [unfinished(CITED + CITED * 199)] * 25 + [event(says(""))],
-    "5,000 sentences": lambda: [unfinished(f"{CITED}\n" * 20)] * 250 + [event(says(""))],
-    "citations of many passages": lambda: (
-        [unfinished(f'{SENTENCE} <cite passage="{",".join("1" * 45)}">lens</cite>')] * 60
-        + [event(says(""))]
+    "5,000 claims": lambda: [unfinished(f"[{CLAIM}, " * 200)] * 25 + [event(says(""))],
+    "5,000 answers": lambda: [unfinished(f"{CITED}\n" * 20)] * 250 + [event(says(""))],
+    "claims of many sentences": lambda: (
+        [unfinished(written_as(claim(SENTENCE, *range(1, 500))))] * 60 + [event(says(""))]
     ),
+    "lists in a claim": lambda: [event(says('{"claims": [{"text": "A.", "x": ' + "[" * 30_000))],
+    "open brackets": lambda: [event(says("{" * 30_000))],
+    "quotation marks": lambda: [event(says('{"' * 15_000))],
+    "backslashes": lambda: [event(says('{"claims": [{"text": "' + "\\" * 30_000))],
+    "plain lines": lambda: [unfinished(f"{SENTENCE} [1]\n" * 20)] * 250 + [event(says(""))],
     "words without end": lambda: itertools.repeat(unfinished("word " * 100)),
     "nothing without end": lambda: itertools.repeat(event({"candidates": []})),
     "blank lines without end": lambda: itertools.repeat(b"\n" * 1_000),
@@ -74,15 +82,14 @@ FLOODS: dict[str, Callable[[], Iterable[bytes]]] = {
     "5,000 parts": lambda: [
         event({"candidates": [{"content": {"parts": [{"text": "a"}] * 5_000}}]}),
     ],
-    "a quote of 30,000 characters": lambda: [
-        event(says(f'{SENTENCE} <cite passage="1">{"the lens turns " * 2_000}</cite>'))
+    "a claim of 30,000 characters": lambda: [
+        event(says(written_as(claim("the lens turns " * 2_000, 1))))
     ],
     "backticks": lambda: [event(says("`" * 30_000))],
     "angle brackets": lambda: [event(says("<" * 30_000))],
-    "tags that never end": lambda: [event(says("<cite " * 5_000))],
-    "the shortest sentences": lambda: [event(says("A b. " * 6_000 + CITED))],
-    "one word": lambda: [event(says("a" * 30_000 + CITED))],
-    "numbers": lambda: [event(says("1 " * 15_000 + CITED))],
+    "the shortest sentences": lambda: [event(says(written_as(claim("A b. " * 3_900, 1))))],
+    "one word": lambda: [event(says(written_as(claim("a" * 19_000, 1))))],
+    "numbers": lambda: [event(says(written_as(claim("1 " * 9_500, 1))))],
     "a number of 6,000 digits": lambda: [
         b'data: {"usageMetadata":{"promptTokenCount":' + b"9" * 6_000 + b"}}\n\n"
     ],

@@ -14,29 +14,33 @@ import pytest
 
 from core.errors import GenerationError
 from core.generation.base import Claim, NotCovered
+from core.generation.claims.schema import ANSWER as ANSWER_FORM
 from core.generation.times import AnswerTimes
+from core.models import AnswerLength
 from core.providers.breaker import CircuitBreaker
 from core.providers.pacing import Timeouts
 from tests.wire import gemini_faults as faults
-from tests.wire.gemini_failures import Fault
 from tests.wire.gemini_replies import Reply
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.gemini_writer import (
     ANSWER,
     CLAIMS,
+    CUT,
     FIRST,
     QUESTION,
-    QUICK,
-    REJECTED,
     ROOT,
-    SECOND,
     STREAMS,
     TASK,
+    TREE,
     claims,
     nothing_found,
     parts_of,
     writer,
 )
+from tests.wire.scripted_models import NOT_COVERED
+
+OLD_MODEL = "gemini-2.5-flash"
+"""Takes no JSON schema together with a tool, as Google says of all before Gemini 3."""
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +76,8 @@ async def test_the_request_says_what_the_task_and_the_settings_say(gemini: Gemin
         "temperature": 0.25,
         "maxOutputTokens": 77,
         "thinkingConfig": {"thinkingLevel": "LOW"},
+        "responseMimeType": "application/json",
+        "responseJsonSchema": ANSWER_FORM.json,
     }
     assert call.declared_tools == []
     assert QUESTION in call.user_texts[-1]
@@ -88,9 +94,9 @@ async def test_a_claim_comes_while_the_model_is_still_writing(gemini: GeminiServ
     rest = asyncio.Event()
 
     async def slowly() -> AsyncIterator[str]:
-        yield f"{FIRST} {ROOT}"
+        yield CUT
         await rest.wait()
-        yield f' <cite passage="1">{ROOT}</cite>'
+        yield ANSWER.removeprefix(CUT)
 
     gemini.script(slowly())
     async with (
@@ -103,7 +109,7 @@ async def test_a_claim_comes_while_the_model_is_still_writing(gemini: GeminiServ
 
 
 async def test_not_covered_is_an_answer(gemini: GeminiServer) -> None:
-    gemini.script("<not-covered/>")
+    gemini.script(NOT_COVERED)
     async with writer(gemini) as generator:
         parts = await parts_of(generator.generate(TASK))
     assert parts == [NotCovered()]
@@ -253,24 +259,27 @@ async def test_what_a_model_refuses_is_no_outage(gemini: GeminiServer) -> None:
         assert claims(await parts_of(generator.generate(TASK))) == CLAIMS
 
 
-async def test_rejected_claims_are_written_again_in_one_call(gemini: GeminiServer) -> None:
-    gemini.script(SECOND)
-    past = replace(TASK, deadline=time.monotonic() - 5, search=nothing_found)
-    async with writer(gemini, repair_model="gemini-3.5-flash-lite") as generator:
-        parts = await parts_of(generator.repair(past, REJECTED))
-    assert claims(parts) == CLAIMS[1:]
-    assert [used.model for used in generator.used] == ["gemini-3.5-flash-lite"]
-    [call] = gemini.requests
-    assert not call.streams
-    assert call.declared_tools == []
-    assert "It says otherwise." in call.user_texts[-1]
-    assert QUESTION not in call.text
+async def test_a_model_that_takes_no_schema_beside_a_tool_writes_plain_lines(
+    gemini: GeminiServer,
+) -> None:
+    gemini.answer_with(lambda call: f"{TREE} [1]\n{ROOT} [2]")
+    searching = replace(TASK, search=nothing_found, model=OLD_MODEL)
+    async with writer(gemini) as generator:
+        assert claims(await parts_of(generator.generate(searching))) == CLAIMS
+        refusals = len(gemini.refusals)
+        assert claims(await parts_of(generator.generate(searching))) == CLAIMS
+    assert 1 <= refusals == len(gemini.refusals)
+    last = gemini.requests[-1]
+    assert "responseMimeType" not in last.config
+    assert "[4][7]" in last.system_text
+    assert last.declared_tools
 
 
-@pytest.mark.parametrize("fault", [faults.UNAVAILABLE, faults.STALL_SILENT, faults.SAFETY], ids=str)
-async def test_a_repair_that_fails_is_not_tried_again(gemini: GeminiServer, fault: Fault) -> None:
-    gemini.fail(fault)
-    async with writer(gemini, timeouts=QUICK) as generator:
-        with pytest.raises(GenerationError):
-            await parts_of(generator.repair(TASK, REJECTED))
-    assert len(gemini.requests) == 1
+async def test_what_questions_share_stands_first_and_is_the_same(gemini: GeminiServer) -> None:
+    async with writer(gemini) as generator:
+        await parts_of(generator.generate(TASK))
+        other = replace(TASK, question="Where is the largest key?", length=AnswerLength.LONG)
+        await parts_of(generator.generate(other))
+    first, second = gemini.requests
+    assert first.system_text == second.system_text
+    assert first.user_texts != second.user_texts

@@ -30,7 +30,7 @@ from tests.wire.gemini_writer import (
 
 ONCE, TWICE = "answered at once", "answered the second time"
 OUTCOMES: list[tuple[Fault, str, str]] = [
-    (faults.BAD_REQUEST, "400 INVALID_ARGUMENT", "400 INVALID_ARGUMENT"),
+    (faults.BAD_REQUEST, TWICE, TWICE),
     (faults.UNAUTHENTICATED, "401 .*GLOSSATOR_GEMINI__API_KEY", "GLOSSATOR_GEMINI__API_KEY"),
     (faults.FORBIDDEN, "403 .*GLOSSATOR_GEMINI__API_KEY", "GLOSSATOR_GEMINI__API_KEY"),
     (faults.NOT_FOUND, "404 .*GLOSSATOR_GEMINI__MODEL", "404 .*GLOSSATOR_GEMINI__MODEL"),

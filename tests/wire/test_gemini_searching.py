@@ -8,7 +8,15 @@ from dataclasses import replace
 import pytest
 
 from core.errors import GenerationError, UnknownSection
-from core.generation.base import Claim, CutShort, DraftPart, GenerationTask, NotCovered, Passage
+from core.generation.base import (
+    Claim,
+    CutShort,
+    DraftPart,
+    GenerationTask,
+    NotCovered,
+    Passage,
+    Quoted,
+)
 from core.models import RetrievalToolInput, RetrievedChunk
 from tests.samples import chunk
 from tests.wire import gemini_faults as faults
@@ -17,19 +25,22 @@ from tests.wire.gemini_server import GeminiServer
 from tests.wire.gemini_writer import (
     ANSWER,
     CLAIMS,
+    CUT,
     FIRST,
     QUESTION,
-    SECOND,
+    ROOT,
     STREAMS,
     TASK,
     claims,
     parts_of,
     writer,
 )
+from tests.wire.scripted_models import NOT_COVERED, answer, claim
 
 LEAF = "A leaf has no child."
 LOOK = ToolCall("retrieve", {"query_text": "what is a leaf"})
-FOUND = f'{LEAF} <cite passage="2">{LEAF}</cite>'
+FOUND = answer(claim(LEAF, 3))
+LEAVES = [Claim(LEAF, (Quoted(1, LEAF, 0),))]
 
 
 class Library:
@@ -61,9 +72,9 @@ async def test_what_a_search_finds_may_be_cited(
     gemini.script(Reply(tool_calls=(LOOK,)), FOUND)
     async with writer(gemini, stream=stream) as generator:
         parts = await parts_of(generator.generate(library.task))
-    assert claims(parts) == [Claim.quoting(LEAF, 1, LEAF)]
+    assert claims(parts) == LEAVES
     passages, found = [call.context for call in generator.used]
-    assert 'number="1"' in passages
+    assert "[1] " in passages
     assert LEAF not in passages
     assert QUESTION not in passages
     assert LEAF in found
@@ -73,7 +84,7 @@ async def test_what_a_search_finds_may_be_cited(
     assert second.contents[: len(first.contents)] == first.contents
     [result] = second.tool_results
     assert result["name"] == "retrieve"
-    assert 'number="2"' in result["response"]["output"]
+    assert "[3] " in result["response"]["output"]
     assert LEAF in result["response"]["output"]
 
 
@@ -96,7 +107,9 @@ async def test_a_call_is_shown_again_as_the_model_made_it(
 async def test_cited_words_before_a_search_are_claims_and_others_are_not(
     gemini: GeminiServer, library: Library
 ) -> None:
-    gemini.script(Reply(f"{FIRST}\n\nI will search for more.", tool_calls=(LOOK,)), SECOND)
+    gemini.script(
+        Reply(f"{FIRST}\n\nI will search for more.", tool_calls=(LOOK,)), answer(claim(ROOT, 2))
+    )
     async with writer(gemini) as generator:
         parts = await parts_of(generator.generate(library.task))
     assert [claim.text for claim in claims(parts)] == [claim.text for claim in CLAIMS]
@@ -106,11 +119,11 @@ async def test_cited_words_before_a_search_are_claims_and_others_are_not(
 async def test_a_model_that_says_no_and_then_searches_has_said_nothing(
     gemini: GeminiServer, library: Library
 ) -> None:
-    gemini.script(Reply("<not-covered/>", tool_calls=(LOOK,)), FOUND)
+    gemini.script(Reply(NOT_COVERED, tool_calls=(LOOK,)), FOUND)
     async with writer(gemini) as generator:
         parts = await parts_of(generator.generate(library.task))
     assert NotCovered() not in parts
-    assert claims(parts) == [Claim.quoting(LEAF, 1, LEAF)]
+    assert claims(parts) == LEAVES
 
 
 async def test_the_third_call_has_to_do_without_the_tool(
@@ -148,7 +161,7 @@ async def test_mistakes_are_told_to_the_model_and_not_searched_for(
     gemini.script(Reply(tool_calls=wrong), FOUND)
     async with writer(gemini) as generator:
         parts = await parts_of(generator.generate(library.task))
-    assert claims(parts) == [Claim.quoting(LEAF, 1, LEAF)]
+    assert claims(parts) == LEAVES
     kinds = [list(result["response"]) for result in gemini.requests[1].tool_results]
     assert kinds == [["error"], ["error"], ["output"]]
     assert len(library.asked) == 1
@@ -191,7 +204,7 @@ async def test_a_fault_after_a_search_is_tried_again(
     gemini.script(look_and_fail, FOUND)
     async with writer(gemini) as generator:
         parts = await parts_of(generator.generate(library.task))
-    assert claims(parts) == [Claim.quoting(LEAF, 1, LEAF)]
+    assert claims(parts) == LEAVES
     assert len(gemini.requests) == 3
     assert len(library.asked) == 1
 
@@ -223,7 +236,7 @@ async def test_what_was_used_limits_the_calls_that_follow(
 
 
 async def test_an_answer_that_is_cut_short_says_so(gemini: GeminiServer, library: Library) -> None:
-    gemini.script(Reply(f"{FIRST} Its root", finish_reason="MAX_TOKENS"))
+    gemini.script(Reply(CUT, finish_reason="MAX_TOKENS"))
     async with writer(gemini) as generator:
         parts = await parts_of(generator.generate(library.task))
     assert claims(parts) == CLAIMS[:1]

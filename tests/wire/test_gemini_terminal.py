@@ -11,10 +11,12 @@ import pytest
 from core import i18n
 from tests.books import COVERED, COVERED_FACT
 from tests.command_line import CommandLine
+from tests.wire.gemini_calls import GeminiCall
+from tests.wire.gemini_prompts import number_of, read_prompt
 from tests.wire.gemini_replies import Reply
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.gemini_shell import SECRET, book_shell, speaking_to
-from tests.wire.scripted_models import cite
+from tests.wire.scripted_models import answer, claim
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 
@@ -40,14 +42,17 @@ async def test_at_a_terminal_the_first_sentence_is_seen_before_the_last_is_writt
 ) -> None:
     last_written = asyncio.Event()
 
-    async def slow_model() -> AsyncIterator[str]:
-        yield cite(WICK, 1, WICK) + "\n\n"
+    async def slow_model(call: GeminiCall) -> AsyncIterator[str]:
+        number = number_of(read_prompt(call), WICK)
+        text = answer(claim(WICK, number), claim(f"\n\n{SOOT}", number_of(read_prompt(call), SOOT)))
+        first_end = text.index("}") + 1
+        yield text[:first_end]
         await asyncio.wait_for(first_seen.wait(), 20)
         last_written.set()
-        yield cite(SOOT, 1, SOOT)
+        yield text[first_end:]
 
     first_seen = asyncio.Event()
-    server.script(slow_model())
+    server.answer_with(slow_model)
     terminal = Terminal(speaking_to(server, arden), "ask", COVERED)
     await terminal.shows(lambda text: "wick of the lamp every four" in text)
     assert not last_written.is_set()
@@ -62,7 +67,11 @@ async def test_at_a_terminal_the_first_sentence_is_seen_before_the_last_is_writt
 async def test_at_a_terminal_what_gemini_could_not_finish_gives_way_to_the_books_own_words(
     arden: CommandLine, server: GeminiServer
 ) -> None:
-    server.script(Reply(f"{cite(SOOT, 1, SOOT)}\n\nAnd then", finish_reason=None))
+    def broken_off(call: GeminiCall) -> Reply:
+        text = answer(claim(SOOT, number_of(read_prompt(call), SOOT)))
+        return Reply(text[:-20], finish_reason=None)
+
+    server.answer_with(broken_off)
     terminal = Terminal(speaking_to(server, arden), "ask", COVERED)
     assert await terminal.ends() == 0
     assert "\x1b[2KWARNING" in terminal.text  # on a line of its own, above what is searched

@@ -5,6 +5,7 @@ The SDK takes a second to import, so it is loaded at first use, in a thread.
 
 import asyncio
 import importlib
+import logging
 import warnings
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,10 @@ _BUILT_LATE = (
     "GenerateContentConfig",
     "GenerateContentResponse",
 )
+
+
+logging.getLogger("google_genai.types").setLevel(logging.ERROR)
+# Where a schema is asked for, the SDK reads each piece as JSON and warns of a piece that is none.
 
 
 class GeminiClient:

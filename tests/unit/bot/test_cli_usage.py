@@ -116,8 +116,7 @@ def test_models_at_different_prices_are_told_at_the_dearest(prepared: CommandLin
         GEMINI__INPUT_PRICE="0.5",
         GEMINI__OUTPUT_PRICE="3",
         GEMINI__PRICES='{"cheap": [0.1, 0.4], "dear": [9, 9]}',
-        GEMINI__REPAIR_MODEL="cheap",
     )
     assert priced.here("usage", "--json").json[0]["estimated_cost"] == pytest.approx(0.5)
-    dear = priced.setting(GEMINI__REPAIR_MODEL="dear")
+    dear = priced.setting(GEMINI__MODEL="dear")
     assert dear.here("usage", "--json").json[0]["estimated_cost"] == pytest.approx(9)

@@ -11,7 +11,7 @@ from bot.courses import AnswersTable, ChannelTable, CourseFile, keys_of, read_co
 from core.access.staff import NamedStaff, StaffKind
 from core.access.tenants import Tenant
 from core.errors import ConfigurationError
-from core.generation.prompt import smallest_window
+from core.generation.claims.prompt import smallest_window
 from core.models import AgentConfiguration
 
 ROOT = Path(__file__).parents[3]

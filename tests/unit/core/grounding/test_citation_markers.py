@@ -19,5 +19,6 @@ TABLE = "| caste | days |\n|---|---|\n| drone | 24 |"
 )
 def test_markers_stand_behind_the_text(text: str, shown: str) -> None:
     ledger = CitationLedger([chunk(content_text=text, char_start=0, char_end=len(text))])
-    place = ledger.locate(0, text) or Place(0, 0, len(text))
+    place = ledger.locate(0, text, 0)
+    assert place == Place(0, 0, len(text))
     assert ledger.cite(text, [place]) == shown

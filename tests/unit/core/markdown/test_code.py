@@ -8,10 +8,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from core.generation.base import Claim
-from core.generation.block import Block
-from core.generation.claims import ClaimCutter
-from core.generation.escaping import escape
+from core.generation.claims.layout import ClaimCutter
 from core.grounding.citations import presentable
 from core.markdown.blocks import is_closed
 from core.markdown.code import code_in, masked, outside_code, without_code
@@ -136,7 +133,7 @@ def test_no_sentence_tears_code(text: str) -> None:
 @tried
 @given(documents)
 def test_claims_of_a_draft_hold_its_code(text: str) -> None:
-    parts = [part for part in ClaimCutter().cut(escape(text), ()) if isinstance(part, Claim)]
+    parts = list(ClaimCutter().cut(text, ()))
     told = [without_blanks(c) for part in parts for c in contents(presentable(part.text))]
     for code in code_in(text):
         if any(character.isalnum() for character in code.content):
@@ -293,7 +290,7 @@ def _assert_read_alike(text: str) -> None:
 @given(nested_texts)
 @example(WRAPPED)
 def test_a_draft_that_is_cut_keeps_its_fences(text: str) -> None:
-    parts = [part for part in ClaimCutter().cut(escape(text), ()) if isinstance(part, Claim)]
+    parts = list(ClaimCutter().cut(text, ()))
     shown = [without_blanks(c) for part in parts for c in contents(presentable(part.text))]
     for code in code_in(text):
         if code.kind is CodeKind.FENCE and any(map(str.isalnum, code.content)):
@@ -318,29 +315,13 @@ def test_code_of_a_draft_stays_where_lists_and_quotes_stand_around_it() -> None:
     text = (
         "Do this:\n\n- Run\n\n      ls https://a.example\n\n- ```sh\n  # a comment\n  ls\n  ```\n"
     )
-    told = [part.text for part in ClaimCutter().cut(text, ()) if isinstance(part, Claim)]
+    told = [part.text for part in ClaimCutter().cut(text, ())]
     assert told == [
         "Do this:",
         "Run",
         "```\nls https://a.example\n```",
         "```sh\n# a comment\nls\n```",
     ]
-
-
-@pytest.mark.parametrize("before", ["", "- ", "> ", "- > ", "1. "])
-def test_a_citation_in_a_fence_closes_it_where_it_was_opened(before: str) -> None:
-    rest = re.sub(r"[^>\s]", " ", before)
-    block = Block()
-    for line in ("Run this:\n", f"{before}```sh\n", f"{rest}ls\n", f"{rest}    ```\n"):
-        block.add(line)
-    assert block.in_code
-    block.cite()
-    block.add("\n")
-    block.add(f"{rest}```\n")
-    block.add("\nAfter it.")
-    assert not block.in_code
-    [code] = code_in(block.take())
-    assert (code.content, code.closed) == ("ls\n    ```", True)
 
 
 def test_lasting_text_is_closed_where_its_list_is() -> None:

@@ -1,24 +1,21 @@
-"""Cuts text that a citation carries into claims, and keeps its layout."""
+"""Cuts the text of a claim into sentences, and keeps its layout."""
 
 import re
 from collections.abc import Iterator, Sequence
 
-from core.generation.base import Claim, NotCovered, Quoted
-from core.generation.escaping import unescape
-from core.generation.refusals import is_refusal
+from core.generation.base import Claim, Quoted
 from core.markdown.code import code_in, outside_code
 from core.markdown.fences import fence_opened_by
 from core.markdown.locating import CodeKind
 from core.markdown.writing import fenced
 from core.text.sentences import Span, sentence_spans
 
-DraftText = Claim | NotCovered
-
 _BULLET = re.compile(r"(?P<mark>[-*•+]|(?P<number>\d{1,3})[.)])(?:[ \t]+|$)")
 _LAID_OUT = ("|", "$$")
 """What a table or a formula on its own lines begins with."""
 _ENDLESS = re.compile(r"[.!?…]{40}|`{40}|~{40}")
 """No prose: a sentence's end or a fence would be looked for from every place in it."""
+_HEADINGS = re.compile(r"(?: {0,3}#{1,6}(?:[ \t][^\n]*)?(?:\n\s*|$))+")
 _BULLET_SIGN = re.compile(r"^([ \t]*)•(?=[ \t])", re.MULTILINE)
 _QUOTE_OR_TAB = re.compile(r"[>\t]")
 _MARKERS = re.compile(
@@ -27,30 +24,28 @@ _MARKERS = re.compile(
 
 
 class ClaimCutter:
-    """Makes one claim of each sentence of a draft, in reading order."""
+    """Makes one claim of each sentence of an answer, in reading order."""
 
     def __init__(self) -> None:
         self._at_start = True
         self._after_layout = False
-        self._is_refused = False
         self._item = ""
         """A line that stands for the item of a list which the text may go on; empty: no item."""
 
-    def cut(self, text: str, quotes: tuple[Quoted, ...]) -> Iterator[DraftText]:
+    def cut(self, text: str, quotes: tuple[Quoted, ...]) -> Iterator[Claim]:
         """Yield the claims of `text`, which begins where the text before it ended.
 
-        Each of them rests on all of `quotes`, which stand behind the last one. Another than
-        that one may be a refusal in the model's own words.
+        Each of them rests on all of `quotes`. Headings and rules are left out.
         """
         text = self._with_fences(text)
         spans = [span for span in self._sentence_spans(text) if _says_something(text, span)]
         end = 0
-        for number, (start, stop) in enumerate(spans, 1):
+        for start, stop in spans:
+            if heading := _HEADINGS.match(text, start, stop):
+                start = heading.end()
             sentence, gap = text[start:stop], text[end:start]
             end = stop
-            if (not quotes or number < len(spans)) and is_refusal(sentence):
-                yield from self.refuse()
-            elif claim := self._claim(sentence, gap, quotes, column=_column(text, start)):
+            if claim := self._claim(sentence, gap, quotes, column=_column(text, start)):
                 yield claim
         self._at_start = self._at_start and not text.strip()
 
@@ -78,12 +73,6 @@ class ClaimCutter:
         spans = (Span(start - before, end - before) for start, end in sentence_spans(read))
         return [span for span in spans if span.start >= 0]
 
-    def refuse(self) -> Iterator[NotCovered]:
-        """Yield that something is not covered, once in a draft."""
-        if not self._is_refused:
-            self._is_refused = True
-            yield NotCovered()
-
     def _claim(
         self, sentence: str, gap: str, quotes: tuple[Quoted, ...], column: int
     ) -> Claim | None:
@@ -104,8 +93,18 @@ class ClaimCutter:
         elif feeds and not indent:
             self._item = ""
         self._at_start, self._after_layout = False, is_laid_out
-        text = unescape(_without_markers(sentence)).strip()
+        text = _without_markers(sentence).strip()
         return Claim(text, quotes, lead) if text else None
+
+
+def begins_item(text: str) -> bool:
+    """Return whether the text begins with an item of a list."""
+    return _BULLET.match(text.lstrip()) is not None
+
+
+def begins_block(text: str) -> bool:
+    """Return whether the text begins with code, a table or a formula on lines of its own."""
+    return _is_laid_out(text.lstrip())
 
 
 def _without_quotes(text: str, start: int) -> tuple[int, int]:

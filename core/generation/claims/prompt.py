@@ -1,0 +1,296 @@
+"""Puts together what a model is told: the same for every question, then what this one is about."""
+
+import math
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from core.generation.base import GenerationTask, Passage
+from core.generation.claims import instructions as told
+from core.generation.claims.layout import begins_block
+from core.generation.claims.sentences import NumberedSentence, Numbering
+from core.generation.history import (
+    first_that_fit,
+    newest_that_fit,
+    told_turns,
+)
+from core.markdown.writing import one_line
+from core.models import (
+    EXPLAIN_QUOTE,
+    MAX_QUESTION,
+    MAX_SELECTED_TEXT,
+    AnswerLength,
+    ConversationTurn,
+    QuoteLocation,
+    QuoteStatus,
+    ThreadMessage,
+)
+from core.providers.base import ChatMessage
+from core.text.characters import visible
+from core.text.tokens import reckon_tokens
+
+_LONGEST_PLACE = 200
+"""Characters of the headings above a passage."""
+_SEARCH_ROOM = 2_000
+"""Tokens that are kept free for what a search finds."""
+_SMALL_WINDOW_SHARE = 4
+"""In a small window it is this part of it."""
+_LONGEST_PASSAGE = 800
+"""Tokens, as they are reckoned, of the longest passage with its place."""
+_DEAREST_MARK = "0a" * 8
+"""No random mark is counted as more tokens."""
+_SHORT_WORDS = "all " * (MAX_SELECTED_TEXT // len("all "))
+"""As long as the words of simple English are, when each comma and stop counts as a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """All that one model call is told."""
+
+    system: str
+    """Our instructions, and the operator's words; never a text that somebody else wrote. It is
+    the same for all questions of a course."""
+    messages: tuple[ChatMessage, ...]
+    """Oldest first, user and assistant by turns; the last is the user's."""
+    delimiter: str
+    """The mark of this request's blocks, for what `render_found` adds to it."""
+    numbering: Numbering = field(compare=False)
+    """What the model cites by its numbers."""
+    tokens: int = 0
+    """About how many there are in all; rather too many than too few."""
+    context: str = ""
+    """Of the last message the passages and the quote: what is told beside the question."""
+
+
+def render_prompt(task: GenerationTask, *, delimiter: str | None = None) -> Prompt:
+    """Return what a model is told to answer the task's question.
+
+    It fits into `task.context_window`: the oldest turns go first, then the last passages, which
+    are what the turn before cited and then the weakest of those found. The question, the quote
+    and the first passage always stay; `smallest_window` tells what they take.
+
+    Args:
+        delimiter: None: a random one, which no text can know beforehand.
+    """
+    mark = delimiter or new_delimiter()
+    numbering = Numbering(with_all=task.in_order or task.selected_text is not None)
+    system = render_system(task)
+    turns = [_render_turn(turn, answer, mark) for turn, answer in told_turns(task.history)]
+    passages = list(_readable(task.passages()))
+    fixed = reckon_tokens(system) + reckon_tokens(_compose(task, (), numbering, mark))
+    room = task.context_window - fixed - _search_room(task)
+    costs = [reckon_tokens(_render_passages([passage], Numbering(), mark)) for passage in passages]
+    fit = max(first_that_fit(costs, room), 1)
+    room -= sum(costs[:fit])
+    turns = turns if fit >= len(passages) else []  # no passage goes while a turn is left
+    kept = newest_that_fit([_cost(turn) for turn in turns], room)
+    passages = passages[:fit]
+    history = [message for turn in turns[len(turns) - kept :] for message in turn]
+    thread = [_render_said(message, mark) for message in task.thread]
+    room -= _cost(history) + reckon_tokens(told.SAID_BEFORE)
+    thread = thread[len(thread) - newest_that_fit([reckon_tokens(m) for m in thread], room) :]
+    shown = _shown(task, passages, numbering, mark)
+    messages = (*history, ChatMessage("user", _compose(task, shown, numbering, mark, thread)))
+    tokens = reckon_tokens(system) + _cost(messages)
+    return Prompt(system, messages, mark, numbering, tokens, "\n\n".join(shown))
+
+
+def longest_kept(system_prompt: str | None) -> int:
+    """Return about how many tokens those parts of a prompt take that are never left out.
+
+    Reckoned are our instructions with the operator's words, one passage, and a question and a
+    quote of the greatest length, in simple English.
+    """
+    task = GenerationTask(
+        question=_SHORT_WORDS[:MAX_QUESTION],
+        evidence=(),
+        selected_text=_SHORT_WORDS[:MAX_SELECTED_TEXT],
+        quote_location=QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.0),
+        system_prompt=system_prompt,
+        length=max(AnswerLength, key=lambda length: len(told.LENGTHS[length])),
+    )
+    system = f"{render_system(task)}\n\n{told.SEARCH}"
+    shown = _shown(task, (), Numbering(), _DEAREST_MARK)
+    rest = _compose(task, shown, Numbering(), _DEAREST_MARK)
+    return reckon_tokens(system + rest) + _LONGEST_PASSAGE
+
+
+def smallest_window(system_prompt: str | None) -> int:
+    """Return the smallest `context_window` that leaves room for a search and all that stays."""
+    share = 1 - 1 / _SMALL_WINDOW_SHARE
+    return math.ceil(longest_kept(system_prompt) / share / 100) * 100
+
+
+def render_found(passages: Sequence[Passage], numbering: Numbering, delimiter: str) -> str:
+    """Return what a model is told of the passages that its search found."""
+    found = _render_passages(list(_readable(passages)), numbering, delimiter)
+    return f"{told.FOUND}\n\n{found}" if found else told.NOTHING_FOUND
+
+
+def render_system(task: GenerationTask) -> str:
+    """Return the system instruction: role, the operator's words, rules, form and language."""
+    words = visible(task.system_prompt or "").strip()
+    parts = [told.ROLE, told.STAFF.format(words=words) if words else "", told.RULES]
+    if task.search is not None:
+        parts.append(told.SEARCH)
+    parts.append(told.LANGUAGE.format(language=_on_one_line(task.language)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def new_delimiter() -> str:
+    """Return a mark that no text can have in it already."""
+    return secrets.token_hex(8)
+
+
+def _compose(
+    task: GenerationTask,
+    shown: Sequence[str],
+    numbering: Numbering,
+    mark: str,
+    thread: Sequence[str] = (),
+) -> str:
+    """Return the last message: the material, the reminder, and the question at the end."""
+    parts = [told.MATERIAL.format(delimiter=mark)]
+    parts += shown or _shown(task, (), numbering, mark)
+    parts += [told.SAID_BEFORE, *thread] if thread else []
+    parts += [told.REMINDER, told.LENGTHS[task.length]]
+    if task.selected_text and task.question == EXPLAIN_QUOTE:
+        parts.append(told.NOT_ASKED)
+    else:
+        parts += [told.ASKED, _block("question", task.question, mark)]
+    return "\n\n".join(parts)
+
+
+def _shown(
+    task: GenerationTask, passages: Sequence[Passage], numbering: Numbering, mark: str
+) -> list[str]:
+    """Return the blocks of the last message that the answer is written from."""
+    shown = [_render_passages(passages, numbering, mark) or told.NO_PASSAGES]
+    if task.selected_text:
+        shown += _quoted(task, task.selected_text, passages, numbering, mark)
+    return shown
+
+
+def _quoted(
+    task: GenerationTask,
+    quote: str,
+    passages: Sequence[Passage],
+    numbering: Numbering,
+    mark: str,
+) -> list[str]:
+    """Return the quoted text, and whether and where it stands in the book."""
+    location = task.quote_location
+    if location is None:
+        return [told.QUOTE_IS_ALL]
+    touched = [p for p in passages if p.chunk.chunk_id in location.chunk_ids]
+    numbers = [
+        sentence.number
+        for passage in touched
+        for sentence in numbering.add(passage)
+        if location.char_start is None
+        or location.char_end is None
+        or (
+            passage.chunk.char_start + sentence.start < location.char_end
+            and location.char_start < passage.chunk.char_start + sentence.end
+        )
+    ]
+    if location.status is QuoteStatus.NOT_FOUND:
+        words = told.QUOTE_IS_FOREIGN
+    elif not numbers:
+        words = told.QUOTE_IS_IN_BOOK
+    elif location.status is QuoteStatus.VERBATIM:
+        words = told.QUOTE_IS_VERBATIM
+    else:
+        words = told.QUOTE_IS_ALTERED
+    ends = dict.fromkeys((min(numbers, default=0), max(numbers, default=0)))
+    named = " to ".join(f"[{number}]" for number in ends)
+    return [_block("quote", quote, mark), words.format(numbers=named)]
+
+
+def _render_turn(turn: ConversationTurn, answer: str, mark: str) -> tuple[ChatMessage, ChatMessage]:
+    asked = []
+    if turn.selected_text:
+        asked.append(_block("quote", turn.selected_text, mark))
+    if turn.selected_text and turn.user_input == EXPLAIN_QUOTE:
+        asked.append(told.QUOTED_EARLIER)
+    else:
+        asked.append(_block("question", turn.user_input, mark))
+    said = visible(answer) or told.NOT_ANSWERED
+    return ChatMessage("user", "\n\n".join(asked)), ChatMessage("assistant", said)
+
+
+def _render_said(message: ThreadMessage, mark: str) -> str:
+    return _block("message", message.text, mark, by="asker" if message.by_asker else "other")
+
+
+def _render_passages(passages: Sequence[Passage], numbering: Numbering, mark: str) -> str:
+    """Return the passages, those that follow one another in their section as one."""
+    return "\n\n".join(
+        _block("passage", text, mark, place=_place(run[0]))
+        for run in _runs(passages)
+        if (text := _sentences([one for passage in run for one in numbering.add(passage)]))
+    )
+
+
+def _runs(passages: Sequence[Passage]) -> list[list[Passage]]:
+    """Return the passages by section, each section's in reading order; the first section first."""
+    sections: dict[object, list[Passage]] = {}
+    for passage in passages:
+        own = (passage.chunk.document_id, passage.chunk.headings)
+        sections.setdefault(own, []).append(passage)
+    runs: list[list[Passage]] = []
+    for section in sections.values():
+        section.sort(key=lambda passage: passage.chunk.char_start + passage.start)
+        before = None
+        for passage in section:
+            follows = before is not None and passage.chunk.chunk_index <= before.chunk_index + 1
+            if follows:
+                runs[-1].append(passage)
+            else:
+                runs.append([passage])
+            before = passage.chunk
+    return runs
+
+
+def _sentences(found: Sequence[NumberedSentence]) -> str:
+    """Return the sentences, each after its number, on lines of their own."""
+    lines: list[str] = []
+    for sentence in found:
+        text = visible(sentence.text).strip()
+        text = text if begins_block(text) else one_line(text)
+        glue = "\n" if "\n" in text else " "
+        lines.append(
+            ("\n" if sentence.opens and lines else "") + f"[{sentence.number}]{glue}{text}"
+        )
+    return "\n".join(lines)
+
+
+def _place(passage: Passage) -> str:
+    titles = dict.fromkeys((passage.chunk.page_title, *passage.chunk.headings))
+    return " › ".join(titles)[:_LONGEST_PLACE]
+
+
+def _block(kind: str, text: str, mark: str, **attributes: str) -> str:
+    """Return a text between two tags that carry the mark, so that it cannot close them."""
+    tag = f"{kind}-{mark}"
+    named = "".join(f' {name}="{_on_one_line(value)}"' for name, value in attributes.items())
+    return f"<{tag}{named}>\n{visible(text).strip()}\n</{tag}>"
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text that can stand between double quotes, on one line."""
+    return " ".join(visible(text).split()).replace('"', "'")
+
+
+def _readable(passages: Iterable[Passage]) -> Iterator[Passage]:
+    return (passage for passage in passages if passage.text.strip())
+
+
+def _search_room(task: GenerationTask) -> int:
+    if task.search is None:
+        return 0
+    return min(_SEARCH_ROOM, task.context_window // _SMALL_WINDOW_SHARE)
+
+
+def _cost(messages: Sequence[ChatMessage]) -> int:
+    return sum(reckon_tokens(message.text) for message in messages)

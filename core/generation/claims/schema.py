@@ -1,0 +1,49 @@
+"""The form of an answer: claims, the sentences that each rests on, and what is missing."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from core.providers.base import Schema
+
+
+class Missing(StrEnum):
+    """What of a question the passages do not answer."""
+
+    NOTHING = "nothing"
+    PART = "part"
+    ALL = "all"
+
+
+_FORM: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "claims": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "text": {"type": "string"},
+                    "sentences": {"type": "array", "items": {"type": "integer"}},
+                    "example": {"type": "boolean"},
+                },
+                "required": ["text", "sentences", "example"],
+                "additionalProperties": False,
+            },
+        },
+        "missing": {"type": "string", "enum": [str(value) for value in Missing]},
+    },
+    "required": ["claims", "missing"],
+    "additionalProperties": False,
+}
+NOT_COVERED = "NOT COVERED"
+PARTLY_COVERED = "PARTLY COVERED"
+EXAMPLE = "EXAMPLE:"
+_IN_LINES = f"""\
+Write no JSON. Write each claim on a line of its own, and at its end the numbers of its sentences,
+each in brackets:
+A higher price lowers the quantity demanded. [4][7]
+The numbers of a code block or a table stand on the line below it. An example of your own begins
+with {EXAMPLE} and has no numbers. Where `missing` is "all", write {NOT_COVERED} and nothing else;
+where it is "part", write {PARTLY_COVERED} as the last line."""
+ANSWER = Schema("answer", _FORM, _IN_LINES)

@@ -1,0 +1,121 @@
+"""The sentences of the evidence, each with the number that a model cites it by."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.generation.base import Passage, Quoted
+from core.generation.passages.pieces import LAID_OUT, LISTS
+from core.models import RetrievedChunk
+from core.text.sentences import Span, sentence_spans
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedSentence:
+    """A whole sentence, row of a list, table, formula or code block of one chunk."""
+
+    number: int
+    """From 1, in the order in which a model reads them."""
+    chunk_number: int
+    """Position of its chunk in the evidence, from 0."""
+    start: int
+    end: int
+    """Its span in the chunk's text."""
+    text: str
+    opens: bool
+    """Whether a line of its own begins here."""
+
+
+class Numbering:
+    """Gives each sentence that a model reads its number, once for an answer."""
+
+    def __init__(self, *, with_all: bool = False) -> None:
+        """Begin at 1.
+
+        Args:
+            with_all: Number exercises, captions and navigation as well, which answer nothing.
+        """
+        self._with_all = with_all
+        self._known: dict[tuple[int, int, int], NumberedSentence] = {}
+        self._by_number: dict[int, NumberedSentence] = {}
+        self._chunks: dict[int, RetrievedChunk] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_number)
+
+    def add(self, passage: Passage) -> list[NumberedSentence]:
+        """Return the sentences of a passage; one that has a number keeps it."""
+        self._chunks[passage.chunk_number] = passage.chunk
+        return [self._number(passage, span) for span in self._spans(passage)]
+
+    def quotes(self, numbers: Sequence[int]) -> tuple[Quoted, ...] | None:
+        """Return the sentences with these numbers, verbatim, neighbours joined into one quote.
+
+        None: one of the numbers was never given.
+        """
+        if any(number not in self._by_number for number in numbers):
+            return None
+        runs: list[list[NumberedSentence]] = []
+        for sentence in (self._by_number[number] for number in sorted(set(numbers))):
+            if runs and self._follows(runs[-1][-1], sentence):
+                runs[-1].append(sentence)
+            else:
+                runs.append([sentence])
+        return tuple(self._quoted(run[0], run[-1]) for run in runs)
+
+    def _number(self, passage: Passage, span: Span) -> NumberedSentence:
+        key = (passage.chunk_number, *span)
+        if key not in self._known:
+            text = passage.chunk.content_text
+            before = text[: span.start]
+            opens = "\n" in before[len(before.rstrip()) :] or not before.strip()
+            number = len(self._by_number) + 1
+            found = NumberedSentence(number, *key, text[span.start : span.end], opens)
+            self._known[key] = self._by_number[number] = found
+        return self._known[key]
+
+    def _spans(self, passage: Passage) -> list[Span]:
+        read = Span(passage.start, passage.start + len(passage.text))
+        inside = [
+            Span(max(start, read.start), min(end, read.end))
+            for start, end in spans_of(passage.chunk)
+            if start < read.end and read.start < end
+        ]
+        spans = [span for span in inside if passage.chunk.content_text[slice(*span)].strip()]
+        telling = [span for span in spans if _tells(passage.chunk, span)]
+        return spans if self._with_all or not telling else telling
+
+    def _follows(self, before: NumberedSentence, after: NumberedSentence) -> bool:
+        if before.chunk_number != after.chunk_number or before.end > after.start:
+            return False
+        between = self._chunks[before.chunk_number].content_text[before.end : after.start]
+        return not between.strip()
+
+    def _quoted(self, first: NumberedSentence, last: NumberedSentence) -> Quoted:
+        text = self._chunks[first.chunk_number].content_text[first.start : last.end]
+        return Quoted(first.chunk_number, text, first.start)
+
+
+def spans_of(chunk: RetrievedChunk) -> Iterator[Span]:
+    """Yield the spans of a chunk's sentences in order; a table, formula or code is one of them."""
+    text = chunk.content_text
+    spans = [Span(*span) for span in chunk.sentences] or sentence_spans(text)
+    blocks = [Span(block.start, block.end) for block in chunk.blocks if block.kind in LAID_OUT]
+    prose = [
+        span
+        for span in spans
+        if not any(block.start < span.end and span.start < block.end for block in blocks)
+    ]
+    end = 0
+    for span in sorted([*prose, *blocks]) or [Span(0, len(text))]:
+        if span.start >= end:
+            yield span
+            end = span.end
+
+
+def _tells(chunk: RetrievedChunk, span: Span) -> bool:
+    """Return whether a sentence is of the text that answers, and not of what stands around it."""
+    return not any(
+        block.start < span.end and span.start < block.end
+        for block in chunk.blocks
+        if block.kind not in LAID_OUT | LISTS
+    )

@@ -1,0 +1,71 @@
+"""The sentences below an answer that say what it lacks, and why."""
+
+from collections.abc import Iterator
+
+from core.assurance import WELL_SUPPORTED
+from core.i18n import text
+from core.models import AgentRequest, Outcome, QuoteStatus
+from core.quoted import is_short
+from core.retrieval.retrieval import Retrieval
+from core.tally import DraftTally, Emptiness
+from core.text.unread import unread_besides
+
+
+def notices(
+    request: AgentRequest,
+    outcome: Outcome,
+    retrieval: Retrieval,
+    tally: DraftTally,
+    *,
+    is_misquoted: bool,
+) -> Iterator[str]:
+    """Yield what a reader is told of how an answer came about, then of what it lacks.
+
+    Args:
+        is_misquoted: Whether the reader's quote says otherwise than the book.
+    """
+    yield from _of_search(request, outcome, retrieval)
+    if tally.poisoned:
+        yield text("notice-planted")
+    if outcome is not Outcome.ABSTAINED:
+        yield from _of_draft(request, outcome, tally, is_misquoted=is_misquoted)
+
+
+def _of_search(request: AgentRequest, outcome: Outcome, retrieval: Retrieval) -> Iterator[str]:
+    location = retrieval.quote_location
+    if request.selected_text_cut:
+        yield text("notice-quote-cut")
+    if request.thread_partly_seen:
+        yield text("notice-thread-partly-seen")
+    if request.unread and outcome is not Outcome.ABSTAINED:
+        yield unread_besides(request.unread)
+    if retrieval.mended:
+        words = ", ".join(text("answer-name", name=word) for word in retrieval.mended)
+        yield text("notice-mended", words=words)
+    if retrieval.parts_left:
+        yield text("notice-parts-left", count=len(retrieval.parts))
+    if retrieval.by_words:
+        yield text("notice-searched-by-words")
+    if location is not None and location.status is QuoteStatus.NOT_FOUND:
+        short = is_short(request.selected_text)
+        yield text("notice-quote-too-short") if short else text("notice-quote-not-found")
+
+
+def _of_draft(
+    request: AgentRequest, outcome: Outcome, tally: DraftTally, *, is_misquoted: bool
+) -> Iterator[str]:
+    within = request.section_filter is not None
+    if tally.instead_of is Emptiness.NOTHING_HELD:
+        yield text("notice-nothing-held")
+    if tally.translated:
+        yield text("notice-translated")
+    if tally.cut_short:
+        yield text("notice-cut-short")
+    if tally.instead_of is Emptiness.REFUSED:
+        yield text("notice-no-answer-read")
+    elif tally.not_covered:
+        yield text("notice-partly-covered-within") if within else text("notice-partly-covered")
+    elif tally.supported_share < WELL_SUPPORTED:
+        yield text("notice-left-out")
+    elif outcome is Outcome.PARTIAL and not is_misquoted:
+        yield text("notice-closest-within") if within else text("notice-closest")
