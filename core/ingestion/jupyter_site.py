@@ -53,7 +53,7 @@ def read_jupyter_book(folder: Path) -> Site | None:
             quote(url(entry.path), errors="surrogateescape"),
             MODULE_SEPARATOR.join(entry.groups),
             entry.title,
-            Dialect.MARKDOWN,
+            Dialect.MYST,
         )
         pages.setdefault(entry.path, page)
     return Site(

@@ -191,4 +191,4 @@ def _page(source: str, path: str, title: str | None, groups: tuple[str, ...]) ->
     published = f"{posixpath.splitext(path)[0]}.html" if is_page else path
     url = quote(published, errors="surrogateescape")
     place = _below(source, path)
-    return SitePage(place, url, MODULE_SEPARATOR.join(groups), title, Dialect.MARKDOWN)
+    return SitePage(place, url, MODULE_SEPARATOR.join(groups), title, Dialect.MYST)

@@ -11,11 +11,14 @@ _INCLUDE = re.compile(
     r"\{\{\s{0,20}#(?:rustdoc_)?(?:include|playground|playpen)\s{1,20}(?P<mdbook>[^\s{}:]+)"
     r"|\{\{<\s{0,20}include\s{1,20}(?P<quarto>[^\s<>{}]+)"
     r"|^[ \t]*-{1,8}8<-{1,8}[ \t]+[\"'](?P<snippet>[^\"'\n:]+)"
+    r"|^[ \t]*(?:`{3,}|:{3,})\{(?:literal)?include\}[ \t]+(?P<myst>[^\s]+)"
     r"|^[ \t]*\.\.[ \t]+(?:literal)?include::[ \t]+(?P<rst>[^\s]+)"
     r"|^(?:[^%\n]|\\%){0,200}?\\(?:input|include|subfile)[ \t]*\{(?P<tex>[^{}\n]+)\}"
     r"|^import\s[^\n;]{0,200}?from\s{1,20}[\"'](?P<mdx>[^\"'\n]+)",
     re.MULTILINE,
 )
+_MARKS = ("{{", "8<", "import", "include::", "include}", "\\in", "\\subfile")
+"""One of them is in every text that includes a file."""
 _SNIPPETS = re.compile(
     r"^[ \t]*-{1,8}8<-{1,8}[ \t]*\n((?:(?![ \t]*-{1,8}8<-)[^\n]*\n)*)", re.MULTILINE
 )
@@ -45,7 +48,10 @@ def included_files(
 
 
 def _named(text: str) -> Iterator[str]:
-    if not any(mark in text for mark in ("{{", "8<", "import", "include::", "\\in", "\\subfile")):
+    if not any(
+        mark in text
+        for mark in ("{{", "8<", "import", "include::", "include}", "\\in", "\\subfile")
+    ):
         return
     for match in _INCLUDE.finditer(text):
         yield match[match.lastgroup or 0]

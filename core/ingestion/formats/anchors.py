@@ -31,6 +31,8 @@ def anchor_slugs(dialect: Dialect) -> AnchorSlugs:
             return AnchorSlugs(python_markdown_slug, _UnderscoredAnchors().unique)
         case Dialect.QUARTO:
             return AnchorSlugs(pandoc_slug, _FreeAnchors().unique)
+        case Dialect.MYST:
+            return AnchorSlugs(docutils_slug, _NumberedAnchors().unique)
         case _:
             return AnchorSlugs(github_slug, _FreeAnchors().unique)
 
@@ -69,6 +71,28 @@ def pandoc_slug(heading: str) -> str:
     kept = "".join(character for character in spaced if character.isalnum() or character in "_-.")
     begins = next((n for n, character in enumerate(kept) if character.isalpha()), len(kept))
     return kept[begins:] or "section"
+
+
+def docutils_slug(heading: str) -> str:
+    """Return the id docutils makes, empty where no letter is ASCII. Source: its `make_id`."""
+    plain = unicodedata.normalize("NFKD", heading.lower()).encode("ascii", "ignore").decode("ascii")
+    spaced = re.sub(r"[^a-z0-9]+", "-", " ".join(plain.split()))
+    return re.sub(r"\A[-0-9]+|-+\Z", "", spaced)
+
+
+class _NumberedAnchors:
+    """docutils under Sphinx: what has no name of its own, or one that is taken, is `id1`, `id2`."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+        self._next = 1
+
+    def unique(self, slug: str) -> str:
+        while not slug or slug in self._used:
+            slug = f"id{self._next}"
+            self._next += 1
+        self._used.add(slug)
+        return slug
 
 
 class _CountedAnchors:

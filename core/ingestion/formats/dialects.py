@@ -12,5 +12,7 @@ class Dialect(StrEnum):
     """MDX: Markdown with imports, components and expressions."""
     QUARTO = "quarto"
     """Markdown of Pandoc with code cells; R Markdown too."""
+    MYST = "myst"
+    """Markdown of Jupyter Book and Sphinx, with directives and roles."""
     MARKDOWN = "markdown"
     """GitHub's own, for everything else."""

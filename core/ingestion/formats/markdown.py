@@ -17,6 +17,7 @@ from core.ingestion.formats.front_matter import front_matter
 from core.ingestion.formats.includes import Includes
 from core.ingestion.formats.markdown_blocks import markdown_blocks
 from core.ingestion.formats.mdx import plain_markdown
+from core.ingestion.formats.myst import with_directives
 from core.ingestion.formats.quarto import with_shown_text
 from core.ingestion.formats.snippets import with_snippets
 from core.ingestion.formats.source_lines import SourceLine, joined, source_lines
@@ -68,6 +69,8 @@ def _prepared(
             return plain_markdown(lines, includes)
         case Dialect.QUARTO:
             return with_shown_text(lines, includes)
+        case Dialect.MYST:
+            return with_directives(lines, includes)
         case Dialect.MARKDOWN:
             return lines
 
@@ -81,7 +84,7 @@ def _parser(dialect: Dialect) -> MarkdownIt:
         md.disable("code")
     md.use(
         admonitions_plugin,
-        directives=dialect not in {Dialect.MKDOCS, Dialect.QUARTO},
+        directives=dialect not in {Dialect.MKDOCS, Dialect.QUARTO, Dialect.MYST},
         indented=dialect in {Dialect.MKDOCS, Dialect.MARKDOWN},
     )
     return md
