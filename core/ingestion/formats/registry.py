@@ -66,10 +66,11 @@ _NEVER_TEXT = frozenset(
 )
 """A file of such a name that looks like text is a damaged one, or markup that nobody reads."""
 
-_SUPPORTED = (
+SUPPORTED_FORMATS = (
     "Markdown, Quarto, reStructuredText, LaTeX, HTML, PDF, EPUB, Word, PowerPoint, Jupyter "
     "notebooks, subtitles and plain text"
 )
+"""As sentences for people name them."""
 _PICTURES = (
     *(b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"RIFF", b"OggS", b"ID3", b"\x1f\x8b"),
     *(b"7z\xbc\xaf", b"Rar!", b"\x7fELF", b"BZh"),
@@ -131,7 +132,7 @@ def detect_format(data: bytes, name: str, media_type: str | None) -> str:
     if (promised := _BINARY_FORMATS.get(named or "")) and sniffed in {"plain", None}:
         raise UnsupportedDocument(f"is a damaged {promised}")
     if sniffed is None or (suffix in _NEVER_TEXT and sniffed == "plain"):
-        raise UnsupportedDocument(f"is no format that can be read; those are {_SUPPORTED}")
+        raise UnsupportedDocument(f"is no format that can be read; those are {SUPPORTED_FORMATS}")
     if named in {"html", "notebook"}:
         return named
     return named if named in _TEXT_FORMATS and sniffed == "plain" else sniffed
@@ -164,7 +165,7 @@ def _office_format(data: bytes) -> str:
         return "pptx"
     if "META-INF/container.xml" in members:
         return "epub"
-    raise UnsupportedDocument(f"is an archive; what can be read is {_SUPPORTED}")
+    raise UnsupportedDocument(f"is an archive; what can be read is {SUPPORTED_FORMATS}")
 
 
 def _text_format(data: bytes) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core.ingestion.formats.registry import SUPPORTED_FORMATS
 from tests.books import COVERED, LIGHTHOUSE, write_files
 from tests.command_line import CommandLine
 
@@ -327,3 +328,14 @@ def test_a_source_of_which_nothing_can_be_read_changes_nothing(glossator: Comman
         assert "http://127.0.0.1:1/x" in done.sentence
         assert "The earlier text stays" in done.sentence
     assert json.loads(glossator.here("courses", "list", "--json").out) == before
+
+
+def test_the_help_the_handbook_and_the_readme_name_every_format(glossator: CommandLine) -> None:
+    root = Path(__file__).parents[3]
+    written = [
+        (root / name).read_text(encoding="utf-8") for name in ("README.md", "docs/ingesting.md")
+    ]
+    for text in (glossator.here("ingest", "--help").out, *written):
+        words = " ".join(text.split())
+        for name in re.split(r", | and ", SUPPORTED_FORMATS):
+            assert name in words
