@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from core.errors import UnsupportedDocument
-from core.ingestion.document import Block, BlockKind, ParsedDocument
+from core.ingestion.document import Block, BlockKind, BlockRole, ParsedDocument
 
 LENGTH_BYTES = 4
 """A frame is its length, four bytes, most significant first, then that many bytes."""
@@ -99,6 +99,8 @@ def document_frames(document: ParsedDocument, *, retire: bool) -> Iterator[bytes
                 "level": block.level,
                 "anchor": block.anchor and _short(block.anchor),
                 "locator": dict(block.locator),
+                "role": block.role,
+                "linked": block.linked,
             }
         )
     yield _frame(
@@ -191,7 +193,10 @@ def _block(fields: dict[str, Any]) -> Block:
     text = _checked_text(fields["text"], MAX_BLOCK_CHARACTERS)
     _check(bool(text.strip()))
     anchor = _checked_text(anchor) if anchor is not None else None
-    return Block(BlockKind(fields["kind"]), text, level, anchor, locator)
+    linked = fields["linked"]
+    _check(type(linked) in (int, float) and 0 <= linked <= 1)
+    kind, role = BlockKind(fields["kind"]), BlockRole(fields["role"])
+    return Block(kind, text, level, anchor, locator, role, linked)
 
 
 def _is_place(name: str, place: Any) -> bool:

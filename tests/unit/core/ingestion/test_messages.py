@@ -6,10 +6,18 @@ from typing import Any
 import pytest
 
 from core.errors import UnsupportedDocument
-from core.ingestion.document import Block, BlockKind, document_of
+from core.ingestion.document import Block, BlockKind, BlockRole, document_of
 from core.ingestion.messages import Answer, InvalidMessage, document_frames
 
-BLOCK = {"kind": "paragraph", "text": "x", "level": 0, "anchor": None, "locator": {}}
+BLOCK = {
+    "kind": "paragraph",
+    "text": "x",
+    "level": 0,
+    "anchor": None,
+    "locator": {},
+    "role": "text",
+    "linked": 0.0,
+}
 END: dict[str, Any] = {"title": None, "metadata": {}, "warnings": [], "retire": False}
 
 
@@ -30,6 +38,9 @@ END: dict[str, Any] = {"title": None, "metadata": {}, "warnings": [], "retire": 
         {**BLOCK, "locator": {"page": "1"}},
         {**BLOCK, "locator": {"href": 1}},
         {**BLOCK, "locator": [1]},
+        {**BLOCK, "role": "king"},
+        {**BLOCK, "linked": 1.5},
+        {**BLOCK, "linked": True},
         {"kind": "paragraph"},
         {**END, "title": ["x"]},
         {**END, "title": "x" * 3_000},
@@ -71,3 +82,16 @@ def test_a_document_of_emojis_fits_its_frames() -> None:
     assert finished is not None
     assert finished.document == document_of("T", [block], warnings=["w"])
     assert finished.retire
+
+
+def test_a_block_arrives_as_it_was_read() -> None:
+    where = {"line_start": 3, "line_end": 4}
+    blocks = [
+        Block(BlockKind.PARAGRAPH, "A weir.", 1, None, where, BlockRole.CAPTION, 0.25),
+        Block(BlockKind.HEADING, "Weirs", 2, "weirs"),
+    ]
+    answer = Answer()
+    for frame in document_frames(document_of("T", blocks), retire=False):
+        finished = answer.take(frame[4:])
+    assert finished is not None
+    assert finished.document == document_of("T", blocks)
