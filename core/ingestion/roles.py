@@ -11,7 +11,12 @@ MOSTLY_LINKS = 0.7
 MOSTLY_QUESTIONS = 0.6
 FEWEST_QUESTIONS = 3
 """A section with so many questions, and so large a share of them, asks and does not tell."""
-_EXERCISES = re.compile(r"\b(?:exercises?|problems?|quiz|questions|übungen|aufgaben)\W*$", re.I)
+_EXERCISES = re.compile(
+    r"[\W\d]*(?:exercises?|problems|problem sets?|quiz(?:zes)?|(?:\w+[ -]){0,2}(?:exercises|questions)"
+    r"|übungen|übungsaufgaben|aufgaben)\W*",
+    re.I,
+)
+"""The whole heading: "The Moral Hazard Problem" is above an explanation."""
 
 
 def with_roles(blocks: Sequence[Block], heading: str, *, leads: bool) -> list[Block]:
@@ -25,7 +30,7 @@ def with_roles(blocks: Sequence[Block], heading: str, *, leads: bool) -> list[Bl
     asked = [block.text.rstrip().endswith("?") for block in blocks]
     questions = sum(asked)
     asks = questions >= FEWEST_QUESTIONS and questions >= MOSTLY_QUESTIONS * len(blocks)
-    asks = asks or _EXERCISES.search(heading) is not None
+    asks = asks or _EXERCISES.fullmatch(heading) is not None
     role = BlockRole.EXERCISE if asks else BlockRole.FRONT_MATTER if leads else BlockRole.TEXT
     return [
         block
