@@ -140,7 +140,7 @@ def read_tables(
     Raises:
         ConfigurationError: naming what is wrong with a model, or missing.
     """
-    tables = {GEMINI: _of_old_names(settings)} if settings.gemini.api_key is not None else {}
+    tables = {GEMINI: of_old_names(settings)} if settings.gemini.api_key is not None else {}
     tables |= described
     for name, variables in settings.models.items():
         known = tables.get(name.lower())
@@ -174,7 +174,7 @@ def names_of(name: str, table: ModelTable) -> SettingNames:
     return SettingNames(key, f"{place}.model", f"{place}.base_url")
 
 
-def _of_old_names(settings: "Settings") -> ModelTable:
+def of_old_names(settings: "Settings") -> ModelTable:
     """Return the model that the variables GLOSSATOR_GEMINI__* describe."""
     old = settings.gemini
     return ModelTable(

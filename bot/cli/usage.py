@@ -9,8 +9,10 @@ from typing import Any
 from adapters.printable import printable
 from bot.cli.exits import Exit
 from bot.cli.opening import services
+from bot.model_tables import GEMINI, of_old_names
 from bot.models import models_in_use, prices
 from core.budgets.store import Limits, TokenBudgets, Usage
+from core.models import EXTRACTIVE
 
 _TITLES = ("day", "course", "calls", "tokens in", "tokens out", "cost")
 _SIDES = "<<>>>>"
@@ -26,7 +28,10 @@ async def usage(days: int, *, as_json: bool) -> int:
         budgets = TokenBudgets(opened.engine, limits=Limits())
         used = await budgets.used(today - timedelta(days=days - 1), today)
     settings, tables = opened.settings, opened.models.tables
-    in_use = models_in_use(settings, tables, opened.course_file, opened.chosen_generator())
+    chosen = opened.chosen_generator()
+    if chosen == EXTRACTIVE:  # what was used before the key was taken away had its price
+        tables, chosen = {GEMINI: of_old_names(settings), **tables}, GEMINI
+    in_use = models_in_use(settings, tables, opened.course_file, chosen)
     cost = partial(prices(settings, tables).most, [model for _, model in in_use])
     if as_json:
         print(json.dumps([_object(entry, cost) for entry in used], indent=2))
