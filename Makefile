@@ -11,7 +11,7 @@ PYTEST_WORKERS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup -q
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo playground screenshots test test-again test-slow failpoints mutants bench chaos soak check format lock clean
+.PHONY: help install demo playground screenshots test test-again test-slow fetch-model test-model failpoints mutants bench chaos soak check format lock clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,12 @@ test-again: $(VENV)/dev.done ## Run what failed last, one after another
 
 test-slow: $(VENV)/dev.done ## Run the tests that take longer
 	@$(PYTEST) -m slow
+
+fetch-model: $(VENV)/dev.done ## Fetch a small real model and its server, outside of the repository (1.1 GB, once)
+	@$(BIN)/python -m tests.model.weights
+
+test-model: $(VENV)/dev.done ## Run the tests before the real model; skipped where it was not fetched
+	@$(BIN)/python -m pytest -q -rs -m slow tests/model
 
 failpoints: $(VENV)/dev.done ## Kill the bot 25 times at every step, on SQLite and PostgreSQL
 	@FAILPOINT_TIMES=25 $(PYTEST) -m slow tests/contracts/test_failpoints.py
