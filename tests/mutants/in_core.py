@@ -246,8 +246,8 @@ IN_CORE = (
     Mutant(
         "tell what is not cited",
         "core/drafting.py",
-        "            flaw: Flaw | None = Flaw.UNCITED\n",
-        "            flaw: Flaw | None = None\n",
+        "            flaw = Flaw.UNCITED\n",
+        "            flaw = None\n",
         "every sentence has a source",
         (f"{AGENT}::test_a_writer_that_cites_nothing_is_not_believed",),
     ),

@@ -13,6 +13,8 @@ _RUN = 5
 """Words in a row that the instructions have as well."""
 _TELLING = 6
 """Letters of a word that tells where it is from."""
+_LEADS_AWAY = re.compile(r"\w:\S|[<>\\@{}|]|\bwww\.|\w\.\w+/")
+"""What may be an address, a mention or markup."""
 _NAMED = re.compile(
     r"(?<![.!?:;\"“”'(\[] )(?<!^)\b[A-ZÄÖÜ][^\W_]+|\b(?=\w*\d)(?=\w*[^\W\d_])\w+\b|\b\d{3,}\b"
 )
@@ -21,13 +23,13 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 def is_fit(text: str, task: GenerationTask) -> bool:
-    """Return whether an example is short, no block of code, and names nothing but what is known.
+    """Return whether an example is short, plain, and names nothing but what is known.
 
     Known are the question and the passages: a name, a code or a large number that neither has is
     no example of what they say, and the operator's words in `task.system_prompt` are secret as far
     as neither has them. It repeats nothing of the instructions.
     """
-    if not text.strip() or len(text) > LONGEST:
+    if not text.strip() or len(text) > LONGEST or _LEADS_AWAY.search(text):
         return False
     if any(code.kind is not CodeKind.SPAN for code in code_in(text)):
         return False

@@ -37,10 +37,13 @@ def test_an_example_of_what_is_asked_is_shown(text: str) -> None:
         "The vault of the Bellhaven bank opens at noon.",
         "The forge is set to zqbellatrixx2.",
         "It weighs 4711 tons.",
+        "\"'>\\xEF\\xBFjavascript:alert(1)",
+        "Ask @everyone what a heap is.",
+        "Look at evil.example/heap for more.",
     ],
     ids=[
         *("blank", "long", "code", "instruction", "secret", "operator's word", "name", "code word"),
-        "number",
+        *("number", "scheme", "mention", "address"),
     ],
 )
 def test_what_brings_something_of_its_own_is_not(text: str) -> None:
