@@ -18,7 +18,7 @@ from aiohttp import web
 from tests.wire.gemini_embeddings import embed
 from tests.wire.openai_calls import Json, OpenAICall, OpenAIRefusal, read_call
 
-MODELS = ("local-model",)
+MODELS = ("local-model", "bespoke-minicheck:7b")
 EMBEDDING_MODEL = "local-embedder"
 _CHARACTERS_A_TOKEN = 4
 

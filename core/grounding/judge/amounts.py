@@ -1,4 +1,4 @@
-"""Reads the numbers that a text has in digits, with the units that stand next to them."""
+"""Reads the numbers of a text with the units that stand next to them."""
 
 import re
 import unicodedata
@@ -54,6 +54,7 @@ def _spelled_numbers() -> Iterator[tuple[str, Decimal]]:
 
 
 _SPELLED = dict(_spelled_numbers())
+_FIGURES = frozenset(_SPELLED_FROM[0].split()[3:]) | frozenset(_TENS)
 _GROUPED = r"\d{1,3}(?:[.,]\d{3})+"
 _AMOUNT = re.compile(
     r"(?P<money>us\$|[$€£¥])?\s?(?<![\w.])(?P<minus>(?<![\w)])[-−])?"
@@ -68,7 +69,8 @@ class Amount(NamedTuple):
     values: frozenset[Decimal]
     unit: str | None
     """The shortest name of its unit; None: none stands next to it."""
-    spelled: bool
+    is_figure: bool
+    """Whether it is surely a number: in digits, or an English word from `three` on."""
 
     def proves(self, claimed: "Amount") -> bool:
         """Return whether this may be the claimed number, of which a unit may be left out."""
@@ -88,13 +90,13 @@ def amounts(text: str) -> Iterator[Amount]:
 
 
 def unproved(claim: str, source: str) -> list[Amount]:
-    """Return the numbers in digits of a claim that the source does not have.
+    """Return the numbers of a claim, from `three` on or in digits, that the source lacks.
 
     >>> [sorted(map(int, one.values)) for one in unproved("5 km and 7 km", "five km, 7 miles")]
     [[7]]
     """
     known = list(amounts(source))
-    claimed = (one for one in amounts(claim) if not one.spelled)
+    claimed = (one for one in amounts(claim) if one.is_figure)
     return [one for one in claimed if not any(other.proves(one) for other in known)]
 
 
@@ -110,7 +112,8 @@ def _amount(match: re.Match[str]) -> Amount | None:
     if match["minus"]:
         values = {-value for value in values}
     name = match["money"] or unit
-    return Amount(frozenset(values), _UNITS.get(name or ""), not match["digits"])
+    is_figure = bool(match["digits"]) or match["word"] in _FIGURES
+    return Amount(frozenset(values), _UNITS.get(name or ""), is_figure)
 
 
 def _values(digits: str) -> set[Decimal]:

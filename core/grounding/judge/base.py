@@ -1,9 +1,11 @@
 """The Protocol of what estimates whether cited sentences say what a claim says."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+from core.providers.base import ChatEnd, ignore
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,12 @@ class SupportJudge(Protocol):
         """The judge's name; marks of different names are never compared."""
         ...
 
-    async def judge(self, question: str, claims: Sequence[CitedClaim]) -> list[Verdict]:
+    async def judge(
+        self,
+        question: str,
+        claims: Sequence[CitedClaim],
+        report: Callable[[ChatEnd], None] = ignore,
+    ) -> list[Verdict]:
         """Return one verdict a claim, in order.
 
         A judge that cannot be reached in time lets the words decide, and says so in `by`.
@@ -55,6 +62,7 @@ class SupportJudge(Protocol):
         Args:
             question: What the answer is about.
             claims: At least one.
+            report: Is given each call of a model, which has to be paid for.
         """
         ...
 
@@ -62,6 +70,8 @@ class SupportJudge(Protocol):
 class RelevanceJudge(Protocol):
     """Estimates whether an answer answers its question."""
 
-    async def answers_question(self, question: str, answer: str) -> float | None:
+    async def answers_question(
+        self, question: str, answer: str, report: Callable[[ChatEnd], None] = ignore
+    ) -> float | None:
         """Return the probability, 0 to 1; None: the judge could not be asked in time."""
         ...

@@ -21,7 +21,7 @@ def is_copied(claim: CitedClaim) -> bool:
 def certain_flaw(claim: CitedClaim) -> Flaw | None:
     """Return what the claim surely has that neither its sentences nor their titles have.
 
-    That is code, a link or a mention, a number in digits or its unit, a sign of a formula, or
+    That is code, a link or a mention, a number or its unit, a sign of a formula, or
     words in quotation marks.
     """
     code = [" ".join(found.content.split()) for found in code_in(claim.text)]

@@ -6,27 +6,22 @@ It knows no meaning. Fitted by `python -m tests.bench.judge.fit` on claims that 
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TypedDict
 
 from rapidfuzz.distance import LCSseq
 
 from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
 from core.grounding.judge.words import Vocabulary, denied, names, weight, words
+from core.providers.base import ChatEnd, ignore
+from core.text.logistic import probability, shipped
 
-_FILE = Path(__file__).with_name("lexical.json")
+WEIGHTS = Path(__file__).with_name("lexical.json")
+"""The regression, and the mark from which a claim holds."""
 _NOT_KNOWN = 0.5
 _LONGEST = 4_000
 """Characters of a claim or its sentences that are read."""
-
-
-class _Fitted(TypedDict):
-    figures: dict[str, tuple[float, float, float]]
-    """Mean, scale and weight of each."""
-    bias: float
-    mark: float
 
 
 class LexicalJudge:
@@ -34,7 +29,12 @@ class LexicalJudge:
 
     name = "lexical"
 
-    async def judge(self, question: str, claims: Sequence[CitedClaim]) -> list[Verdict]:
+    async def judge(
+        self,
+        question: str,
+        claims: Sequence[CitedClaim],
+        report: Callable[[ChatEnd], None] = ignore,
+    ) -> list[Verdict]:
         """Return one verdict a claim, in order, in well below 5 ms each."""
         return [self.verdict(claim) for claim in claims]
 
@@ -42,16 +42,8 @@ class LexicalJudge:
         """Return the verdict on one claim; words of two languages say nothing against it."""
         if claim.is_translated:
             return Verdict(_NOT_KNOWN, holds=True, by=JudgedBy.WORDS)
-        fitted = _fitted()
-        likely = probability(figures(claim), fitted)
-        return Verdict(likely, likely >= fitted["mark"], JudgedBy.WORDS)
-
-
-def probability(found: Mapping[str, float], fitted: _Fitted) -> float:
-    """Return the probability, 0 to 1, for the figures of a claim."""
-    rows = fitted["figures"].items()
-    odds = fitted["bias"] + sum(w * (found[name] - mean) / scale for name, (mean, scale, w) in rows)
-    return 1 / (1 + math.exp(-max(-40.0, min(40.0, odds))))
+        likely = probability(shipped(WEIGHTS).log_odds(figures(claim)))
+        return Verdict(likely, likely >= _mark(), JudgedBy.WORDS)
 
 
 def figures(claim: CitedClaim) -> dict[str, float]:
@@ -96,6 +88,6 @@ def _longest_run(found: Sequence[bool], weights: Sequence[float]) -> float:
 
 
 @cache
-def _fitted() -> _Fitted:
-    fitted: _Fitted = json.loads(_FILE.read_text("utf-8"))
-    return fitted
+def _mark() -> float:
+    """Return the probability from which a claim holds."""
+    return float(json.loads(WEIGHTS.read_text("utf-8"))["mark"])

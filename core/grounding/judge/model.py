@@ -4,66 +4,48 @@ import asyncio
 import json
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from core.errors import ServiceError
 from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.judge.questions import (
     GRADES,
+    GRADES_IN_LINES,
     RELEVANCE,
     about_answer,
     all_pending,
     template_for,
 )
+from core.providers.base import (
+    ChatEnd,
+    ChatMessage,
+    ChatModel,
+    ChatRequest,
+    Deadline,
+    Schema,
+    ignore,
+)
+from core.providers.failures import ProviderFailure
 
 logger = logging.getLogger(__name__)
+
+Report = Callable[[ChatEnd], None]
+"""Is given each call of the model, which has to be paid for."""
 
 MARK = 0.73
 """Probability from which a claim holds: a log-probability of yes over no of 1."""
 WAIT = 1.5
 """Seconds that a claim waits for the model, unless settings say otherwise."""
 _ONE_WORD = 1
+_LIKELIEST = 10
+"""First tokens of which the log-probabilities are told."""
 _TOKENS_A_GRADE = 4
 _BEST_GRADE = 10.0
 _LEAST = -20.0
 """Log-probability of a word that is not among the likeliest."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShortReply:
-    """What a model says in a few tokens."""
-
-    text: str
-    first: Mapping[str, float]
-    """The natural log-probability of each likely first token; empty: the server tells none."""
-
-
-class ShortCompletions(Protocol):
-    """Gives one short completion with the log-probabilities of its first token."""
-
-    @property
-    def model(self) -> str:
-        """The model's name at its server."""
-        ...
-
-    async def complete(
-        self, system: str, user: str, *, tokens: int, schema: Mapping[str, Any] | None = None
-    ) -> ShortReply:
-        """Return at most `tokens` tokens, at temperature 0.
-
-        Args:
-            system: What stays the same from call to call; empty: none.
-            user: The message.
-            tokens: At least 1.
-            schema: The JSON schema that the reply has to follow.
-
-        Raises:
-            ServiceError: when the model cannot be asked.
-        """
-        ...
 
 
 class ModelJudge:
@@ -71,22 +53,22 @@ class ModelJudge:
 
     def __init__(
         self,
-        completions: ShortCompletions,
+        model: ChatModel,
         *,
         mark: float = MARK,
         wait: float = WAIT,
         by_words: LexicalJudge | None = None,
     ) -> None:
-        """Ask `completions`.
+        """Ask `model`.
 
         Args:
-            completions: The model.
+            model: Answers in a word, or grades.
             mark: The probability, 0 to 1, from which a claim holds.
             wait: Seconds that a claim waits at most.
             by_words: What judges instead.
         """
-        self._completions = completions
-        self._template = template_for(completions.model)
+        self._model = model
+        self._template = template_for(model.name)
         self._mark = mark
         self._wait = wait
         self._by_words = by_words or LexicalJudge()
@@ -95,64 +77,106 @@ class ModelJudge:
     @property
     def name(self) -> str:
         """The model's name."""
-        return self._completions.model
+        return self._model.name
 
-    async def judge(self, question: str, claims: Sequence[CitedClaim]) -> list[Verdict]:
+    async def judge(
+        self, question: str, claims: Sequence[CitedClaim], report: Report = ignore
+    ) -> list[Verdict]:
         """Return one verdict a claim, in order; `by` is `WORDS` where the model gave none."""
-        likely = await self.probabilities(claims)
+        likely = await self.probabilities(claims, report)
         pairs = zip(claims, likely, strict=True)
         return [self._by_words.verdict(c) if p is None else self._verdict(p) for c, p in pairs]
 
-    async def probabilities(self, claims: Sequence[CitedClaim]) -> list[float | None]:
+    async def probabilities(
+        self, claims: Sequence[CitedClaim], report: Report = ignore
+    ) -> list[float | None]:
         """Return the model's probability of each claim, 0 to 1; None: it gave none in time."""
+        asking = _Asking(self._model, Deadline.after(self._wait), report)
         try:
-            async with asyncio.timeout(self._wait):
+            if self._tells_odds:
+                found = await asyncio.gather(*(self._ask(asking, claim) for claim in claims))
                 if self._tells_odds:
-                    found = await asyncio.gather(*map(self._ask, claims))
-                    if self._tells_odds:
-                        return list(found)
-                return await self._grades(claims)
-        except TimeoutError:
-            logger.warning("the judge %s did not answer within %g s", self.name, self._wait)
-        except ServiceError as error:
-            logger.warning("the judge %s could not be asked: %s", self.name, error)
+                    return list(found)
+            return await self._grades(asking, claims)
+        except ProviderFailure as failure:
+            logger.warning("the judge %s gave no verdict: %s", self.name, failure)
         return [None] * len(claims)
 
-    async def answers_question(self, question: str, answer: str) -> float | None:
+    async def answers_question(
+        self, question: str, answer: str, report: Report = ignore
+    ) -> float | None:
         """Return the probability, 0 to 1, that an answer gives what is asked; None: not known."""
+        asking = _Asking(self._model, Deadline.after(self._wait), report)
         try:
-            async with asyncio.timeout(self._wait):
-                return await self._yes_over_no(RELEVANCE, about_answer(question, answer))
-        except (TimeoutError, ServiceError) as error:
-            logger.warning("the judge %s could not be asked: %s", self.name, error or "too late")
+            return await asking.yes_over_no(RELEVANCE, about_answer(question, answer))
+        except ProviderFailure as failure:
+            logger.warning("the judge %s gave no verdict: %s", self.name, failure)
         return None
 
     def _verdict(self, likely: float) -> Verdict:
         return Verdict(likely, likely >= self._mark, JudgedBy.MODEL)
 
-    async def _ask(self, claim: CitedClaim) -> float | None:
-        likely = await self._yes_over_no(self._template.system, self._template.fill(claim))
+    async def _ask(self, asking: "_Asking", claim: CitedClaim) -> float | None:
+        likely = await asking.yes_over_no(self._template.system, self._template.fill(claim))
         self._tells_odds = self._tells_odds and likely is not None
         return likely
 
-    async def _yes_over_no(self, system: str, user: str) -> float | None:
-        reply = await self._completions.complete(system, user, tokens=_ONE_WORD)
-        return yes_over_no(reply.first) if reply.first else None
-
-    async def _grades(self, claims: Sequence[CitedClaim]) -> list[float | None]:
-        """Return what one call says of all claims, for servers without log-probabilities."""
+    async def _grades(self, asking: "_Asking", claims: Sequence[CitedClaim]) -> list[float | None]:
+        """Return what one call says of all claims, for services without log-probabilities."""
         tokens = 16 + _TOKENS_A_GRADE * len(claims)
-        user = all_pending(claims)
-        reply = await self._completions.complete(
-            GRADES, user, tokens=tokens, schema=_schema(len(claims))
-        )
-        grades = list(_grades_in(reply.text))
+        schema = Schema("grades", _schema(len(claims)), GRADES_IN_LINES)
+        end = await asking.end(GRADES, all_pending(claims), tokens, schema=schema)
+        grades = list(_grades_in(end.message.text))
         if len(grades) != len(claims):
             logger.warning(
-                "the judge %s graded %d of %d claims", self.name, len(grades), len(claims)
+                "the judge %s gave %d grades for %d", self.name, len(grades), len(claims)
             )
             return [None] * len(claims)
         return [min(max(grade / _BEST_GRADE, 0.0), 1.0) for grade in grades]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A model, and until when it is asked for one verdict."""
+
+    model: ChatModel
+    deadline: Deadline
+    report: Report
+
+    async def yes_over_no(self, system: str, user: str) -> float | None:
+        """Return the probability of yes, 0 to 1; None: the service tells no log-probabilities."""
+        end = await self.end(system, user, _ONE_WORD, likeliest=_LIKELIEST)
+        return yes_over_no(end.logprobs[0]) if end.logprobs else None
+
+    async def end(
+        self,
+        system: str,
+        user: str,
+        tokens: int,
+        *,
+        likeliest: int = 0,
+        schema: Schema | None = None,
+    ) -> ChatEnd:
+        """Return the whole reply.
+
+        Raises:
+            ProviderFailure: when there is none by the deadline.
+        """
+        request = ChatRequest(
+            system,
+            [ChatMessage("user", user)],
+            max_tokens=tokens,
+            temperature=0.0,
+            schema=schema,
+            stream=False,
+            retry=False,
+            top_logprobs=likeliest,
+        )
+        async with aclosing(self.model.reply(request, self.deadline, self.report)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, ChatEnd):
+                    return piece
+        raise ProviderFailure(f"{self.model.name} said nothing")
 
 
 def yes_over_no(first: Mapping[str, float]) -> float:
@@ -176,14 +200,19 @@ def _schema(count: int) -> Mapping[str, Any]:
         "minItems": count,
         "maxItems": count,
     }
-    return {"type": "object", "properties": {"grades": grades}, "required": ["grades"]}
+    return {
+        "type": "object",
+        "properties": {"grades": grades},
+        "required": ["grades"],
+        "additionalProperties": False,
+    }
 
 
 def _grades_in(text: str) -> Sequence[float]:
-    """Return the grades of a reply; none where it is no JSON of the wanted form."""
+    """Return the grades of a reply in JSON, or else the numbers in its lines."""
     start, end = text.find("{"), text.rfind("}")
     try:
-        grades = json.loads(text[start : end + 1])["grades"]
+        grades = json.loads(text[start : end + 1])["grades"] if start >= 0 else text.split()
         return [float(grade) for grade in grades]
     except (ValueError, TypeError, KeyError):
         return ()

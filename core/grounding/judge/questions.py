@@ -40,9 +40,11 @@ RELEVANCE = (
 )
 GRADES = (
     "You check claims against a textbook's text. For each numbered claim give a grade from 0 to "
-    "10: 10 if its text surely says what the claim says, 0 if the text does not say it or says "
-    'otherwise. Answer in JSON: {"grades": [10, 0]}, one grade a claim, in order.'
+    "10, in order: 10 if its text surely says what the claim says, 0 if the text does not say it "
+    "or says otherwise."
 )
+GRADES_IN_LINES = "Write the grades alone, one number a line."
+"""For a model that knows no JSON."""
 
 
 def template_for(model: str) -> Template:

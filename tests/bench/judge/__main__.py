@@ -13,9 +13,13 @@ from core.grounding.judge.base import SupportJudge
 from core.grounding.judge.certain import certain_flaw, is_copied
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.judge.model import MARK, ModelJudge
+from core.providers.failures import SettingNames
+from core.providers.guarded import GuardedModel
+from core.providers.openai.client import OpenAIClient
+from core.providers.openai.wire import OpenAIWire
+from core.providers.pacing import Timeouts
 from tests.bench.judge.claims import OWN, LabelledClaim, read_claims
 from tests.bench.judge.figures import Judged, as_json, lines, summary
-from tests.bench.judge.openai_wire import OpenAiWire
 
 _PATIENCE = 600.0
 """Seconds; what a claim waits is measured elsewhere."""
@@ -41,6 +45,15 @@ def _groups(found: Sequence[Judged]) -> Iterator[tuple[str, Sequence[Judged]]]:
         yield title.get(split, split or "all claims"), [j for j in found if j.claim.split == split]
 
 
+def _model(options: argparse.Namespace) -> GuardedModel:
+    """Return the model that is named, at any server of chat completions."""
+    names = SettingNames("JUDGE_KEY", "--model", "--base-url")
+    key = os.environ.get("JUDGE_KEY")
+    client = OpenAIClient(key, base_url=options.base_url, names=names)
+    wire = OpenAIWire(client, options.model or options.judge)
+    return GuardedModel(wire, timeouts=Timeouts(_PATIENCE, _PATIENCE))
+
+
 async def main(options: argparse.Namespace) -> None:
     """Judge the claims of the file and print the figures."""
     claims = [
@@ -52,10 +65,7 @@ async def main(options: argparse.Namespace) -> None:
         sys.exit(f"{options.claims} has no claims of this split.")
     judge: SupportJudge = LexicalJudge()
     if options.judge != judge.name:
-        wire = OpenAiWire(
-            options.base_url, options.model or options.judge, os.environ.get("JUDGE_KEY", "")
-        )
-        judge = ModelJudge(wire, mark=options.mark, wait=_PATIENCE)
+        judge = ModelJudge(_model(options), mark=options.mark, wait=_PATIENCE)
     found = [await judged(judge, claim) for claim in claims]
     if options.each:
         with options.each.open("w", encoding="utf-8") as file:

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,7 @@ def _texts(row: Mapping[str, Any], corpora: Path) -> tuple[tuple[str, ...], tupl
     """Return the quotes and the headings of a row."""
     if "quotes" in row:
         return tuple(map(str, row["quotes"])), tuple(map(str, row.get("headings") or ()))
-    book = _text_of(corpora / row["book"] / "book" / row["file"])
+    book = (corpora / row["book"] / "book" / row["file"]).read_text("utf-8")
     quotes = tuple(book[start:end] for start, end in row["spans"])
     if digest("".join(quotes)) != row["sha256"]:
         raise ValueError(f"{row['book']}/{row['file']} is another edition")
@@ -72,8 +71,3 @@ def _texts(row: Mapping[str, Any], corpora: Path) -> tuple[tuple[str, ...], tupl
 def digest(text: str) -> str:
     """Return the first 16 hexadecimal digits of the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-@cache
-def _text_of(file: Path) -> str:
-    return file.read_text("utf-8")

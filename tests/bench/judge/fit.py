@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from core.grounding.judge.certain import certain_flaw
-from core.grounding.judge.lexical import figures
+from core.grounding.judge.lexical import WEIGHTS, figures
 from core.text.logistic import Logistic, probability
 from tests.bench.judge.claims import OWN, LabelledClaim, read_claims
 from tests.bench.logistic_fit import fit
 from tests.bench.raw_evidence import Floats
 
-_FILE = Path("core/grounding/judge/lexical.json")
 _MAY_BE_DROPPED = 0.2
 """Share of the true claims; a judge of words that drops more spares few of the false ones."""
 _OF_OVER = 0.5
@@ -73,7 +72,7 @@ def main(claims: Sequence[LabelledClaim]) -> None:
         "bias": round(fitted.bias, 4),
         "mark": round(highest_mark(likely[: len(kept)], [one.label for one in kept]), 4),
     }
-    _FILE.write_text(json.dumps(stored, indent=1) + "\n")
+    WEIGHTS.write_text(json.dumps(stored, indent=1) + "\n")
     print(json.dumps(stored, indent=1))
 
 

@@ -1,0 +1,16 @@
+"""How likely a yes is, by the first tokens that a model tells."""
+
+import math
+
+import pytest
+
+from core.grounding.judge.model import yes_over_no
+
+
+def test_forms_of_one_word_add_up_and_others_do_not_count() -> None:
+    first = {"Yes": math.log(0.3), " yes": math.log(0.3), "No": math.log(0.2), "The": -1.0}
+    assert yes_over_no(first) == pytest.approx(0.75)
+
+
+def test_a_model_that_says_neither_says_nothing() -> None:
+    assert yes_over_no({"Perhaps": -0.1}) == 0.5
