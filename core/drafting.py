@@ -172,6 +172,8 @@ class Drafting:
                 self._composition.leave_out(evidence[places[position].chunk_number])
             if support.cross_language and flaw is None:
                 self._composition.tally.translated = True
+            if support.by_words_only and flaw is None:
+                self._composition.tally.by_words_only = True
         if flaw is None:
             self._released.add(claim.text)
             lead_in, self._lead_in = self._lead_in, None

@@ -59,6 +59,8 @@ def _of_draft(
         yield text("notice-nothing-held")
     if tally.translated:
         yield text("notice-translated")
+    if tally.by_words_only:
+        yield text("notice-checked-by-words")
     if tally.cut_short:
         yield text("notice-cut-short")
     if tally.instead_of is Emptiness.REFUSED:

@@ -29,6 +29,8 @@ class DraftTally:
     """What came of the draft that this one is shown for; None: this is the first."""
     translated: bool = False
     """A claim is in another language than its quotes."""
+    by_words_only: bool = False
+    """The words decided about a claim that a model was to judge."""
     poisoned: set[UUID] = field(default_factory=set)
     """Ids of the chunks that something planted is left out of."""
 

@@ -38,20 +38,6 @@ _NEAR = 30
 _Bound = tuple[frozenset[Decimal], str]
 
 
-def bound_differs(claim: str, quotes: str) -> bool:
-    """Return whether a number is a bound in one of the texts and not the same in the other."""
-    ours, theirs = list(_bounds(claim.lower())), list(_bounds(quotes.lower()))
-    numbers = [quantity.amounts for quantity in quantities(quotes)]
-    return any(
-        any(amounts & value for value in numbers) and not _is_known(amounts, side, theirs)
-        for amounts, side in ours
-    ) or any(
-        _is_bound(quantity.amounts, theirs, numbers)
-        for quantity in quantities(claim)
-        if not any(quantity.amounts & amounts for amounts, _ in ours)
-    )
-
-
 def bounds_oppose(one: str, other: str) -> bool:
     """Return whether a number is the least in one of the texts and the most in the other."""
     ours, theirs = list(_bounds(one.lower())), list(_bounds(other.lower()))
@@ -66,14 +52,6 @@ def bounds_oppose(one: str, other: str) -> bool:
 def _is_known(amounts: frozenset[Decimal], side: str, theirs: Sequence[_Bound]) -> bool:
     sides = {other for value, other in theirs if value & amounts}
     return side == _PERHAPS or side in sides or _PERHAPS in sides
-
-
-def _is_bound(
-    amounts: frozenset[Decimal], theirs: Sequence[_Bound], numbers: Sequence[frozenset[Decimal]]
-) -> bool:
-    """Return whether the number is nothing but a bound there."""
-    bounds = sum(side in _BEHIND and bool(value & amounts) for value, side in theirs)
-    return bool(bounds) and bounds >= sum(bool(amounts & value) for value in numbers)
 
 
 def _bounds(text: str) -> Iterator[_Bound]:

@@ -1,16 +1,14 @@
-"""Tells whether a sentence has copied code, links, signs and quotations from its quotes."""
+"""Tells whether a sentence has copied code, links and quotations from its quotes."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
 
-from core.grounding.units import spelled_out
 from core.markdown.code import code_in
 from core.markdown.locating import CodeKind
 from core.markdown.writing import code_span, fenced
 
 _CODE_PART = re.compile(r"\w+|[^\w\s]")
-_WORDS_ALONE = re.compile(r"[\w %.,$€£-]+")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[\u00ad\u200b-\u200d\u2060\ufeff]")
 _ONE_MARK = str.maketrans("“”„‟«»‘’‚‛–—−‑", '""""""\'\'\'\'----')
 _QUOTATION = re.compile(r"[\"“„«](.{3,}?)[\"”“»]")
@@ -22,10 +20,6 @@ _LEADS_AWAY = re.compile(
 """Addresses, names of hosts, and the ways to call people in chats."""
 _SIGN = re.compile(r"[=<>≠≤≥±×÷^→←↑↓∝≈+*−]|(?<=[\w)] )[-–/](?= [\w($])")
 """Of mathematics; with a blank on both sides a hyphen is a minus."""
-_OPERATION = re.compile(
-    r"(?P<left>[\w)\]%.,$€£]*)\s*(?P<sign>[=<>≠≤≥±×÷^→←↑↓∝≈+*/−]|(?<=\s)[-–](?=\s))\s*"
-    r"(?P<right>[($€£]*\w*)"
-)
 
 
 def has_all_code(code: Sequence[str], quoted: Sequence[str]) -> bool:
@@ -39,11 +33,6 @@ def adds_link(sentence: str, quoted: Sequence[str]) -> bool:
     known = set(_LEADS_AWAY.findall(" ".join(quoted)))
     written = unicodedata.normalize("NFKC", sentence)
     return any(link not in known for link in _LEADS_AWAY.findall(written))
-
-
-def adds_operation(claim: str, quotes: str) -> bool:
-    """Return whether the claim has a sign of mathematics between other things than the quotes."""
-    return not _operations(claim) <= _operations(quotes)
 
 
 def changes_formula(claim: str, quotes: str) -> bool:
@@ -69,12 +58,6 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold().strip(" .!:;\"'")
 
 
-def _operations(text: str) -> set[tuple[str, str, str]]:
-    """Return the signs of mathematics, each with what stands before and behind it."""
-    found = _OPERATION.finditer(spelled_out(text).casefold())
-    return {(m["left"].strip("().,"), m["sign"], m["right"].strip("(")) for m in found}
-
-
 def with_code_of(sentence: str, quoted: Sequence[str]) -> str:
     """Return the sentence with the code of its quotes in the place of its own, byte by byte.
 
@@ -87,15 +70,6 @@ def with_code_of(sentence: str, quoted: Sequence[str]) -> str:
         own = code_span(found) if code.kind is CodeKind.SPAN else fenced(found, code.info)
         if code.kind is not CodeKind.SPAN or "\n" not in found:
             sentence = sentence[: code.start] + own + sentence[code.end :]
-    return sentence
-
-
-def without_false_code(sentence: str, proved: Sequence[str]) -> str:
-    """Return the sentence with that code as prose which no quote has as code."""
-    for code in reversed(code_in(sentence)):
-        is_false = _WORDS_ALONE.fullmatch(code.content) and code.content not in proved
-        if code.kind is CodeKind.SPAN and is_false:
-            sentence = sentence[: code.start] + code.content + sentence[code.end :]
     return sentence
 
 

@@ -3,9 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from core.grounding.names import unproved_names
 from core.grounding.numbers import Quantity, quantities
-from core.grounding.words import Reading
 
 _NEGATORS = {
     "en": "not no never neither nor none without cannot n't hardly unable fails fail",
@@ -44,7 +42,6 @@ _NUMBERS = {
 """The words for 2 to 12."""
 _TIMES = {"de": "mal", "nl": "maal"}
 """What makes `zweimal` of `zwei`."""
-_NOUNS_HAVE_CAPITALS = "de"
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST_OF = 0.6
 
@@ -83,23 +80,6 @@ def _values(language: str) -> dict[str, str]:
 
 def _replaced(text: str, values: Mapping[str, str]) -> str:
     return _WORD.sub(lambda match: values.get(match.group().lower(), match.group()), text)
-
-
-def has_unknown_name(claim: Reading, quotes: Reading, languages: set[str]) -> bool:
-    """Return whether the claim has a name that no name of the quotes may be in translation.
-
-    `BIP` may stand for `GDP`: only more unknown names than the quotes have left over tell.
-    """
-    if _NOUNS_HAVE_CAPITALS in languages or any(code.isupper() for code in languages):
-        return False
-    unknown = set(unproved_names(claim, quotes, common=_any_word(claim)))
-    left = set(unproved_names(quotes, claim, common=_any_word(quotes)))
-    return len(unknown) > len(left)
-
-
-def _any_word(text: Reading) -> frozenset[str]:
-    """Return all first words, for whether they are names cannot be told in any language."""
-    return frozenset(word.lower for word in text.words if word.opens)
 
 
 def _denies(text: str, language: str) -> bool | None:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -52,9 +52,6 @@ _MULTIPLES = {
     "triple": 3, "triples": 3, "tripled": 3, "tripling": 3, "thrice": 3, "threefold": 3,
     "quadruple": 4, "quadrupled": 4, "dozen": 12, "dozens": 12, "both": 2, "pair": 2, "couple": 2,
 }  # fmt: skip
-_MAY_BE_LEFT_OUT = frozenset({"year", "day", "degree"})
-"""Units that a faithful sentence drops: `at 65 years of age`, `at 65`."""
-_ONE_OF = re.compile(r"\b(?:an?|each|every|per|single) ([a-z]+)\b")
 _FIRST_YEAR, _LAST_YEAR = 1400, 2199
 _PIECE = re.compile(
     r"(?P<currency>us\$|[$€£¥₹])?(?P<minus>(?<![\w)\]])[-−])?"
@@ -88,17 +85,6 @@ class Quantity:
     ordinal: bool = False
     spelled: bool = False
     """Whether it is written in words."""
-
-    def proves(self, claimed: "Quantity", source: str = "") -> bool:
-        """Return whether what this says of a number in `source` allows the claimed one."""
-        if self.ordinal != claimed.ordinal:
-            return False
-        if claimed.per not in {None, self.per} and (self.per or claimed.per not in source):
-            return False
-        if claimed.unit is None and self.unit and self.unit.base in _MAY_BE_LEFT_OUT:
-            return bool(self.values & claimed.values)
-        bases = {quantity.unit and quantity.unit.base for quantity in (self, claimed)}
-        return len(bases) == 1 and bool(self.amounts & claimed.amounts)
 
     @property
     def amounts(self) -> frozenset[Decimal]:
@@ -146,28 +132,6 @@ def quantities(text: str) -> tuple[Quantity, ...]:
 def is_of_quantity(word: str) -> bool:
     """Return whether a word in lower case is a number, a scale or a unit."""
     return word[0].isdigit() or word in UNITS or word in _SCALES or word in _SMALL
-
-
-def unproved(
-    claimed: Iterable[Quantity], quoted: Iterable[Quantity], source: str = ""
-) -> list[Quantity]:
-    """Return the claimed numbers that no quoted one of `source` carries; digits serve once."""
-    left = list(quoted)
-    missing: list[Quantity] = []
-    for quantity in claimed:
-        proof = next((other for other in left if other.proves(quantity, source)), None)
-        if proof is None:
-            if not _is_article(quantity, source):
-                missing.append(quantity)
-        elif not quantity.spelled:
-            left.remove(proof)
-    return missing
-
-
-def _is_article(quantity: Quantity, source: str) -> bool:
-    """Return whether this is the `one year` of a source that says `a year`."""
-    units = {UNITS.get(word) for word in _ONE_OF.findall(source)}
-    return quantity.spelled and quantity.values == {1} and quantity.unit in units - {None}
 
 
 def _share_unit(found: list[Quantity], waiting: list[int], quantity: Quantity) -> None:

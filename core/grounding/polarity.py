@@ -1,6 +1,5 @@
 """Compares what a claim denies with what its quotes deny."""
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,10 +16,6 @@ _NEGATORS = _WEAK | frozenset(
     "not no non never neither nor none nobody nothing nowhere without hardly scarcely barely "
     "seldom rarely cannot unable fail fails failed failing lack lacks lacked lacking absence "
     "impossible refuse refuses refused deny denies denied unless".split()
-)
-_MISTAKEN = re.compile(
-    r"\b(?:myths?|wrong(?:ly)?|false(?:ly)?|mistaken(?:ly)?|untrue|incorrect(?:ly)?|misconceptions?"
-    r"|fallac(?:y|ies)|in theory|supposedly|allegedly|not (?:true|correct|right|the case))\b"
 )
 _UNLESS = frozenset({"unless", "without", "except"})
 _PLAIN = frozenset({"not", "no", "never", "cannot"})
@@ -48,26 +43,11 @@ class Negation:
         return self.word.lower in _WEAK
 
 
-def polarity_differs(claim: Reading, quotes: Reading) -> bool:
-    """Return whether one of the texts denies what the other affirms.
-
-    A negation of the claim needs one of the quotes about the same words; a negation of the
-    quotes needs one in the claim where the claim repeats what is denied. Antonyms made by a
-    prefix (`stable`, `unstable`) count as negations of their root.
-    """
-    if bool(_MISTAKEN.search(claim.prose.lower())) != bool(_MISTAKEN.search(quotes.prose.lower())):
-        return True
-    compared = _compare(claim, quotes)
-    if compared.contradict():
-        return True
-    # What is left on both sides may be one denial in other words.
-    return len(compared.added) > len(compared.dropped)
-
-
 def is_contradicted(one: Reading, other: Reading) -> bool:
     """Return whether one of the texts denies what the other affirms.
 
-    Unlike in `polarity_differs`, a denial of what the other text does not speak of is no matter.
+    A denial of what the other text does not speak of is no matter. Antonyms made by a prefix
+    (`stable`, `unstable`) count as denials of their root.
     """
     return _compare(one, other).contradict()
 

@@ -158,29 +158,6 @@ def _named(match: re.Match[str]) -> str:
     return f"{match['gap'] or ' '}{_WRITTEN[match['symbol']]}{rate}"
 
 
-def rates_differ(claim: Sequence[str], quotes: Sequence[str]) -> bool:
-    """Return whether the claim reckons by something that the quotes do not name at all.
-
-    >>> rates_differ("sales per month".split(), "sales per year".split())
-    True
-    >>> rates_differ("sales per year".split(), "annual sales".split())
-    False
-    """
-    theirs = {_reckoned(word) for word in quotes}
-    ours = {rate for place in range(len(claim)) if (rate := _reckons(claim[place : place + 2]))}
-    return bool(ours - theirs) and any(
-        _reckons(quotes[place : place + 2]) for place in range(len(quotes))
-    )
-
-
-def _reckons(words: Sequence[str]) -> str | None:
-    """Return the thing of `per year`, and the time of `a year` and `each year`."""
-    if len(words) < 2 or words[0] not in _PER | _ARTICLES:
-        return None
-    rate = _reckoned(words[1])
-    return rate if words[0] == "per" or rate in _TIMES else None
-
-
 def _reckoned(word: str) -> str:
     unit = UNITS.get(word)
     word = unit.base if unit and unit.factor == 1 else word.removesuffix("s")

@@ -119,12 +119,6 @@ class Reading:
         return frozenset(word.stem for word in self.content)
 
 
-@lru_cache(maxsize=1 << 8)
-def read(text: str) -> Reading:
-    """Return the reading of a text that may come up again: what is quoted twice, a title."""
-    return Reading(text)
-
-
 @lru_cache(maxsize=1 << 13)
 def stem(word: str) -> str:
     """Return the part that forms of an English word share; other words lose their endings.

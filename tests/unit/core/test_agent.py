@@ -41,6 +41,7 @@ from core.generation.base import (
 )
 from core.generation.extractive import ExtractiveGenerator
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
+from core.grounding.judge.base import CitedClaim, JudgedBy, SupportJudge, Verdict
 from core.grounding.support import SupportChecker
 from core.index.base import Hits, Part, PointId, SearchQuery
 from core.index.edge import EdgeIndex
@@ -63,6 +64,7 @@ from core.models import (
     UserContext,
 )
 from core.progress import Answerable, SectionsFound, TextDelta, TextWithdrawn
+from core.providers.base import ChatEnd, ignore
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
 from core.text.sentences import sentences
@@ -152,6 +154,7 @@ class House:
     local: HashingEmbedder = field(default_factory=HashingEmbedder)
     configuration: AgentConfiguration = field(default_factory=AgentConfiguration)
     limits: Limits = field(default_factory=Limits)
+    judge: SupportJudge | None = None
 
     def agent(
         self, generator: Generator | None = None, times: AnswerTimes = DEFAULT_TIMES
@@ -161,7 +164,7 @@ class House:
             retriever=Retriever(self.catalogue, self.index, lambda _: self.embedder),
             generator=generator or extractive,
             fallback=extractive,
-            checker=SupportChecker(self.local),
+            checker=SupportChecker(self.local, self.judge),
             sessions=self.sessions,
             budgets=TokenBudgets(self.engine, limits=self.limits),
             prices=Prices(input_price=1.0, output_price=2.0),
@@ -448,19 +451,38 @@ async def test_when_the_writer_fails_the_books_own_sentences_answer(house: House
     assert "".join(after) == answer.response_text
 
 
-async def test_what_was_streamed_before_a_service_failed_is_withdrawn(house: House) -> None:
-    class Forgetful(HashingEmbedder):
-        async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-            if any("reworded" in text for text in texts):
-                raise EmbeddingError("out of memory")
-            return await super().embed_passages(texts)
+class LateJudge:
+    """A model that left every claim to the words."""
 
+    name = "late"
+
+    async def judge(
+        self,
+        question: str,
+        claims: Sequence[CitedClaim],
+        report: Callable[[ChatEnd], None] = ignore,
+    ) -> list[Verdict]:
+        return [Verdict(0.9, holds=True, by=JudgedBy.WORDS) for _ in claims]
+
+
+async def test_that_only_the_words_were_compared_is_told(house: House) -> None:
     def claims(task: GenerationTask) -> Sequence[Claim]:
         [first] = first_words(task)
-        return [first, replace(first, text=f"{first.text} That is reworded.")]
+        return [replace(first, text="The wick is trimmed.")]
 
-    house.local = Forgetful()
-    async with aclosing(house.agent(ScriptedGenerator(claims)).stream(asking())) as events:
+    house.judge = LateJudge()
+    answer = await house.agent(ScriptedGenerator(claims)).answer(asking())
+    assert any(notice.startswith("Checked by words only") for notice in answer.notices)
+
+
+async def test_what_was_streamed_before_a_service_failed_is_withdrawn(house: House) -> None:
+    class SearchingInVain(ScriptedGenerator):
+        async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
+            yield self._claims(task)[0]
+            raise EmbeddingError("out of memory")
+
+    writer = SearchingInVain(first_words)
+    async with aclosing(house.agent(writer).stream(asking())) as events:
         *_, first, withdrawal, answer = [event async for event in events]
     assert isinstance(first, TextDelta)
     assert isinstance(withdrawal, TextWithdrawn)
