@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from core.agent import Agent
     from core.generation.base import Generator
     from core.generation.extractive import ExtractiveGenerator
+    from core.grounding.judge.base import SupportJudge
+    from core.grounding.judge.model import ModelJudge
     from core.grounding.support import SupportChecker
     from core.ingestion.pipeline import Ingestion
     from core.providers.guarded import GuardedModel
@@ -94,7 +96,7 @@ class Services:
         """Compares the sentences of answers with the book, by the offline model."""
         from core.grounding.support import SupportChecker
 
-        return SupportChecker(self.local)
+        return SupportChecker(self.local, judge_of=self.judge)
 
     def generator(self, name: str | None = None) -> "Generator":
         """Return the writer of answers that is asked for, or configured.
@@ -108,6 +110,24 @@ class Services:
         if chosen == EXTRACTIVE and name is None:  # where it was not asked for, courses may differ
             chosen = next(iter(self._of_courses()), EXTRACTIVE)
         return self.extractive if chosen == EXTRACTIVE else self.models.generator(chosen)
+
+    def judge(self, course_id: str) -> "SupportJudge | None":
+        """Return the judge of a course's claims; None: their words decide.
+
+        Raises:
+            ConfigurationError: when the key of its model cannot be sent.
+        """
+        from core.grounding.judge.model import ModelJudge
+
+        model = self.judge_model(course_id)
+        if model is None:
+            return None
+        return self._judges.setdefault(model.name, ModelJudge(model))
+
+    @cached_property
+    def _judges(self) -> "dict[str, ModelJudge]":
+        """The judges by the names of their models: each remembers how it can be asked."""
+        return {}
 
     def judge_model(self, course_id: str) -> "GuardedModel | None":
         """Return the model that judges a course's claims; None: their words do.

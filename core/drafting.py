@@ -26,6 +26,7 @@ from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
 from core.pauses import Pauses
 from core.progress import TextDelta
+from core.providers.base import ChatEnd
 from core.quoted import titles_of
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
@@ -59,6 +60,8 @@ class Drafting:
         """What waits for the claim behind it: it stands and falls with that."""
         self._has_example = False
         self.calls: list[ModelCall] = []
+        self.judge_calls: list[ModelCall] = []
+        """What a judging model used."""
 
     @property
     def told(self) -> str:
@@ -78,6 +81,9 @@ class Drafting:
         async with self._preparing(task), aclosing(draft) as deltas:
             async for delta in deltas:
                 yield delta
+
+    def _note_judge(self, end: ChatEnd) -> None:
+        self.judge_calls.append(ModelCall(end.model, end.query_tokens, end.response_tokens))
 
     @asynccontextmanager
     async def _preparing(self, task: GenerationTask) -> AsyncIterator[None]:
@@ -166,7 +172,9 @@ class Drafting:
         elif self._checker is None:
             flaw = None
         else:
-            support = await self._checker.judge(claim.text, quotes, *task.asked)
+            support = await self._checker.judge(
+                claim.text, quotes, *task.asked, report=self._note_judge
+            )
             flaw = support.flaw
             for position in support.poisoned:
                 self._composition.leave_out(evidence[places[position].chunk_number])

@@ -205,7 +205,8 @@ class Writing:
         if composition.stands_in_book or worthwhile or asks_again:
             if by_model:
                 composition.widen(await self._paragraphs(turn, retrieval))
-            checker = None if writer.name == EXTRACTIVE else self._checker
+            by_words = writer.name == EXTRACTIVE
+            checker = None if by_words else self._checker.of_course(request.course_id)
             drafting = Drafting(writer, checker, composition, self._times)
             author = _author(writer, turn)
             task = self._task(turn, retrieval, composition, writer)
@@ -215,7 +216,7 @@ class Writing:
                         streamed = clock.note_first_token()
                         yield delta
             finally:
-                turn.calls.extend(drafting.calls)
+                turn.calls.extend((*drafting.calls, *drafting.judge_calls))
                 author = drafting.calls[0].model if drafting.calls else author
                 composition.told = drafting.told
             turn.dropped += composition.tally.dropped

@@ -1,6 +1,7 @@
 """Decides whether a sentence of an answer may be shown with the words that it quotes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from core.embeddings.base import Embedder
@@ -13,6 +14,7 @@ from core.grounding.languages import ENGLISH, language_of
 from core.grounding.parts import parts_of, place_of
 from core.grounding.planted import PlantedTextFinder, Setting
 from core.grounding.quoting import QuotedPassage
+from core.providers.base import ChatEnd, ignore
 from core.text.planted import NOTHING_PLANTED
 from core.text.sentences import sentences
 
@@ -24,6 +26,10 @@ _MOST_PREPARED = 64
 """Sentences: a quarter of a second, which a model keeps silent before it writes."""
 _LONGEST_CLAIM = 800
 """Characters; no sentence is longer, and what is would take long to compare."""
+
+
+def _of_no_course(course_id: str) -> SupportJudge | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +51,33 @@ class Support:
 class SupportChecker:
     """Asks code, then a judge, then the finder of planted text. Answers may share it."""
 
-    def __init__(self, embedder: Embedder, judge: SupportJudge | None = None) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        judge: SupportJudge | None = None,
+        *,
+        judge_of: Callable[[str], SupportJudge | None] = _of_no_course,
+    ) -> None:
         """Find planted text with `embedder`, the local English model.
 
         Args:
             embedder: The model on whose cosines the finder was fitted.
             judge: Decides what code is not certain of; None: the words do.
+            judge_of: Returns the judge that a course names by its id; None: `judge`.
         """
         self._embedder = RememberingEmbedder(embedder)
         self._judge = judge or LexicalJudge()
+        self._judge_of = judge_of
         self.finder = PlantedTextFinder(self._embedder)
+
+    def of_course(self, course_id: str) -> "SupportChecker":
+        """Return a checker that shares this one's memory and asks the course's own judge."""
+        judge = self._judge_of(course_id)
+        if judge is None:
+            return self
+        own = copy(self)
+        own._judge = judge
+        return own
 
     async def prepare(self, passages: Iterable[QuotedPassage], *questions: str) -> None:
         """Embed what is searched for planted text, ahead: the first passages' sentences.
@@ -82,7 +105,11 @@ class SupportChecker:
             await self._embedder.embed_passages(texts[start : start + _PREPARED_AT_ONCE])
 
     async def judge(
-        self, sentence: str, quotes: Sequence[QuotedPassage], *questions: str
+        self,
+        sentence: str,
+        quotes: Sequence[QuotedPassage],
+        *questions: str,
+        report: Callable[[ChatEnd], None] = ignore,
     ) -> Support:
         """Return what is wrong with a sentence, if anything, and what that rests on.
 
@@ -91,6 +118,7 @@ class SupportChecker:
             quotes: What it rests on.
             questions: What it has to do with: the question first, then a quote or an earlier
                 question that it rests on.
+            report: Is given each call of a judging model, which has to be paid for.
 
         Raises:
             EmbeddingError: when the model gives no usable vectors.
@@ -98,7 +126,7 @@ class SupportChecker:
         if not quotes:
             return Support(Flaw.UNCITED)
         languages = _Languages.of(sentence, quotes, questions)
-        flaw, by = await self._flaw(sentence, quotes, questions, languages)
+        flaw, by = await self._flaw(sentence, quotes, questions, languages, report)
         if flaw is not None:
             return Support(flaw, languages.differ, by=by)
         by_words_only = by is JudgedBy.WORDS and self._judge.name != LexicalJudge.name
@@ -120,6 +148,7 @@ class SupportChecker:
         quotes: Sequence[QuotedPassage],
         questions: Sequence[str],
         languages: "_Languages",
+        report: Callable[[ChatEnd], None],
     ) -> tuple[Flaw | None, JudgedBy]:
         """Return what is wrong with the sentence, planted text aside, and who says so."""
         headings = tuple(dict.fromkeys(title for quote in quotes for title in quote.headings))
@@ -132,7 +161,8 @@ class SupportChecker:
             return Flaw.LANGUAGE, JudgedBy.CODE
         cited = tuple(part for text in whole.sentences for part in sentences(text))
         claim = CitedClaim(sentence, cited, headings, is_translated=languages.differ)
-        (verdict,) = await self._judge.judge(questions[0] if questions else "", [claim])
+        question = questions[0] if questions else ""
+        (verdict,) = await self._judge.judge(question, [claim], report)
         return None if verdict.holds else Flaw.MEANING, verdict.by
 
 

@@ -223,6 +223,9 @@ async def test_a_course_may_have_a_judge_of_its_own(
     settings, file = loaded(monkeypatch, tmp_path, LOCAL + CLOUD + courses, JUDGE="cloud")
     async with open_services(settings) as opened:
         judges = {name: opened.judge_model(name) for name in ("a", "b", "c")}
+        asked = {name: opened.judge(name) for name in ("a", "b")}
+    assert (asked["a"] and asked["a"].name) == "qwen2.5:7b"
+    assert asked["b"] is None
     assert judges["b"] is None
     assert (judges["a"] and judges["a"].name) == "qwen2.5:7b"
     assert (judges["c"] and judges["c"].name) == "gemini-3.8-flash"

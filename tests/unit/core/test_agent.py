@@ -64,7 +64,7 @@ from core.models import (
     UserContext,
 )
 from core.progress import Answerable, SectionsFound, TextDelta, TextWithdrawn
-from core.providers.base import ChatEnd, ignore
+from core.providers.base import ChatEnd, ChatMessage, Finish, ignore
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
 from core.text.sentences import sentences
@@ -462,6 +462,7 @@ class LateJudge:
         claims: Sequence[CitedClaim],
         report: Callable[[ChatEnd], None] = ignore,
     ) -> list[Verdict]:
+        report(ChatEnd("late", Finish.STOP, ChatMessage("assistant", "yes"), 40, 1))
         return [Verdict(0.9, holds=True, by=JudgedBy.WORDS) for _ in claims]
 
 
@@ -473,6 +474,7 @@ async def test_that_only_the_words_were_compared_is_told(house: House) -> None:
     house.judge = LateJudge()
     answer = await house.agent(ScriptedGenerator(claims)).answer(asking())
     assert any(notice.startswith("Checked by words only") for notice in answer.notices)
+    assert (answer.model_name, answer.query_tokens) == ("scripted", 70 + 40)
 
 
 async def test_what_was_streamed_before_a_service_failed_is_withdrawn(house: House) -> None:

@@ -288,6 +288,19 @@ async def test_a_judge_decides_what_code_is_not_certain_of() -> None:
     assert claim.headings == ("Markets", "Supply")
 
 
+async def test_a_course_may_have_its_own_judge() -> None:
+    judge = Stern()
+    checker = SupportChecker(
+        HashingEmbedder(), judge_of=lambda course: judge if course == "markets" else None
+    )
+    assert checker.of_course("tides") is checker
+    own = checker.of_course("markets")
+    assert own.finder is checker.finder
+    found = await own.judge("Higher prices mean that more is supplied.", [passage(SWITCH)])
+    assert found.by is JudgedBy.MODEL
+    assert len(judge.asked) == 1
+
+
 async def test_no_judge_is_asked_about_a_copy_or_a_wrong_number() -> None:
     judge = Stern()
     checker = SupportChecker(HashingEmbedder(), judge)
