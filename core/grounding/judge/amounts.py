@@ -26,11 +26,17 @@ _ALIASES = {
     "gb": "gigabyte gigabytes",
 }  # fmt: skip
 _UNITS = {name: unit for unit, names in _ALIASES.items() for name in (unit, *names.split())}
-_SPELLED_FROM = {
-    0: "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen twenty",
-    1: "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
-    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth",
+_CARDINALS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen twenty"
+)
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+_SPELLED_FROM: dict[int, tuple[str, ...]] = {
+    0: (_CARDINALS,),
+    1: (_ORDINALS,),
     2: (
         "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
         "deux trois quatre cinq six sept huit neuf dix onze douze",
@@ -39,7 +45,7 @@ _SPELLED_FROM = {
         "dois três quatro cinco seis sete oito nove dez onze doze",
         "twee drie vier vijf zes zeven acht negen tien elf twaalf",
     ),
-}  # fmt: skip
+}
 """Lists of number words by the value of their first."""
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _OTHERS = {"half": "0.5", "quarter": "0.25", "twice": "2", "double": "2", "dozen": "12"}
@@ -47,14 +53,14 @@ _OTHERS = {"half": "0.5", "quarter": "0.25", "twice": "2", "double": "2", "dozen
 
 def _spelled_numbers() -> Iterator[tuple[str, Decimal]]:
     for first, found in _SPELLED_FROM.items():
-        for names in (found,) if isinstance(found, str) else found:
+        for names in found:
             yield from ((word, Decimal(n)) for n, word in enumerate(names.split(), first))
     yield from ((word, Decimal(10 * n)) for n, word in enumerate(_TENS, 2))
     yield from ((word, Decimal(value)) for word, value in _OTHERS.items())
 
 
 _SPELLED = dict(_spelled_numbers())
-_FIGURES = frozenset(_SPELLED_FROM[0].split()[3:]) | frozenset(_TENS)
+_FIGURES = frozenset(_CARDINALS.split()[3:]) | frozenset(_TENS)
 _GROUPED = r"\d{1,3}(?:[.,]\d{3})+"
 _AMOUNT = re.compile(
     r"(?P<money>us\$|[$€£¥])?\s?(?<![\w.])(?P<minus>(?<![\w)])[-−])?"
