@@ -76,7 +76,8 @@ def test_what_does_not_answer_is_told_by_its_structure(page: str, role: str) -> 
 
 
 def test_prose_about_exercises_and_with_links_is_text() -> None:
-    page = "# Locks\n\n## The water level problem\n\nA lock mends it.\n\n# Exercise and health\n\nWalk, as [this page](b.md) and many others say. Why not?"
+    page = "# Locks\n\n## The water level problem\n\nA lock mends it.\n\n# Exercise and health\n\n"
+    page += "Walk, as [this page](b.md) and many others say. Why not?"
     assert blocks_of(*markdown(page).blocks) == []
 
 
