@@ -9,6 +9,8 @@ from contextlib import aclosing
 
 import pytest
 
+from core.grounding.judge.base import CitedClaim
+from core.grounding.judge.questions import CHAT
 from core.providers.base import ChatMessage, ChatRequest, Deadline, Finish, Form, Schema, Tool
 from core.providers.failures import ProviderFailure
 from core.providers.guarded import GuardedModel
@@ -113,12 +115,16 @@ async def test_a_schema_holds_it_to_claims_with_numbers(model: GuardedModel, str
 
 async def test_its_log_probabilities_tell_true_from_false(model: GuardedModel) -> None:
     likelihood = {}
-    for claim in ("The wick is trimmed every four hours.", "The wick is trimmed twice a year."):
-        question = f"Text:\n{SENTENCES}\n\nClaim: {claim}\n\nDoes the text say this? yes or no:"
-        request = asking(question, max_tokens=1, top_logprobs=10, stream=False)
+    sentence = "The keeper trims the wick of the lamp every four hours."
+    for claim in ("Every four hours, the keeper trims the wick.", "The keeper lights no lamp."):
+        question = CHAT.fill(CitedClaim(claim, (sentence,)))
+        request = asking(question, CHAT.system, max_tokens=1, top_logprobs=10, stream=False)
         end = (await heard_of(model, request)).end
-        first = {token.strip().lower(): value for token, value in end.logprobs[0].items()}
-        likelihood[claim] = first.get("yes", -20.0) - first.get("no", -20.0)
+        words = {"yes": -20.0, "no": -20.0}
+        for token, value in end.logprobs[0].items():  # such as "yes", "Yes" and " yes"
+            word = token.strip().lower()
+            words[word] = max(value, words.get(word, -20.0))
+        likelihood[claim] = words["yes"] - words["no"]
     true, false = likelihood.values()
     assert true > 1.0 > false
 
