@@ -20,7 +20,7 @@ from core.errors import (
 )
 from core.generation.base import GenerationTask, Generator, Passage, Search
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
-from core.grounding.confidence import COVERED, located_of, outcome_of
+from core.grounding.confidence import is_covered, located_of, outcome_of
 from core.grounding.languages import is_in_another_language
 from core.grounding.support import SupportChecker
 from core.i18n import current_language, in_language, text
@@ -223,7 +223,7 @@ class Writing:
             if by_model and (why := composition.tally.emptiness) is not None:
                 raise _EmptyDraft(why)
         if author == EXTRACTIVE:  # a model says itself where the book does not answer
-            answerable = answerable and retrieval.signals.best_score >= COVERED
+            answerable = answerable and (retrieval.leans or is_covered(retrieval.signals))
         fields = composition.finish(request, configuration, answerable=answerable)
         fields["notices"] = (*turn.notices, *fields["notices"])
         if instead_of is not None:  # what the model wrote in vain is counted

@@ -17,9 +17,14 @@ OFFSET = -2.15
 evidence and the leading chunk's coverage of the question."""
 
 COVERED = 0.8
-"""Score of the best chunk from which the book's own words are told as an answer; what is less like
-the question is told as the closest that the book comes. Found on questions about two textbooks,
-near the topic and answered there; docs/measuring.md has the figures."""
+"""Score of the best chunk below which the book's own words are told as the closest that the book
+comes, unless that chunk has all words of the question. Found on questions about two textbooks, near
+the topic and answered there; docs/measuring.md has the figures."""
+
+
+def is_covered(signals: EvidenceSignals) -> bool:
+    """Return whether passages of this evidence may be told as an answer."""
+    return signals.best_score >= COVERED or signals.coverage >= 1.0
 
 
 def located_of(signals: EvidenceSignals, supported_share: float = 1.0) -> float:
