@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.grounding.confidence import WEIGHTS, answer_figures, confidence_of, located_of, outcome_of
+from core.grounding.confidence import (
+    WEIGHTS,
+    answer_figures,
+    confidence_of,
+    is_covered,
+    located_of,
+    outcome_of,
+)
 from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.models import AgentConfiguration, EvidenceSignals, Outcome
@@ -93,3 +100,14 @@ def test_an_answer_is_never_surer_than_its_place_or_its_claims(
 def test_the_place_decides_how_an_answer_is_told(located: float, outcome: Outcome) -> None:
     bands = AgentConfiguration(answered_from=0.6, partial_from=0.2)
     assert outcome_of(located, bands) is outcome
+
+
+@pytest.mark.parametrize(
+    ("best_score", "coverage", "covered"),
+    [(0.8, 0.0, True), (0.79, 0.99, False), (0.5, 1.0, True), (0.0, 0.0, False)],
+)
+def test_what_is_like_the_question_or_has_all_its_words_covers_it(
+    best_score: float, coverage: float, covered: bool
+) -> None:
+    signals = EvidenceSignals(best_score=best_score, coverage=coverage)
+    assert is_covered(signals) is covered
