@@ -209,8 +209,6 @@ _SHORTEST_ROOT = 4
 
 Side = tuple[int, bool]
 """A number of an axis, and which side of it."""
-GENERAL = 0
-"""The axis of all words for more and less, which stand for one another only at times."""
 
 
 def sides_by_form() -> dict[str, frozenset[Side]]:

@@ -98,11 +98,6 @@ class Reading:
         self.words = tuple(_words(self.prose))
 
     @cached_property
-    def stems(self) -> frozenset[str]:
-        """The stems of all words, function words included."""
-        return frozenset(word.stem for word in self.words)
-
-    @cached_property
     def lowers(self) -> frozenset[str]:
         """All words in lower case, the parts of hyphenated ones included."""
         whole = {word.lower for word in self.words}
@@ -112,11 +107,6 @@ class Reading:
     def content(self) -> tuple[Word, ...]:
         """The words that say something, in order."""
         return tuple(word for word in self.words if word.is_content)
-
-    @cached_property
-    def content_stems(self) -> frozenset[str]:
-        """What the text is about."""
-        return frozenset(word.stem for word in self.content)
 
 
 @lru_cache(maxsize=1 << 13)

@@ -47,17 +47,6 @@ def code_spans(text: str, start: int, end: int) -> Iterator[CodeSpan]:
         start = closing or opening.end()
 
 
-def leaves_code_open(line: str) -> bool:
-    """Return whether what is written next stands in a span of code that the line opens."""
-    start = 0
-    while (opening := _opening(line, start, len(line))) is not None:
-        closing = _closing(line, opening, len(line))
-        if closing is None:
-            return True
-        start = closing
-    return False
-
-
 def _opening(text: str, start: int, end: int) -> re.Match[str] | None:
     return next((run for run in _RUN.finditer(text, start, end) if run["ticks"]), None)
 
