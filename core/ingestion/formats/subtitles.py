@@ -13,6 +13,7 @@ _CLOCK = r"(?:(?P<{0}h>\d{{1,4}}):)?(?P<{0}m>\d{{1,2}}):(?P<{0}s>\d{{1,2}})(?:[.
 _TIMING = re.compile(
     rf"[ \t]*{_CLOCK.format('from_')}[ \t]*-->[ \t]*{_CLOCK.format('to_')}(?:[ \t].*)?"
 )
+_ARROW = "-->"
 _HEADER = re.compile(r"WEBVTT(?:[ \t]+(?:-[ \t]*)?(.*))?")
 _OTHER_BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 _VOICE = re.compile(r"<v(?:\.[\w.-]{1,50})?[ \t]+([^<>]{1,100})>")
@@ -24,6 +25,9 @@ _ENOUGH = 150
 _TOO_LONG = 600
 """Characters of a paragraph: from the first on it ends with a sentence, from the second anyway."""
 _PAUSE_SECONDS = 4
+_UNREAD = "The time in line {} cannot be read; what is said there counts to the cue before."
+_MOST_TOLD = 20
+"""Such lines that are named of a file."""
 
 
 @dataclass(slots=True)
@@ -61,7 +65,14 @@ def parse_subtitles(data: bytes, *, charset: str | None = None) -> ParsedDocumen
     if _WORD_TIME.search(decoded.text):
         cues = list(_each_line_once(cues))
     title = header[1].strip() if header and header[1] else None
-    return document_of(title or None, _paragraphs(cues), warnings=decoded.warnings)
+    unread = [line.number for line in lines if _is_unread(line.text)]
+    warnings = [*decoded.warnings, *map(_UNREAD.format, unread[:_MOST_TOLD])]
+    return document_of(title or None, _paragraphs(cues), warnings=warnings)
+
+
+def _is_unread(line: str) -> bool:
+    """Return whether a line has a time that cannot be read."""
+    return _ARROW in line and _TIMING.fullmatch(line) is None
 
 
 def _cues(lines: Sequence[SourceLine], *, is_vtt: bool) -> Iterator[_Cue]:
@@ -79,7 +90,10 @@ def _cues(lines: Sequence[SourceLine], *, is_vtt: bool) -> Iterator[_Cue]:
             continue
         if not before:
             is_other = is_vtt and _OTHER_BLOCK.match(this) is not None
-        is_name = _TIMING.fullmatch(after) and (this.isdecimal() or (is_vtt and not before))
+        is_name = _ARROW in after and (this.isdecimal() or (is_vtt and not before))
+        if _is_unread(line.text):
+            is_other = False
+            continue
         if cue is not None and not is_other and not is_name and (words := _words(line.text)):
             cue.lines.append(SourceLine(words, line.number))
     if cue is not None:

@@ -88,3 +88,18 @@ def test_what_is_not_shown_by_name_is_known_by_its_header() -> None:
     text = b"WEBVTT\n\n00:01.000 --> 00:02.000\nThe tide.\n"
     document = parse(text, "captions", None, dialect="markdown", read_include=lambda _: None)
     assert said(document) == [(1, "The tide.")] == said(parse_subtitles(text))
+
+
+def test_a_time_that_cannot_be_read_is_noted_and_is_no_speech() -> None:
+    text = (
+        b"1\n00:00:01,000 --> 00:00:03,000\nOsmosis moves water.\n\n"
+        b"2\n00:99:xx --> bad\nSo it swells.\n\n"
+        b"3\n00:01:10,000 --> 00:01:12,000\nDiffusion moves solutes.\n"
+    )
+    document = parse_subtitles(text)
+    assert said(document) == [
+        (1, "Osmosis moves water. So it swells."),
+        (70, "Diffusion moves solutes."),
+    ]
+    [warning] = document.warnings
+    assert "line 6" in warning
