@@ -13,9 +13,9 @@ _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[\u00ad\u200b-\u200d\u20
 _ONE_MARK = str.maketrans("“”„‟«»‘’‚‛–—−‑", '""""""\'\'\'\'----')
 _QUOTATION = re.compile(r"[\"“„«](.{3,}?)[\"”“»]")
 _LEADS_AWAY = re.compile(
-    r"(?i)[a-z][a-z0-9+.-]*://\S+|\b(?:javascript|data|vbscript|mailto|tel|file):\S+"
-    r"|\b[a-z0-9-]{2,}(?:\.[a-z0-9-]+)*\.[a-z]{2,24}\b(?:/\S*)?|//\S+"
-    r"|<[@!#&][^>\s]*>?|(?<![\w.])@\w+|[\w.+-]+@[\w-]+\.\w+"
+    r"(?i)[a-z][a-z0-9+.-]{0,30}://\S+|\b(?:javascript|data|vbscript|mailto|tel|file):\S+"
+    r"|\b[a-z0-9-]{2,63}(?:\.[a-z0-9-]{1,63}){0,8}\.[a-z]{2,24}\b(?:/\S*)?|//\S+"
+    r"|<[@!#&][^>\s]*>?|(?<![\w.])@\w+|[\w.+-]{1,64}@[\w-]{1,63}\.\w+"
 )
 """Addresses, names of hosts, and the ways to call people in chats."""
 _SIGN = re.compile(r"[=<>≠≤≥±×÷^→←↑↓∝≈+*−]|(?<=[\w)] )[-–/](?= [\w($])")

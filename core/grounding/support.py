@@ -153,10 +153,10 @@ class SupportChecker:
         """Return what is wrong with the sentence, planted text aside, and who says so."""
         headings = tuple(dict.fromkeys(title for quote in quotes for title in quote.headings))
         whole = CitedClaim(sentence, tuple(quote.text for quote in quotes), headings)
+        if len(sentence) > _LONGEST_CLAIM:  # before all that takes long
+            return None if is_copied(whole) else Flaw.MEANING, JudgedBy.CODE
         if (flaw := certain_flaw(whole)) is not None or is_copied(whole):
             return flaw, JudgedBy.CODE
-        if len(sentence) > _LONGEST_CLAIM:
-            return Flaw.MEANING, JudgedBy.CODE
         if languages.is_neither:
             return Flaw.LANGUAGE, JudgedBy.CODE
         cited = tuple(part for text in whole.sentences for part in sentences(text))

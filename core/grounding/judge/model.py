@@ -43,6 +43,9 @@ _ONE_WORD = 1
 _LIKELIEST = 10
 """First tokens of which the log-probabilities are told."""
 _TOKENS_A_GRADE = 4
+_TOKENS_TO_THINK = 512
+_MOST_WITHOUT_ODDS = 2
+"""Replies in a row without a verdict in their log-probabilities, before none are asked for."""
 _BEST_GRADE = 10.0
 _LEAST = -20.0
 """Log-probability of a word that is not among the likeliest."""
@@ -72,7 +75,7 @@ class ModelJudge:
         self._mark = mark
         self._wait = wait
         self._by_words = by_words or LexicalJudge()
-        self._tells_odds = True
+        self._without_odds = 0
 
     @property
     def name(self) -> str:
@@ -93,9 +96,9 @@ class ModelJudge:
         """Return the model's probability of each claim, 0 to 1; None: it gave none in time."""
         asking = _Asking(self._model, Deadline.after(self._wait), report)
         try:
-            if self._tells_odds:
+            if self._without_odds < _MOST_WITHOUT_ODDS:
                 found = await asyncio.gather(*(self._ask(asking, claim) for claim in claims))
-                if self._tells_odds:
+                if None not in found:
                     return list(found)
             return await self._grades(asking, claims)
         except ProviderFailure as failure:
@@ -118,12 +121,12 @@ class ModelJudge:
 
     async def _ask(self, asking: "_Asking", claim: CitedClaim) -> float | None:
         likely = await asking.yes_over_no(self._template.system, self._template.fill(claim))
-        self._tells_odds = self._tells_odds and likely is not None
+        self._without_odds = 0 if likely is not None else self._without_odds + 1
         return likely
 
     async def _grades(self, asking: "_Asking", claims: Sequence[CitedClaim]) -> list[float | None]:
         """Return what one call says of all claims, for services without log-probabilities."""
-        tokens = 16 + _TOKENS_A_GRADE * len(claims)
+        tokens = _TOKENS_TO_THINK + _TOKENS_A_GRADE * len(claims)
         schema = Schema("grades", _schema(len(claims)), GRADES_IN_LINES)
         end = await asking.end(GRADES, all_pending(claims), tokens, schema=schema)
         grades = list(_grades_in(end.message.text))
@@ -144,7 +147,7 @@ class _Asking:
     report: Report
 
     async def yes_over_no(self, system: str, user: str) -> float | None:
-        """Return the probability of yes, 0 to 1; None: the service tells no log-probabilities."""
+        """Return the probability of yes, 0 to 1; None: there is neither yes nor no to be seen."""
         end = await self.end(system, user, _ONE_WORD, likeliest=_LIKELIEST)
         return yes_over_no(end.logprobs[0]) if end.logprobs else None
 
@@ -179,8 +182,10 @@ class _Asking:
         raise ProviderFailure(f"{self.model.name} said nothing")
 
 
-def yes_over_no(first: Mapping[str, float]) -> float:
+def yes_over_no(first: Mapping[str, float]) -> float | None:
     """Return the probability of yes against no, 0 to 1, from the first token's likeliest words.
+
+    None: it is neither.
 
     >>> yes_over_no({"Yes": math.log(0.6), "no": math.log(0.2), "The": math.log(0.2)})
     0.75
@@ -189,6 +194,8 @@ def yes_over_no(first: Mapping[str, float]) -> float:
     for token, log_probability in first.items():
         if (word := token.strip(" ▁Ġ.\"'\n").casefold()) in mass:
             mass[word] += math.exp(log_probability)
+    if not any(mass.values()):
+        return None
     yes, no = (max(mass[word], math.exp(_LEAST)) for word in ("yes", "no"))
     return yes / (yes + no)
 

@@ -1,9 +1,13 @@
 """The questions that a model is asked about a claim and an answer, by kind of model."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.grounding.judge.base import CitedClaim
+from core.text.characters import visible
+
+_FIELD = re.compile(r"\{(text|claim)\}")
 
 _RULE = (
     "You check claims against a textbook's text. Answer yes if the text says what the claim says, "
@@ -24,8 +28,14 @@ class Template:
     def fill(self, claim: CitedClaim) -> str:
         """Return the message about a claim: titles in one line, then the cited sentences."""
         title = " > ".join(claim.headings)
-        text = "\n".join([title, *claim.sentences] if title else claim.sentences)
-        return self.user.replace("{text}", text).replace("{claim}", claim.text)
+        lines = [title, *claim.sentences] if title else claim.sentences
+        filled = {"text": "\n".join(map(_on_one_line, lines)), "claim": _on_one_line(claim.text)}
+        return _FIELD.sub(lambda field: filled[field[1]], self.user)
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text that cannot be taken for another line of the message."""
+    return " ".join(visible(text).split())
 
 
 CHAT = Template(
@@ -60,6 +70,7 @@ def about_answer(question: str, answer: str) -> str:
 def all_pending(claims: Sequence[CitedClaim]) -> str:
     """Return the message that has every claim graded at once."""
     return "\n\n".join(
-        f"{number}. Text: {' '.join(claim.sentences)}\n   Claim: {claim.text}"
+        f"{number}. Text: {_on_one_line(' '.join(claim.sentences))}\n"
+        f"   Claim: {_on_one_line(claim.text)}"
         for number, claim in enumerate(claims, 1)
     )
