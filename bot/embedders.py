@@ -63,15 +63,16 @@ class Embedders:
             return self.local
         return self.models.embedder(wanted, *meant(self.settings, self.models.tables, wanted))
 
-    def named(self, name: str) -> Embedder:
-        """Return the model that an edition was embedded with, whatever is configured now.
+    def named(self, name: str, course_id: str) -> Embedder:
+        """Return the model that a course's edition was embedded with, whatever is configured now.
 
         Raises:
             ConfigurationError: naming what to set, when the model is not available.
         """
         if name == self.local.name:
             return self.local
-        return self.models.embedder(*embedding_model(self.settings, self.models.tables, name))
+        preferred = self.course_file.embedding(course_id) or self.settings.embedding.provider
+        return self.models.embedder(*embedding_model(self.models.tables, name, preferred))
 
 
 def meant_model(
@@ -97,9 +98,14 @@ def meant(settings: Settings, tables: Mapping[str, ModelTable], wanted: str) -> 
 
 
 def embedding_model(
-    settings: Settings, tables: Mapping[str, ModelTable], name: str
+    tables: Mapping[str, ModelTable], name: str, preferred: str
 ) -> tuple[str, str, int]:
     """Return the table, the model and the dimensions that an edition's embedding model has.
+
+    Args:
+        tables: Every model by its name.
+        name: Of the edition's embedding model, `MODEL/DIMENSIONS`.
+        preferred: The table that the course is embedded with now: it wins where several fit.
 
     Raises:
         ConfigurationError: naming what to set, when the model is not available.
@@ -110,7 +116,8 @@ def embedding_model(
             f"This course was embedded with {name}, which this version does not have: "
             "ingest it again."
         )
-    for table, described in tables.items():
+    for table in sorted(tables, key=lambda table: table != preferred):
+        described = tables[table]
         if described.dimensions is not None and (described.model, dimensions) == (
             model,
             str(described.dimensions),

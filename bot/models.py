@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from core.embeddings.remote import RemoteEmbedder
     from core.generation.model import ModelGenerator
     from core.generation.times import AnswerTimes
+    from core.grounding.judge.model import ModelJudge
     from core.providers.gemini.client import GeminiClient
     from core.providers.guarded import GuardedModel
     from core.providers.openai.client import OpenAIClient
@@ -35,6 +36,7 @@ class Models:
         self._clients: dict[str, GeminiClient | OpenAIClient] = {}
         self._chats: dict[tuple[str, str], GuardedModel] = {}
         self._generators: dict[str, ModelGenerator] = {}
+        self._judges: dict[str, ModelJudge] = {}
 
     @property
     def times(self) -> "AnswerTimes":
@@ -95,9 +97,28 @@ class Models:
             return self.chat(named)
         return self.chat(default, named)
 
+    def judge(self, name: str) -> "ModelJudge":
+        """Return the judge whose model is that of a table: it remembers how it can be asked.
+
+        Raises:
+            ConfigurationError: when there is no such table, or no usable key.
+        """
+        from core.grounding.judge.model import ModelJudge
+
+        if name not in self._judges:
+            self._judges[name] = ModelJudge(self.chat(name))
+        return self._judges[name]
+
     def left_alone(self) -> Mapping[str, bool]:
-        """Return of each model asked so far whether its circuit breaker is open."""
-        return {chat.name: chat.breaker.is_open for chat in self._chats.values()}
+        """Return of each model asked so far whether its circuit breaker is open.
+
+        A model that several tables name is told as `TABLE/MODEL`, as it is of several services.
+        """
+        return {self._told(*key): chat.breaker.is_open for key, chat in self._chats.items()}
+
+    def _told(self, name: str, model: str) -> str:
+        others = (other for key, other in self.tables.items() if key != name)
+        return f"{name}/{model}" if model in {other.model for other in others} else model
 
     def embedder(self, name: str, model: str, dimensions: int) -> "RemoteEmbedder":
         """Return an embedding model of the service of a table.

@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     from core.generation.base import Generator
     from core.generation.extractive import ExtractiveGenerator
     from core.grounding.judge.base import SupportJudge
-    from core.grounding.judge.model import ModelJudge
     from core.grounding.support import SupportChecker
     from core.ingestion.pipeline import Ingestion
-    from core.providers.guarded import GuardedModel
     from core.retrieval.retriever import Retriever
     from core.sessions.store import SessionStore
 
@@ -117,26 +115,8 @@ class Services:
         Raises:
             ConfigurationError: when the key of its model cannot be sent.
         """
-        from core.grounding.judge.model import ModelJudge
-
-        model = self.judge_model(course_id)
-        if model is None:
-            return None
-        return self._judges.setdefault(model.name, ModelJudge(model))
-
-    @cached_property
-    def _judges(self) -> "dict[str, ModelJudge]":
-        """The judges by the names of their models: each remembers how it can be asked."""
-        return {}
-
-    def judge_model(self, course_id: str) -> "GuardedModel | None":
-        """Return the model that judges a course's claims; None: their words do.
-
-        Raises:
-            ConfigurationError: when its key cannot be sent.
-        """
         name = self.course_file.judge(course_id) or self.settings.judge
-        return None if name is None or name == LEXICAL else self.models.chat(name)
+        return None if name is None or name == LEXICAL else self.models.judge(name)
 
     def chosen_generator(self, name: str | None = None) -> str:
         """Return who writes where a course says nothing; see the function of that name."""

@@ -296,7 +296,8 @@ async def _check_edition(
         return misconfigured("course", text)
     try:
         if edition.embedding_model != LocalEmbedder.name:
-            embedding_model(settings, tables, edition.embedding_model)
+            preferred = course_file.embedding(name) or settings.embedding.provider
+            embedding_model(tables, edition.embedding_model, preferred)
     except ConfigurationError as error:
         return misconfigured("course", f"{name}: {error}")
     text = f"{name}: {counted(edition.chunks, 'chunk')}, embedded with {edition.embedding_model}"

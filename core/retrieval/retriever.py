@@ -60,15 +60,15 @@ class Retriever:
         self,
         catalogue: Catalogue,
         index: VectorIndex,
-        embedder_for: Callable[[str], Embedder],
+        embedder_for: Callable[[str, str], Embedder],
         encoder_for: Callable[[str], Bm25Encoder] = Bm25Encoder,
         is_word: Callable[[str], bool] = lambda word: False,
     ) -> None:
         """Open nothing yet.
 
         Args:
-            embedder_for: Gives the model that an edition was embedded with, by its name; raises
-                ConfigurationError, saying what to set, for one that there is not.
+            embedder_for: Gives the model that an edition was embedded with, by its name and the
+                course's id; raises ConfigurationError, saying what to set, where there is none.
             encoder_for: Takes a course's language.
             is_word: Returns whether a word that a book does not have is rightly spelt all the same.
         """
@@ -198,7 +198,7 @@ class Retriever:
         shelf = Shelf.opened(
             course,
             edition,
-            self._embedder_for(edition.embedding_model),
+            self._embedder_for(edition.embedding_model, course_id),
             TermStatistics.from_bytes(terms),
             self._encoder_for(course.language),
             outlines,

@@ -205,7 +205,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
         engine = create_engine(f"sqlite:///{tmp_path / 'catalogue.db'}", synchronous="NORMAL")
         model, embedder = Compromised(), HashingEmbedder()
         agent = Agent(
-            retriever=Retriever(library.catalogue, library.index, lambda _: library.embedder),
+            retriever=Retriever(library.catalogue, library.index, lambda *_: library.embedder),
             generator=model,
             fallback=ExtractiveGenerator(embedder=embedder),
             checker=SupportChecker(embedder),

@@ -73,7 +73,7 @@ async def library(tmp_path: Path) -> AsyncIterator[Library]:
 def agent(library: Library, model: Costly, budgets: TokenBudgets) -> Agent:
     embedder = library.embedder
     return Agent(
-        retriever=Retriever(library.catalogue, library.index, lambda _: embedder),
+        retriever=Retriever(library.catalogue, library.index, lambda *_: embedder),
         generator=model,
         fallback=ExtractiveGenerator(embedder=HashingEmbedder()),
         checker=SupportChecker(HashingEmbedder()),

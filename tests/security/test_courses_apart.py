@@ -141,7 +141,7 @@ async def school(tmp_path: Path) -> AsyncIterator[School]:
             course = COURSES[course_number(number)]
             await reception.rules.set(place, Rules(course_id=course))
             await reception.access.grant(course, Tenant(place.platform, place.workspace))
-        retriever = Retriever(library.catalogue, library.index, lambda _: library.embedder)
+        retriever = Retriever(library.catalogue, library.index, lambda *_: library.embedder)
         yield School(library, engine, reception.desk, reception.sessions, retriever)
         await engine.dispose()
 

@@ -41,7 +41,7 @@ class Replica:
         self.engine = create_engine(f"sqlite:///{library.folder / 'catalogue.db'}")
         self.index = QdrantIndex(connect(server.url))
         self.catalogue = Catalogue(self.engine)
-        self.retriever = Retriever(self.catalogue, self.index, lambda _: library.embedder)
+        self.retriever = Retriever(self.catalogue, self.index, lambda *_: library.embedder)
 
     async def close(self) -> None:
         await self.index.close()

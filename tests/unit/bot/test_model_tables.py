@@ -11,7 +11,9 @@ from bot.model_tables import ModelTable, read_tables
 from bot.models import check_named_models, chosen_generator, models_in_use, prices
 from bot.settings import Settings, load_settings
 from bot.wiring import open_services
+from core.embeddings.openai import OpenAIEmbedder
 from core.errors import ConfigurationError
+from core.grounding.judge.model import ModelJudge
 from core.models import EXTRACTIVE
 from core.providers.gemini.client import GeminiClient
 from core.providers.guarded import GuardedModel
@@ -222,18 +224,54 @@ async def test_a_course_may_have_a_judge_of_its_own(
     courses = '[courses.a]\njudge = "local_one"\n[courses.b]\njudge = "lexical"\n'
     settings, file = loaded(monkeypatch, tmp_path, LOCAL + CLOUD + courses, JUDGE="cloud")
     async with open_services(settings) as opened:
-        judges = {name: opened.judge_model(name) for name in ("a", "b", "c")}
-        asked = {name: opened.judge(name) for name in ("a", "b")}
-    assert (asked["a"] and asked["a"].name) == "qwen2.5:7b"
-    assert asked["b"] is None
+        judges = {name: opened.judge(name) for name in ("a", "b", "c")}
+    names = {name: isinstance(one, ModelJudge) and one.name for name, one in judges.items()}
+    assert names == {"a": "qwen2.5:7b", "b": False, "c": "gemini-3.8-flash"}
     assert judges["b"] is None
-    assert (judges["a"] and judges["a"].name) == "qwen2.5:7b"
-    assert (judges["c"] and judges["c"].name) == "gemini-3.8-flash"
     tables = read_tables(settings, file.models)
     assert models_in_use(settings, tables, file, EXTRACTIVE) == [
         ("cloud", "gemini-3.8-flash"),
         ("local_one", "qwen2.5:7b"),
     ]
+
+
+TWINS = """
+[models.a]
+kind = "openai"
+model = "llama"
+base_url = "http://127.0.0.1:1/v1"
+dimensions = 64
+[models.b]
+kind = "openai"
+model = "llama"
+base_url = "http://127.0.0.1:2/v1"
+dimensions = 64
+[courses.x]
+judge = "a"
+embedding = "a"
+[courses.y]
+judge = "b"
+embedding = "b"
+"""
+
+
+async def test_models_of_one_name_at_two_services_stay_apart(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings, _ = loaded(monkeypatch, tmp_path, TWINS, JUDGE="a")
+    async with open_services(settings) as opened:
+        models = opened.models
+        judges = [opened.judge(course) for course in "xyz"]
+        assert all(isinstance(judge, ModelJudge) for judge in judges)
+        asked = [judge._model for judge in judges if isinstance(judge, ModelJudge)]
+        assert asked == [models.chat("a"), models.chat("b"), models.chat("a")]
+        assert asked[0] is not asked[1]
+        assert judges[0] is judges[2]
+        assert list(models.left_alone()) == ["a/llama", "b/llama"]
+        embedders = [opened.embedders.named("llama/64", course) for course in "xy"]
+        assert all(isinstance(embedder, OpenAIEmbedder) for embedder in embedders)
+        clients = [embedder._client for embedder in embedders if hasattr(embedder, "_client")]
+        assert clients == [models.client("a"), models.client("b")]
 
 
 async def test_models_of_every_kind_are_opened_once_with_what_their_tables_say(

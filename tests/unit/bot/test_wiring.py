@@ -175,8 +175,8 @@ async def test_a_course_is_ingested_with_its_own_model_else_with_the_configured_
 async def test_a_course_is_searched_with_what_it_was_ingested_with_whatever_is_configured(
     opened: Services,
 ) -> None:
-    assert opened.embedders.named("all-MiniLM-L6-v2") is opened.local
-    earlier = opened.embedders.named("gemini-embedding-001/1536")
+    assert opened.embedders.named("all-MiniLM-L6-v2", "a") is opened.local
+    earlier = opened.embedders.named("gemini-embedding-001/1536", "a")
     assert (earlier.name, earlier.dimensions) == ("gemini-embedding-001/1536", 1_536)
 
 
@@ -187,10 +187,10 @@ async def test_a_model_that_is_not_available_is_refused_with_what_to_do(
     gemini = with_key() if has_key else GeminiSettings()
     async with open_services(settings_in(tmp_path, gemini=gemini)) as services:
         with pytest.raises(ConfigurationError) as unknown:
-            services.embedders.named("another-model")
+            services.embedders.named("another-model", "a")
         assert "another-model" in refusal(unknown)
         assert "ingest it again" in refusal(unknown)
         if not has_key:
             with pytest.raises(ConfigurationError) as keyless:
-                services.embedders.named("gemini-embedding-2/768")
+                services.embedders.named("gemini-embedding-2/768", "a")
             assert all(name in refusal(keyless) for name in KEY_NAMES)

@@ -161,7 +161,7 @@ class House:
     ) -> Agent:
         extractive = ExtractiveGenerator(embedder=self.local)
         return Agent(
-            retriever=Retriever(self.catalogue, self.index, lambda _: self.embedder),
+            retriever=Retriever(self.catalogue, self.index, lambda *_: self.embedder),
             generator=generator or extractive,
             fallback=extractive,
             checker=SupportChecker(self.local, self.judge),

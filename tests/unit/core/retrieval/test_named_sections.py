@@ -60,7 +60,7 @@ async def library(tmp_path: Path) -> AsyncIterator[Library]:
 
 
 async def read(library: Library, question: str, section: str | None = None) -> Retrieval | None:
-    retriever = Retriever(library.catalogue, library.index, lambda _: library.embedder)
+    retriever = Retriever(library.catalogue, library.index, lambda *_: library.embedder)
     asked = RetrievalToolInput(query_text=question, section_filter=section)
     return await retriever.read(COURSE.course_id, asked, read_references(question))
 

@@ -34,7 +34,7 @@ async def library(tmp_path: Path) -> AsyncIterator[Library]:
 
 
 def retriever_of(library: Library) -> Retriever:
-    return Retriever(library.catalogue, library.index, lambda _: library.embedder)
+    return Retriever(library.catalogue, library.index, lambda *_: library.embedder)
 
 
 async def found(library: Library, *indices: int) -> tuple[Retriever, Retrieval]:

@@ -44,7 +44,7 @@ async def library(tmp_path: Path) -> AsyncIterator[Library]:
 def retriever_of(library: Library, *models: Embedder) -> Retriever:
     by_name = {model.name: model for model in models}
 
-    def named(name: str) -> Embedder:
+    def named(name: str, course_id: str) -> Embedder:
         if name not in by_name:
             raise ConfigurationError(f"there is no {name}")
         return by_name[name]
@@ -189,7 +189,7 @@ async def test_a_change_by_another_process_is_seen_within_a_second(
 ) -> None:
     await library.ingest("book")
     elsewhere = Catalogue(library.engine)
-    retriever = Retriever(elsewhere, library.index, lambda _: library.embedder)
+    retriever = Retriever(elsewhere, library.index, lambda *_: library.embedder)
     asked = about("What is a bore on a river?")
     assert (await retriever.retrieve(COURSE.course_id, asked)).documents[0] != "new.md"
     library.write({"new.md": "# Bores\n\nA bore is a wave that runs up a river.\n"})
