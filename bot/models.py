@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.courses import CourseFile
@@ -64,6 +65,7 @@ class Models:
             times = self.times
             self._chats[key] = GuardedModel(
                 self._wire(name, table, model or table.model),
+                service=name,
                 context=table.context,
                 timeouts=Timeouts(
                     table.first_token_timeout or times.first_token,
@@ -267,11 +269,22 @@ def models_in_use(
 
 
 def prices(settings: Settings, tables: Mapping[str, ModelTable]) -> Prices:
-    """Return what the models cost, as far as it is set."""
+    """Return what the models cost, as far as it is set.
+
+    The old names' prices of any model are those of the table gemini alone.
+    """
     old = settings.gemini
-    own = {
-        table.model: (table.input_price, table.output_price)
+    known = Prices(old.input_price, old.output_price, old.prices)
+    services = {
+        name: _prices_of(table, known if name == GEMINI else Prices(of_models=old.prices))
         for name, table in tables.items()
-        if table.input_price is not None and table.output_price is not None and name != GEMINI
     }
-    return Prices(old.input_price, old.output_price, {**own, **old.prices})
+    return replace(known, of_services=services)
+
+
+def _prices_of(table: ModelTable, known: Prices) -> Prices:
+    """Return the prices at the service of a table: its own are those of its model."""
+    own = (table.input_price, table.output_price)
+    if own[0] is None or own[1] is None or own == (known.input_price, known.output_price):
+        return known  # by the old names, a model's own prices win over those of any model
+    return replace(known, of_models={**known.of_models, table.model: (own[0], own[1])})

@@ -83,7 +83,9 @@ class Drafting:
                 yield delta
 
     def _note_judge(self, end: ChatEnd) -> None:
-        self.judge_calls.append(ModelCall(end.model, end.query_tokens, end.response_tokens))
+        self.judge_calls.append(
+            ModelCall(end.model, end.query_tokens, end.response_tokens, service=end.service)
+        )
 
     @asynccontextmanager
     async def _preparing(self, task: GenerationTask) -> AsyncIterator[None]:

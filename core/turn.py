@@ -147,6 +147,8 @@ class Turn:
 
     def _cost(self, prices: Prices) -> float | None:
         """Return what all calls cost, each at its model's price; None: not all are known."""
-        costs = [prices.cost(c.model, c.query_tokens, c.response_tokens) for c in self.calls]
+        costs = [
+            prices.cost(c.model, c.query_tokens, c.response_tokens, c.service) for c in self.calls
+        ]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if known and len(known) == len(costs) else None

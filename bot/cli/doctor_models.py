@@ -47,7 +47,7 @@ async def _check_writing(
     for finding in filter(None, contexts):
         yield finding
     yield _check_budgets(settings.budget, course_file)
-    if unpriced := _without_price(settings, tables, [model for _, model in in_use]):
+    if unpriced := _without_price(settings, tables, in_use):
         how = _how_to_price(in_use)
         yield warning("prices", f"no price of {', '.join(unpriced)}: {how}, or no cost is told")
 
@@ -122,13 +122,14 @@ def _longest_question(configuration: AgentConfiguration) -> int:
 
 
 def _without_price(
-    settings: Settings, tables: Mapping[str, ModelTable], models: Sequence[str]
+    settings: Settings, tables: Mapping[str, ModelTable], in_use: Sequence[tuple[str, str]]
 ) -> list[str]:
     """Return the models without a price, unless nobody wants to know about costs."""
     known = prices(settings, tables)
-    costs = {model: known.cost(model, 1, 1) for model in models}
-    wanted = known.of_models or {known.input_price, known.output_price} != {None}
-    return [model for model, cost in costs.items() if wanted and cost is None]
+    costs = {(name, model): known.cost(model, 1, 1, name) for name, model in in_use}
+    described = [price for t in tables.values() for price in (t.input_price, t.output_price)]
+    wanted = known.of_models or {known.input_price, known.output_price, *described} != {None}
+    return [model for (_, model), cost in costs.items() if wanted and cost is None]
 
 
 def _how_to_price(in_use: Sequence[tuple[str, str]]) -> str:

@@ -32,7 +32,7 @@ async def usage(days: int, *, as_json: bool) -> int:
     if chosen == EXTRACTIVE:  # what was used before the key was taken away had its price
         tables, chosen = {GEMINI: of_old_names(settings), **tables}, GEMINI
     in_use = models_in_use(settings, tables, opened.course_file, chosen)
-    cost = partial(prices(settings, tables).most, [model for _, model in in_use])
+    cost = partial(prices(settings, tables).most, in_use)
     if as_json:
         print(json.dumps([_object(entry, cost) for entry in used], indent=2))
     elif used:

@@ -46,6 +46,8 @@ class ModelCall:
     """Thinking included."""
     context: str = ""
     """What it was told of the book and the quote; empty when an earlier call was told all of it."""
+    service: str = ""
+    """The table of models whose service was asked; empty: of none."""
 
 
 Search = Callable[[RetrievalToolInput], Awaitable[Sequence[Passage]]]

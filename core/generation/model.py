@@ -155,7 +155,9 @@ class ModelGenerator:
 
         def report(end: ChatEnd) -> None:
             allowance.used += end.query_tokens + end.response_tokens
-            used = ModelCall(model, end.query_tokens, end.response_tokens, allowance.context)
+            used = ModelCall(
+                model, end.query_tokens, end.response_tokens, allowance.context, end.service
+            )
             allowance.task.report(used)
 
         try:

@@ -130,6 +130,8 @@ class ChatEnd:
     logprobs: Sequence[Mapping[str, float]] = ()
     """For each of the first tokens the likeliest with their natural log-probabilities; empty:
     none were asked for, or this service has none."""
+    service: str = ""
+    """The table of models whose service was asked; empty: of none."""
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

@@ -61,7 +61,9 @@ class Collected:
         self._count(delta)
         return delta.text
 
-    def end(self, model: str, request: ChatRequest, *, is_over: bool = True) -> ChatEnd:
+    def end(
+        self, model: str, request: ChatRequest, *, service: str = "", is_over: bool = True
+    ) -> ChatEnd:
         """Return how the reply ended; `is_over` False: it was not read to its end."""
         finish = self._finish if is_over and self._finish else Finish.BROKEN
         calls = tuple(self._calls) if finish in (Finish.STOP, Finish.TOOL_CALLS) else ()
@@ -78,6 +80,7 @@ class Collected:
             cached_tokens=self._cached_tokens or 0,
             detail=self._detail,
             logprobs=tuple(self._logprobs),
+            service=service,
         )
 
     def _count(self, delta: Delta) -> None:

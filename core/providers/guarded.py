@@ -45,6 +45,7 @@ class GuardedModel:
         self,
         wire: Wire,
         *,
+        service: str = "",
         context: int | None = None,
         timeouts: Timeouts = _TIMEOUTS,
         patience: Patience = _AGAIN,
@@ -56,6 +57,7 @@ class GuardedModel:
 
         Args:
             wire: Speaks to the model.
+            service: The name of the table of models that describes it; empty: of none.
             context: Tokens that it reads and writes at most; None: not known.
             timeouts: How long it may keep silent.
             patience: With a call that fails before its first words.
@@ -64,6 +66,7 @@ class GuardedModel:
             new_breaker: Makes its breaker, by its name.
         """
         self._wire = wire
+        self._service = service
         self._context = context
         self._timeouts = timeouts
         self._patience = patience
@@ -105,8 +108,8 @@ class GuardedModel:
             self._learn(request, collected)
         finally:
             if collected.began:  # what was written is paid for, whether or not it was read
-                report(collected.end(self.name, request, is_over=is_over))
-        yield collected.end(self.name, request)
+                report(collected.end(self.name, request, service=self._service, is_over=is_over))
+        yield collected.end(self.name, request, service=self._service)
 
     def _learn(self, request: ChatRequest, collected: Collected) -> None:
         """Ask for a form in other words next time where a service took it and ignored it."""

@@ -305,8 +305,51 @@ def test_the_models_in_use_and_their_prices_are_those_that_are_named(
         ("local_one", "qwen2.5:7b"),
     ]
     known = prices(settings, tables)
-    assert known.cost("qwen2.5:7b", 1_000_000, 1_000_000) == 3.0
-    assert known.cost("gemini-3.8-flash", 1_000_000, 1_000_000) is None
+    assert known.cost("qwen2.5:7b", 1_000_000, 1_000_000, "local_one") == 3.0
+    assert known.cost("gemini-3.8-flash", 1_000_000, 1_000_000, "gemini") is None
+
+
+OLD_PRICES = {"GEMINI__INPUT_PRICE": "3", "GEMINI__OUTPUT_PRICE": "3"}
+
+
+@pytest.mark.parametrize(
+    ("variables", "service", "model", "price"),
+    [
+        (OLD_PRICES, "gemini", "gemini-3.8-flash", 3.0),
+        (OLD_PRICES, "gemini", "another", 3.0),
+        (OLD_PRICES, "local_one", "qwen2.5:7b", None),
+        (OLD_PRICES | {"GEMINI__PRICES": '{"qwen2.5:7b": [4, 4]}'}, "local_one", "qwen2.5:7b", 4.0),
+        (
+            OLD_PRICES | {"GEMINI__PRICES": '{"gemini-3.8-flash": [4, 4]}'},
+            "gemini",
+            "gemini-3.8-flash",
+            4.0,
+        ),
+        (
+            {"MODELS__GEMINI__INPUT_PRICE": "5", "MODELS__GEMINI__OUTPUT_PRICE": "6"},
+            "gemini",
+            "gemini-3.8-flash",
+            5.0,
+        ),
+        (
+            {"MODELS__GEMINI__INPUT_PRICE": "5", "MODELS__GEMINI__OUTPUT_PRICE": "6"},
+            "gemini",
+            "another",
+            None,
+        ),
+    ],
+)
+def test_a_price_is_that_of_a_model_at_its_service(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    variables: dict[str, str],
+    service: str,
+    model: str,
+    price: float | None,
+) -> None:
+    settings, file = loaded(monkeypatch, tmp_path, LOCAL, GEMINI__API_KEY="AIza", **variables)
+    known = prices(settings, read_tables(settings, file.models))
+    assert known.cost(model, 1_000_000, 0, service) == price
 
 
 def test_a_table_keeps_its_key_to_itself() -> None:

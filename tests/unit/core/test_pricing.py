@@ -29,7 +29,17 @@ def test_a_model_with_prices_of_its_own_costs_these() -> None:
 
 def test_tokens_of_nobody_knows_which_model_cost_at_most_what_the_dearest_takes() -> None:
     prices = Prices(0.5, 3.0, {"cheap": (0.1, 0.4)})
-    assert prices.most(["cheap", "another"], 1_000_000, 0) == pytest.approx(0.5)
-    assert prices.most(["cheap"], 1_000_000, 0) == pytest.approx(0.1)
-    assert Prices(of_models={"cheap": (0.1, 0.4)}).most(["cheap", "another"], 1, 1) is None
+    cheap, another = ("", "cheap"), ("", "another")
+    assert prices.most([cheap, another], 1_000_000, 0) == pytest.approx(0.5)
+    assert prices.most([cheap], 1_000_000, 0) == pytest.approx(0.1)
+    assert Prices(of_models={"cheap": (0.1, 0.4)}).most([cheap, another], 1, 1) is None
     assert prices.most([], 1, 1) is None
+
+
+def test_a_service_with_prices_of_its_own_has_no_others() -> None:
+    own = Prices(of_models={"llama": (2.0, 2.0)})
+    prices = Prices(0.5, 3.0, {"cheap": (0.1, 0.4)}, {"a": own})
+    assert prices.cost("llama", 1_000_000, 0, "a") == pytest.approx(2.0)
+    assert prices.cost("llama", 1_000_000, 0, "b") == pytest.approx(0.5)
+    assert prices.cost("another", 1_000_000, 0, "a") is None
+    assert prices.most([("a", "llama"), ("b", "llama")], 1_000_000, 0) == pytest.approx(2.0)
