@@ -204,6 +204,12 @@ class Models:
         return OpenAIWire(client, model, reasoning_effort=table.thinking)
 
 
+def configured_generator(settings: Settings) -> str:
+    """Return who writes where nobody is asked for: who is set, else Gemini with a key."""
+    has_key = settings.gemini.api_key is not None
+    return settings.generator or (GEMINI if has_key else EXTRACTIVE)
+
+
 def chosen_generator(
     settings: Settings, tables: Mapping[str, ModelTable], name: str | None = None
 ) -> str:
@@ -212,8 +218,7 @@ def chosen_generator(
     Raises:
         ConfigurationError: when it is a model that there is not, or Gemini and there is no key.
     """
-    has_key = settings.gemini.api_key is not None
-    chosen = name or settings.generator or (GEMINI if has_key else EXTRACTIVE)
+    chosen = name or configured_generator(settings)
     if chosen == GEMINI and GEMINI not in tables:
         raise ConfigurationError(
             f"The generator gemini needs a key: {HOW_TO_SET_A_KEY}, or choose extractive."

@@ -14,7 +14,7 @@ from bot.database import make_current
 from bot.embedders import Embedders, OfflineEmbedder, open_local, whole_words
 from bot.keys import Keys, prove
 from bot.model_tables import LEXICAL, read_tables
-from bot.models import Models, check_named_models, chosen_generator, prices
+from bot.models import Models, check_named_models, chosen_generator, configured_generator, prices
 from bot.secrets import Pseudonyms
 from bot.settings import Settings
 from bot.stand_ins import load_stand_ins
@@ -130,13 +130,15 @@ class Services:
     def configuration(self, course_id: str, *, generator: str | None = None) -> AgentConfiguration:
         """Return how a course answers.
 
-        A generator that is asked for wins over what the course says of its writer.
+        A generator that is asked for wins over what the course says of its writer: the course's
+        `model` is one of the configured service, and asked of no other.
         """
         configured = self.course_file.configuration(course_id)
         own = self.course_file.generator(course_id)
         if generator is not None:
-            is_own = own is not None or configured.model_name == EXTRACTIVE
-            named = None if is_own and generator != EXTRACTIVE else configured.model_name
+            is_other = own is not None or configured.model_name == EXTRACTIVE
+            is_other = is_other or generator != configured_generator(self.settings)
+            named = None if is_other and generator != EXTRACTIVE else configured.model_name
         elif own is not None:
             named = own
         elif self.settings.stand_ins is None and self.chosen_generator() == EXTRACTIVE:

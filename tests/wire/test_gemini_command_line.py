@@ -128,6 +128,15 @@ async def test_each_model_has_its_price(arden: CommandLine, server: GeminiServer
     assert answer.estimated_cost == pytest.approx(expected)
 
 
+async def test_the_new_names_price_what_gemini_used(
+    arden: CommandLine, server: GeminiServer
+) -> None:
+    prices = {"MODELS__GEMINI__INPUT_PRICE": "2", "MODELS__GEMINI__OUTPUT_PRICE": "10"}
+    answer = await answered(speaking_to(server, arden).setting(**prices))
+    expected = (answer.query_tokens * 2 + answer.response_tokens * 10) / 1_000_000
+    assert answer.estimated_cost == pytest.approx(expected)
+
+
 async def test_settings_and_course_decide_what_is_asked_of_the_model(
     arden: CommandLine, server: GeminiServer
 ) -> None:

@@ -192,8 +192,10 @@ def test_who_writes_is_asked_for_or_set(
         ({}, None, {"a": "local_one", "b": EXTRACTIVE, "c": EXTRACTIVE}),
         ({"GENERATOR": "cloud"}, None, {"a": "local_one", "b": EXTRACTIVE, "c": "other"}),
         ({"GENERATOR": "cloud"}, "cloud", {"a": None, "b": None, "c": "other"}),
+        ({"GENERATOR": "local_one"}, "cloud", {"a": None, "b": None, "c": None}),
+        ({"GENERATOR": "gemini"}, "cloud", {"a": None, "b": None, "c": None}),
     ],
-    ids=["the book's words", "a model", "asked for"],
+    ids=["the book's words", "a model", "asked for", "asked for another", "no key of the set one"],
 )
 async def test_each_course_has_its_own_writer(
     monkeypatch: pytest.MonkeyPatch,
