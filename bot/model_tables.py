@@ -11,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
+    TypeAdapter,
     ValidationError,
     model_validator,
 )
@@ -57,6 +58,7 @@ ThinkingLevel = Annotated[
 ModelName = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$", max_length=32), AfterValidator(_not_taken)
 ]
+_MODEL_NAME: TypeAdapter[str] = TypeAdapter(ModelName)
 
 
 class ModelTable(BaseModel):
@@ -142,10 +144,10 @@ def read_tables(
     """
     tables = {GEMINI: of_old_names(settings)} if settings.gemini.api_key is not None else {}
     tables |= described
-    for name, variables in settings.models.items():
-        known = tables.get(name.lower())
+    for variable, variables in settings.models.items():
+        name = _named_by(variable)
         written = {key.lower(): value.get_secret_value() for key, value in variables.items()}
-        tables[name.lower()] = _joined(name.lower(), known, written)
+        tables[name] = _joined(name, tables.get(name), written)
     return {name: _complete(name, table, settings) for name, table in tables.items()}
 
 
@@ -190,6 +192,22 @@ def of_old_names(settings: "Settings") -> ModelTable:
         input_price=old.input_price,
         output_price=old.output_price,
     )
+
+
+def _named_by(variable: str) -> str:
+    """Return the model whose name stands in variables."""
+    try:
+        return _MODEL_NAME.validate_python(variable.lower())
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        message = (
+            "a model's name is lower-case letters and digits in words with _ between them, "
+            "at most 32, and a letter first"
+            if problem["type"].startswith("string_")
+            else problem["msg"].removeprefix("Value error, ")
+        )
+        place = f"GLOSSATOR_MODELS__{variable.upper()}__…"
+        raise ConfigurationError(f"{place} cannot be set: {message}.") from error
 
 
 def _joined(name: str, known: ModelTable | None, written: Mapping[str, str]) -> ModelTable:

@@ -66,6 +66,7 @@ class Models:
             self._chats[key] = GuardedModel(
                 self._wire(name, table, model or table.model),
                 service=name,
+                stream=table.stream,
                 context=table.context,
                 timeouts=Timeouts(
                     table.first_token_timeout or times.first_token,
@@ -84,12 +85,9 @@ class Models:
         from core.generation.model import ModelGenerator
 
         if name not in self._generators:
-            table = self.table(name)
             self.chat(name)  # tells now what is missing
             self._generators[name] = ModelGenerator(
-                lambda named: self.named(named, name),
-                stream=table.stream,
-                times=self.times,
+                lambda named: self.named(named, name), times=self.times
             )
         return self._generators[name]
 

@@ -49,18 +49,15 @@ class ModelGenerator:
         self,
         open_model: Callable[[str | None], ChatModel],
         *,
-        stream: bool = True,
         times: AnswerTimes = DEFAULT_TIMES,
     ) -> None:
         """Write with models that their owner opens and closes.
 
         Args:
             open_model: Gives the model that a task names, and one that writes when it names none.
-            stream: Whether claims come while the model is still writing.
             times: How long an answer may take.
         """
         self._open_model = open_model
-        self._stream = stream
         self._times = times
 
     @property
@@ -111,7 +108,6 @@ class ModelGenerator:
             max_tokens=task.max_tokens,
             tokens=prompt.tokens,
             tools=() if task.search is None else (declare_retrieve(),),
-            stream=self._stream,
             schema=ANSWER,
         )
 

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
 
 from core.errors import ConfigurationError, GenerationError
@@ -46,6 +47,7 @@ class GuardedModel:
         wire: Wire,
         *,
         service: str = "",
+        stream: bool = True,
         context: int | None = None,
         timeouts: Timeouts = _TIMEOUTS,
         patience: Patience = _AGAIN,
@@ -58,6 +60,7 @@ class GuardedModel:
         Args:
             wire: Speaks to the model.
             service: The name of the table of models that describes it; empty: of none.
+            stream: Whether it may be asked for words as they come.
             context: Tokens that it reads and writes at most; None: not known.
             timeouts: How long it may keep silent.
             patience: With a call that fails before its first words.
@@ -67,6 +70,7 @@ class GuardedModel:
         """
         self._wire = wire
         self._service = service
+        self._streams = stream
         self._context = context
         self._timeouts = timeouts
         self._patience = patience
@@ -95,6 +99,7 @@ class GuardedModel:
         report: Callable[[ChatEnd], None] = ignore,
     ) -> AsyncGenerator[str | ChatEnd, None]:
         """Yield the text as it comes, and last its ChatEnd; as ChatModel promises."""
+        request = replace(request, stream=request.stream and self._streams)
         collected, is_over = Collected(_CHARACTERS_A_TOKEN * request.max_tokens), False
         try:
             async with (

@@ -65,6 +65,7 @@ async def writer(
     timeouts: Timeouts = PATIENT,
     patience: Patience = SOON,
     new_breaker: Callable[[str], CircuitBreaker] = CircuitBreaker,
+    stream: bool = True,
     **options: Any,
 ) -> AsyncIterator[ReportingGenerator]:
     """Open a generator that tries again at once; `options` are its own."""
@@ -77,6 +78,7 @@ async def writer(
             timeouts=timeouts,
             patience=patience,
             new_breaker=new_breaker,
+            stream=stream,
         )
 
     options = {"times": AnswerTimes(timeouts.first_piece / 0.75, 30.0), **options}

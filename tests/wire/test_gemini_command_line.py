@@ -137,6 +137,25 @@ async def test_the_new_names_price_what_gemini_used(
     assert answer.estimated_cost == pytest.approx(expected)
 
 
+async def test_a_courses_own_model_streams_as_its_own_table_says(
+    arden: CommandLine, server: GeminiServer
+) -> None:
+    toml = f"""
+    [models.own]
+    kind = "gemini"
+    model = "{OTHER_MODEL}"
+    base_url = "{server.url}"
+    stream = false
+    [courses.arden]
+    generator = "own"
+    """
+    answer = await answered(describing(speaking_to(server, arden), toml))
+    assert answer.model_name == OTHER_MODEL
+    assert {(call.model, call.method) for call in server.requests} == {
+        (OTHER_MODEL, "generateContent")
+    }
+
+
 async def test_settings_and_course_decide_what_is_asked_of_the_model(
     arden: CommandLine, server: GeminiServer
 ) -> None:

@@ -116,8 +116,15 @@ def test_a_foreign_key_is_no_old_variable(monkeypatch: pytest.MonkeyPatch, tmp_p
             "LOCAL_ONE__CONTEXT is not",
         ),
         ("", {"MODELS__NEW__MODEL": "m"}, "models.new.kind (GLOSSATOR_MODELS__NEW__KIND)"),
+        ("", {"MODELS__LEXICAL__MODEL": "m"}, "MODELS__LEXICAL__… cannot be set: lexical already"),
+        ("", {"MODELS__LOCAL__MODEL": "m"}, "local already means what works without any"),
+        ("", {"MODELS__EXTRACTIVE__MODEL": "m"}, "extractive already means what works"),
+        ("", {"MODELS__9TH__MODEL": "m"}, "MODELS__9TH__… cannot be set: a model's name is"),
     ],
-    ids=["no region", "no key", "no Gemini key", "bad variable", "no kind"],
+    ids=[
+        *("no region", "no key", "no Gemini key", "bad variable", "no kind"),
+        *("lexical", "local", "extractive", "no name"),
+    ],
 )
 def test_what_is_missing_of_a_model_is_named(
     monkeypatch: pytest.MonkeyPatch,
