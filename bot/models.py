@@ -251,6 +251,33 @@ def check_named_models(
             raise ConfigurationError(f"{place} names {name}: set models.{name}.dimensions.")
 
 
+def check_contexts(
+    settings: Settings, tables: Mapping[str, ModelTable], course_file: CourseFile
+) -> None:
+    """Make sure that every model that writes reads enough for a short question.
+
+    Raises:
+        ConfigurationError: naming the first context that is too small.
+    """
+    from core.generation.claims.prompt import smallest_context
+
+    default = configured_generator(settings)
+    writers: dict[str, str | None] = {default: None}
+    for course in course_file.tables:
+        told = course_file.configuration(course)
+        named = course_file.generator(course) or told.model_name
+        writer = named if named is not None and named in {EXTRACTIVE, *tables} else default
+        longest = max(writers.get(writer) or "", told.system_prompt or "", key=len)
+        writers[writer] = longest or None
+    for name in writers.keys() & tables.keys():
+        context, least = tables[name].context, smallest_context(writers[name])
+        if context is not None and context < least:
+            raise ConfigurationError(
+                f"models.{name}.context is {context:,}, and the instructions with a short "
+                f"question, one passage and an answer need {least:,}."
+            )
+
+
 def models_in_use(
     settings: Settings, tables: Mapping[str, ModelTable], course_file: CourseFile, default: str
 ) -> list[tuple[str, str]]:

@@ -14,7 +14,14 @@ from bot.database import make_current
 from bot.embedders import Embedders, OfflineEmbedder, open_local, whole_words
 from bot.keys import Keys, prove
 from bot.model_tables import LEXICAL, read_tables
-from bot.models import Models, check_named_models, chosen_generator, configured_generator, prices
+from bot.models import (
+    Models,
+    check_contexts,
+    check_named_models,
+    chosen_generator,
+    configured_generator,
+    prices,
+)
 from bot.secrets import Pseudonyms
 from bot.settings import Settings
 from bot.stand_ins import load_stand_ins
@@ -253,6 +260,7 @@ async def open_services(
     course_file = read_course_file(settings.config, required="config" in settings.model_fields_set)
     tables = read_tables(settings, course_file.models)
     check_named_models(settings, tables, course_file)
+    check_contexts(settings, tables, course_file)
     make_data_dir(settings.data_dir, needs_room=needs_room)
     async with AsyncExitStack() as closing:
         engine = create_engine(

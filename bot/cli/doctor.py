@@ -22,7 +22,7 @@ from bot.embedders import embedding_model, meant_model, open_local
 from bot.handbook import COURSE
 from bot.keys import Keys, prove, short_keys
 from bot.model_tables import read_tables
-from bot.models import check_named_models
+from bot.models import check_contexts, check_named_models
 from bot.settings import Settings, load_settings
 from bot.stand_ins import LOUDLY
 from bot.wiring import make_data_dir, open_index, without_text
@@ -68,6 +68,7 @@ async def _findings() -> AsyncIterator[Finding]:
         )
         tables = read_tables(settings, course_file.models)
         check_named_models(settings, tables, course_file)
+        check_contexts(settings, tables, course_file)
         make_data_dir(settings.data_dir, needs_room=False)
     except BotError as error:
         yield failed("settings", error)

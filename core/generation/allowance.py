@@ -17,6 +17,8 @@ class Allowance:
     task: GenerationTask
     until: float
     """The `time.monotonic()` at which the answer has to be complete."""
+    window: int | None = None
+    """Tokens that the model reads and writes at most in one call; None: not known."""
     searches: int = 2
     """How often the model may go and search before it has to write."""
     has_parts: bool = False
@@ -41,4 +43,9 @@ class Allowance:
     def covers(self, tokens: int, *, calls: int = 1) -> bool:
         """Return whether so many calls may be made, each with a prompt of `tokens`."""
         limit = self.task.token_limit
-        return limit is None or self.used + calls * (tokens + self.task.max_tokens) <= limit
+        each = tokens + self.task.max_tokens
+        return self.holds(tokens) and (limit is None or self.used + calls * each <= limit)
+
+    def holds(self, tokens: int) -> bool:
+        """Return whether the model has room for a prompt of `tokens` and an answer."""
+        return self.window is None or tokens + self.task.max_tokens <= self.window

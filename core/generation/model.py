@@ -17,7 +17,7 @@ from core.generation.base import (
     ModelCall,
     NotCovered,
 )
-from core.generation.claims.prompt import Prompt, render_found, render_prompt
+from core.generation.claims.prompt import ANSWER_SHARE, Prompt, render_found, render_prompt
 from core.generation.claims.reader import AnswerReader
 from core.generation.claims.schema import ANSWER
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
@@ -36,8 +36,6 @@ from core.text.tokens import reckon_tokens
 
 _MOST_PARTS = 200
 """Sentences of an answer; five are usual, and each is checked by itself."""
-_ANSWER_SHARE = 4
-"""An answer may take this part of what a model reads and writes at most."""
 _SLICE = 2_000
 """Characters that are read at once, so that the event loop gets its turn."""
 
@@ -74,7 +72,7 @@ class ModelGenerator:
         """
         model = self._open_model(task.model)
         task = _fitted(task, model)
-        allowance = Allowance(task, time.monotonic() + self._times.whole)
+        allowance = Allowance(task, time.monotonic() + self._times.whole, window=model.context)
         prompt = _render(allowance)
         request = self._request(allowance, prompt)
         allowance.context = prompt.context
@@ -94,8 +92,14 @@ class ModelGenerator:
             yield CutShort()
 
     def _request(self, allowance: Allowance, prompt: Prompt) -> ChatRequest:
-        """Return the first request of an answer, unless it costs too much."""
+        """Return the first request of an answer, unless it is too long or costs too much."""
         task = allowance.task
+        if not allowance.holds(prompt.tokens):
+            raise TokenLimitReached(
+                f"a prompt of about {prompt.tokens} tokens and an answer of {task.max_tokens} "
+                f"exceed the {allowance.window} tokens that the model reads and writes: set a "
+                "greater context of its table"
+            )
         if not allowance.covers(prompt.tokens):
             raise TokenLimitReached(
                 f"a prompt of about {prompt.tokens} tokens and an answer of {task.max_tokens} "
@@ -195,7 +199,7 @@ def _fitted(task: GenerationTask, model: ChatModel) -> GenerationTask:
     """Return a task whose calls fit into what the model reads and writes at most."""
     if model.context is None:
         return task
-    most = min(task.max_tokens, model.context // _ANSWER_SHARE)
+    most = min(task.max_tokens, model.context // ANSWER_SHARE)
     window = min(task.context_window, model.context - most)
     return replace(task, max_tokens=most, context_window=window)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core.generation.claims.prompt import smallest_context
 from core.models import AgentResponse, Outcome
 from tests.books import COVERED, COVERED_FACT
 from tests.command_line import CommandLine, Finished
@@ -110,6 +111,37 @@ async def test_a_small_context_caps_what_a_call_holds(
     assert call.limit == 1_024
 
 
+async def test_a_question_that_is_longer_than_the_context_is_answered_without_the_model(
+    with_model: Callable[..., CommandLine],
+    server: OpenAIServer,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    command_line = with_model(context=3_000).setting(GENERATOR="own")
+    quote = "I read the whole chapter of it twice and did not understand it. " * 120
+    done = await finished_here(
+        command_line, "ask", COVERED, "--course", "arden", "--json", "--quote", quote
+    )
+    answer = AgentResponse.model_validate_json(done.out)
+    assert answer.model_name == "extractive"
+    assert "exceed the 3000 tokens that the model reads and writes" in caplog.text
+    assert server.requests == []
+
+
+async def test_a_context_that_holds_no_passage_is_refused_at_the_start(
+    with_model: Callable[..., CommandLine], server: OpenAIServer
+) -> None:
+    command_line = with_model(context=1_024).setting(GENERATOR="own")
+    done = await finished_here(command_line, "ask", COVERED, "--course", "arden")
+    assert done.code != 0
+    least = f"one passage and an answer need {smallest_context(None):,}"
+    assert "models.own.context is 1,024" in done.err
+    assert least in done.err
+    assert least in (await finished_here(command_line, "doctor")).out
+    assert "2,600" in least
+    unused = with_model(context=1_024)
+    assert (await finished_here(unused, "ask", COVERED, "--course", "arden")).code == 0
+
+
 async def test_a_model_that_is_gone_leaves_the_books_own_words(
     with_model: Callable[..., CommandLine], server: OpenAIServer
 ) -> None:
@@ -122,19 +154,19 @@ async def test_a_model_that_is_gone_leaves_the_books_own_words(
 async def test_the_doctor_asks_the_model_and_the_length_of_its_context(
     with_model: Callable[..., CommandLine], server: OpenAIServer
 ) -> None:
-    server.about = {"/props": {"default_generation_settings": {"n_ctx": 2_048}}}
-    done = await finished_here(with_model(context=4_096).setting(GENERATOR="own"), "doctor")
+    server.about = {"/props": {"default_generation_settings": {"n_ctx": 4_096}}}
+    done = await finished_here(with_model(context=8_192).setting(GENERATOR="own"), "doctor")
     assert done.code == 0, done.out
     found = findings(done)
     assert (
         found["generator"] == f"ok own: {MODEL} answers; reached at 127.0.0.1 (models.own.base_url)"
     )
     assert found["context"] == (
-        f"WARN the server gives {MODEL} 2,048 tokens and 4,096 are set: what is longer may be cut "
-        "without a word; set models.own.context to 2048"
+        f"WARN the server gives {MODEL} 4,096 tokens and 8,192 are set: what is longer may be cut "
+        "without a word; set models.own.context to 4096"
     )
     assert "context" not in findings(
-        await finished_here(with_model(context=2_048).setting(GENERATOR="own"), "doctor")
+        await finished_here(with_model(context=4_096).setting(GENERATOR="own"), "doctor")
     )
 
 

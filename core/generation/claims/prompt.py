@@ -37,6 +37,9 @@ _SMALL_WINDOW_SHARE = 4
 """In a small window it is this part of it."""
 _LONGEST_PASSAGE = 800
 """Tokens, as they are reckoned, of the longest passage with its place."""
+ANSWER_SHARE = 4
+"""An answer may take this part of what a model reads and writes at most."""
+_SHORT_QUESTION = "What does the book say of this, and why?"
 _DEAREST_MARK = "0a" * 8
 """No random mark is counted as more tokens."""
 _SHORT_WORDS = "all " * (MAX_SELECTED_TEXT // len("all "))
@@ -119,6 +122,17 @@ def smallest_window(system_prompt: str | None) -> int:
     """Return the smallest `context_window` that leaves room for a search and all that stays."""
     share = 1 - 1 / _SMALL_WINDOW_SHARE
     return math.ceil(longest_kept(system_prompt) / share / 100) * 100
+
+
+def smallest_context(system_prompt: str | None) -> int:
+    """Return the smallest context of a model that answers a short question from one passage.
+
+    A quarter of it is for the answer; a longer question may still find no room.
+    """
+    task = GenerationTask(question=_SHORT_QUESTION, evidence=(), system_prompt=system_prompt)
+    rest = _compose(task, (), Numbering(), _DEAREST_MARK)
+    tokens = reckon_tokens(render_system(task) + rest) + _LONGEST_PASSAGE
+    return math.ceil(tokens / (1 - 1 / ANSWER_SHARE) / 100) * 100
 
 
 def render_found(passages: Sequence[Passage], numbering: Numbering, delimiter: str) -> str:
