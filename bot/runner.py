@@ -95,6 +95,7 @@ async def _run(
         return await once_there(engine, step, stop)
 
     async with open_services(settings, announce, steadily, keys=KEYS) as opened:
+        _open_judges(opened)
         await once_there(opened.engine, partial(_prepare_courses, opened), stop)
         await opened.warm_up()
         announce("Starting; stop with Ctrl-C.")
@@ -104,6 +105,16 @@ async def _run(
             if watch is not None:
                 watch.begin(bot.watched())
             await bot.run_until(stop, announce)
+
+
+def _open_judges(opened: Services) -> None:
+    """Open the judge of every course, and that of all others, before anybody asks.
+
+    Raises:
+        ConfigurationError: when the key of a judge's model cannot be sent.
+    """
+    for course_id in ("", *opened.course_file.tables):
+        opened.judge(course_id)
 
 
 async def _prepare_courses(opened: Services) -> None:

@@ -218,6 +218,20 @@ def test_a_bad_word_in_the_environment_stops_even_the_doctor(glossator: CommandL
     assert "GLOSSATOR_LOG_LEVEL" in done.out
 
 
+@pytest.mark.parametrize("course", ["", '[courses.x]\njudge = "own"\n'], ids=["all", "one"])
+def test_run_says_that_the_key_of_a_judge_cannot_be_sent(
+    glossator: CommandLine, course: str
+) -> None:
+    table = '[models.own]\nkind = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n'
+    write_files(glossator.folder, {"glossator.toml": table + course})
+    shell = glossator.setting(DISCORD__TOKEN="a.token.not-asked-for")
+    shell = shell if course else shell.setting(JUDGE="own")
+    shell = shell.setting(MODELS__OWN__API_KEY="sk-\u00fc", CONFIG="glossator.toml")
+    done = timely(shell, "run")
+    assert ending(done, "The key of own", "MODELS__OWN__API_KEY") == Exit.CONFIGURATION
+    assert "sk-" not in done.out + done.err
+
+
 def test_run_says_that_there_is_no_platform_yet(glossator: CommandLine) -> None:
     assert ending(glossator.here("run"), "glossator chat") == Exit.CONFIGURATION
 
