@@ -287,7 +287,9 @@ class Writing:
             model=configuration.model_name,
             system_prompt=configuration.system_prompt,
             length=request.answer_length or configuration.answer_length,
-            temperature=first(request.temperature, configuration.temperature),
+            temperature=configuration.temperature
+            if request.temperature is None
+            else request.temperature,
             max_tokens=configuration.max_tokens,
             context_window=configuration.context_window,
             token_limit=self._request_tokens,

@@ -124,7 +124,8 @@ class GenerationTask:
     system_prompt: str | None = None
     """The operator's words about role and tone; they never replace the rules."""
     length: AnswerLength = AnswerLength.NORMAL
-    temperature: float = 0.5
+    temperature: float | None = None
+    """None: the model's own."""
     max_tokens: int = 2_048
     """Of one model call's output."""
     context_window: int = 32_000

@@ -233,7 +233,8 @@ class AgentConfiguration(Model):
 
     model_name: NonBlank | None = None
     """Who writes, such as a Gemini model or `extractive`; None: what the settings name."""
-    temperature: Unit = 0.5
+    temperature: Unit | None = None
+    """None: not sent, since models advise their own."""
     max_tokens: Annotated[int, Field(ge=1)] = 2_048
     """Of one model call's output, thinking included."""
     context_window: Annotated[int, Field(ge=512)] = 32_000

@@ -154,6 +154,7 @@ async def test_a_courses_own_model_streams_as_its_own_table_says(
     assert {(call.model, call.method) for call in server.requests} == {
         (OTHER_MODEL, "generateContent")
     }
+    assert all("temperature" not in call.config for call in server.requests)
 
 
 async def test_settings_and_course_decide_what_is_asked_of_the_model(

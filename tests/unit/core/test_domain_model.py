@@ -255,7 +255,7 @@ FIELDS: list[tuple[type[BaseModel], str, tuple[list[Any], list[Any]]]] = [
     (AgentSession, "message_count", COUNT),
     (AgentSession, "metadata", ([{}, {"platform": "slack"}], [{"thread": None}, "slack"])),
     (AgentConfiguration, "model_name", (["extractive"], ["", " "])),
-    (AgentConfiguration, "temperature", UNIT_INTERVAL),
+    (AgentConfiguration, "temperature", ([None, *UNIT_INTERVAL[0]], UNIT_INTERVAL[1])),
     (AgentConfiguration, "max_tokens", ([1, 65_536], [0, -1])),
     (AgentConfiguration, "context_window", ([512, 1_000_000], [511, 0])),
     (AgentConfiguration, "evidence_tokens", ([200, 100_000], [199, 0])),
@@ -474,7 +474,7 @@ class TestAgentRequest:
         made = request()
         assert made.temperature is made.max_turns is made.top_k is made.score_threshold is None
         defaults = AgentConfiguration()
-        assert (defaults.temperature, defaults.max_turns) == (0.5, 10)
+        assert (defaults.temperature, defaults.max_turns) == (None, 10)
         assert (defaults.top_k, defaults.score_threshold) == (5, 0.5)
 
     def test_course_and_user_must_be_given(self) -> None:
@@ -1009,7 +1009,7 @@ class TestAgentConfiguration:
     def test_a_course_without_settings_has_the_defaults(self) -> None:
         assert configuration().model_dump() == {
             "model_name": None,
-            "temperature": 0.5,
+            "temperature": None,
             "max_tokens": 2_048,
             "context_window": 32_000,
             "evidence_tokens": 4_000,
