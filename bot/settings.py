@@ -296,7 +296,7 @@ def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
         raise ConfigurationError(f"{env_file} cannot be read as UTF-8 text.") from error
     for name in [*in_file, *os.environ]:
         if name.upper() in _RETIRED:
-            logger.warning("%s is not used any more: %s", name.upper(), _RETIRED[name.upper()])
+            logger.info("%s is not used any more: %s", name.upper(), _RETIRED[name.upper()])
         elif name.upper().startswith(PREFIX) and without_name(name) not in known:
             raise ConfigurationError(_unknown(name, known))
     try:

@@ -142,7 +142,7 @@ async def test_commands_of_an_older_manifest_work_and_name_the_new_ones(
             assert shown in told.shown
             assert f"calls this command `{new}`." in told.shown
         asked = await world.slash(ann, channel, "/help", "How do I ask a question?")
-        assert "\n[1] " in (await trial.result_of(asked)).shown
+        assert "From [1] " in (await trial.result_of(asked)).shown
         assert "calls this command `/glossator help`." in asked.messages[0].shown
         plain = await world.slash(world.owner, channel, "/course", "show")
         assert "calls this command" not in (await trial.result_of(plain)).shown

@@ -27,7 +27,8 @@ def is_fit(text: str, task: GenerationTask) -> bool:
 
     Known are the question and the passages: a name, a code or a large number that neither has is
     no example of what they say, and the operator's words in `task.system_prompt` are secret as far
-    as neither has them. It repeats nothing of the instructions.
+    as neither has them. It repeats nothing of the instructions, and no run of words that people
+    gave: a quote, what they asked before, what was said in the thread.
     """
     if not text.strip() or len(text) > LONGEST or _LEADS_AWAY.search(text):
         return False
@@ -35,14 +36,21 @@ def is_fit(text: str, task: GenerationTask) -> bool:
         return False
     words = _words(text)
     told = _words(render_system(task))
-    runs = {tuple(told[start : start + _RUN]) for start in range(len(told) - _RUN + 1)}
-    if any(tuple(words[start : start + _RUN]) in runs for start in range(len(words) - _RUN + 1)):
+    given = [task.selected_text or "", *(turn.user_input for turn in task.history)]
+    given += [turn.selected_text or "" for turn in task.history]
+    given += [message.text for message in task.thread]
+    runs = {run for one in (told, *map(_words, given)) for run in _runs(one)}
+    if not runs.isdisjoint(_runs(words)):
         return False
     known = set(_words(" ".join([task.question, *(p.text for p in task.passages())])))
     if not {word.casefold() for word in _NAMED.findall(text)} <= known:
         return False
     secret = {word for word in _words(task.system_prompt or "") if _is_telling(word)} - known
     return not secret & set(words)
+
+
+def _runs(words: list[str]) -> set[tuple[str, ...]]:
+    return {tuple(words[start : start + _RUN]) for start in range(len(words) - _RUN + 1)}
 
 
 def _words(text: str) -> list[str]:

@@ -20,6 +20,9 @@ from core.text.logistic import probability, shipped
 WEIGHTS = Path(__file__).with_name("lexical.json")
 """The regression, and the mark from which a claim holds."""
 _NOT_KNOWN = 0.5
+_LEAST_RECALL = 0.5
+"""Share of a claim's words, by weight, that its sentences have at least: the claims that the
+regression was fitted on are all about their sentences, and it knows nothing of others."""
 _LONGEST = 4_000
 """Characters of a claim or its sentences that are read."""
 
@@ -42,8 +45,10 @@ class LexicalJudge:
         """Return the verdict on one claim; words of two languages say nothing against it."""
         if claim.is_translated:
             return Verdict(_NOT_KNOWN, holds=True, by=JudgedBy.WORDS)
-        likely = probability(shipped(WEIGHTS).log_odds(figures(claim)))
-        return Verdict(likely, likely >= _mark(), JudgedBy.WORDS)
+        counted = figures(claim)
+        likely = probability(shipped(WEIGHTS).log_odds(counted))
+        holds = likely >= _mark() and counted["recall"] >= _LEAST_RECALL
+        return Verdict(likely, holds, JudgedBy.WORDS)
 
 
 def figures(claim: CitedClaim) -> dict[str, float]:
