@@ -1,5 +1,7 @@
 """Which examples of a model's own may be shown."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.generation.base import GenerationTask
@@ -48,3 +50,9 @@ def test_an_example_of_what_is_asked_is_shown(text: str) -> None:
 )
 def test_what_brings_something_of_its_own_is_not(text: str) -> None:
     assert not is_fit(text, TASK)
+
+
+def test_what_people_gave_is_no_example_of_the_models_own() -> None:
+    given = replace(TASK, selected_text="Imagine a heap of nothing but old letters.")
+    assert not is_fit("Imagine a heap of nothing but old papers.", given)
+    assert is_fit("Think of a pile of old papers, the largest on top.", given)

@@ -71,3 +71,9 @@ def test_a_denial_of_either_side_is_counted() -> None:
 
 def test_a_claim_of_signs_alone_counts_as_covered() -> None:
     assert figures(CitedClaim("…", CEILING))["recall"] == 1.0
+
+
+async def test_a_claim_that_shares_little_with_its_sentences_never_holds() -> None:
+    claim = CitedClaim("They mean the letter a.", ("The keeper trims the wick at dusk.",))
+    [verdict] = await LexicalJudge().judge("Who trims it?", [claim])
+    assert not verdict.holds
