@@ -275,7 +275,7 @@ async def test_the_demo_stays_offline_and_extractive_whatever_the_environment_sa
     assert (done.code, done.err) == (0, "")
     assert "answered offline" in done.out
     follow_up = done.out.split("\n3. ", 1)[1].split("\n4. ", 1)[0]
-    assert "`glossator run` deletes old conversations" in follow_up
+    assert "Glossator itself deletes conversations" in follow_up
     assert text("notice-model-failed") not in done.out
     assert server.requests == []
 
