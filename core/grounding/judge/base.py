@@ -65,13 +65,3 @@ class SupportJudge(Protocol):
             report: Is given each call of a model, which has to be paid for.
         """
         ...
-
-
-class RelevanceJudge(Protocol):
-    """Estimates whether an answer answers its question."""
-
-    async def answers_question(
-        self, question: str, answer: str, report: Callable[[ChatEnd], None] = ignore
-    ) -> float | None:
-        """Return the probability, 0 to 1; None: the judge could not be asked in time."""
-        ...
