@@ -17,6 +17,8 @@ from core.embeddings.local import LocalEmbedder
 from core.errors import ConfigurationError
 from tests.command_line import CommandLine, shell, the_operators_own
 
+pytest_plugins = ("tests.cost",)
+
 # How fast a machine makes examples says nothing about the code.
 settings.register_profile(
     "busy", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
