@@ -40,8 +40,10 @@ def test_what_costs_more_than_the_limit_fails_unless_it_is_marked(tmp_path: Path
     (tmp_path / "test_suite.py").write_text(SUITE)
     (tmp_path / "pytest.ini").write_text("[pytest]\ncpu_limit = 0.5\nmarkers =\n    costly: x\n")
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "tests.cost", "--costs", "costs.tsv"]
-        + [f"--rootdir={tmp_path}", "-p", "no:cacheprovider", "-p", "no:xdist"],
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-p", "tests.cost", "--costs", "costs.tsv"),
+            *(f"--rootdir={tmp_path}", "-p", "no:cacheprovider", "-p", "no:xdist"),
+        ],
         cwd=tmp_path,
         env={"PYTHONPATH": str(Path(__file__).parents[2])},
         capture_output=True,

@@ -186,6 +186,7 @@ async def test_an_edit_that_takes_the_mention_out_takes_the_question_back(trial:
     await trial.until(lambda: not places_of(data(trial), WORDS) or None, "its turn's end")
     thread = answer.channel
     await trial.until(lambda: thread.name == "Deleted question" or None, "no name")
+    assert not [m for m in trial.from_bot(thread) if not m.deleted]
 
 
 async def test_a_question_that_was_deleted_before_it_is_heard_is_neither_answered_nor_kept(

@@ -268,6 +268,7 @@ async def test_an_outage_while_the_bot_is_away_hides_nothing_for_good(
         asked.append(await direct(trial))
         await trial.bot.start()
         await answered_once(trial, *asked)
+        assert [len(replies(trial, question)) for question in asked] == [1, 1, 1]
 
 
 async def test_a_process_that_dies_before_all_is_stored_asks_again(

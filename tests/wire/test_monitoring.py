@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.book import name_of, names_in, question_about
-from tests.command_line import CommandLine
+from tests.command_line import CommandLine, Finished
 from tests.postgres import PostgresServer
 from tests.wire.discord_bot import Trial, a_trial
 from tests.wire.monitored import Pages
@@ -59,7 +59,10 @@ async def test_a_bot_tells_how_it_fares_while_its_database_comes_and_goes(
         await _waits_for_its_database(watched, slowness)
         await _counts_what_is_asked(watched)
         await _lives_without_its_database(watched, slowness)
-        await asyncio.to_thread(_is_refused_by_an_unknown_database, watched, tmp_path / "other")
+        done = await asyncio.to_thread(_with_an_unknown_database, watched, tmp_path / "other")
+        assert done.code == 78
+        assert "GLOSSATOR_DATABASE__URL" in done.err
+        assert "nowhere" in done.err
 
 
 async def _waits_for_its_database(watched: Watched, slowness: float) -> None:
@@ -116,12 +119,9 @@ async def _lives_without_its_database(watched: Watched, slowness: float) -> None
     await pages.becomes("/readyz", 200)
 
 
-def _is_refused_by_an_unknown_database(watched: Watched, folder: Path) -> None:
+def _with_an_unknown_database(watched: Watched, folder: Path) -> Finished:
     folder.mkdir()
     line = CommandLine(folder).setting(
         DISCORD__TOKEN="a.token.nobody-asks-for", DATABASE__URL=f"{watched.postgres.url}nowhere"
     )
-    done = line.run("run")
-    assert done.code == 78
-    assert "GLOSSATOR_DATABASE__URL" in done.err
-    assert "nowhere" in done.err
+    return line.run("run")

@@ -80,9 +80,10 @@ async def test_the_answer_to_a_prompt_stands_in_a_session_below_it(trial: Trial)
 async def test_a_question_in_a_channel_has_a_session_too(trial: Trial) -> None:
     ann = trial.user()
     root = await trial.mentioned(ann, trial.channel(ann), COVERED)
-    await trial.answer_to(root)
+    assert COVERED_FACT in (await trial.answer_to(root)).shown
     session = await trial.until(lambda: session_of(trial, root))
     await trial.until(lambda: session.status == "active" or None)
+    assert session.statuses[0] == "processing"
 
 
 async def test_a_refusal_leaves_no_status(trial: Trial) -> None:

@@ -88,9 +88,10 @@ async def test_a_direct_message_is_asked_which_course_and_answered_then(trial: T
         )
     )
     await world.click(ann, menu, "gl:course", "arden")
-    await trial.until(
+    answer = await trial.until(
         lambda: next((m for m in world.transcript(direct, ann) if COVERED_FACT in m.shown), None)
     )
+    assert FOREIGN_FACT not in answer.shown
 
 
 async def test_a_workspace_that_is_not_on_the_list_installs_nothing(
