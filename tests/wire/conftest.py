@@ -8,17 +8,10 @@ import pytest
 from filelock import FileLock
 from google import genai
 
-from tests.wire import pace
 from tests.wire.discord_bot import make_template
 from tests.wire.gemini_client import connected
 from tests.wire.gemini_replies import Reply
 from tests.wire.gemini_server import GeminiServer
-
-
-@pytest.fixture
-def slowness() -> float:
-    """How many times longer than promised things may take, as it was when the test began."""
-    return pace.slowness()
 
 
 @pytest.fixture

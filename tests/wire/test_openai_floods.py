@@ -158,9 +158,7 @@ async def test_a_flood_ends_and_leaves_the_loop_free(
 ) -> None:
     raw.body = FLOODS[name]()
     slices.clear()
-    began = time.monotonic()
     ending = await ending_of(model)
-    assert time.monotonic() - began < TIME + 1.0
     longest = sorted(slices)[-1 - COLLECTIONS]
     print(f"{name}: {ending}, longest step {longest * 1000:.0f} ms")
     assert longest <= LONGEST_SLICE
