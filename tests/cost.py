@@ -1,11 +1,13 @@
 """Measures what each test costs the processor, and fails one that costs much and is not marked.
 
 A test's cost is the CPU time of this process and of the children that it waited for, from the
-set-up of its own fixtures to their end. What a module or a whole run shares counts for itself.
-`--costs FILE` writes one line a test: seconds, then its name.
+set-up of its own fixtures to their end. What a module shares counts for the test that makes or
+ends it; what a whole run shares counts for no test. `--costs FILE` writes a line for each test
+and each shared fixture: its seconds and its name.
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,12 +16,12 @@ import pytest
 MARKS = ("costly", "slow")
 """Who bears one of these may cost what it does."""
 _LIMIT = "cpu_limit"
-_COST = "cpu seconds"
+_COSTS = "cpu seconds"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addini(_LIMIT, "CPU seconds that fail a test without a mark", default="0")
-    parser.addoption("--costs", type=Path, help="write the CPU seconds of each test to this file")
+    parser.addini(_LIMIT, "CPU seconds that fail a test without a mark; 0: none", default="0")
+    parser.addoption("--costs", type=Path, help="write what each test costs to this file")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,13 +36,14 @@ class _Meter:
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
-        self._shared = 0.0
-        self._sharing = 0
         self._since = 0.0
+        self._shared = dict[str, float]()
+        """Seconds by what the running test made or ended for others, too."""
+        self._sharing = list[float]()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
-        self._since, self._shared = _spent(), 0.0
+        self._since, self._shared = _spent(), {}
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
@@ -49,20 +52,33 @@ class _Meter:
     ) -> Iterator[object | None]:
         if fixturedef.scope == "function":
             return (yield)
+        where = fixturedef.baseid if fixturedef.scope in {"module", "class"} else ""
+        name = f"{where} {fixturedef.argname}"
+
+        def begin() -> None:
+            self._sharing.append(_spent())
+
+        def end() -> None:
+            spent = _spent() - self._sharing.pop()
+            if not self._sharing:
+                self._shared[name] = self._shared.get(name, 0.0) + spent
+
         # Finalizers run last in, first out: these two are around the fixture's own.
-        fixturedef.addfinalizer(self._end)
-        self._begin()
+        fixturedef.addfinalizer(end)
+        begin()
         try:
             return (yield)
         finally:
-            self._end()
-            fixturedef.addfinalizer(self._begin)
+            end()
+            fixturedef.addfinalizer(begin)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Iterator[None]:
         result = yield
-        cost = _spent() - self._since - self._shared
-        item.user_properties.append((_COST, cost))
+        own = _spent() - self._since - sum(self._shared.values())
+        item.user_properties.append((_COSTS, {item.nodeid: own, **self._shared}))
+        for_run = sum(cost for name, cost in self._shared.items() if name.startswith(" "))
+        cost = _spent() - self._since - for_run
         if self._limit and cost > self._limit and not any(map(item.get_closest_marker, MARKS)):
             pytest.fail(
                 f"takes {cost:.1f} s of CPU, more than {self._limit:g}: "
@@ -71,32 +87,22 @@ class _Meter:
             )
         return result
 
-    def _begin(self) -> None:
-        if self._sharing == 0:
-            self._shared -= _spent()
-        self._sharing += 1
-
-    def _end(self) -> None:
-        self._sharing -= 1
-        if self._sharing == 0:
-            self._shared += _spent()
-
 
 class _Ledger:
     """Writes down what the tests cost, whichever process they ran in."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._costs: dict[str, float] = {}
+        self._costs = Counter[str]()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        for name, cost in report.user_properties:
-            if name == _COST and isinstance(cost, float):
-                self._costs[report.nodeid] = cost
+        for name, costs in report.user_properties:
+            if name == _COSTS and report.when == "teardown" and isinstance(costs, dict):
+                self._costs.update(costs)
 
     def pytest_sessionfinish(self) -> None:
-        dearest = sorted(self._costs.items(), key=lambda one: -one[1])
-        self._file.write_text("".join(f"{cost:.3f}\t{name}\n" for name, cost in dearest))
+        lines = (f"{cost:.3f}\t{name.strip()}\n" for name, cost in self._costs.most_common())
+        self._file.write_text("".join(lines))
 
 
 def _spent() -> float:
