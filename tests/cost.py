@@ -7,6 +7,7 @@ and each shared fixture: its seconds and its name.
 """
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ MARKS = ("costly", "slow")
 """Who bears one of these may cost what it does."""
 _LIMIT = "cpu_limit"
 _COSTS = "cpu seconds"
+_ALL_COSTLY = re.compile(r"^(?:pytestmark = |    )pytest\.mark\.costly,?$", re.MULTILINE)
+"""In a module's own list of marks, which is indented as a list is."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,6 +32,14 @@ def pytest_configure(config: pytest.Config) -> None:
     file = config.getoption("--costs")
     if file is not None and "PYTEST_XDIST_WORKER" not in os.environ:
         config.pluginmanager.register(_Ledger(file), "ledger of costs")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file whose tests are all costly where none of them is to run."""
+    if "not costly" not in str(config.getoption("markexpr")) or collection_path.suffix != ".py":
+        return None
+    source = collection_path.read_text(encoding="utf-8")
+    return (bool(_ALL_COSTLY.search(source)) and "mark.essential" not in source) or None
 
 
 class _Meter:

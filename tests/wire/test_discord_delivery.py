@@ -30,6 +30,7 @@ from tests.wire.discord_bot import BotProcess, Trial, a_trial, button, is_finish
 from tests.wire.pace import COUNT, Figure, Report, commits, delays, paced
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_delivery"),  # one bot for all, where groups are kept together
 ]
@@ -316,6 +317,7 @@ async def test_a_database_that_is_locked_delays_the_answer_and_not_the_response(
 # --- the process --------------------------------------------------------------------------
 
 
+@pytest.mark.essential
 async def test_a_killed_bot_is_taken_up_where_it_was(trial: Trial) -> None:
     trial.server.faults.rest(Slow(PATIENCE), "PATCH /channels/{channel_id}/messages")
     trial.server.faults.rest(Slow(PATIENCE), "PATCH /webhooks")

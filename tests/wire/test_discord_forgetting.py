@@ -15,6 +15,7 @@ from tests.wire.grants import grant
 from tests.wire.stored import places_of, rows_of
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_forgetting"),
 ]

@@ -17,6 +17,8 @@ from tests.wire.discord.connection import Op
 from tests.wire.discord_bot import Trial, a_trial, is_finished
 from tests.wire.monitored import Pages
 
+pytestmark = pytest.mark.costly
+
 MONITORED = {"MONITORING__PORT": "0", "MONITORING__HOST": "127.0.0.1"}
 BELL = "How much does the fog bell of Arden weigh?"
 BELL_FACT = "half a ton"

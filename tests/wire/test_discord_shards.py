@@ -23,6 +23,7 @@ from tests.wire.pace import Figure
 from tests.wire.shard_fleet import HANDED_OVER, LEASE, Fleet, a_fleet, shards_of
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform == "win32", reason="stops processes with SIGSTOP"),
     pytest.mark.xdist_group("discord_shards"),

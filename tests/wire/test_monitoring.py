@@ -19,6 +19,7 @@ from tests.wire.on_postgres import book_on_postgres
 from tests.wire.pace import Figure
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.skipif(sys.platform == "win32", reason="runs a PostgreSQL server"),
     pytest.mark.postgres,
     pytest.mark.slow,

@@ -20,6 +20,7 @@ from tests.wire.on_postgres import book_on_postgres
 from tests.wire.pace import Figure, outage
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform == "win32", reason="runs a PostgreSQL server"),
     pytest.mark.xdist_group("outages_database"),

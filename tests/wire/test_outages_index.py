@@ -25,6 +25,7 @@ from tests.wire.pace import Figure, outage
 from tests.wire.qdrant_server import QdrantServer
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform == "win32", reason="resets connections"),
     pytest.mark.xdist_group("outages_index"),

@@ -19,6 +19,7 @@ from tests.wire.on_postgres import BookOnPostgres, book_on_postgres
 from tests.wire.pace import Figure
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL"),
     pytest.mark.xdist_group("outages_restart"),

@@ -26,6 +26,7 @@ from tests.wire.pace import Figure
 from tests.wire.slack import Slow
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.skipif(sys.platform == "win32", reason="ends bots with SIGTERM"),
     pytest.mark.xdist_group("rolling_restart"),
     pytest.mark.postgres,

@@ -12,6 +12,7 @@ from tests.wire.slack import AgentSession, Message
 from tests.wire.slack_bot import Trial, a_trial, labels
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_agents"),
 ]

@@ -18,6 +18,7 @@ from tests.wire.slack.sockets import Sockets
 from tests.wire.slack_bot import Transport, Trial, a_trial
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_delivery"),
 ]

@@ -16,6 +16,7 @@ from tests.wire.slack_bot import Trial, a_trial, is_finished
 from tests.wire.slack_installs import Browser, install, tables_but_cursors
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_tenants"),
 ]
