@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from rapidfuzz.distance import OSA, Levenshtein, Opcode, Prefix
+from rapidfuzz.distance import OSA, Levenshtein, Opcodes, Prefix
 
 from core.grounding.judge.amounts import is_same_amount
 from core.grounding.judge.words import denied
@@ -99,7 +99,7 @@ def _unequal(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Difference]
             yield Difference(" ".join(quoted), " ".join(written))
 
 
-def _joined(opcodes: Sequence[Opcode]) -> Iterator[tuple[int, int, int, int]]:
+def _joined(opcodes: Opcodes) -> Iterator[tuple[int, int, int, int]]:
     """Yield the stretches of both texts between equal words."""
     source = target = 0
     for step in opcodes:
