@@ -7,7 +7,9 @@ from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
 from core.providers.base import ChatEnd, ignore
 
 _TOKEN = re.compile(r"[^\W_]+(?:[.,]\d+)*")
-_DENIES = re.compile(r"\b(?:no|not|never|neither|nor|none|without|cannot)\b|n['’]t\b", re.IGNORECASE)
+_DENIES = re.compile(
+    r"\b(?:no|not|never|neither|nor|none|without|cannot)\b|n['’]t\b", re.IGNORECASE
+)
 _MARK = 0.45
 """Share of the claim's words; the highest that drops no more than a fifth of the true claims of
 the split `fit`."""
