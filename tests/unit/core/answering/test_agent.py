@@ -13,7 +13,8 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core import i18n
-from core.agent import Agent
+from core.answering.agent import Agent
+from core.answering.events import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.budgets.pricing import Prices
 from core.budgets.store import Limits, TokenBudgets
 from core.catalogue import Catalogue
@@ -63,7 +64,6 @@ from core.models import (
     ThreadMessage,
     UserContext,
 )
-from core.progress import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.providers.base import ChatEnd, ChatMessage, Finish, ignore
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore

@@ -7,7 +7,9 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
-from core.composition import Composition
+from core.answering.answer import Composition
+from core.answering.events import TextDelta
+from core.answering.quote_context import titles_of
 from core.errors import GenerationError
 from core.generation.base import (
     Claim,
@@ -25,9 +27,7 @@ from core.grounding.copied import adds_link, with_code_of
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
 from core.pauses import Pauses
-from core.progress import TextDelta
 from core.providers.base import ChatEnd
-from core.quoted import titles_of
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
 

@@ -4,12 +4,15 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+from core.answering.answer import Composition
+from core.answering.carrying import carries, parts_of, shown_before
+from core.answering.context import AnswerContext
+from core.answering.drafting import Drafting
+from core.answering.events import TextDelta, TextWithdrawn
+from core.answering.tally import Emptiness
 from core.budgets.pricing import Prices
 from core.budgets.reservations import Reservation
 from core.budgets.store import TokenBudgets
-from core.carrying import carries, parts_of, shown_before
-from core.composition import Composition
-from core.drafting import Drafting
 from core.errors import (
     GenerationError,
     ServiceError,
@@ -37,12 +40,9 @@ from core.models import (
     RetrievalToolInput,
     now,
 )
-from core.progress import TextDelta, TextWithdrawn
 from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
-from core.tally import Emptiness
-from core.turn import Turn
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,9 @@ class Writing:
         self._request_tokens = request_tokens
         self._times = times
 
-    async def stream(self, turn: Turn, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent, None]:
+    async def stream(
+        self, turn: AnswerContext, retrieval: Retrieval
+    ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield the claims that hold, as they are written, then the finished response."""
         writer = await self._writer(turn)
         streamed, emptiness = False, None
@@ -102,7 +104,7 @@ class Writing:
             async for event in events:
                 yield event
 
-    def failed(self, turn: Turn, error: ServiceError) -> AgentResponse:
+    def failed(self, turn: AnswerContext, error: ServiceError) -> AgentResponse:
         """Return the response that tells of a service that failed."""
         return turn.pending.advance(
             ResponseState.ERROR,
@@ -115,7 +117,7 @@ class Writing:
             **turn.clock.times(),
         )
 
-    def refused(self, turn: Turn, error: UnknownSection) -> AgentResponse:
+    def refused(self, turn: AnswerContext, error: UnknownSection) -> AgentResponse:
         """Return the response that keeps which sections come near the one asked for."""
         return turn.pending.advance(
             ResponseState.COMPLETED,
@@ -127,7 +129,7 @@ class Writing:
             **turn.clock.times(),
         )
 
-    async def count(self, turn: Turn) -> None:
+    async def count(self, turn: AnswerContext) -> None:
         """Put what the turn used on the account of the user, the course and the day."""
         calls = turn.calls
         try:
@@ -138,7 +140,7 @@ class Writing:
                 used = sum(call.query_tokens + call.response_tokens for call in calls)
                 self._budgets.settle(turn.reservation, used)
 
-    async def _count(self, turn: Turn) -> None:
+    async def _count(self, turn: AnswerContext) -> None:
         calls = turn.calls
         try:
             await self._budgets.add(
@@ -151,7 +153,7 @@ class Writing:
         except StoreError:
             logger.exception("the tokens used could not be counted")
 
-    async def _writer(self, turn: Turn) -> Generator:
+    async def _writer(self, turn: AnswerContext) -> Generator:
         """Return who may write: the fallback when the course says so or a budget is spent."""
         if self.generator is self._fallback or turn.configuration.model_name == EXTRACTIVE:
             return self._fallback
@@ -170,7 +172,7 @@ class Writing:
 
     async def _draft(
         self,
-        turn: Turn,
+        turn: AnswerContext,
         retrieval: Retrieval,
         writer: Generator,
         instead_of: Emptiness | None = None,
@@ -258,7 +260,7 @@ class Writing:
                 composition.quote_is_planted = True
 
     def _task(
-        self, turn: Turn, retrieval: Retrieval, composition: Composition, writer: Generator
+        self, turn: AnswerContext, retrieval: Retrieval, composition: Composition, writer: Generator
     ) -> GenerationTask:
         request, configuration = turn.asked, turn.configuration
         by_model = writer is not self._fallback
@@ -296,7 +298,7 @@ class Writing:
             deadline=turn.clock.started + self._times.first_sentence if by_model else None,
         )
 
-    async def _paragraphs(self, turn: Turn, retrieval: Retrieval) -> Sequence[Excerpt]:
+    async def _paragraphs(self, turn: AnswerContext, retrieval: Retrieval) -> Sequence[Excerpt]:
         """Return what a model reads of the evidence; the excerpts where there is no more."""
         room = min(turn.configuration.evidence_tokens, turn.configuration.context_window // 2)
         try:
@@ -305,7 +307,7 @@ class Writing:
             logger.warning("the paragraphs around the evidence could not be read: %s", error)
             return retrieval.evidence
 
-    def _search(self, turn: Turn, composition: Composition) -> Search:
+    def _search(self, turn: AnswerContext, composition: Composition) -> Search:
         """Return the model's second look: the same course and, if one was asked for, section."""
         request = turn.request
 
@@ -335,7 +337,7 @@ def _is_promising(retrieval: Retrieval, configuration: AgentConfiguration) -> bo
     return outcome_of(best, configuration) is not Outcome.ABSTAINED
 
 
-def _author(writer: Generator, turn: Turn) -> str:
+def _author(writer: Generator, turn: AnswerContext) -> str:
     """Return who wrote: the model that the course names, or the writer's own."""
     named = turn.configuration.model_name
     return writer.name if writer.name == EXTRACTIVE or named is None else named

@@ -64,7 +64,7 @@ class ShownAgain:
 
 
 @dataclass
-class Turn:
+class AnswerContext:
     """One request on its way: what it asks, what was found, what it has cost so far."""
 
     request: AgentRequest
