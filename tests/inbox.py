@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.worker import Worker
 from core import i18n
-from core.answering.agent import Agent, AgentEvent, Placed, as_asked
-from core.answering.events import Answerable, TextDelta
+from core.answering.agent import Agent, Placed, as_asked
+from core.answering.events import AgentEvent, Answerable, TextDelta
 from core.budgets.store import Limits as TokenLimits
 from core.budgets.store import TokenBudgets
 from core.inbox.base import Arrival, Job, Kind, Unheard, lane_for, request_id_for

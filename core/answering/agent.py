@@ -8,8 +8,15 @@ from uuid import uuid4
 
 from core import i18n
 from core.answering.context import AnswerContext, Clock
-from core.answering.events import Answerable, SectionsFound, TextDelta, TextWithdrawn
-from core.answering.pipeline import AnswerEvent, Writing, first
+from core.answering.events import (
+    AgentEvent,
+    Answerable,
+    SectionsFound,
+    TextDelta,
+    TextWithdrawn,
+)
+from core.answering.pipeline import Writing, first
+from core.answering.stages import EarlyStage, run_early
 from core.budgets.pricing import Prices
 from core.budgets.store import TokenBudgets
 from core.errors import (
@@ -45,7 +52,6 @@ from core.sessions.store import SessionStore
 
 logger = logging.getLogger(__name__)
 
-AgentEvent = Answerable | SectionsFound | AnswerEvent
 Placed = Callable[[AgentRequest], AgentRequest]
 """Returns a request as part of the conversation that its answer has begun meanwhile."""
 
@@ -72,10 +78,12 @@ class Agent:
         request_tokens: int | None = None,
         times: AnswerTimes = DEFAULT_TIMES,
         meter: Meter = NO_METER,
+        stages: Sequence[EarlyStage] = (),
     ) -> None:
         """Put the stages together.
 
         Args:
+            stages: Are asked in order before the book is searched; see `EarlyStage`.
             fallback: Writes when `generator` fails or its budget is spent; needs no network.
             configuration: Gives a course's, by its id.
             request_tokens: What all model calls for one request may use together.
@@ -85,6 +93,7 @@ class Agent:
         self._sessions = sessions
         self._configuration = configuration
         self._meter = meter
+        self._stages = stages
         self._writing = Writing(
             retriever=retriever,
             generator=generator,
@@ -199,6 +208,9 @@ class Agent:
         """
         streamed = False
         try:
+            if (early := await run_early(self._stages, turn)) is not None:
+                yield early
+                return
             retrieval = await (search or self._retrieve(turn))
             if retrieval.nearest_sections:
                 yield SectionsFound(retrieval.nearest_sections)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
@@ -49,8 +49,13 @@ class Drafting:
         checker: SupportChecker | None,
         composition: Composition,
         times: AnswerTimes = DEFAULT_TIMES,
+        may_show: Callable[[str], bool] = lambda _: True,
     ) -> None:
-        """Let `writer` draft; `checker` None: what it says are its quotes, word for word."""
+        """Let `writer` draft; `checker` None: what it says are its quotes, word for word.
+
+        `may_show` is asked of each sentence that would be shown.
+        """
+        self._may_show = may_show
         self._writer = writer
         self._checker = checker
         self._composition = composition
@@ -150,7 +155,7 @@ class Drafting:
         known = [passage.text for passage in task.passages()]
         if self._checker is None or not tally.released or self._has_example:
             return None
-        if not is_fit(text, task) or adds_link(text, known):
+        if not is_fit(text, task) or adds_link(text, known) or not self._may_show(text):
             return None
         planted = await self._checker.finder.spoken_in(text, (), task.asked)
         if planted.spans:
@@ -184,7 +189,7 @@ class Drafting:
                 self._composition.tally.translated = True
             if support.by_words_only and flaw is None:
                 self._composition.tally.by_words_only = True
-        if flaw is None:
+        if flaw is None and self._may_show(claim.text):
             self._released.add(claim.text)
             lead_in, self._lead_in = self._lead_in, None
             return self._composition.add(claim, places, lead_in)

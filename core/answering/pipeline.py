@@ -1,4 +1,11 @@
-"""Writes the answer of one turn: by the model while it can, else in the book's own words."""
+"""The pipeline of an answer: early stages, search, writing, checks, and the finished response.
+
+1. Early stages (`core.answering.stages`), in the order that `Agent` was given them, before the
+   book is searched: one may answer by itself, or say how the pipeline goes on.
+2. The book is searched.
+3. A model writes where it may be paid for, else the book's own words are shown.
+4. Each claim is checked before it is shown, by the guards of the early stages too.
+"""
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
@@ -8,7 +15,7 @@ from core.answering.answer import Composition
 from core.answering.carrying import carries, parts_of, shown_before
 from core.answering.context import AnswerContext
 from core.answering.drafting import Drafting
-from core.answering.events import TextDelta, TextWithdrawn
+from core.answering.events import AnswerEvent, TextDelta, TextWithdrawn
 from core.answering.tally import Emptiness
 from core.budgets.pricing import Prices
 from core.budgets.reservations import Reservation
@@ -45,8 +52,6 @@ from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
 
 logger = logging.getLogger(__name__)
-
-AnswerEvent = TextDelta | TextWithdrawn | AgentResponse
 
 
 class Writing:
@@ -119,14 +124,11 @@ class Writing:
 
     def refused(self, turn: AnswerContext, error: UnknownSection) -> AgentResponse:
         """Return the response that keeps which sections come near the one asked for."""
-        return turn.pending.advance(
-            ResponseState.COMPLETED,
-            outcome=Outcome.ABSTAINED,
-            response_text=in_language(error.bare, current_language()),
+        return turn.completed(
+            Outcome.ABSTAINED,
+            in_language(error.bare, current_language()),
             unknown_section=error.name,
             nearest_sections=error.nearest,
-            generated_at=now(),
-            **turn.clock.times(),
         )
 
     async def count(self, turn: AnswerContext) -> None:
@@ -209,7 +211,7 @@ class Writing:
                 composition.widen(await self._paragraphs(turn, retrieval))
             by_words = writer.name == EXTRACTIVE
             checker = None if by_words else self._checker.of_course(request.course_id)
-            drafting = Drafting(writer, checker, composition, self._times)
+            drafting = Drafting(writer, checker, composition, self._times, turn.may_show)
             author = _author(writer, turn)
             task = self._task(turn, retrieval, composition, writer)
             try:
@@ -287,7 +289,10 @@ class Writing:
             encode_terms=retrieval.encode_terms,
             search=self._search(turn, composition) if searchable else None,
             model=configuration.model_name,
-            system_prompt=configuration.system_prompt,
+            system_prompt="\n\n".join(
+                filter(None, (configuration.system_prompt, *turn.instructions))
+            )
+            or None,
             length=request.answer_length or configuration.answer_length,
             temperature=configuration.temperature
             if request.temperature is None

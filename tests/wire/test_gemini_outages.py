@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from core import i18n
-from core.answering.agent import AgentEvent
-from core.answering.events import TextDelta, TextWithdrawn
+from core.answering.events import AgentEvent, TextDelta, TextWithdrawn
 from core.models import AgentResponse, Outcome
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE
 from tests.wire import gemini_faults as faults
