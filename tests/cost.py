@@ -9,7 +9,7 @@ and each shared fixture: its seconds and its name.
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -53,14 +53,14 @@ class _Meter:
         self._sharing = list[float]()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
         self._since, self._shared = _spent(), {}
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
         self, fixturedef: pytest.FixtureDef[object]
-    ) -> Iterator[object | None]:
+    ) -> Generator[None, object, object]:
         if fixturedef.scope == "function":
             return (yield)
         where = fixturedef.baseid if fixturedef.scope in {"module", "class"} else ""
@@ -84,7 +84,7 @@ class _Meter:
             fixturedef.addfinalizer(begin)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_teardown(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
         result = yield
         own = _spent() - self._since - sum(self._shared.values())
         item.user_properties.append((_COSTS, {item.nodeid: own, **self._shared}))
