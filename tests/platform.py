@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.base import PostKeeper
+from adapters.delivery.throttle import Pacing
 from adapters.nearest_sections import Nearest
-from adapters.pacing import Pacing
 from core.errors import DeliveryError
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse

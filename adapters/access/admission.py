@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from adapters.access.course_directory import Guide
 from adapters.access.location import location_of
 from adapters.access.membership import MembershipUnknown
 from adapters.access.readers import Readers
-from adapters.guide import Guide
 from core.errors import DeliveryError
 from core.i18n import text
 from core.inbox.audience import Settlement

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from adapters.access.course_directory import Guide
 from adapters.access.location import Location
 from adapters.access.readers import Readers
-from adapters.guide import Guide
 from core.access.reading import Reader
-from core.channels.rules import OperatorRules, Rules, in_force, is_kept_private
-from core.channels.store import ChannelRules
 from core.errors import RequestError
 from core.i18n import text
+from core.storage.channels.rules import OperatorRules, Rules, in_force, is_kept_private
+from core.storage.channels.store import ChannelRules
 
 _MOST_CHOICES = 25
 """Courses between which somebody is let choose."""

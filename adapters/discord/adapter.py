@@ -9,16 +9,27 @@ from functools import partial
 import discord
 
 from adapters.base import PlatformReply, PostKeeper
-from adapters.desk import FrontDesk, Received
-from adapters.discord import catch_up, reactions, surroundings, threads
-from adapters.discord.about import About
-from adapters.discord.changed import Change, Deleted, Edited, GoneChannel, Shard
-from adapters.discord.clicks import Clicks
-from adapters.discord.client import Client, connect, point_at
-from adapters.discord.components import AnswerButton, CourseMenu, SectionButton
-from adapters.discord.first_calls import patiently
+from adapters.context.question_context import QuestionContext
+from adapters.discord import reactions, surroundings
+from adapters.discord.api.rest import Rest
+from adapters.discord.backfill import catch_up
+from adapters.discord.backfill.look_back import LookBack
+from adapters.discord.backfill.reconcile import Change, Deleted, Edited, GoneChannel, Shard
+from adapters.discord.commands.about import About
+from adapters.discord.commands.actions import Clicks
+from adapters.discord.commands.command_sync import sync_changed
+from adapters.discord.commands.components import AnswerButton, CourseMenu, SectionButton
+from adapters.discord.commands.my_data import ExportMyData, ForgetMe, MyData
+from adapters.discord.commands.questions import Questions
+from adapters.discord.commands.staff import CourseCommands
+from adapters.discord.commands.translator import CatalogueTranslator
+from adapters.discord.gateway.bootstrap import patiently
+from adapters.discord.gateway.client import Client, connect, point_at
+from adapters.discord.gateway.session_notes import Store
+from adapters.discord.gateway.sessions import Sessions
+from adapters.discord.gateway.shard_liveness import Hearing
+from adapters.discord.gateway.shared_rate_limits import shared_limits
 from adapters.discord.greeter import Greeter
-from adapters.discord.hearing import Hearing
 from adapters.discord.inbound import (
     PLATFORM,
     heard_message,
@@ -26,33 +37,24 @@ from adapters.discord.inbound import (
     message_key,
     position_of,
 )
-from adapters.discord.look_back import LookBack
-from adapters.discord.my_data import ExportMyData, ForgetMe, MyData
 from adapters.discord.question_surroundings import QuestionSurroundings
-from adapters.discord.questions import Questions
 from adapters.discord.raw_message import RawMessage, moment, needed_id, read_message
-from adapters.discord.reply import DiscordReply, notify, retract, tell, tidy
-from adapters.discord.rest import Rest
-from adapters.discord.session_notes import Store
-from adapters.discord.sessions import Sessions
-from adapters.discord.sharing import shared_limits
-from adapters.discord.staff import CourseCommands
-from adapters.discord.syncing import sync_changed
-from adapters.discord.translator import CatalogueTranslator
-from adapters.gone import GonePlaces
-from adapters.heard import Heard
+from adapters.discord.replies import threads
+from adapters.discord.replies.reply import DiscordReply, notify, retract, tell, tidy
 from adapters.intake.acceptor import Intake
-from adapters.intake.question_context import QuestionContext
+from adapters.intake.deleted_channels import GonePlaces
+from adapters.intake.front_desk import FrontDesk, Received
+from adapters.intake.incoming_message import Heard
+from adapters.intake.platform_clock import PlatformClock
 from adapters.nearest_sections import Nearest
 from adapters.payloads import Json
-from adapters.platform_clock import PlatformClock
 from core.access.tenants import Tenant
-from core.closed_windows import ClosedWindows
 from core.errors import DeliveryError, StoreError
 from core.inbox.base import Job, Twin, Unheard
-from core.leases import Leases
-from core.metering import NO_METER, Meter
 from core.models import AgentRequest
+from core.storage.leases import Leases
+from core.storage.rate_limit_windows import ClosedWindows
+from core.telemetry.metering import NO_METER, Meter
 
 logger = logging.getLogger(__name__)
 

@@ -10,10 +10,10 @@ import discord
 
 from adapters.access.location import Location
 from adapters.access.standing import Presence
+from adapters.context.message_parts import NO_PARTS, Parts, Whose
 from adapters.discord.members import lookup_in, lookup_of
 from adapters.discord.raw_message import RawMessage
-from adapters.heard import Heard, apart_from_quotes
-from adapters.intake.parts import NO_PARTS, Parts, Whose
+from adapters.intake.incoming_message import Heard, apart_from_quotes
 
 PLATFORM = "discord"
 DIRECT = "@me"

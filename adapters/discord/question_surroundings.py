@@ -9,15 +9,15 @@ import aiohttp
 import discord
 from discord.http import Route
 
-from adapters.discord.address import Address
+from adapters.context.file_text import fetched_text
+from adapters.context.message_parts import TextFile
+from adapters.context.question_context import MOST_MESSAGES, Earlier, Window
+from adapters.discord.api.rest import Rest
 from adapters.discord.inbound import is_no_persons, parts_about, text_of
 from adapters.discord.raw_message import RawMessage, read_message
-from adapters.discord.rest import Rest
-from adapters.intake.file_text import fetched_text
-from adapters.intake.parts import TextFile
-from adapters.intake.question_context import MOST_MESSAGES, Earlier, Window
+from adapters.discord.replies.address import Address
+from adapters.intake.unreadable import UnreadableEvent
 from adapters.payloads import Json
-from adapters.unreadable import UnreadableEvent
 from core.errors import DeliveryError
 from core.inbox.base import Job
 

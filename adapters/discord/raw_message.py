@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from adapters.intake.parts import (
+from adapters.context.message_parts import (
     NO_PARTS,
     Parts,
     Whose,
@@ -17,8 +17,8 @@ from adapters.intake.parts import (
     poll_text,
     texts_of_embeds,
 )
+from adapters.intake.unreadable import UnreadableEvent
 from adapters.payloads import Json, mapping, mappings, text
-from adapters.unreadable import UnreadableEvent
 
 _LARGEST_ID = 1 << 63
 _DIGITS = re.compile(r"[0-9]{1,20}", re.ASCII)

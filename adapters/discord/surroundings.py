@@ -6,12 +6,12 @@ from typing import Any
 import aiohttp
 import discord
 
-from adapters.discord.dispatch import HISTORY
+from adapters.discord.gateway.dispatch import HISTORY
+from adapters.discord.gateway.salvage import NOBODY
 from adapters.discord.inbound import Surroundings
 from adapters.discord.raw_message import RawMessage, snowflake
-from adapters.discord.salvage import NOBODY
+from adapters.intake.unreadable import Unreadable
 from adapters.payloads import Json
-from adapters.unreadable import Unreadable
 
 logger = logging.getLogger(__name__)
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from adapters.access.course_directory import Guide
 from adapters.access.location import Location
-from adapters.desk import FrontDesk
-from adapters.guide import Guide
+from adapters.intake.front_desk import FrontDesk
 from core.errors import RequestError
 from core.i18n import text
 

@@ -9,15 +9,13 @@ from adapters.access.location import address_with
 from adapters.access.membership import MembershipUnknown
 from adapters.access.standing import Standing
 from adapters.access.whereabouts import Whereabouts
-from adapters.heard import DIRECT_THREAD, Heard
-from adapters.intake.deciding import Decision
-from adapters.intake.gist import shortened_question
-from adapters.intake.intents import Intent
-from adapters.intake.marking import decided_on
-from adapters.platform_clock import PlatformClock
+from adapters.attention.deciding import Decision
+from adapters.attention.intents import Intent
+from adapters.attention.marking import decided_on
+from adapters.context.gist import shortened_question
+from adapters.intake.incoming_message import DIRECT_THREAD, Heard
+from adapters.intake.platform_clock import PlatformClock
 from core.access.staff import Role, role_of
-from core.channels.rules import Askers, Rules
-from core.channels.store import Conversations, Place
 from core.errors import RequestError
 from core.i18n import text
 from core.inbox.audience import Settlement
@@ -32,7 +30,9 @@ from core.models import (
     UserContext,
     session_id_for,
 )
-from core.sessions.store import SessionStore
+from core.storage.channels.rules import Askers, Rules
+from core.storage.channels.store import Conversations, Place
+from core.storage.sessions.store import SessionStore
 from core.text.links import without_layout, without_markers
 from core.text.unread import unread_instead
 

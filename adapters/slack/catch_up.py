@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from adapters.changed import LOOKED_BACK, changed_in
 from adapters.intake.acceptor import Intake
-from adapters.platform_clock import PlatformClock
-from adapters.slack.acknowledging import HISTORY
-from adapters.slack.events import Events
+from adapters.intake.platform_clock import PlatformClock
+from adapters.intake.reconcile import LOOKED_BACK, changed_in
+from adapters.intake.unreadable import Unreadable, place_of, without_text
+from adapters.slack.gateway.acknowledging import HISTORY
+from adapters.slack.gateway.events import Events
 from adapters.slack.history import History, Read
 from adapters.slack.inbound import PLATFORM, Origin, message_key, moment_of
-from adapters.slack.installations import Installations
-from adapters.slack.workspaces import Workspaces
-from adapters.unreadable import Unreadable, place_of, without_text
+from adapters.slack.installs.installations import Installations
+from adapters.slack.installs.workspaces import Workspaces
 from core.errors import DeliveryError, StoreError
 from core.inbox.places import Question
-from core.installations.store import Installed
 from core.models import now
+from core.storage.installations.store import Installed
 
 logger = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """The files that Slack's messages carry."""
 
-from adapters.intake.parts import NO_PARTS, Parts, Whose, parts_of
-from adapters.slack.plain import Json
+from adapters.context.message_parts import NO_PARTS, Parts, Whose, parts_of
+from adapters.slack.mrkdwn_parser import Json
 
 
 def files_of(message: Json, whose: Whose) -> Parts:

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from adapters.access.location import Location
-from adapters.heard import Heard
-from adapters.intake.parts import NO_PARTS, Parts, Whose
-from adapters.slack.address import Response
+from adapters.context.message_parts import NO_PARTS, Parts, Whose
+from adapters.intake.incoming_message import Heard
 from adapters.slack.files_in_messages import files_of, files_shared
-from adapters.slack.plain import Json, mentioned, said_in
+from adapters.slack.mrkdwn_parser import Json, mentioned, said_in
+from adapters.slack.replies.address import Response
 
 PLATFORM = "slack"
 TOKEN_LIFE = timedelta(minutes=30)

@@ -13,15 +13,15 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.access.standing import Presence
-from adapters.heard import Heard
+from adapters.intake.incoming_message import Heard
+from adapters.slack.api.refusals import CHANNEL_IS_CLOSED
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_interaction, team_of
-from adapters.slack.installations import Installations
-from adapters.slack.refusals import CHANNEL_IS_CLOSED
-from adapters.slack.workspaces import Clients
+from adapters.slack.installs.installations import Installations
+from adapters.slack.installs.workspaces import Clients
 from core.access.staff import Member, no_member
 from core.access.tenants import Tenant
 from core.errors import BotError
-from core.installations.store import Installed
+from core.storage.installations.store import Installed
 
 logger = logging.getLogger(__name__)
 

@@ -10,18 +10,18 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from adapters.intake.file_text import fetched_text
-from adapters.intake.parts import TextFile, Whose
-from adapters.intake.question_context import MOST_MESSAGES, Earlier, Window
+from adapters.context.file_text import fetched_text
+from adapters.context.message_parts import TextFile, Whose
+from adapters.context.question_context import MOST_MESSAGES, Earlier, Window
+from adapters.intake.unreadable import UnreadableEvent
 from adapters.payloads import mapping
-from adapters.slack.address import Address
+from adapters.slack.api.lookups import Json, Lookups, Place
 from adapters.slack.files_in_messages import files_of
+from adapters.slack.gateway.payloads import readable_message
 from adapters.slack.inbound import is_spoken, position_of
-from adapters.slack.lookups import Json, Lookups, Place
-from adapters.slack.payloads import readable_message
-from adapters.slack.plain import all_of, mentioned
-from adapters.slack.workspaces import Workspaces
-from adapters.unreadable import UnreadableEvent
+from adapters.slack.installs.workspaces import Workspaces
+from adapters.slack.mrkdwn_parser import all_of, mentioned
+from adapters.slack.replies.address import Address
 from core.errors import DeliveryError
 
 logger = logging.getLogger(__name__)

@@ -5,17 +5,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.printable import printable
+from adapters.markdown.printable import printable
+from bot.cli.context import services
 from bot.cli.courses import check_known
 from bot.cli.exits import Exit, UsageError
-from bot.cli.opening import services
-from bot.courses import CourseFile
+from bot.course_file import CourseFile
 from bot.handbook import COURSE
 from core.access.reading import Reader, readable
 from core.access.store import AccessStore
 from core.access.tenants import MetTenant, Tenant
-from core.catalogue import Catalogue
-from core.channels.rules import bound_by
+from core.storage.catalogue import Catalogue
+from core.storage.channels.rules import bound_by
 
 OPERATOR = "operator"
 _NOT_MET = (

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import typer
 
-from adapters.printable import printable
+from adapters.markdown.printable import printable
 from bot import __version__
 from bot.cli.course_commands import courses_app
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for, sentence_of_usage

@@ -8,10 +8,10 @@ from pathlib import Path
 from uuid import UUID
 
 from adapters.console import JsonReply, PlainReply, TerminalReply
-from adapters.turn import take_turn
+from adapters.delivery.run_turn import take_turn
+from bot.cli.context import check_generator, choose_course_of, services
 from bot.cli.exits import BadInput, Exit, UsageError
-from bot.cli.opening import check_generator, choose_course_of, services
-from bot.keys import PSEUDONYM
+from bot.keyring.keys import PSEUDONYM
 from bot.log import tell
 from bot.wiring import Services, terminal_user, without_text
 from core.errors import CollectionDamaged, CollectionMissing

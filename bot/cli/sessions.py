@@ -4,17 +4,17 @@ import json
 from uuid import UUID
 
 from adapters.console import whole_text
+from adapters.markdown.printable import printable
 from adapters.markdown.splitting import shortened
-from adapters.printable import printable
+from bot.cli.context import check_is_known, services
 from bot.cli.counted import counted
 from bot.cli.exits import Exit, UsageError
-from bot.cli.opening import check_is_known, services
-from bot.keys import PSEUDONYM
+from bot.keyring.keys import PSEUDONYM
 from bot.wiring import terminal_user
-from core.budgets.store import Limits, TokenBudgets
-from core.disclosure import Disclosure
 from core.markdown.writing import one_line
 from core.models import AgentSession
+from core.privacy.disclosure import Disclosure
+from core.storage.budgets.store import Limits, TokenBudgets
 
 _TITLE = 60
 

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from adapters.printable import printable
+from adapters.markdown.printable import printable
+from bot.cli.context import services
 from bot.cli.exits import Exit
-from bot.cli.opening import services
-from bot.model_tables import GEMINI, of_old_names
-from bot.models import models_in_use, prices
-from core.budgets.store import Limits, TokenBudgets, Usage
+from bot.providers.models import models_in_use, prices
+from bot.providers.tables import GEMINI, of_old_names
 from core.models import EXTRACTIVE
+from core.storage.budgets.store import Limits, TokenBudgets, Usage
 
 _TITLES = ("day", "course", "calls", "tokens in", "tokens out", "cost")
 _SIDES = "<<>>>>"

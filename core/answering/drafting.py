@@ -26,8 +26,8 @@ from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.copied import adds_link, with_code_of
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
-from core.pauses import Pauses
 from core.providers.base import ChatEnd
+from core.runtime.pauses import Pauses
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
 

@@ -6,7 +6,6 @@ from typing import Any
 from sqlalchemy import Connection, and_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import insert_into
 from core.inbox import offers
 from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, Accepted, Arrival, Kind, State, Unheard
@@ -23,6 +22,7 @@ from core.inbox.rows import (
     values_of,
 )
 from core.models import AgentRequest
+from core.storage.database import insert_into
 
 _NEW: dict[str, Any] = {
     "state": State.WAITING.value,

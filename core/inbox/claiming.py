@@ -23,12 +23,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
-from core.database import UtcDateTime
 from core.errors import StoreError
 from core.inbox.base import Job, Kind, Posted
 from core.inbox.limits import Limits
 from core.inbox.rows import InboxRow, PostRow, arrival_from, is_waiting, root_of
 from core.models import now
+from core.storage.database import UtcDateTime
 
 logger = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from sqlalchemy import Connection, Text, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core.database import Base, UtcDateTime, insert_into
 from core.errors import RateLimited
 from core.i18n import in_language, language_of
 from core.inbox.base import Arrival
+from core.storage.database import Base, UtcDateTime, insert_into
 
 WINDOW = timedelta(minutes=1)
 WAITS = "waits:"

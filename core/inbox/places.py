@@ -8,10 +8,10 @@ from uuid import UUID
 from sqlalchemy import Connection, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import reading, write
 from core.inbox.base import Kind, State
 from core.inbox.limits import CountRow, channel_subject
 from core.inbox.rows import FORGOTTEN_USER, CursorRow, InboxRow
+from core.storage.database import reading, write
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from uuid import UUID
 from sqlalchemy import Connection, delete, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import reading, write
 from core.inbox import claiming, crowds, forgetting, holding, offers, waiting
 from core.inbox.accepting import Accepting
 from core.inbox.audience import Settlement
@@ -32,8 +31,9 @@ from core.inbox.rows import (
     PostRow,
     is_waiting,
 )
-from core.metering import ACCEPTED, NO_METER, Meter
 from core.models import AgentRequest, now
+from core.storage.database import reading, write
+from core.telemetry.metering import ACCEPTED, NO_METER, Meter
 
 
 class Inbox(InboxQueries):

@@ -11,6 +11,7 @@ from core.errors import VectorIndexError
 from core.index.base import Hits, PointId, SearchQuery, VectorIndex
 from core.index.outline import chapter_of, unit_of
 from core.models import Chunk
+from core.retrieval.editions.open_edition import Shelf
 from core.retrieval.evidence import visited
 from core.retrieval.ranking import Floats, Found, Numbers, RankedChunk, as_chunks, rank
 from core.retrieval.scoring import (
@@ -21,7 +22,6 @@ from core.retrieval.scoring import (
     score_all,
     terms_in,
 )
-from core.retrieval.shelf import Shelf
 
 _NEAREST = 3
 """Sections that are named as near."""

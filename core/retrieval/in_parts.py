@@ -8,7 +8,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from core.models import RetrievalToolInput, RetrievedChunk
-from core.retrieval.parts import Form, Part, Parts, parts_of
+from core.retrieval.question.parts import Form, Part, Parts, parts_of
 from core.retrieval.retrieval import Retrieval, RetrievedPart
 from core.retrieval.retriever import Retriever
 from core.retrieval.scoring import terms_in

@@ -8,10 +8,10 @@ import numpy as np
 
 from core.index.base import VectorIndex
 from core.models import Chunk, RetrievedChunk
+from core.retrieval.editions.edition_reader import EditionReader
+from core.retrieval.editions.open_edition import Shelf
 from core.retrieval.evidence import Excerpt
-from core.retrieval.reading import EditionReader
 from core.retrieval.retrieval import retrieved, whole
-from core.retrieval.shelf import Shelf
 
 FURTHEST = 6
 """Chunks that are looked at before and after one that was found."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from core.catalogue import Catalogue
 from core.embeddings.base import Embedder
 from core.errors import ConfigurationError, VectorIndexError
 from core.index.base import VectorIndex
@@ -21,20 +20,21 @@ from core.models import (
     RetrievalToolOutput,
     RetrievedChunk,
 )
-from core.retrieval.again import wanted_again
-from core.retrieval.courtesy import without_courtesy
+from core.retrieval.editions.open_edition import Shelf
+from core.retrieval.editions.recent import Recent
 from core.retrieval.evidence import Excerpt, select_evidence
-from core.retrieval.followups import read_asked
-from core.retrieval.locating import QuoteLocator
+from core.retrieval.named_sections.reading import SectionReader, excerpts_of
+from core.retrieval.named_sections.references import SectionReference
+from core.retrieval.named_sections.resolution import resolve_section
 from core.retrieval.neighbours import widen
-from core.retrieval.recent import Recent
-from core.retrieval.references import SectionReference
+from core.retrieval.question.again import wanted_again
+from core.retrieval.question.courtesy import without_courtesy
+from core.retrieval.question.followups import read_asked
+from core.retrieval.question.spelling import Mended
+from core.retrieval.quote_location.locator import QuoteLocator
 from core.retrieval.retrieval import Retrieval, Usable, from_section, whole
 from core.retrieval.searching import CANDIDATES, Wanted, search
-from core.retrieval.section_reading import SectionReader, excerpts_of
-from core.retrieval.sections import resolve_section
-from core.retrieval.shelf import Shelf
-from core.retrieval.spelling import Mended
+from core.storage.catalogue import Catalogue
 
 logger = logging.getLogger(__name__)
 

@@ -10,8 +10,9 @@ from core.embeddings.base import Embedder, Vectors
 from core.errors import EmbeddingError
 from core.index.base import SearchQuery, SparseVector, VectorIndex
 from core.models import EvidenceSignals
+from core.retrieval.editions.open_edition import Shelf
 from core.retrieval.finding import Judging, Ranking, find
-from core.retrieval.followups import UNKNOWN, Asked, leaning, leaning_figures
+from core.retrieval.question.followups import UNKNOWN, Asked, leaning, leaning_figures
 from core.retrieval.scoring import (
     BUILT_IN,
     BY_WORDS,
@@ -19,7 +20,6 @@ from core.retrieval.scoring import (
     term_weights,
     weighted,
 )
-from core.retrieval.shelf import Shelf
 
 logger = logging.getLogger(__name__)
 

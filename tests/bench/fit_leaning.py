@@ -18,7 +18,7 @@ from bot.settings import Settings
 from bot.wiring import Services, open_services
 from core.evaluation.metrics import auroc
 from core.models import MAX_QUESTION, AgentRequest
-from core.retrieval.followups import WEIGHTS, Asked, leaning_figures
+from core.retrieval.question.followups import WEIGHTS, Asked, leaning_figures
 from core.retrieval.scoring import USABLE
 from core.retrieval.searching import Wanted, search
 from core.text.logistic import probability

@@ -16,11 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from bot.collecting import leave_in_peace
+from bot.process.collecting import leave_in_peace
 from bot.wiring import Services
 from core.index.base import SearchQuery
 from core.index.sparse import Bm25Encoder
-from core.ingestion.lock import ingest_lock
+from core.ingestion.edition.lock import ingest_lock
 from core.ingestion.pipeline import Ingestion
 from core.models import AgentRequest, Course, RetrievalToolInput
 from core.retrieval.scoring import weighted

@@ -11,20 +11,20 @@ from slack_sdk.errors import SlackApiError
 from sqlalchemy import event, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.discord.sharing import shared_limits
-from adapters.slack.agent_sessions import Sessions
-from adapters.slack.client import ClosedMethods, SlackClient
+from adapters.discord.gateway.shared_rate_limits import shared_limits
+from adapters.intake.unreadable import Unreadable
+from adapters.slack.api.client import ClosedMethods, SlackClient
+from adapters.slack.api.lookups import Lookups
+from adapters.slack.api.refusals import TooMany
+from adapters.slack.api.rest import Rest
+from adapters.slack.commands.modals import open_modal
+from adapters.slack.gateway.sockets import socket_address
 from adapters.slack.history import History
-from adapters.slack.lookups import Lookups
-from adapters.slack.refusals import TooMany
-from adapters.slack.rest import Rest
-from adapters.slack.sockets import socket_address
-from adapters.slack.told import open_modal
-from adapters.slack.workspaces import Workspaces
-from adapters.unreadable import Unreadable
-from core.closed_windows import ClosedWindows
-from core.database import create_engine, reading
-from core.metering import NO_METER
+from adapters.slack.installs.workspaces import Workspaces
+from adapters.slack.replies.agent_sessions import Sessions
+from core.storage.database import create_engine, reading
+from core.storage.rate_limit_windows import ClosedWindows
+from core.telemetry.metering import NO_METER
 from tests.wire.discord import DiscordServer
 from tests.wire.discord import RateLimited as DiscordRateLimited
 from tests.wire.replies.slack.jobs import Tokens, about_message

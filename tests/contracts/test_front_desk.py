@@ -10,19 +10,19 @@ from uuid import uuid4
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from adapters.access.course_directory import Guide, Shelfmark
 from adapters.access.membership import Membership, MembershipUnknown
 from adapters.access.readers import Readers
 from adapters.access.standing import Standing
 from adapters.access.whereabouts import Whereabouts
-from adapters.desk import FrontDesk, Received
-from adapters.guide import Guide, Shelfmark
-from adapters.heard import Heard
-from adapters.intake.attention import Attention
-from adapters.intake.chat_line import ChatLine
-from adapters.intake.deciding import ASKED, Decision
-from adapters.intake.intents import Band, Intent
-from adapters.platform_clock import PlatformClock
-from bot.secrets import Pseudonyms
+from adapters.attention.attention import Attention
+from adapters.attention.chat_line import ChatLine
+from adapters.attention.deciding import ASKED, Decision
+from adapters.attention.intents import Band, Intent
+from adapters.intake.front_desk import FrontDesk, Received
+from adapters.intake.incoming_message import Heard
+from adapters.intake.platform_clock import PlatformClock
+from bot.keyring.sealing import Pseudonyms
 from core import i18n
 from core.access.reading import Reader
 from core.access.roster import Described, Roster
@@ -30,17 +30,17 @@ from core.access.staff import Member, NamedStaff, StaffKind, no_member
 from core.access.staff_store import StaffStore
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
-from core.catalogue import Catalogue, Edition, Segment
-from core.channels.exchanges import Exchanges
-from core.channels.rules import Askers, FollowUps, OperatorRules, Rules
-from core.channels.store import ChannelRules, Conversations, Place
 from core.errors import DeliveryError
 from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, Kind, Posted, Unheard, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
 from core.models import EXPLAIN_QUOTE, AnswerLength, ContextMode, Course, now, session_id_for
-from core.sessions.store import SessionStore
+from core.storage.catalogue import Catalogue, Edition, Segment
+from core.storage.channels.exchanges import Exchanges
+from core.storage.channels.rules import Askers, FollowUps, OperatorRules, Rules
+from core.storage.channels.store import ChannelRules, Conversations, Place
+from core.storage.sessions.store import SessionStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=15)

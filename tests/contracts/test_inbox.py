@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy import insert, text, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import create_engine, write, writing
 from core.errors import StoreError
 from core.inbox.base import Acceptance, Job, LeaseLost, Posted, State, request_id_for
 from core.inbox.limits import Counted, Counting, Limits
 from core.inbox.rows import InboxRow, values_of
 from core.inbox.store import Inbox
 from core.models import session_id_for
+from core.storage.database import create_engine, write, writing
 from tests.inbox import GENEROUS, PLATFORMS, event, forget, inbox_of, redo, unheard
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -11,10 +11,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.util import await_only
 
-from core.database import create_engine
 from core.errors import StoreError
-from core.leases import LeaseRow, Leases, Share
 from core.models import now
+from core.storage.database import create_engine
+from core.storage.leases import LeaseRow, Leases, Share
 
 NAMES = ["0", "1", "2", "3"]
 GROUP = "discord:1:4"

@@ -16,12 +16,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 import bot.database
 from bot.database import HEAD_REVISION, SchemaState, check, is_current, upgrade
-from core.budgets.store import Limits, Scope, TokenBudgets
-from core.catalogue import Catalogue
-from core.database import Base, create_engine
 from core.errors import ConfigurationError, StoreError
 from core.models import Course
-from core.sessions.store import SessionStore
+from core.storage.budgets.store import Limits, Scope, TokenBudgets
+from core.storage.catalogue import Catalogue
+from core.storage.database import Base, create_engine
+from core.storage.sessions.store import SessionStore
 from tests.contracts.revisions import alembic_config, create_at
 from tests.samples import request, response_to
 
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 UPGRADE = """
 import asyncio, sys
 from bot.database import upgrade
-from core.database import create_engine
+from core.storage.database import create_engine
 
 async def main():
     engine = create_engine(sys.argv[1])

@@ -6,16 +6,16 @@ from typing import cast
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from adapters.attention.crowd import TwinWaits, answered_twin
 from adapters.base import ChatAdapter
-from adapters.intake.crowd import TwinWaits, answered_twin
-from adapters.janitor import Janitor
-from core.channels.exchanges import LASTS, Exchanges
-from core.channels.store import Place
+from adapters.delivery.janitor import Janitor
 from core.inbox import offers
 from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, Job, Kind, Posted, lane_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
+from core.storage.channels.exchanges import LASTS, Exchanges
+from core.storage.channels.store import Place
 from tests.inbox import PLATFORMS, event, inbox_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

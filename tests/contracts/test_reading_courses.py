@@ -8,24 +8,24 @@ from uuid import UUID
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.about import Facts
 from adapters.access.admission import Admission
 from adapters.access.location import Location
-from adapters.answer_actions import AnswerActions, Clicker, Declined
-from adapters.channel_settings import ChannelSettings
-from adapters.desk import Received
-from adapters.heard import Heard
-from adapters.own_data import OwnData
+from adapters.features.about import Facts
+from adapters.features.answer_actions import AnswerActions, Clicker, Declined
+from adapters.features.channel_settings import ChannelSettings
+from adapters.features.data_export import OwnData
+from adapters.intake.front_desk import Received
+from adapters.intake.incoming_message import Heard
 from core import i18n
 from core.access.tenants import Tenant
-from core.catalogue import Catalogue
-from core.channels.rules import OperatorRules, Rules
-from core.channels.store import Place
-from core.disclosure import Disclosure
 from core.errors import DeliveryError, RequestError, StoreError
-from core.feedback.store import Feedback
 from core.inbox.base import Arrival, Job
 from core.models import ChunkState, Course, now
+from core.privacy.disclosure import Disclosure
+from core.storage.catalogue import Catalogue
+from core.storage.channels.rules import OperatorRules, Rules
+from core.storage.channels.store import Place
+from core.storage.feedback import Feedback
 from tests.contracts.test_front_desk import GUILD, LEASE, Reception, heard
 from tests.samples import chunk, response_to
 

@@ -7,21 +7,27 @@ import pytest
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core import retention as module
-from core.budgets.store import Limits, Scope, TokenBudgets, TokenUsageRow
-from core.channels.beside import PanelRow, Panels
-from core.channels.rules import Rules
-from core.channels.store import ChannelRules, ChannelRulesRow, ConversationRow, Conversations, Place
-from core.closed_windows import ClosedWindowRow
-from core.database import Base, reading, write
-from core.feedback.store import Feedback, Vote, VoteRow
 from core.inbox.base import Posted
 from core.inbox.limits import CountRow
 from core.inbox.rows import CursorRow, InboxRow, PostRow
 from core.models import AgentRequest, now
-from core.retention import Retention
-from core.sessions.rows import SessionRow, TurnRow
-from core.sessions.store import SessionStore
+from core.privacy import retention as module
+from core.privacy.retention import Retention
+from core.storage.budgets.store import Limits, Scope, TokenBudgets, TokenUsageRow
+from core.storage.channels.panels import PanelRow, Panels
+from core.storage.channels.rules import Rules
+from core.storage.channels.store import (
+    ChannelRules,
+    ChannelRulesRow,
+    ConversationRow,
+    Conversations,
+    Place,
+)
+from core.storage.database import Base, reading, write
+from core.storage.feedback import Feedback, Vote, VoteRow
+from core.storage.rate_limit_windows import ClosedWindowRow
+from core.storage.sessions.rows import SessionRow, TurnRow
+from core.storage.sessions.store import SessionStore
 from tests.inbox import PLATFORMS, event, inbox_of, unheard
 from tests.samples import response_to
 

@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.budgets.reservations import Reservation
-from core.budgets.store import Limits, Scope, TokenBudgets, Usage
-from core.database import create_engine
 from core.errors import StoreError
+from core.storage.budgets.reservations import Reservation
+from core.storage.budgets.store import Limits, Scope, TokenBudgets, Usage
+from core.storage.database import create_engine
 
 DAY = date(2026, 3, 1)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -15,22 +15,22 @@ from uuid import UUID
 
 import pytest
 
-from adapters.discord import outbound as discord
-from adapters.discord.evidence import evidence as cards
-from adapters.markdown.slack_text import markdown_escaped
-from adapters.slack import outbound as slack
-from adapters.slack.blocks import blocks, fallback
-from adapters.slack.evidence import evidence
+from adapters.discord.replies import outbound as discord
+from adapters.discord.replies.evidence import evidence as cards
+from adapters.slack.markup.text import markdown_escaped
+from adapters.slack.replies import outbound as slack
+from adapters.slack.replies.blocks import blocks, fallback
+from adapters.slack.replies.evidence import evidence
 from core.answering.agent import Agent
-from core.budgets.pricing import Prices
-from core.budgets.store import Limits, TokenBudgets
-from core.database import create_engine
 from core.generation.base import Claim, DraftPart, GenerationTask, Quoted
 from core.generation.extractive import ExtractiveGenerator
 from core.grounding.support import SupportChecker
 from core.models import AgentConfiguration, AgentRequest, AgentResponse, Course, Outcome
 from core.retrieval.retriever import Retriever
-from core.sessions.store import SessionStore
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.store import Limits, TokenBudgets
+from core.storage.database import create_engine
+from core.storage.sessions.store import SessionStore
 from core.text.sentences import sentences
 from tests.answered import understood_on_slack
 from tests.attacks import attack_texts

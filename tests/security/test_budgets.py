@@ -8,9 +8,6 @@ from uuid import uuid4
 import pytest
 
 from core.answering.agent import Agent
-from core.budgets.pricing import Prices
-from core.budgets.store import Limits, Scope, TokenBudgets
-from core.database import create_engine
 from core.errors import GenerationError, StoreError
 from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Quoted
 from core.generation.extractive import ExtractiveGenerator
@@ -18,7 +15,10 @@ from core.grounding.support import SupportChecker
 from core.i18n import text
 from core.models import AgentConfiguration, AgentRequest
 from core.retrieval.retriever import Retriever
-from core.sessions.store import SessionStore
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.store import Limits, Scope, TokenBudgets
+from core.storage.database import create_engine
+from core.storage.sessions.store import SessionStore
 from core.text.sentences import sentences
 from tests.books import COVERED, LIGHTHOUSE
 from tests.embedding import HashingEmbedder

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from adapters.answer_actions import AnswerActions, Clicker, Declined
+from adapters.features.answer_actions import AnswerActions, Clicker, Declined
 from bot.database import upgrade
-from core.database import create_engine
-from core.feedback.store import Feedback
 from core.i18n import text
 from core.inbox.base import Posted
 from core.inbox.store import Inbox
 from core.models import AgentRequest
-from core.sessions.store import SessionStore
+from core.storage.database import create_engine
+from core.storage.feedback import Feedback
+from core.storage.sessions.store import SessionStore
 from tests.contracts.test_front_desk import LEASE, Reception, heard
 from tests.samples import response_to
 

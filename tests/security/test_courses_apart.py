@@ -18,20 +18,15 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.access.location import Location
-from adapters.desk import FrontDesk
+from adapters.intake.front_desk import FrontDesk
 from core.access.tenants import Tenant
 from core.answering.agent import Agent
-from core.budgets.pricing import Prices
-from core.budgets.store import Limits, TokenBudgets
-from core.channels.rules import Rules
-from core.channels.store import Place
-from core.database import create_engine
 from core.errors import UnknownSection
 from core.generation.base import Claim, DraftPart, GenerationTask, Quoted
 from core.generation.claims.prompt import render_prompt
 from core.generation.extractive import ExtractiveGenerator
 from core.grounding.support import SupportChecker
-from core.index.edge import EdgeIndex
+from core.index.embedded.edge import EdgeIndex
 from core.models import (
     AgentConfiguration,
     AgentRequest,
@@ -42,7 +37,12 @@ from core.models import (
     session_id_for,
 )
 from core.retrieval.retriever import Retriever
-from core.sessions.store import SessionStore
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.store import Limits, TokenBudgets
+from core.storage.channels.rules import Rules
+from core.storage.channels.store import Place
+from core.storage.database import create_engine
+from core.storage.sessions.store import SessionStore
 from core.text.sentences import sentences
 from tests.contracts.test_front_desk import Reception
 from tests.embedding import HashingEmbedder

@@ -5,13 +5,13 @@ import logging
 
 import pytest
 
-from adapters import in_time
-from adapters.in_time import Unhurried
+from adapters.intake import deadline
+from adapters.intake.deadline import Unhurried
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_time, "PATIENCE", 0.05)
+    monkeypatch.setattr(deadline, "PATIENCE", 0.05)
 
 
 async def _result(word: str, after: asyncio.Event | None = None) -> str:
@@ -48,7 +48,7 @@ async def test_what_goes_on_is_awaited_at_the_end() -> None:
 
 
 async def test_what_does_not_end_is_given_up_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_time, "_LAST_WORDS", 0.05)
+    monkeypatch.setattr(deadline, "_LAST_WORDS", 0.05)
     unhurried, ended = Unhurried(), asyncio.Event()
 
     async def endless() -> None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.keeping import Holding
+from adapters.delivery.job_lease import Holding
 from core.errors import StoreError
 from core.inbox.base import Job, LeaseLost
 from core.inbox.store import Inbox

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from adapters.pacing import Pacing
+from adapters.delivery.throttle import Pacing
 from core.errors import BotError, DeliveryError
 from core.inbox.base import LeaseLost
 

@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from adapters.guide import Guide
-from adapters.suggestions import MOST, Suggestions, _ways_to_ask, _within_a_sentence
+from adapters.access.course_directory import Guide
+from adapters.features.suggestions import MOST, Suggestions, _ways_to_ask, _within_a_sentence
 from core.errors import ServiceError
 from core.i18n import use_locale
 from core.models import AgentRequest, AgentResponse, Outcome, ResponseState

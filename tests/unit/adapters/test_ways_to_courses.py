@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.guide import Guide
+from adapters.access.course_directory import Guide
 from core.access.reading import Reader
 
 ROOT = Path(__file__).parents[3]
@@ -34,7 +34,7 @@ def imported(tree: ast.Module) -> set[str]:
 def test_the_guide_alone_reads_the_catalogue(file: Path) -> None:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     if file.name != "guide.py":
-        assert not {name for name in imported(tree) if name.startswith("core.catalogue")}
+        assert not {name for name in imported(tree) if name.startswith("core.storage.catalogue")}
     called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for lookup, files in LOOKUPS.items():
         assert lookup not in called or file.name in files, f"{lookup} in {file.name}"

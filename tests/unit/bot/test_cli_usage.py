@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.keys import Keys
+from bot.keyring.keys import Keys
 from bot.wiring import terminal_user
-from core.budgets.store import Limits, TokenBudgets
-from core.database import create_engine
+from core.storage.budgets.store import Limits, TokenBudgets
+from core.storage.database import create_engine
 from tests.command_line import CommandLine
 
 

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.discord.changed import Shard
-from bot.discord import HeardUpTo
+from adapters.discord.backfill.reconcile import Shard
+from bot.platforms.discord import HeardUpTo
 
 MOMENT = datetime(2026, 11, 22, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.starting import StoppedWhileStarting, alone, once_there
-from core.database import create_engine
+from bot.process.startup import StoppedWhileStarting, alone, once_there
 from core.errors import ConfigurationError, StoreError, StoreRefused
+from core.storage.database import create_engine
 
 SERVER = "postgresql://bot@db.example.org/bot"
 

@@ -7,15 +7,15 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.platform_clock import PlatformClock
-from adapters.pulse import Pulse
-from bot.disks import DiskWatch
-from bot.metrics import PrometheusMeter
+from adapters.delivery.heartbeat import Pulse
+from adapters.intake.platform_clock import PlatformClock
+from bot.health.disks import DiskWatch
+from bot.health.health import Watch, Watched
+from bot.health.metrics import PrometheusMeter
 from bot.settings import DiskSettings, Settings
-from bot.watching import Watch, Watched
-from core.database import create_engine
 from core.errors import ServiceError, StoreError
 from core.inbox.base import Backlog
+from core.storage.database import create_engine
 
 
 class Index:

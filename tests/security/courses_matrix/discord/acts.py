@@ -3,7 +3,7 @@
 import re
 from uuid import UUID
 
-from adapters.discord.dispatch import READ_RAW
+from adapters.discord.gateway.dispatch import READ_RAW
 from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.discord.asking import Asking
 from tests.security.courses_matrix.discord.meeting import Meeting

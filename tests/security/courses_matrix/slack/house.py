@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adapters.slack.account import EVENTS, SCOPES
-from adapters.slack.posting import QUESTION_PART
+from adapters.slack.installs.account import EVENTS, SCOPES
+from adapters.slack.replies.dedupe import QUESTION_PART
 from tests.security.courses_matrix import granting
 from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.matrix import Lane, Silent

@@ -9,10 +9,10 @@ from typing import Any, cast
 import discord
 import pytest
 
-from adapters.discord import look_back as module
 from adapters.discord.adapter import DiscordAdapter
-from adapters.discord.catch_up import MARGIN, Missed
-from adapters.discord.changed import Shard
+from adapters.discord.backfill import look_back as module
+from adapters.discord.backfill.catch_up import MARGIN, Missed
+from adapters.discord.backfill.reconcile import Shard
 from adapters.discord.raw_message import RawMessage
 from core.inbox.places import Question
 
@@ -147,7 +147,7 @@ async def test_a_message_that_cannot_be_taken_in_does_not_hide_those_behind_it(
             raise ZeroDivisionError
         taken.append(message.id)
 
-    monkeypatch.setattr("adapters.discord.catch_up.missed", missed)
+    monkeypatch.setattr("adapters.discord.backfill.catch_up.missed", missed)
     monkeypatch.setattr(module, "changed", unchanged)
     monkeypatch.setattr(notes, "last", last)
     monkeypatch.setattr(adapter, "_message", take_in)
@@ -173,7 +173,7 @@ async def test_nothing_is_noted_of_a_shard_that_may_be_another_processs(
 async def test_a_server_that_is_hidden_by_an_outage_is_waited_for(
     adapter: DiscordAdapter, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.discord.look_back._ABSENT_FOR", 0.01)
+    monkeypatch.setattr("adapters.discord.backfill.look_back._ABSENT_FOR", 0.01)
     await adapter._client._async_setup_hook()
     state = adapter._client._connection
     state.shard_count = 2
@@ -203,7 +203,7 @@ async def test_what_a_hidden_server_missed_is_looked_for_by_discords_clock(
         for none in list[Any]():
             yield none
 
-    monkeypatch.setattr("adapters.discord.catch_up.missed", missed)
+    monkeypatch.setattr("adapters.discord.backfill.catch_up.missed", missed)
     monkeypatch.setattr(module, "changed", unchanged)
     there = discord.utils.utcnow() + timedelta(minutes=minutes)
     adapter._clock.note(format_datetime(there, usegmt=True))

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapters.discord.hearing import Hearing
+from adapters.discord.gateway.shard_liveness import Hearing
 
 
 class Surprise(Exception):

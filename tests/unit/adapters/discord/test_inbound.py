@@ -15,7 +15,7 @@ from adapters.discord.inbound import (
     where,
 )
 from adapters.discord.raw_message import read_message
-from adapters.heard import Heard
+from adapters.intake.incoming_message import Heard
 
 
 @pytest.mark.parametrize(

@@ -15,15 +15,15 @@ from adapters.discord.inbound import heard_command, heard_message
 from adapters.discord.members import member_of
 from adapters.discord.raw_message import read_message
 from adapters.discord.surroundings import around
-from adapters.heard import Heard
-from adapters.unreadable import Unreadable
+from adapters.intake.incoming_message import Heard
+from adapters.intake.unreadable import Unreadable
 from bot.database import upgrade
 from core.access.staff import NamedStaff, StaffKind, is_staff
 from core.access.tenants import Tenant
-from core.channels.rules import Rules
-from core.channels.store import Place
-from core.database import create_engine
-from core.metering import NO_METER
+from core.storage.channels.rules import Rules
+from core.storage.channels.store import Place
+from core.storage.database import create_engine
+from core.telemetry.metering import NO_METER
 from tests.contracts.test_front_desk import Reception
 from tests.wire.discord import Channel, Permission, User
 from tests.wire.discord.interaction_payloads import interaction_payload

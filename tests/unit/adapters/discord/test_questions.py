@@ -9,16 +9,16 @@ import discord
 import pytest
 
 from adapters.access.location import Location
-from adapters.command_names import CommandNames
-from adapters.desk import Received
-from adapters.discord import questions as module
-from adapters.discord.address import Address
-from adapters.discord.questions import Questions
-from adapters.heard import Heard
-from core.channels.rules import DEFAULTS, Rules
+from adapters.discord.commands import questions as module
+from adapters.discord.commands.questions import Questions
+from adapters.discord.replies.address import Address
+from adapters.features.command_names import CommandNames
+from adapters.intake.front_desk import Received
+from adapters.intake.incoming_message import Heard
 from core.errors import StoreError
 from core.inbox.base import Acceptance, Accepted, Arrival, Job
 from core.models import now
+from core.storage.channels.rules import DEFAULTS, Rules
 
 
 @dataclass

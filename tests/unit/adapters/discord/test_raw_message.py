@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from adapters.discord.inbound import Surroundings, heard_message
 from adapters.discord.raw_message import moment, read_message, snowflake
-from adapters.unreadable import UnreadableEvent
+from adapters.intake.unreadable import UnreadableEvent
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -9,16 +9,16 @@ from typing import Any, cast
 import aiohttp
 import pytest
 
-from adapters.discord import session_notes
-from adapters.discord import sessions as module
-from adapters.discord.dispatch import EVENTS
-from adapters.discord.replay import Replay
-from adapters.discord.sessions import Sessions
-from adapters.unreadable import Unreadable
+from adapters.discord.gateway import session_notes
+from adapters.discord.gateway import sessions as module
+from adapters.discord.gateway.dispatch import EVENTS
+from adapters.discord.gateway.replay import Replay
+from adapters.discord.gateway.sessions import Sessions
+from adapters.intake.unreadable import Unreadable
 from core.errors import StoreError
-from core.metering import NO_METER, Measure
 from core.models import now
 from core.storage.gateway_sessions import LEFT, GatewaySession
+from core.telemetry.metering import NO_METER, Measure
 
 OTHER = GatewaySession(
     "other",

@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.discord import shards as module
-from adapters.discord.shards import AllShards, SharedShards
+from adapters.discord.gateway import shards as module
+from adapters.discord.gateway.shards import AllShards, SharedShards
 from core.errors import StoreError
-from core.leases import Share
+from core.storage.leases import Share
 
 LEASE = 2.0
 """Seconds: a busy machine must not run them out."""

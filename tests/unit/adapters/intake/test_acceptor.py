@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from adapters.desk import Received
 from adapters.intake import acceptor as module
 from adapters.intake.acceptor import Intake
+from adapters.intake.front_desk import Received
 from core.errors import StoreDataError, StoreError
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from adapters.heard import Heard
-from adapters.intake.deciding import ASKED, Decision
-from adapters.intake.intents import Band, Intent
-from adapters.intake.marking import decided_on, meta_of
-from adapters.intake.parts import Parts, TextFile
+from adapters.attention.deciding import ASKED, Decision
+from adapters.attention.intents import Band, Intent
+from adapters.attention.marking import decided_on, meta_of
+from adapters.context.message_parts import Parts, TextFile
+from adapters.intake.incoming_message import Heard
 from core.models import UnreadPart
 from tests.inbox import event
 from tests.samples import request

@@ -9,20 +9,20 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from adapters.desk import Received
 from adapters.intake.acceptor import Intake
-from adapters.platform_clock import PlatformClock
+from adapters.intake.front_desk import Received
+from adapters.intake.platform_clock import PlatformClock
+from adapters.intake.unreadable import Unreadable
 from adapters.slack import catch_up as module
 from adapters.slack.catch_up import CatchUp
-from adapters.slack.events import Events
+from adapters.slack.gateway.events import Events
 from adapters.slack.history import Read
 from adapters.slack.inbound import Origin
-from adapters.unreadable import Unreadable
 from core.errors import DeliveryError, StoreError
 from core.inbox.places import Question
-from core.installations.store import Installed
-from core.metering import NO_METER
 from core.models import now
+from core.storage.installations.store import Installed
+from core.telemetry.metering import NO_METER
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 ORIGIN = Origin(team="T1", enterprise=None, me="UBOT", bot="B1")

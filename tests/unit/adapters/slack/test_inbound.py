@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.address import Response
 from adapters.slack.inbound import (
     Origin,
     Spot,
@@ -15,7 +14,8 @@ from adapters.slack.inbound import (
     spot_of_command,
     spot_of_interaction,
 )
-from adapters.slack.plain import all_of, from_mrkdwn, mentioned, said_in
+from adapters.slack.mrkdwn_parser import all_of, from_mrkdwn, mentioned, said_in
+from adapters.slack.replies.address import Response
 from core.models import now
 
 ME = "U0BOT"

@@ -13,9 +13,6 @@ import pytest
 
 from core import i18n
 from core.answering.events import Answerable, SectionsFound, TextDelta, TextWithdrawn
-from core.budgets.store import Limits
-from core.catalogue import Catalogue
-from core.database import create_engine
 from core.errors import (
     BotError,
     ConfigurationError,
@@ -52,6 +49,9 @@ from core.models import (
     UserContext,
 )
 from core.providers.base import ChatEnd, ChatMessage, Finish, ignore
+from core.storage.budgets.store import Limits
+from core.storage.catalogue import Catalogue
+from core.storage.database import create_engine
 from core.text.sentences import sentences
 from tests.books import COVERED, COVERED_FACT, FOREIGN, UNCOVERED, VERBATIM
 from tests.samples import resting_on

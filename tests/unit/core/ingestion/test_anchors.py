@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.ingestion.formats.anchors import anchor_slugs
-from core.ingestion.formats.dialects import Dialect
+from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.markdown.anchors import anchor_slugs
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 
 from core.errors import UnsupportedDocument
 from core.ingestion.document import BlockKind, ParsedDocument
-from core.ingestion.formats.dialects import Dialect
-from core.ingestion.formats.markdown import parse_markdown
-from core.ingestion.page_files import include_reader
-from core.ingestion.site import SiteKind
-from core.ingestion.sites import detect_site
+from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.markdown.reader import parse_markdown
+from core.ingestion.sites.detection import detect_site
+from core.ingestion.sites.page_files import include_reader
+from core.ingestion.sites.site import SiteKind
 
 SHARED = Path(__file__).parents[5] / "shared"
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from core.ingestion.formats.dialects import Dialect
-from core.ingestion.page_files import include_reader
-from core.ingestion.site import Site, SiteKind
-from core.ingestion.sites import detect_site
+from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.sites.detection import detect_site
+from core.ingestion.sites.page_files import include_reader
+from core.ingestion.sites.site import Site, SiteKind
 
 
 def folder(root: Path, files: dict[str, str]) -> Path:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.models import EXPLAIN_QUOTE, QuoteLocation, QuoteStatus, RetrievalToolInput
-from core.retrieval.followups import Asked, leaning, read_asked
+from core.retrieval.question.followups import Asked, leaning, read_asked
 
 FOREIGN = QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.0)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.retrieval.parts import Form, parts_of
+from core.retrieval.question.parts import Form, parts_of
 
 
 def words(question: str) -> list[str]:

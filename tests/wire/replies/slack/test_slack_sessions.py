@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.slack.agent_sessions import Session, Sessions
-from adapters.slack.reply import SlackReply
+from adapters.slack.replies.agent_sessions import Session, Sessions
+from adapters.slack.replies.reply import SlackReply
 from core.inbox.base import Job, Kind
 from tests.samples import URL, request
 from tests.wire.replies.jobs import QUESTION, Kept, finished
