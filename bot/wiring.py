@@ -161,10 +161,10 @@ class Services:
             ConfigurationError: when a model is to write that there is not, or has no key.
         """
         from core.answering.agent import Agent
-        from core.storage.budgets.store import Limits, TokenBudgets
+        from core.storage.budgets.store import TokenBudgets, TokenLimits
 
         budget = self.settings.budget
-        limits = Limits(budget.user_tokens, budget.course_tokens, budget.total_tokens)
+        limits = TokenLimits(budget.user_tokens, budget.course_tokens, budget.total_tokens)
         return Agent(
             retriever=self.retriever,
             generator=self.generator(generator),

@@ -18,7 +18,7 @@ from adapters.slack.replies import outbound as slack
 from adapters.slack.replies.blocks import blocks, fallback
 from core.answering.answer import Composition
 from core.errors import UnsupportedDocument
-from core.generation.base import Claim, Quoted
+from core.generation.base import Claim, QuotedWords
 from core.generation.passages.pieces import Piece, cut
 from core.ingestion.chunks.chunking import chunk_document
 from core.ingestion.formats.markdown.reader import parse_markdown
@@ -133,7 +133,7 @@ def answer_of(chunks: Sequence[RetrievedChunk], pieces: Sequence[Piece]) -> Agen
         )
     )
     for piece in pieces:
-        claim = Claim(piece.text, (Quoted(piece.chunk_number, piece.quote, piece.start),))
+        claim = Claim(piece.text, (QuotedWords(piece.chunk_number, piece.quote, piece.start),))
         if places := composition.locate(claim):
             composition.tally.written += 1
             composition.add(claim, places)

@@ -22,14 +22,14 @@ PATH = " › "
 
 
 @dataclass(frozen=True, slots=True)
-class Shelfmark:
+class ListedCourse:
     """A course that can be asked, and the edition that it is answered from."""
 
     course: Course
     edition: Edition
 
 
-class Guide:
+class CourseDirectory:
     """Reads the catalogue for people; every method raises StoreError when the database fails."""
 
     def __init__(self, catalogue: Catalogue, access: AccessStore, *, handbook: str) -> None:
@@ -41,21 +41,21 @@ class Guide:
         self._catalogue = catalogue
         self._access = access
         self._handbook = handbook
-        self._known: dict[str, Shelfmark] = {}
+        self._known: dict[str, ListedCourse] = {}
         self._read_at = -_FRESH
         self._sections: dict[UUID, list[str]] = {}
 
-    async def courses(self, reader: Reader) -> dict[str, Shelfmark]:
+    async def courses(self, reader: Reader) -> dict[str, ListedCourse]:
         """Return the courses with a text that the reader may read, by id."""
         known = await self._all()
         courses = readable(reader, (m.course for m in known.values()), await self._access.permits())
         return {course.course_id: known[course.course_id] for course in courses}
 
-    async def mark(self, reader: Reader, course_id: str | None) -> Shelfmark | None:
+    async def mark(self, reader: Reader, course_id: str | None) -> ListedCourse | None:
         """Return a course with its edition; None: there is none that the reader may read."""
         return (await self.courses(reader)).get(course_id or "")
 
-    async def own(self, reader: Reader) -> dict[str, Shelfmark]:
+    async def own(self, reader: Reader) -> dict[str, ListedCourse]:
         """Return the same as `courses` without the handbook."""
         known = await self.courses(reader)
         return {course_id: mark for course_id, mark in known.items() if course_id != self._handbook}
@@ -122,11 +122,11 @@ class Guide:
             self._sections[generation] = list(dict.fromkeys(_name(s) for s in sections))
         return self._sections[generation]
 
-    async def _all(self) -> dict[str, Shelfmark]:
+    async def _all(self) -> dict[str, ListedCourse]:
         """Return all courses that have a text, whoever may read them."""
         if time.monotonic() - self._read_at > _FRESH:
             known = await self._catalogue.courses()
-            self._known = {c.course_id: Shelfmark(c, e) for c, e in known if e is not None}
+            self._known = {c.course_id: ListedCourse(c, e) for c, e in known if e is not None}
             self._read_at = time.monotonic()
             live = {mark.edition.generation for mark in self._known.values()}
             self._sections = {g: names for g, names in self._sections.items() if g in live}

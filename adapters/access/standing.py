@@ -28,7 +28,7 @@ class Presence:
         return (tenant, self.organisation) if self.organisation else (tenant,)
 
 
-class Standing:
+class StaffStanding:
     """Decides who is staff; raises StoreError when the database fails."""
 
     def __init__(self, whereabouts: Whereabouts, roster: Roster) -> None:

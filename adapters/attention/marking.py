@@ -7,7 +7,7 @@ from dataclasses import replace
 from adapters.attention.deciding import Decision
 from adapters.attention.intents import Band, Intent
 from adapters.context.message_parts import NO_PARTS
-from adapters.intake.incoming_message import Heard
+from adapters.intake.incoming_message import IncomingMessage
 from core.i18n import language_of
 from core.inbox.base import Arrival, Kind
 
@@ -20,14 +20,14 @@ OFFERED = "offered"
 _WORDS = re.compile(r"\w+")
 
 
-def decided_on(arrival: Arrival, heard: Heard, decision: Decision) -> Arrival:
+def decided_on(arrival: Arrival, incoming: IncomingMessage, decision: Decision) -> Arrival:
     """Return an arrival as what it was decided to be: a question, a request about one, an offer."""
     if arrival.request is None:
         return arrival
-    if decision.intent.is_meta and not _brings_its_own(heard):
+    if decision.intent.is_meta and not _brings_its_own(incoming):
         arrival = replace(arrival, address={**arrival.address, META: decision.intent.value})
     elif decision.intent is Intent.ASK and decision.band is Band.SPEAK:
-        arrival = _as_one_of_many(arrival, heard)
+        arrival = _as_one_of_many(arrival, incoming)
     if decision.band is Band.OFFER:
         arrival = replace(arrival, kind=Kind.OFFER, address={**arrival.address, OFFERED: True})
     return arrival
@@ -39,30 +39,37 @@ def meta_of(arrival: Arrival) -> Intent | None:
     return Intent(found) if found in set(Intent) else None
 
 
-def _as_one_of_many(arrival: Arrival, heard: Heard) -> Arrival:
+def _as_one_of_many(arrival: Arrival, incoming: IncomingMessage) -> Arrival:
     """Return a question with what it has in common with those of a crowd, if it may be of one."""
-    gist = gist_of(heard, arrival)
+    gist = gist_of(incoming, arrival)
     if gist is None:
         return arrival
-    address = {**arrival.address, LANGUAGE: language_of(heard.locale)}
+    address = {**arrival.address, LANGUAGE: language_of(incoming.locale)}
     return replace(arrival, gist=gist, address=address)
 
 
-def _brings_its_own(heard: Heard) -> bool:
+def _brings_its_own(incoming: IncomingMessage) -> bool:
     """Tell whether "this" is what a message comes with, and not the last answer."""
-    return heard.quote is not None or heard.parts != NO_PARTS
+    return incoming.quote is not None or incoming.parts != NO_PARTS
 
 
-def gist_of(heard: Heard, arrival: Arrival) -> str | None:
+def gist_of(incoming: IncomingMessage, arrival: Arrival) -> str | None:
     """Return what identical questions have in common; None for one of a conversation.
 
     Those that are to be answered in different languages are not identical, and one that brings
     something with it is about that, whatever others say in the same words.
     """
     request = arrival.request
-    alone = heard.thread is not None or heard.private or heard.direct or _brings_its_own(heard)
+    alone = (
+        incoming.thread is not None
+        or incoming.private
+        or incoming.direct
+        or _brings_its_own(incoming)
+    )
     if alone or request is None:
         return None
-    words = " ".join(_WORDS.findall(heard.text.casefold()))
-    said = "\0".join((request.course_id, heard.section or "", language_of(heard.locale), words))
+    words = " ".join(_WORDS.findall(incoming.text.casefold()))
+    said = "\0".join(
+        (request.course_id, incoming.section or "", language_of(incoming.locale), words)
+    )
     return hashlib.sha256(said.encode()).hexdigest() if words else None

@@ -39,7 +39,7 @@ class TextFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class MessageParts:
     """The files of a message, or of a question and the message that it is about."""
 
     files: tuple[TextFile, ...] = ()
@@ -47,9 +47,9 @@ class Parts:
     unread: tuple[UnreadPart, ...] = ()
     """Kinds of parts that cannot be read, each once."""
 
-    def __add__(self, other: "Parts") -> "Parts":
+    def __add__(self, other: "MessageParts") -> "MessageParts":
         kinds = tuple(dict.fromkeys((*self.unread, *other.unread)))
-        return Parts((*self.files, *other.files)[:_MOST_FILES], kinds)
+        return MessageParts((*self.files, *other.files)[:_MOST_FILES], kinds)
 
     @property
     def in_address(self) -> dict[str, Any]:
@@ -58,12 +58,12 @@ class Parts:
         return {_FILES: files} if files else {}
 
 
-NO_PARTS = Parts()
+NO_PARTS = MessageParts()
 
 
 def parts_of(
     files: Iterable[tuple[str, str, str, int | None]], whose: Whose, *, voice: bool = False
-) -> Parts:
+) -> MessageParts:
     """Return the parts that attachments are.
 
     A file of an unknown type counts as text: whether it is one shows when it is read.
@@ -79,7 +79,7 @@ def parts_of(
             unread.append(kind or UnreadPart.FILE)
         else:
             readable.append(TextFile(url, whose))
-    return Parts(tuple(readable)) + Parts((), tuple(unread))
+    return MessageParts(tuple(readable)) + MessageParts((), tuple(unread))
 
 
 def files_in(address: Mapping[str, Any]) -> tuple[TextFile, ...]:

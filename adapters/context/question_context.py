@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from adapters.context.gist import as_material, asks, gist
-from adapters.context.message_parts import NO_PARTS, Parts, TextFile, Whose, files_in
+from adapters.context.message_parts import NO_PARTS, MessageParts, TextFile, Whose, files_in
 from adapters.context.pointing import Pointing
 from adapters.context.unread import CannotRead
 from core.errors import EmbeddingError, StoreError
@@ -48,11 +48,11 @@ class Earlier:
     """Whether the bot wrote it."""
     to_bot: bool = False
     """Whether it mentions the bot, and so was a question of its own."""
-    parts: Parts = NO_PARTS
+    parts: MessageParts = NO_PARTS
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class MessageWindow:
     """What stands right before a question, oldest first."""
 
     messages: tuple[Earlier, ...] = ()
@@ -74,7 +74,7 @@ class Surroundings(Protocol):
         """Return the text of a file; None when it is none, or cannot be had."""
         ...
 
-    async def window(self) -> Window | None:
+    async def window(self) -> MessageWindow | None:
         """Return what stands before the question; None when it cannot be read."""
         ...
 
@@ -196,7 +196,7 @@ def _is_in_sight(asked: Answered, job: Job) -> bool:
     return bool(arrival.address.get("ephemeral")) or not asked.address.get("ephemeral")
 
 
-def _with_thread(request: AgentRequest, window: Window | None) -> AgentRequest:
+def _with_thread(request: AgentRequest, window: MessageWindow | None) -> AgentRequest:
     """Return the first question of a thread with what people said in it before."""
     if window is None:
         return request.model_copy(update={"thread_partly_seen": True})
@@ -214,7 +214,7 @@ def _with_thread(request: AgentRequest, window: Window | None) -> AgentRequest:
     )
 
 
-def _adopted(request: AgentRequest, window: Window) -> AgentRequest:
+def _adopted(request: AgentRequest, window: MessageWindow) -> AgentRequest:
     """Return a question that only points, as one about the message right before it.
 
     A message that asks is asked in its place; any other is its quote. What the bot itself said
@@ -238,7 +238,7 @@ def _adopted(request: AgentRequest, window: Window) -> AgentRequest:
     return request.model_copy(update={"query_text": gist(text), "thread_messages": kept})
 
 
-def _target(window: Window) -> Earlier | None:
+def _target(window: MessageWindow) -> Earlier | None:
     """Return the message that is meant: the latest one that asks, else the latest that says much.
 
     Nothing that stands in front of a message of the bot's is meant.

@@ -11,7 +11,7 @@ from adapters.attention.crowd import answered_twin, unlink_all
 from adapters.attention.marking import OFFERED, meta_of
 from adapters.attention.meta_answers import SEEN_AGAIN, PointedBack, about_last
 from adapters.base import ChatAdapter
-from adapters.delivery.job_lease import Holding, noticed
+from adapters.delivery.job_lease import JobLease, noticed
 from adapters.delivery.outgoing import Outgoing
 from adapters.delivery.run_turn import take_turn
 from core.answering.agent import Agent
@@ -38,7 +38,7 @@ class Delivery:
         adapter: ChatAdapter,
         sessions: SessionStore,
         inbox: Inbox,
-        holding: Holding,
+        lease: JobLease,
         checked: Checked,
     ) -> None:
         """Prepare to deliver.
@@ -50,15 +50,15 @@ class Delivery:
         self._adapter = adapter
         self._sessions = sessions
         self._inbox = inbox
-        self._holding = holding
+        self._lease = lease
         self._checked = checked
         self._answering: asyncio.Task[None] | None = None
-        self._is_stopped = holding.job.stopped
+        self._is_stopped = lease.job.stopped
 
     @property
     def key(self) -> str:
         """The key of the event."""
-        return self._holding.job.arrival.key
+        return self._lease.job.arrival.key
 
     async def run(self, stale_after: timedelta) -> None:
         """Do what the job asks for; run again by whoever, it shows the same, once.
@@ -71,31 +71,31 @@ class Delivery:
             LeaseLost: when somebody else holds the job.
             TwinWaits: when the same question is being answered: it is to be put back.
         """
-        job, holding = self._holding.job, self._holding
+        job, lease = self._lease.job, self._lease
         for request_id in job.earlier_requests:
-            await holding.persist(partial(self._sessions.forget_turn, request_id))
+            await lease.persist(partial(self._sessions.forget_turn, request_id))
         if job.earlier_requests:
-            await holding.reach("turns forgotten")
+            await lease.reach("turns forgotten")
         if job.arrival.user_id == FORGOTTEN_USER:
             for request_id in job.earlier_requests:
-                await holding.persist(partial(self._sessions.forget_place, request_id))
+                await lease.persist(partial(self._sessions.forget_place, request_id))
         if job.arrival.kind.is_reaction:
             await self._react()
             return
         if job.arrival.kind in (Kind.REDO, Kind.FORGET):
-            await holding.persist(partial(unlink_all, self._inbox, job.arrival))
-            await holding.reach("unlinked")
+            await lease.persist(partial(unlink_all, self._inbox, job.arrival))
+            await lease.reach("unlinked")
         if job.arrival.kind is Kind.FORGET:
-            holding.settlement = Settlement.REMOVED
+            lease.settlement = Settlement.REMOVED
             await self._adapter.retract(job)
-            await holding.reach("retracted")
+            await lease.reach("retracted")
             return
         if await self._is_stale(stale_after):
             late = replace(job.arrival, request=None, refusal=text("asking-too-old"))
             job = replace(job, arrival=replace(late, settles=Settlement.APOLOGISED))
         else:
-            job = await holding.persist(partial(self._checked, job))
-        outgoing = Outgoing(self._adapter, job, holding, self.decided)
+            job = await lease.persist(partial(self._checked, job))
+        outgoing = Outgoing(self._adapter, job, lease, self.decided)
         try:
             await self._answer(job, outgoing)
         finally:
@@ -103,14 +103,14 @@ class Delivery:
 
     async def _react(self) -> None:
         """Show the reaction that a message gets, unless it is too late for an offer."""
-        job, holding = self._holding.job, self._holding
+        job, lease = self._lease.job, self._lease
         is_offer = job.arrival.kind is Kind.OFFER
         if is_offer and now() - (job.arrival.sent_at or job.accepted_at) > offers.LASTS:
-            holding.settlement = Settlement.PASSED_OVER
+            lease.settlement = Settlement.PASSED_OVER
             return
         await self._adapter.react(job)
-        holding.settlement = Settlement.OFFERED if is_offer else Settlement.THANKED
-        await holding.reach("reacted")
+        lease.settlement = Settlement.OFFERED if is_offer else Settlement.THANKED
+        await lease.reach("reacted")
 
     def stop(self) -> None:
         """Tell the asker that the answer was stopped, unless it is decided what is shown."""
@@ -165,27 +165,27 @@ class Delivery:
         intent = meta_of(job.arrival)
         if intent is None or request.again is not None or request.session_id is None:
             return None
-        last = await self._holding.persist(partial(self._sessions.latest, request.session_id))
+        last = await self._lease.persist(partial(self._sessions.latest, request.session_id))
         if last is None or last.agent_response.course_id != request.course_id:
             return None
         return about_last(intent, last) if last.outcome is not Outcome.ERROR else None
 
     async def _twin(self, job: Job) -> Twin | None:
         """Return the answered one of a crowd; raises TwinWaits, as `answered_twin` does."""
-        return await self._holding.persist(partial(answered_twin, self._inbox, job))
+        return await self._lease.persist(partial(answered_twin, self._inbox, job))
 
     async def _take_turn(
         self, request: AgentRequest, twin: Twin | None, outgoing: Outgoing
     ) -> None:
         try:
-            complete = await self._adapter.complete(self._holding.job, request)
+            complete = await self._adapter.complete(self._lease.job, request)
         except RequestError as error:
             await outgoing.fail(error)
             return
         if twin is not None and _asks_the_same(complete, request):
             back = await self._of_twin(twin)
             if back is not None:
-                self._holding.linked_to = twin.key if back.link is not None else None
+                self._lease.linked_to = twin.key if back.link is not None else None
                 await outgoing.tell(Settlement.POINTED_BACK, back.sentence, back.link)
                 return
 
@@ -196,24 +196,24 @@ class Delivery:
 
     async def _of_twin(self, twin: Twin) -> PointedBack | None:
         """Return what leads to a twin's answer; that of an abstention says the same itself."""
-        turn = await self._holding.persist(partial(self._sessions.turn_of, twin.request_id))
+        turn = await self._lease.persist(partial(self._sessions.turn_of, twin.request_id))
         if turn is None or turn.outcome is Outcome.ERROR:
             return None
         if turn.outcome is Outcome.ABSTAINED:
             return PointedBack(turn.agent_response.response_text, None)
-        link = await self._adapter.link(self._holding.job, twin)
+        link = await self._adapter.link(self._lease.job, twin)
         return None if link is None else PointedBack(text("speaking-crowd"), link)
 
     async def _is_stale(self, stale_after: timedelta) -> bool:
         """Return whether a question is too old to be answered, and was not before."""
-        job = self._holding.job
+        job = self._lease.job
         asked_at = job.arrival.sent_at or job.accepted_at
         if job.arrival.request is None or now() - asked_at < stale_after:
             return False
         return not await self._is_stored(job.arrival.request)
 
     async def _is_stored(self, request: AgentRequest) -> bool:
-        turn = await self._holding.persist(partial(self._sessions.turn_of, request.request_id))
+        turn = await self._lease.persist(partial(self._sessions.turn_of, request.request_id))
         return turn is not None
 
 

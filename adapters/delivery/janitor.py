@@ -91,7 +91,7 @@ class Janitor:
         again_in = await self._tidy(job)
         await self._reach("tidied")
         await unlink_if_gone(self._inbox, job.arrival)
-        await self._inbox.healed(job, again_in)
+        await self._inbox.recovered(job, again_in)
         await self._reach("healed")
         self._meter.count(HEALED, job.arrival.platform)
         return True

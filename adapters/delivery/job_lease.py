@@ -56,7 +56,7 @@ def noticed(task: asyncio.Task[Any]) -> None:
         task.exception()
 
 
-class Holding:
+class JobLease:
     """A job that this process holds; it is the PostKeeper of the job's reply.
 
     By our own clock the lease ends a little before the database says so. A process that was
@@ -107,7 +107,7 @@ class Holding:
         if not self.is_settled and self._clock() >= self._until:
             raise LeaseLost(f"the lease of {self.job.arrival.key} has run out")
 
-    def doubt(self) -> None:
+    def mark_ambiguous(self) -> None:
         """Have the janitor look for messages of this job when it has ended."""
         self.doubtful = True
         self._meter.count(AMBIGUOUS, self.job.arrival.platform)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from adapters.base import ChatAdapter, PlatformReply
-from adapters.delivery.job_lease import Holding, noticed
+from adapters.delivery.job_lease import JobLease, noticed
 from adapters.nearest_sections import Nearest
 from core.errors import BotError, DeliveryError, StoreError, UnknownSection
 from core.i18n import current_language, in_language, text
@@ -26,7 +26,7 @@ class Outgoing:
     """
 
     def __init__(
-        self, adapter: ChatAdapter, job: Job, holding: Holding, decided: Callable[[], None]
+        self, adapter: ChatAdapter, job: Job, lease: JobLease, decided: Callable[[], None]
     ) -> None:
         """Prepare to send.
 
@@ -36,14 +36,14 @@ class Outgoing:
         self._adapter = adapter
         self._job = job
         self._decided = decided
-        self._holding = holding
+        self._lease = lease
         self._opening: asyncio.Task[PlatformReply] | None = None
         self._is_streaming = False
 
     @property
     def posted(self) -> Posted:
         """What the platform has by now."""
-        return self._holding.posted
+        return self._lease.posted
 
     async def begin(self) -> None:
         """Show that an answer is being written."""
@@ -58,7 +58,7 @@ class Outgoing:
         reply = await self._reply()
         if not self._is_streaming:
             self._is_streaming = True
-            await self._holding.reach("streaming")
+            await self._lease.reach("streaming")
         await reply.update(delta)
 
     async def withdraw(self) -> None:
@@ -73,21 +73,21 @@ class Outgoing:
         """
         if (
             text("notice-not-stored") in response.notices
-            and self._holding.job.attempts < _STORE_TRIES
+            and self._lease.job.attempts < _STORE_TRIES
         ):
             raise DeliveryError("the turn could not be stored")
         self._decided()
-        await self._holding.reach("turn stored")
+        await self._lease.reach("turn stored")
         settlement = settled_with(response.outcome)
         if settlement.audience is Audience.ASKER:
             await self.tell(settlement, response.response_text)
             return
         await (await self._reply()).finish(response)
-        await self._holding.reach("answer shown")
+        await self._lease.reach("answer shown")
 
     async def fail(self, error: BotError) -> None:
         """Tell of a failure, unless another try may help."""
-        if isinstance(error, StoreError) and self._holding.job.attempts < _STORE_TRIES:
+        if isinstance(error, StoreError) and self._lease.job.attempts < _STORE_TRIES:
             raise DeliveryError("the database failed during the turn") from error
         if isinstance(error, UnknownSection) and (near := self._near(error)) is not None:
             bare = in_language(error.bare, current_language())
@@ -115,12 +115,12 @@ class Outgoing:
         if self._opening is not None:
             with suppress(DeliveryError):  # what was posted unseen, the janitor finds
                 await (await asyncio.shield(self._opening)).leave()
-        self._holding.settlement = settlement
-        refusal = self._holding.job.arrival.refusal
+        self._lease.settlement = settlement
+        refusal = self._lease.job.arrival.refusal
         arrival = replace(self._job.arrival, refusal=refusal)
         job = replace(self._job, arrival=arrival, posted=self.posted)
-        await self._adapter.tell(job, self._holding, sentence, link, nearest)
-        await self._holding.reach("refusal shown")
+        await self._adapter.tell(job, self._lease, sentence, link, nearest)
+        await self._lease.reach("refusal shown")
 
     async def close(self) -> None:
         """Open nothing any more."""
@@ -136,7 +136,7 @@ class Outgoing:
         return await asyncio.shield(self._opening)
 
     async def _open(self) -> PlatformReply:
-        await self._holding.reach("opening")
-        reply = await self._adapter.open(self._job, self._holding)
-        await self._holding.reach("opened")
+        await self._lease.reach("opening")
+        reply = await self._adapter.open(self._job, self._lease)
+        await self._lease.reach("opened")
         return reply

@@ -4,7 +4,7 @@ import logging
 from datetime import timedelta
 from functools import partial
 
-from adapters.delivery.job_lease import DONE, Holding
+from adapters.delivery.job_lease import DONE, JobLease
 from adapters.delivery.resending import backoff
 from core.errors import DeliveryError, StoreError
 from core.inbox.base import Job
@@ -19,65 +19,65 @@ _GIVEN_UP_AFTER = timedelta(hours=6)
 """How long a platform may refuse an answer."""
 
 
-async def finish(holding: Holding) -> None:
+async def finish(lease: JobLease) -> None:
     """End a job that was delivered."""
-    job = holding.job
-    await holding.settle()
-    await holding.reach("finished")
-    holding.ended(DONE)
+    job = lease.job
+    await lease.settle()
+    await lease.reach("finished")
+    lease.ended(DONE)
     seconds = (now() - job.accepted_at).total_seconds()
     logger.info(
         "%s (%s) %s %.2f s after it came, fence %d",
-        *(job.arrival.key, job.arrival.kind, holding.settlement, seconds, job.fence),
+        *(job.arrival.key, job.arrival.kind, lease.settlement, seconds, job.fence),
     )
 
 
-async def retry_later(inbox: Inbox, holding: Holding, error: DeliveryError) -> None:
+async def retry_later(inbox: Inbox, lease: JobLease, error: DeliveryError) -> None:
     """Have a delivery that failed tried again after a while, unless that is useless."""
-    job = holding.job
-    if holding.is_settled:
-        if holding.was_refused:
+    job = lease.job
+    if lease.is_settled:
+        if lease.was_refused:
             logger.warning("the asker of %s was not told: %s", job.arrival.key, error)
-            await note_unsent(inbox, holding)
+            await note_unsent(inbox, lease)
         else:
             logger.warning("the asker of %s may not have been told: %s", job.arrival.key, error)
-            holding.ended(DONE)
+            lease.ended(DONE)
         return
     if error.permanent or now() - job.accepted_at > _GIVEN_UP_AFTER:
         logger.warning("%s cannot be delivered: %s", job.arrival.key, error)
-        await give_up(inbox, holding)
+        await give_up(inbox, lease)
         return
     wait = backoff(job.attempts, error.retry_after)
     logger.info("%s is tried again in %.1f s: %s", job.arrival.key, wait, error)
     later = timedelta(seconds=wait)
-    await holding.persist(partial(inbox.release, job, later, failed=True))
-    await holding.reach("released")
-    holding.ended("retried")
+    await lease.persist(partial(inbox.release, job, later, failed=True))
+    await lease.reach("released")
+    lease.ended("retried")
 
 
-async def put_back(inbox: Inbox, holding: Holding, seconds: float) -> None:
+async def put_back(inbox: Inbox, lease: JobLease, seconds: float) -> None:
     """Have a job that nothing was done for claimed again after a while."""
     later = timedelta(seconds=seconds)
-    await holding.persist(partial(inbox.release, holding.job, later))
-    await holding.reach("released")
-    holding.ended("released")
+    await lease.persist(partial(inbox.release, lease.job, later))
+    await lease.reach("released")
+    lease.ended("released")
 
 
-async def give_up(inbox: Inbox, holding: Holding) -> None:
+async def give_up(inbox: Inbox, lease: JobLease) -> None:
     """End a job that cannot be delivered."""
-    await holding.persist(partial(inbox.give_up, holding.job))
-    await holding.reach("given up")
-    holding.ended("given_up")
+    await lease.persist(partial(inbox.give_up, lease.job))
+    await lease.reach("given up")
+    lease.ended("given_up")
 
 
-async def note_unsent(inbox: Inbox, holding: Holding) -> None:
+async def note_unsent(inbox: Inbox, lease: JobLease) -> None:
     """Note that a job was settled, and that its platform then took nothing."""
     try:
-        await inbox.note_unsent(holding.job)
+        await inbox.note_unsent(lease.job)
     except StoreError as error:
-        logger.warning("%s counts as delivered: %s", holding.job.arrival.key, error)
-    await holding.reach("given up")
-    holding.ended("given_up")
+        logger.warning("%s counts as delivered: %s", lease.job.arrival.key, error)
+    await lease.reach("given up")
+    lease.ended("given_up")
 
 
 async def lost(inbox: Inbox, sessions: SessionStore, budgets: TokenBudgets, job: Job) -> None:
@@ -87,7 +87,7 @@ async def lost(inbox: Inbox, sessions: SessionStore, budgets: TokenBudgets, job:
     """
     request, user_id = job.arrival.request, job.arrival.user_id
     try:
-        is_forgotten = await inbox.doubt(job)
+        is_forgotten = await inbox.mark_ambiguous(job)
         if request is not None and (is_forgotten or await inbox.is_overtaken(job)):
             await sessions.forget_turn(request.request_id)
         if request is not None and is_forgotten:

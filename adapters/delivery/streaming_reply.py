@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from adapters.delivery.throttle import Pacing
+from adapters.delivery.throttle import Throttle
 from core.errors import DeliveryError
 from core.inbox.base import Job, Posted
 from core.models import AgentResponse
@@ -51,7 +51,7 @@ class Messages(Protocol[Shows]):
         ...
 
 
-class GrowingReply(ABC, Generic[Content]):
+class StreamingReply(ABC, Generic[Content]):
     """What the replies of all chat platforms do alike; `Content` is what one message shows."""
 
     def __init__(
@@ -68,7 +68,7 @@ class GrowingReply(ABC, Generic[Content]):
         self._longest = longest
         self._text = ""
         self._headings: tuple[str, ...] = ()
-        self._pacing = Pacing(self._edit, interval=interval)
+        self._pacing = Throttle(self._edit, interval=interval)
 
     @property
     def posted(self) -> Posted:

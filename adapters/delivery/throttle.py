@@ -10,7 +10,7 @@ from core.errors import BotError, DeliveryError
 Content = TypeVar("Content")
 
 
-class Pacing(Generic[Content]):
+class Throttle(Generic[Content]):
     """Passes on the newest of many contents, and the last one without fail.
 
     The first content is passed on at once. What comes faster than the interval is left out,

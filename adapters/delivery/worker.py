@@ -12,7 +12,7 @@ from adapters.base import ChatAdapter, ready
 from adapters.delivery import settlement
 from adapters.delivery.delivery import Checked, Delivery
 from adapters.delivery.heartbeat import Pulse
-from adapters.delivery.job_lease import Holding, Reached, nothing, unstoppable_clock
+from adapters.delivery.job_lease import JobLease, Reached, nothing, unstoppable_clock
 from core.answering.agent import Agent
 from core.errors import DeliveryError, StoreError
 from core.i18n import use_locale
@@ -173,7 +173,7 @@ class Worker:
         if job is None:
             return False
         self._count_claim(job)
-        holding = Holding(
+        lease = JobLease(
             self._inbox,
             job,
             lease=self._lease,
@@ -181,7 +181,7 @@ class Worker:
             reached=self._reached,
             meter=self._meter,
         )
-        task = asyncio.create_task(self._work(holding))
+        task = asyncio.create_task(self._work(lease))
         self._working.add(task)
         task.add_done_callback(self._worked)
         return True
@@ -213,7 +213,7 @@ class Worker:
         self._working.discard(task)
         self.wake()
 
-    async def _work(self, holding: Holding) -> None:
+    async def _work(self, lease: JobLease) -> None:
         """Deliver a job, whatever happens.
 
         1. Delivered: it is finished.
@@ -223,47 +223,47 @@ class Worker:
         4. We are to end: it is released, to be claimed by others at once.
         5. The database does not take our last word: the lease runs out, and it is claimed.
         """
-        REQUEST.set(holding.job.arrival.key)  # of this task alone, and of those it begins
+        REQUEST.set(lease.job.arrival.key)  # of this task alone, and of those it begins
         try:
-            await holding.reach("claimed")
-            await self._deliver(holding)
+            await lease.reach("claimed")
+            await self._deliver(lease)
         except LeaseLost as error:
             logger.warning("%s", error)
-            self._meter.count(LEASE_LOST, holding.job.arrival.platform)
-            await self._lost(holding.job)
-            await self._adapters[holding.job.arrival.platform].ended(holding.job)
+            self._meter.count(LEASE_LOST, lease.job.arrival.platform)
+            await self._lost(lease.job)
+            await self._adapters[lease.job.arrival.platform].ended(lease.job)
         except StoreError as error:
-            logger.warning("%s is left to its lease: %s", holding.job.arrival.key, error)
+            logger.warning("%s is left to its lease: %s", lease.job.arrival.key, error)
         except asyncio.CancelledError:
-            await self._release(holding)
+            await self._release(lease)
             raise
         finally:
-            holding.let_go()
+            lease.let_go()
 
-    async def _release(self, holding: Holding) -> None:
-        if holding.is_settled:
-            if holding.was_refused:
-                await settlement.note_unsent(self._inbox, holding)
+    async def _release(self, lease: JobLease) -> None:
+        if lease.is_settled:
+            if lease.was_refused:
+                await settlement.note_unsent(self._inbox, lease)
             return
         try:
-            await self._inbox.release(holding.job)
-            holding.ended("released")
+            await self._inbox.release(lease.job)
+            lease.ended("released")
         except LeaseLost:
-            await self._lost(holding.job)
+            await self._lost(lease.job)
         except StoreError as error:
-            logger.warning("%s is left to its lease: %s", holding.job.arrival.key, error)
-        await holding.reach("released")
+            logger.warning("%s is left to its lease: %s", lease.job.arrival.key, error)
+        await lease.reach("released")
 
     async def _lost(self, job: Job) -> None:
         await settlement.lost(self._inbox, self._sessions, self._budgets, job)
 
-    async def _deliver(self, holding: Holding) -> None:
-        job = holding.job
+    async def _deliver(self, lease: JobLease) -> None:
+        job = lease.job
         key, arrival = job.arrival.key, job.arrival
         abandoned = job.fence - job.attempts
         if abandoned > _ABANDONED_TRIES + _LAST_TRIES:
             logger.error("%s was begun %d times and never ended", key, job.fence)
-            await settlement.give_up(self._inbox, holding)
+            await settlement.give_up(self._inbox, lease)
             await self._adapters[arrival.platform].ended(job)
             return
         delivery = Delivery(
@@ -271,32 +271,32 @@ class Worker:
             adapter=self._adapters[arrival.platform],
             sessions=self._sessions,
             inbox=self._inbox,
-            holding=holding,
+            lease=lease,
             checked=self._checked,
         )
         self._deliveries.add(delivery)
         try:
             stale_after = timedelta() if abandoned > _ABANDONED_TRIES else self._stale_after
-            await holding.hold_during(self._in_time(holding, delivery, stale_after), delivery.stop)
+            await lease.hold_during(self._in_time(lease, delivery, stale_after), delivery.stop)
         except LeaseLost:
             raise
         except TwinWaits as waiting:
-            await settlement.put_back(self._inbox, holding, waiting.retry_in)
+            await settlement.put_back(self._inbox, lease, waiting.retry_in)
         except DeliveryError as error:
-            await settlement.retry_later(self._inbox, holding, error)
+            await settlement.retry_later(self._inbox, lease, error)
         except Exception:
             logger.exception("%s failed in a way that nobody foresaw", key)
             unforeseen = DeliveryError("bug", permanent=job.attempts + 1 >= _UNFORESEEN_TRIES)
-            await settlement.retry_later(self._inbox, holding, unforeseen)
+            await settlement.retry_later(self._inbox, lease, unforeseen)
         else:
-            await settlement.finish(holding)
+            await settlement.finish(lease)
         finally:
             self._deliveries.discard(delivery)
-        await self._adapters[arrival.platform].ended(holding.job)
+        await self._adapters[arrival.platform].ended(lease.job)
 
-    async def _in_time(self, holding: Holding, delivery: Delivery, stale_after: timedelta) -> None:
-        with use_locale(holding.job.arrival.locale):
-            async with asyncio.timeout(_LONGEST_JOB) as holding.limit:
+    async def _in_time(self, lease: JobLease, delivery: Delivery, stale_after: timedelta) -> None:
+        with use_locale(lease.job.arrival.locale):
+            async with asyncio.timeout(_LONGEST_JOB) as lease.limit:
                 await delivery.run(stale_after)
 
 

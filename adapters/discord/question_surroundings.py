@@ -11,7 +11,7 @@ from discord.http import Route
 
 from adapters.context.file_text import fetched_text
 from adapters.context.message_parts import TextFile
-from adapters.context.question_context import MOST_MESSAGES, Earlier, Window
+from adapters.context.question_context import MOST_MESSAGES, Earlier, MessageWindow
 from adapters.discord.api.rest import Rest
 from adapters.discord.inbound import is_no_persons, parts_about, text_of
 from adapters.discord.raw_message import RawMessage, read_message
@@ -50,7 +50,7 @@ class QuestionSurroundings:
         async with aiohttp.ClientSession() as session:
             return await fetched_text(session, file.url)
 
-    async def window(self) -> Window | None:
+    async def window(self) -> MessageWindow | None:
         """Return what stands before the question; None when it cannot be read."""
         try:
             found = await self._rest.messages_before(
@@ -61,7 +61,7 @@ class QuestionSurroundings:
             logger.info("what stands before a question cannot be read: %s", error)
             return None
         messages = tuple(self._earlier(one) for one in _readable(found))
-        return Window(messages, begins, is_partial=len(found) >= MOST_MESSAGES)
+        return MessageWindow(messages, begins, is_partial=len(found) >= MOST_MESSAGES)
 
     async def _first(self, found: Sequence[Json]) -> Earlier | None:
         """Return a thread's title with the message that it hangs on, unless that is among these."""

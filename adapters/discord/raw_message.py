@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from adapters.context.message_parts import (
     NO_PARTS,
-    Parts,
+    MessageParts,
     Whose,
     component_texts,
     parts_of,
@@ -61,9 +61,9 @@ class RawMessage:
     """What its components and embeds say, and its poll."""
     poll: str
     """What its poll says; empty without one."""
-    parts: Parts
+    parts: MessageParts
     """Its files, as of the message itself."""
-    forwarded_parts: Parts
+    forwarded_parts: MessageParts
     """The files of the forwarded messages."""
     edited_at: datetime | None
     member: Json
@@ -193,7 +193,7 @@ def _shown(message: Json) -> list[str]:
     ]
 
 
-def _parts(message: Json, whose: Whose) -> Parts:
+def _parts(message: Json, whose: Whose) -> MessageParts:
     files = [
         (
             text(one.get("url")),

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from adapters.access.course_directory import Guide, Shelfmark
+from adapters.access.course_directory import CourseDirectory, ListedCourse
 from adapters.access.whereabouts import Here
 from adapters.intake.front_desk import FrontDesk
 from core.access.reading import Reader
 from core.i18n import Message, text
 from core.models import MAX_QUESTION
-from core.privacy.personal_data import Stored
+from core.privacy.personal_data import StoredAmounts
 
 _LONGEST = 1_900
 """Characters of a list, so that what stands around it fits as well."""
@@ -21,7 +21,7 @@ class Facts:
         self,
         *,
         desk: FrontDesk,
-        guide: Guide,
+        directory: CourseDirectory,
         handbook: str,
         version: str,
         writer: Message | str,
@@ -37,7 +37,7 @@ class Facts:
         """
         self.handbook = handbook
         self._desk = desk
-        self._guide = guide
+        self._directory = directory
         self._version = version
         self._writer = writer
         self._escape = escape
@@ -47,7 +47,7 @@ class Facts:
         mark = await self._mark(here)
         if mark is None:
             return text("course-none-set")
-        titles = await self._guide.titles(here.reader, mark.course.course_id)
+        titles = await self._directory.titles(here.reader, mark.course.course_id)
         head = text(
             "about-sources",
             title=self._escape(mark.course.title),
@@ -73,14 +73,14 @@ class Facts:
 
     async def courses(self, reader: Reader) -> list[str]:
         """Return a line for each course that the reader may read; without any, the handbook's."""
-        courses = await self._guide.own(reader) or await self._guide.courses(reader)
+        courses = await self._directory.own(reader) or await self._directory.courses(reader)
         return [
             f"{self._escape(mark.course.title)} (`{course_id}`)"
             for course_id, mark in sorted(courses.items())
         ]
 
-    async def _mark(self, here: Here) -> Shelfmark | None:
-        return await self._guide.mark(here.reader, await self._desk.course_of(here))
+    async def _mark(self, here: Here) -> ListedCourse | None:
+        return await self._directory.mark(here.reader, await self._desk.course_of(here))
 
     def _shortened(self, titles: list[str]) -> list[str]:
         """Return the titles as a list, as many as fit, and how many more there are."""
@@ -103,7 +103,7 @@ def asked_here(question: str, platform: str) -> str:
     return question if platform.casefold() in question.casefold() else here[:MAX_QUESTION]
 
 
-def in_words(stored: Stored, platform: str) -> str:
+def in_words(stored: StoredAmounts, platform: str) -> str:
     """Return what is stored about somebody, for them."""
     if not stored.anything:
         return text("privacy-nothing-stored")

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from adapters.access.course_directory import Guide
+from adapters.access.course_directory import CourseDirectory
 from adapters.access.location import Location
 from adapters.intake.front_desk import FrontDesk, Received
-from adapters.intake.incoming_message import Heard
+from adapters.intake.incoming_message import IncomingMessage
 from core.access.tenants import Tenant
 from core.errors import RequestError
 from core.i18n import text
@@ -54,7 +54,7 @@ class AnswerActions:
         inbox: Inbox,
         sessions: SessionStore,
         feedback: Feedback,
-        guide: Guide,
+        directory: CourseDirectory,
         rules: ChannelRules,
         wake: Callable[[], None],
         stop: Callable[[str], Awaitable[bool]],
@@ -69,7 +69,7 @@ class AnswerActions:
         self._inbox = inbox
         self._sessions = sessions
         self._feedback = feedback
-        self._guide = guide
+        self._directory = directory
         self._rules = rules
         self._wake = wake
         self._stop = stop
@@ -85,7 +85,7 @@ class AnswerActions:
         if turn is None or turn.user_id == FORGOTTEN_USER:
             raise Declined(text("answer-gone"))
         here = await self._desk.here(clicker.location)
-        if await self._guide.mark(here.reader, turn.agent_response.course_id) is None:
+        if await self._directory.mark(here.reader, turn.agent_response.course_id) is None:
             raise Declined(text("answer-gone"))
         return turn
 
@@ -109,18 +109,18 @@ class AnswerActions:
         await self._feedback.vote(vote, cast_at)
 
     async def ask_without_quote(
-        self, request_id: UUID, clicker: Clicker, heard: Callable[[str], Heard]
+        self, request_id: UUID, clicker: Clicker, incoming: Callable[[str], IncomingMessage]
     ) -> Received:
         """Ask the question of an answer again, of the whole book.
 
         Args:
-            heard: Returns what the click says, given the question.
+            incoming: Returns what the click says, given the question.
         """
         turn = await self.turn(request_id, clicker)
         if turn.user_input == EXPLAIN_QUOTE:
             raise Declined(text("asking-no-question"))
         course_id = turn.agent_response.course_id
-        again = replace(heard(turn.user_input), course=course_id, quote=None)
+        again = replace(incoming(turn.user_input), course=course_id, quote=None)
         return await self._received(again)
 
     async def ask_within(
@@ -128,7 +128,7 @@ class AnswerActions:
         request_id: UUID,
         number: int,
         clicker: Clicker,
-        heard: Callable[[str, bool], Heard],
+        incoming: Callable[[str, bool], IncomingMessage],
     ) -> Received | str:
         """Ask a question that was refused again, within one of the nearest sections.
 
@@ -138,7 +138,7 @@ class AnswerActions:
 
         Args:
             number: Of the section, in the order in which the refusal named them.
-            heard: Returns what the click says, given the question, and whether it was asked
+            incoming: Returns what the click says, given the question, and whether it was asked
                 privately.
         """
         events = await self._inbox.all_of_request(request_id)
@@ -150,7 +150,7 @@ class AnswerActions:
             raise Declined(text("answer-gone"))
         own = [event for event in events if event.user_id == clicker.user_id]
         again = replace(
-            heard(_asked_within(turn), any(event.address.get("ephemeral") for event in own)),
+            incoming(_asked_within(turn), any(event.address.get("ephemeral") for event in own)),
             key=f"{clicker.location.platform}:within:{request_id}:{number}",
             course=refused.course_id,
             section=refused.nearest_sections[number],
@@ -166,7 +166,7 @@ class AnswerActions:
         request_id: UUID,
         course_id: str,
         clicker: Clicker,
-        heard: Callable[[AgentRequest], Heard],
+        incoming: Callable[[AgentRequest], IncomingMessage],
     ) -> Received | str:
         """Have a question answered from the course that its asker has chosen.
 
@@ -174,14 +174,14 @@ class AnswerActions:
         no more, return what the clicker is told.
 
         Args:
-            heard: Returns what the click says, given the question that has waited.
+            incoming: Returns what the click says, given the question that has waited.
         """
         events = await self._inbox.all_of_request(request_id)
         await self._check_theirs(events, clicker)
         if all(event.user_id != clicker.user_id for event in events):
             raise Declined(text("answer-not-yours"))
         here = await self._desk.here(clicker.location)
-        mark = await self._guide.mark(here.reader, course_id)
+        mark = await self._directory.mark(here.reader, course_id)
         if mark is None:
             raise Declined(text("course-none-such-any-more"))
         direct = next((event for event in events if event.address.get("dm")), None)
@@ -192,7 +192,7 @@ class AnswerActions:
             return text("course-chosen", title=mark.course.title)
         # One key for all clicks: of two at once, or after a failure, one is answered.
         key = f"{clicker.location.platform}:choose:{request_id}"
-        received = await self._received(replace(heard(request), key=key, course=course_id))
+        received = await self._received(replace(incoming(request), key=key, course=course_id))
         await self._inbox.drop_pending(request_id)  # last: until now the click may be repeated
         if received.accepted.acceptance is Acceptance.KNOWN:
             return text("course-chosen", title=mark.course.title)
@@ -285,7 +285,7 @@ class AnswerActions:
         tenant = location.tenant
         if tenant is None or event.platform != location.platform:
             return False
-        return await self._guide.are_of_one_organisation(
+        return await self._directory.are_of_one_organisation(
             tenant, Tenant(event.platform, event.workspace)
         )
 
@@ -296,8 +296,8 @@ class AnswerActions:
         rules = before.get(place.place, Rules()).model_copy(update={"course_id": course_id})
         await self._rules.set(place, rules)
 
-    async def _received(self, heard: Heard) -> Received:
-        received = await self._desk.receive(heard)
+    async def _received(self, incoming: IncomingMessage) -> Received:
+        received = await self._desk.receive(incoming)
         if received is None:  # people of the place may click always
             raise Declined(text("asking-not-for-guests"))
         self._wake()

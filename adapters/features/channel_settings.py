@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adapters.access.course_directory import Guide
+from adapters.access.course_directory import CourseDirectory
 from adapters.access.location import Location
 from adapters.access.whereabouts import Here
 from adapters.intake.front_desk import FrontDesk
@@ -29,7 +29,7 @@ class ChannelSettings:
         self,
         desk: FrontDesk,
         rules: ChannelRules,
-        guide: Guide,
+        directory: CourseDirectory,
         *,
         names: Mapping[str, Message],
         described: Callable[[str], Mapping[str, OperatorRules]],
@@ -42,14 +42,14 @@ class ChannelSettings:
         """
         self._desk = desk
         self._rules = rules
-        self._guide = guide
+        self._directory = directory
         self._described = described
         self._names = {**_NAMES, **names}
 
     async def unknown_course(self, location: Location, course: str) -> str | None:
         """Return what is told to somebody who names no course; None: there is such a course."""
         here = await self._desk.here(location)
-        courses = await self._guide.courses(here.reader)
+        courses = await self._directory.courses(here.reader)
         if course in courses:
             return None
         if not courses:
@@ -59,7 +59,7 @@ class ChannelSettings:
     async def courses_like(self, location: Location, typed: str) -> list[tuple[str, str]]:
         """Return the id and title of the courses that fit what was typed so far."""
         here = await self._desk.here(location)
-        known = sorted((await self._guide.courses(here.reader)).items())
+        known = sorted((await self._directory.courses(here.reader)).items())
         titles = [(course_id, mark.course.title) for course_id, mark in known]
         return [one for one in titles if typed.casefold() in " ".join(one).casefold()]
 

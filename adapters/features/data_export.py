@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.access.course_directory import Guide
+from adapters.access.course_directory import CourseDirectory
 from adapters.access.location import Location, location_in
 from adapters.access.readers import Readers
 from core.access.reading import Reader
@@ -31,9 +31,11 @@ class File:
 class OwnData:
     """Makes the file; one at a time, as each may be as large as somebody's past is long."""
 
-    def __init__(self, disclosure: Disclosure, guide: Guide, readers: Readers) -> None:
+    def __init__(
+        self, disclosure: Disclosure, directory: CourseDirectory, readers: Readers
+    ) -> None:
         self._disclosure = disclosure
-        self._guide = guide
+        self._directory = directory
         self._readers = readers
         self._alone = asyncio.Lock()
 
@@ -51,7 +53,7 @@ class OwnData:
         """
         async with self._alone:
             stored = await self._disclosure.of(user_ids)
-            readable = await self._guide.courses(await self._reader(stored, location))
+            readable = await self._directory.courses(await self._reader(stored, location))
             closed = frozenset(_course_ids(stored)) - frozenset(readable)
             return await asyncio.to_thread(_written, _without(stored, closed))
 

@@ -16,7 +16,7 @@ from core.storage.channels.store import Place
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class PlatformTerms:
     """What a platform calls its things."""
 
     tenant: Message
@@ -38,7 +38,7 @@ class StaffSettings:
         roster: Roster,
         store: StaffStore,
         settings: ChannelSettings,
-        words: Words,
+        words: PlatformTerms,
     ) -> None:
         self._desk = desk
         self._roster = roster

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from adapters.access.course_directory import Edition, Guide, Shelfmark
+from adapters.access.course_directory import CourseDirectory, Edition, ListedCourse
 from core.access.reading import Reader
 from core.errors import BotError, ServiceError
 from core.i18n import current_language, text
@@ -40,14 +40,14 @@ class Suggestion:
 class Suggestions:
     """Tries questions about a course's sections, once for each edition and language."""
 
-    def __init__(self, guide: Guide, topics: TopicsOf, rehearse: Rehearse) -> None:
+    def __init__(self, directory: CourseDirectory, topics: TopicsOf, rehearse: Rehearse) -> None:
         """Prepare to try.
 
         Args:
             topics: Returns what may be asked about in an edition of a course's language.
             rehearse: Returns the answer to a question, which is neither shown nor stored.
         """
-        self._guide = guide
+        self._directory = directory
         self._topics = topics
         self._rehearse = rehearse
         self._known: dict[tuple[UUID, str], asyncio.Task[list[Suggestion]]] = {}
@@ -58,7 +58,7 @@ class Suggestions:
         Raises:
             BotError: when nothing can be tried now.
         """
-        mark = await self._guide.mark(reader, course_id)
+        mark = await self._directory.mark(reader, course_id)
         if mark is None:
             return ()
         key = (mark.edition.generation, current_language())
@@ -72,7 +72,7 @@ class Suggestions:
                 del self._known[key]
             raise
 
-    async def _tried(self, mark: Shelfmark) -> list[Suggestion]:
+    async def _tried(self, mark: ListedCourse) -> list[Suggestion]:
         """Return a question for each topic that is answered from its section, until enough are."""
         course_id = mark.course.course_id
         topics = await self._topics(mark.edition, mark.course.language)

@@ -32,7 +32,7 @@ _LAST_WORDS = 1.0
 Accepting = Callable[[], Awaitable[Received | None]]
 
 
-class Intake:
+class Acceptor:
     """Has events accepted, each behind what was said before in the same place."""
 
     def __init__(self, wake: Callable[[], None], meter: Meter = NO_METER) -> None:

@@ -21,7 +21,7 @@ async def done_in_time(working: "asyncio.Task[Any]") -> bool:
     return working.done()
 
 
-class Unhurried:
+class BackgroundWork:
     """Keeps work that goes on after the platform was told that it is begun."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from core.inbox.places import InboxPlaces
 from core.storage.channels.store import Conversations, Place
 
 
-class GonePlaces:
+class DeletedChannels:
     """Has all questions of a place forgotten, as if each had been deleted."""
 
     def __init__(self, desk: FrontDesk, places: InboxPlaces, conversations: Conversations) -> None:

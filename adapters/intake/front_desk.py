@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from adapters.access.location import Location, address_with
-from adapters.access.standing import Presence, Standing
+from adapters.access.standing import Presence, StaffStanding
 from adapters.access.whereabouts import Here, Whereabouts
 from adapters.attention.attention import Attention
 from adapters.attention.deciding import ASKED, Decision
@@ -20,12 +20,12 @@ from adapters.intake.arrivals import (
     is_answered,
     replying_as_before,
 )
-from adapters.intake.incoming_message import Heard
+from adapters.intake.incoming_message import IncomingMessage
 from adapters.intake.platform_clock import PlatformClock
 from adapters.intake.replay import stored_request
 from core.i18n import use_locale
 from core.inbox.audience import Settlement
-from core.inbox.base import Acceptance, Accepted, Arrival, Kind, Unheard
+from core.inbox.base import Acceptance, Accepted, Arrival, DeletedEvent, Kind
 from core.inbox.store import Inbox
 from core.models import (
     ConversationTurn,
@@ -62,7 +62,7 @@ class FrontDesk:
         sessions: SessionStore,
         pseudonyms: Pseudonymous,
         whereabouts: Whereabouts,
-        standing: Standing,
+        standing: StaffStanding,
         attention: Attention,
         handbook: str,
         clocks: Mapping[str, PlatformClock] | None = None,
@@ -92,26 +92,28 @@ class FrontDesk:
         self._attention = attention
         self._clocks = clocks or {}
 
-    async def receive(self, heard: Heard, rules: Rules | None = None) -> Received | None:
+    async def receive(
+        self, incoming: IncomingMessage, rules: Rules | None = None
+    ) -> Received | None:
         """Put a question into the inbox, and return its receipt; None: it is not for us.
 
         What cannot be answered, as in a channel without a course, is accepted with its
         `refusal`, provided that the bot was addressed. `rules` come from who knows them already.
         """
-        heard = self._by_our_clock(heard)
-        if await self._was_passed_over(heard):
+        incoming = self._by_our_clock(incoming)
+        if await self._was_passed_over(incoming):
             return None
-        rules = rules or await self.rules(heard)
-        if heard.outsider and not rules.outsiders:
+        rules = rules or await self.rules(incoming)
+        if incoming.outsider and not rules.outsiders:
             return None
-        heard = await self._in_its_conversation(heard)
-        decision = await self._decide(heard, rules)
+        incoming = await self._in_its_conversation(incoming)
+        decision = await self._decide(incoming, rules)
         if decision.band is Band.SILENT:
             return None
-        heard = await heard.localised()
-        with use_locale(heard.locale):
-            arrival = await self._arrivals.arrival(heard, rules, decision)
-        if arrival.refusal is not None and not heard.addressed and not heard.direct:
+        incoming = await incoming.localised()
+        with use_locale(incoming.locale):
+            arrival = await self._arrivals.arrival(incoming, rules, decision)
+        if arrival.refusal is not None and not incoming.addressed and not incoming.direct:
             return None
         return Received(arrival, await self._inbox.accept(arrival))
 
@@ -137,7 +139,7 @@ class FrontDesk:
             return None
         return Received(replace(offered, kind=Kind.ASK), Accepted(taken))
 
-    async def redo(self, heard: Heard, original: str) -> Received | None:
+    async def redo(self, incoming: IncomingMessage, original: str) -> Received | None:
         """Have an edited question answered anew; None when it never was one.
 
         An edit by which the message asks the bot nothing any more takes the question back: its
@@ -146,17 +148,17 @@ class FrontDesk:
         """
         known = await self._inbox.of_key(original)
         if known is not None and known.kind is Kind.OFFER:
-            return await self._redo_offer(heard, known)
+            return await self._redo_offer(incoming, known)
         if not is_answered(known):
             return None
-        heard = replying_as_before(self._by_our_clock(heard), known)
-        heard = await self._in_its_conversation(heard)
-        rules = await self.rules(heard)
-        if await self._is_taken_back(heard, rules, known):
-            return await self.forget(original, heard.key, heard.position)
-        heard = await heard.localised()
-        with use_locale(heard.locale):
-            arrival = await self._arrivals.arrival(heard, rules, ASKED)
+        incoming = replying_as_before(self._by_our_clock(incoming), known)
+        incoming = await self._in_its_conversation(incoming)
+        rules = await self.rules(incoming)
+        if await self._is_taken_back(incoming, rules, known):
+            return await self.forget(original, incoming.key, incoming.position)
+        incoming = await incoming.localised()
+        with use_locale(incoming.locale):
+            arrival = await self._arrivals.arrival(incoming, rules, ASKED)
         # It is as old as its acceptance, whenever the message was sent.
         arrival = replace(arrival, sent_at=None)
         choices = arrival.address.get("choices", ())
@@ -169,7 +171,7 @@ class FrontDesk:
         )
         return Received(arrival, await self._inbox.accept(arrival))
 
-    async def deleted(self, unheard: Unheard, position: int) -> Received | None:
+    async def deleted(self, unheard: DeletedEvent, position: int) -> Received | None:
         """Have a deleted message forgotten, also when its event is yet to come.
 
         None when it is no question that was answered, or is being answered.
@@ -177,7 +179,7 @@ class FrontDesk:
         key = unheard.key
         clock = self._clocks.get(unheard.platform)
         sent_at = clock.ours(unheard.sent_at) if clock is not None else unheard.sent_at
-        if now() - sent_at > _MAY_STILL_COME or not await self._inbox.bury(unheard):
+        if now() - sent_at > _MAY_STILL_COME or not await self._inbox.tombstone(unheard):
             return await self.forget(key, f"{key}:delete", position)
         return None
 
@@ -232,9 +234,9 @@ class FrontDesk:
         )
         return Received(shared, await self._inbox.accept(shared))
 
-    async def rules(self, heard: Heard) -> Rules:
+    async def rules(self, incoming: IncomingMessage) -> Rules:
         """Return what holds where something was said."""
-        return await self.rules_at(heard.location)
+        return await self.rules_at(incoming.location)
 
     async def rules_at(self, location: Location) -> Rules:
         """Return what holds in a place."""
@@ -264,77 +266,83 @@ class FrontDesk:
         """Return whether somebody is staff at a place, as `Standing.is_staff` does."""
         return await self._standing.is_staff(who)
 
-    def user_id(self, heard: Heard) -> str:
+    def user_id(self, incoming: IncomingMessage) -> str:
         """Return the asker's pseudonym."""
-        return self.pseudonym(heard.platform, heard.workspace, heard.user)
+        return self.pseudonym(incoming.platform, incoming.workspace, incoming.user)
 
     def pseudonym(self, platform: str, workspace: str, user: str) -> str:
         """Return the keyed hash that stands for a user."""
         return self._pseudonyms.of(platform, workspace, user)
 
-    def _by_our_clock(self, heard: Heard) -> Heard:
-        return by_our_clock(heard, self._clocks.get(heard.platform))
+    def _by_our_clock(self, incoming: IncomingMessage) -> IncomingMessage:
+        return by_our_clock(incoming, self._clocks.get(incoming.platform))
 
-    async def _in_its_conversation(self, heard: Heard) -> Heard:
+    async def _in_its_conversation(self, incoming: IncomingMessage) -> IncomingMessage:
         """Return what was heard, in the conversation that it goes on with by replying."""
-        if heard.thread is not None or heard.answers is None or heard.direct:
-            return heard
-        answered = await self._inbox.by_message(heard.platform, heard.answers)
-        if answered is None or answered.thread is None or answered.workspace != heard.workspace:
-            return heard
-        return replace(heard, thread=answered.thread)
+        if incoming.thread is not None or incoming.answers is None or incoming.direct:
+            return incoming
+        answered = await self._inbox.by_message(incoming.platform, incoming.answers)
+        if answered is None or answered.thread is None or answered.workspace != incoming.workspace:
+            return incoming
+        return replace(incoming, thread=answered.thread)
 
-    async def _was_passed_over(self, heard: Heard) -> bool:
+    async def _was_passed_over(self, incoming: IncomingMessage) -> bool:
         """Return whether a message from the history was heard when it was said.
 
         Rules and conversations change by what is heard. When one has changed behind the message,
         and before the bot began to listen again, then it was decided by the older ones.
         """
-        if heard.listening_since is None or heard.sent_at is None:
+        if incoming.listening_since is None or incoming.sent_at is None:
             return False
-        here = (heard.platform, heard.workspace, heard.places)
+        here = (incoming.platform, incoming.workspace, incoming.places)
         changes = [await self._rules.changed_at(*here)]
-        place = heard.place
-        if place is not None and not heard.addressed:
+        place = incoming.place
+        if place is not None and not incoming.addressed:
             changes.append(await self._conversations.changed_at(place))
-        return any(c is not None and heard.sent_at < c < heard.listening_since for c in changes)
-
-    async def _decide(self, heard: Heard, rules: Rules) -> Decision:
-        """Return what something heard is, and what is done about it."""
-        others = (self.pseudonym(heard.platform, heard.workspace, one) for one in heard.others)
-        return await self._attention.decide(
-            replace(heard, others=frozenset(others)),
-            rules,
-            self.user_id(heard),
-            partial(self._arrivals.role_now, heard, rules),
+        return any(
+            c is not None and incoming.sent_at < c < incoming.listening_since for c in changes
         )
 
-    async def _redo_offer(self, heard: Heard, offered: Arrival) -> Received | None:
+    async def _decide(self, incoming: IncomingMessage, rules: Rules) -> Decision:
+        """Return what something heard is, and what is done about it."""
+        others = (
+            self.pseudonym(incoming.platform, incoming.workspace, one) for one in incoming.others
+        )
+        return await self._attention.decide(
+            replace(incoming, others=frozenset(others)),
+            rules,
+            self.user_id(incoming),
+            partial(self._arrivals.role_now, incoming, rules),
+        )
+
+    async def _redo_offer(self, incoming: IncomingMessage, offered: Arrival) -> Received | None:
         """Have an edited message's offer vanish; answer it when it addresses the bot now."""
-        heard = self._by_our_clock(heard)
-        if not heard.addressed:
+        incoming = self._by_our_clock(incoming)
+        if not incoming.addressed:
             await self._inbox.withdraw(offered.key)
             return None
-        rules, heard = await self.rules(heard), await heard.localised()
-        with use_locale(heard.locale):
-            arrival = await self._arrivals.arrival(heard, rules, ASKED)
+        rules, incoming = await self.rules(incoming), await incoming.localised()
+        with use_locale(incoming.locale):
+            arrival = await self._arrivals.arrival(incoming, rules, ASKED)
         asked = arrival.request
         taken = await self._inbox.take_up(offered.key, asked) if asked is not None else None
         if taken is None:
             return Received(arrival, await self._inbox.accept(arrival))
         return Received(replace(offered, kind=Kind.ASK), Accepted(taken))
 
-    async def _is_taken_back(self, heard: Heard, rules: Rules, known: Arrival) -> bool:
+    async def _is_taken_back(self, incoming: IncomingMessage, rules: Rules, known: Arrival) -> bool:
         """Return whether a message that was a question is none for the bot, as it stands now.
 
         Whether the bot is paused in its thread by now, or answers by itself, is another matter: it
         did when it was asked.
         """
-        if heard.direct or heard.command or heard.addressed:
+        if incoming.direct or incoming.command or incoming.addressed:
             return False
-        if heard.begins and (rules.auto_answer or known.address.get(BY_ITSELF)):
-            return heard.to_others
-        if heard.place is None or heard.to_others:
+        if incoming.begins and (rules.auto_answer or known.address.get(BY_ITSELF)):
+            return incoming.to_others
+        if incoming.place is None or incoming.to_others:
             return True
-        role = partial(self._arrivals.role_now, heard, rules)
-        return (await self._attention.read(heard, self.user_id(heard), role)).band is Band.SILENT
+        role = partial(self._arrivals.role_now, incoming, rules)
+        return (
+            await self._attention.read(incoming, self.user_id(incoming), role)
+        ).band is Band.SILENT

@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.access.location import Location
 from adapters.access.standing import Presence
-from adapters.context.message_parts import NO_PARTS, Parts
+from adapters.context.message_parts import NO_PARTS, MessageParts
 from core.access.staff import MemberLookup, no_member
 from core.access.tenants import Tenant
 from core.inbox.base import lane_for
@@ -30,7 +30,7 @@ async def no_locale() -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class IncomingMessage:
     """A message or command that may be a question."""
 
     key: str
@@ -53,7 +53,7 @@ class Heard:
     thread: str | None = None
     """The thread it was said in."""
     quote: str | None = None
-    parts: Parts = NO_PARTS
+    parts: MessageParts = NO_PARTS
     """What came with it, or with the message that it is about, apart from text."""
     explains: str | None = None
     """The id of the bot's own message that its quote was taken from."""
@@ -96,7 +96,7 @@ class Heard:
     token: str | None = None
     token_expires_at: datetime | None = None
 
-    async def localised(self) -> "Heard":
+    async def localised(self) -> "IncomingMessage":
         """Return what was heard, with its asker's locale as far as it can be found out."""
         if self.locale is not None:
             return self
@@ -142,7 +142,7 @@ class Heard:
             return None
         return Place(self.platform, self.workspace, self.thread)
 
-    def as_edit(self, edited_at: str, position: int) -> "Heard":
+    def as_edit(self, edited_at: str, position: int) -> "IncomingMessage":
         """Return an edited message as an event of its own."""
         return replace(self, key=f"{self.key}:edit:{edited_at}", position=position)
 

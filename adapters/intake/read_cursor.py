@@ -8,7 +8,7 @@ _EVERYWHERE = "*"
 """Stands where a cursor has its channel."""
 
 
-class HeardUpTo:
+class ReadCursor:
     """A platform's moment beside the cursors of its channels; methods raise StoreError."""
 
     def __init__(self, inbox: Inbox, platform: str) -> None:
@@ -18,7 +18,7 @@ class HeardUpTo:
     async def note(self, moment: datetime) -> None:
         """Keep the moment up to which nothing was missed."""
         milliseconds = int(moment.timestamp() * 1_000)
-        await self._inbox.saw(self._platform, _EVERYWHERE, milliseconds)
+        await self._inbox.advance_cursor(self._platform, _EVERYWHERE, milliseconds)
 
     async def last(self) -> datetime | None:
         """Return the latest such moment; None before the first connection ever."""

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from adapters.base import PlatformReply, PostKeeper
 from adapters.context.question_context import QuestionContext
-from adapters.intake.acceptor import Intake
-from adapters.intake.deadline import Unhurried
+from adapters.intake.acceptor import Acceptor
+from adapters.intake.deadline import BackgroundWork
 from adapters.nearest_sections import Nearest
 from adapters.slack import reactions
 from adapters.slack.api.retry import patiently
@@ -22,7 +22,7 @@ from adapters.slack.people import People
 from adapters.slack.permalinks import Permalinks
 from adapters.slack.question_surroundings import QuestionSurroundings, ThreadReader
 from adapters.slack.replies.address import Address
-from adapters.slack.replies.agent_sessions import Sessions
+from adapters.slack.replies.agent_sessions import AgentSessions
 from adapters.slack.replies.reply import SlackReply, notify, retract, tell, tidy
 from adapters.slack.roles import Roles
 from core.access.tenants import Tenant
@@ -65,8 +65,8 @@ class SlackAdapter:
         *,
         workspaces: Workspaces,
         events: Events,
-        intake: Intake,
-        unhurried: Unhurried,
+        intake: Acceptor,
+        unhurried: BackgroundWork,
         transports: Sequence[Transport],
         one: OneInstallation | None,
         tenants: InstalledTenants,
@@ -95,7 +95,7 @@ class SlackAdapter:
         self._context = context
         self._roles = roles
         self._people = people
-        self._sessions = Sessions(workspaces)
+        self._sessions = AgentSessions(workspaces)
 
     async def run(self) -> None:
         """Stay connected until `close`.

@@ -26,7 +26,7 @@ from core.models import (
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskArguments:
     """What was asked on the command line."""
 
     text: str | None
@@ -37,7 +37,7 @@ class Question:
     session: UUID | None = None
 
 
-async def ask(asked: Question, *, generator: str | None, as_json: bool) -> int:
+async def ask(asked: AskArguments, *, generator: str | None, as_json: bool) -> int:
     """Answer one question and return the exit code."""
     quote = asked.quote if asked.quote_file is None else read_quote(asked.quote_file)
     if quote is not None and not quote.strip():

@@ -12,7 +12,7 @@ from bot.cli.exits import Exit
 from bot.providers.models import models_in_use, prices
 from bot.providers.tables import GEMINI, of_old_names
 from core.models import EXTRACTIVE
-from core.storage.budgets.store import Limits, TokenBudgets, Usage
+from core.storage.budgets.store import TokenBudgets, TokenLimits, Usage
 
 _TITLES = ("day", "course", "calls", "tokens in", "tokens out", "cost")
 _SIDES = "<<>>>>"
@@ -25,7 +25,7 @@ async def usage(days: int, *, as_json: bool) -> int:
     """Print tokens and cost by day and course, for the last `days` UTC days."""
     today = datetime.now(UTC).date()
     async with services(needs_room=False) as opened:
-        budgets = TokenBudgets(opened.engine, limits=Limits())
+        budgets = TokenBudgets(opened.engine, limits=TokenLimits())
         used = await budgets.used(today - timedelta(days=days - 1), today)
     settings, tables = opened.settings, opened.models.tables
     chosen = opened.chosen_generator()

@@ -27,7 +27,7 @@ _PATIENCE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class HealthSources:
     """The parts of a bot that has started."""
 
     engine: AsyncEngine
@@ -44,7 +44,7 @@ class Watched:
     """By platform."""
 
 
-class Watch:
+class Health:
     """Looks at a bot; before it has started, nothing of it is ready."""
 
     def __init__(
@@ -59,9 +59,9 @@ class Watch:
         self._meter = meter
         self._platforms = platforms
         self._stop = stop
-        self._watched: Watched | None = None
+        self._watched: HealthSources | None = None
 
-    def begin(self, watched: Watched) -> None:
+    def begin(self, watched: HealthSources) -> None:
         """Look at these parts from now on."""
         self._watched = watched
 
@@ -105,12 +105,12 @@ class Watch:
         if not await self._started().platforms[name].is_connected():
             raise ServiceError("not connected")
 
-    def _started(self) -> Watched:
+    def _started(self) -> HealthSources:
         if self._watched is None or self._stop.is_set():
             raise NotRunning("starting" if self._watched is None else "stopping")
         return self._watched
 
-    async def _read_levels(self, watched: Watched) -> None:
+    async def _read_levels(self, watched: HealthSources) -> None:
         levels = self._meter.levels
         waiting, oldest = await _backlog(watched.inbox)
         levels.queued.set(waiting)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from adapters.access.course_directory import Guide
+from adapters.access.course_directory import CourseDirectory
 from adapters.access.readers import Readers
 from adapters.context.pointing import Pointing
 from adapters.context.question_context import QuestionContext
@@ -14,9 +14,9 @@ from adapters.features.answer_actions import AnswerActions
 from adapters.features.channel_settings import ChannelSettings
 from adapters.features.data_export import OwnData
 from adapters.features.greeting import Greeting
-from adapters.features.staff_settings import StaffSettings, Words
+from adapters.features.staff_settings import PlatformTerms, StaffSettings
 from adapters.features.suggestions import Suggestions
-from adapters.intake.deleted_channels import GonePlaces
+from adapters.intake.deleted_channels import DeletedChannels
 from adapters.intake.front_desk import FrontDesk
 from adapters.intake.platform_clock import PlatformClock
 from bot import __version__
@@ -32,7 +32,7 @@ from core.privacy.disclosure import Disclosure
 from core.privacy.personal_data import PersonalData
 from core.privacy.retention import Retention
 from core.retrieval.topics import Topics
-from core.storage.budgets.store import Limits, TokenBudgets
+from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.panels import Panels
 from core.storage.channels.store import ChannelRules, Conversations
@@ -56,7 +56,7 @@ class ChatServices:
     rules: ChannelRules
     staff: StaffStore
     roster: Roster
-    guide: Guide
+    directory: CourseDirectory
     wake: Callable[[], None]
     """Tells the worker that there is something to do."""
     stop: Callable[[str], Awaitable[bool]]
@@ -72,7 +72,7 @@ class ChatServices:
             inbox=self.inbox,
             sessions=self.opened.sessions,
             feedback=Feedback(self.opened.engine),
-            guide=self.guide,
+            directory=self.directory,
             rules=self.rules,
             wake=self.wake,
             stop=self.stop,
@@ -89,7 +89,7 @@ class ChatServices:
             panels=Panels(self.opened.engine),
             rules=self.rules,
             feedback=Feedback(self.opened.engine),
-            budgets=TokenBudgets(self.opened.engine, limits=Limits()),
+            budgets=TokenBudgets(self.opened.engine, limits=TokenLimits()),
         )
 
     def question_context(self) -> QuestionContext:
@@ -104,7 +104,7 @@ class ChatServices:
 
     def own_data(self) -> OwnData:
         """Return what shows people all that is stored about them."""
-        return OwnData(Disclosure(self.opened.engine), self.guide, self.readers)
+        return OwnData(Disclosure(self.opened.engine), self.directory, self.readers)
 
     def suggestions(self) -> Suggestions:
         """Return what suggests questions, each tried beforehand as any other is answered."""
@@ -115,21 +115,21 @@ class ChatServices:
             return response
 
         topics = Topics(self.opened.catalogue, self.opened.index)
-        return Suggestions(self.guide, topics.of, rehearse)
+        return Suggestions(self.directory, topics.of, rehearse)
 
     def places(self) -> InboxPlaces:
         """Return what the inbox knows of places."""
         return InboxPlaces(self.opened.engine)
 
-    def gone_places(self) -> GonePlaces:
+    def gone_places(self) -> DeletedChannels:
         """Return what forgets deleted channels."""
-        return GonePlaces(self.desk, self.places(), Conversations(self.opened.engine))
+        return DeletedChannels(self.desk, self.places(), Conversations(self.opened.engine))
 
     def facts(self, escape: Callable[[str], str]) -> Facts:
         """Return what is told about the bot; `escape` is the platform's."""
         return Facts(
             desk=self.desk,
-            guide=self.guide,
+            directory=self.directory,
             handbook=COURSE.course_id,
             version=__version__,
             writer=_writer(self.opened),
@@ -138,9 +138,9 @@ class ChatServices:
 
     def greeting(self, escape: Callable[[str], str]) -> Greeting:
         """Return what greets new places; `escape` is the platform's."""
-        return Greeting(self.desk, self.guide, escape)
+        return Greeting(self.desk, self.directory, escape)
 
-    def staff_settings(self, settings: ChannelSettings, words: Words) -> StaffSettings:
+    def staff_settings(self, settings: ChannelSettings, words: PlatformTerms) -> StaffSettings:
         """Return who may use `/course`, and whom it names; `words` are the platform's own."""
         return StaffSettings(self.desk, self.roster, self.staff, settings, words)
 
@@ -149,7 +149,7 @@ class ChatServices:
         return ChannelSettings(
             self.desk,
             self.rules,
-            self.guide,
+            self.directory,
             names=names,
             described=self.opened.course_file.rules_of,
         )

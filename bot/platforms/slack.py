@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.intake.read_cursor import HeardUpTo
+from adapters.intake.read_cursor import ReadCursor
 from adapters.intake.reconcile import MOST_QUESTIONS
 from adapters.slack.inbound import PLATFORM
 from bot.keyring.sealing import Sealer
@@ -15,19 +15,19 @@ from bot.settings import SlackSettings
 from core.access.tenants import Tenant
 from core.errors import ConfigurationError
 from core.i18n import Message
-from core.inbox.places import InboxPlaces, Question
+from core.inbox.places import InboxPlaces, PlacedQuestion
 from core.inbox.store import Inbox
 from core.privacy.workspace_data import WorkspaceData
 from core.storage.channels.panels import Panels
 from core.storage.installations.states import InstallStates
 from core.storage.installations.store import InstallationStore
-from core.storage.rate_limit_windows import ClosedWindows
+from core.storage.rate_limit_windows import RateLimitWindows
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-    from adapters.intake.acceptor import Intake
-    from adapters.intake.deadline import Unhurried
+    from adapters.intake.acceptor import Acceptor
+    from adapters.intake.deadline import BackgroundWork
     from adapters.intake.unreadable import Unreadable
     from adapters.slack.adapter import SlackAdapter, Transport
     from adapters.slack.api.client import ClosedMethods
@@ -72,7 +72,7 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     Raises:
         ConfigurationError: when a setting is missing.
     """
-    from adapters.intake.acceptor import Intake
+    from adapters.intake.acceptor import Acceptor
     from adapters.intake.unreadable import Unreadable
     from adapters.slack.adapter import SlackAdapter, Transport
     from adapters.slack.api.client import ClosedMethods, SlackClient
@@ -92,7 +92,7 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
 
     settings = chats.opened.settings.slack
     check(settings)
-    closed = ClosedMethods(ClosedWindows(chats.opened.engine), chats.clocks[PLATFORM])
+    closed = ClosedMethods(RateLimitWindows(chats.opened.engine), chats.clocks[PLATFORM])
     one, many = None, None
     if settings.bot_token is not None:
         token = _word(settings.bot_token)
@@ -103,7 +103,7 @@ def slack_adapter(chats: ChatServices) -> "SlackAdapter":
     assert installations is not None
     clients = InstalledClients(installations, settings.api_url, closed)
     workspaces = Workspaces(clients, escape_code=settings.escape_code)
-    intake, lookups = Intake(chats.wake, chats.meter), Lookups(workspaces)
+    intake, lookups = Acceptor(chats.wake, chats.meter), Lookups(workspaces)
     people = People(clients, installations)
     unreadable = Unreadable(PLATFORM, EVENTS, chats.meter)
     listeners = _listeners(chats, installations, workspaces, intake, people, unreadable)
@@ -174,32 +174,34 @@ def _listeners(
     chats: ChatServices,
     installations: "Installations",
     workspaces: "Workspaces",
-    intake: "Intake",
+    intake: "Acceptor",
     people: "People",
     unreadable: "Unreadable",
 ) -> "Listeners":
     """Return everything that hears something."""
-    from adapters.intake.deadline import Unhurried
-    from adapters.slack.commands.about import Commands
-    from adapters.slack.commands.actions import Clicks
+    from adapters.intake.deadline import BackgroundWork
+    from adapters.slack.commands.about import About
+    from adapters.slack.commands.actions import ButtonActions
     from adapters.slack.commands.assistant import Assistant
     from adapters.slack.commands.home import Home
     from adapters.slack.commands.my_data import MyData
     from adapters.slack.commands.questions import Questions
     from adapters.slack.gateway.app import Listeners
     from adapters.slack.gateway.events import Events
-    from adapters.slack.installs.uninstall import Departures
+    from adapters.slack.installs.uninstall import Uninstalls
     from adapters.slack.markup.dialect import as_written
 
     desk, personal, facts = chats.desk, chats.personal(), chats.facts(as_written)
     questions = Questions(desk, intake, people)
-    unhurried = Unhurried()
+    unhurried = BackgroundWork()
     places = chats.places()
-    clicks = Clicks(desk, chats.actions(), personal, people, installations, unhurried, places)
+    clicks = ButtonActions(
+        desk, chats.actions(), personal, people, installations, unhurried, places
+    )
     my_data = MyData(personal, chats.own_data(), clicks, people, unhurried)
     home = Home(
         desk=desk,
-        guide=chats.guide,
+        directory=chats.directory,
         facts=facts,
         personal=personal,
         clicks=clicks,
@@ -211,9 +213,11 @@ def _listeners(
         intake=intake,
         unreadable=unreadable,
         questions=questions,
-        assistant=Assistant(desk, chats.guide, Panels(chats.opened.engine), chats.suggestions()),
+        assistant=Assistant(
+            desk, chats.directory, Panels(chats.opened.engine), chats.suggestions()
+        ),
         home=home,
-        departures=Departures(
+        departures=Uninstalls(
             installations,
             WorkspaceData(chats.opened.engine),
             lambda team, enterprise: _forget(chats, workspaces, team, enterprise),
@@ -223,7 +227,7 @@ def _listeners(
     return Listeners(
         events=events,
         questions=questions,
-        commands=Commands(
+        commands=About(
             desk=desk,
             facts=facts,
             my_data=my_data,
@@ -239,9 +243,9 @@ def _listeners(
     )
 
 
-def _staff(chats: ChatServices, people: "People", unhurried: "Unhurried") -> "Staff":
+def _staff(chats: ChatServices, people: "People", unhurried: "BackgroundWork") -> "Staff":
     """Return what `/course` does."""
-    from adapters.features.staff_settings import Words
+    from adapters.features.staff_settings import PlatformTerms
     from adapters.slack.commands.staff import Staff
     from adapters.slack.commands.staff_commands import Names, StaffCommands
 
@@ -250,7 +254,9 @@ def _staff(chats: ChatServices, people: "People", unhurried: "Unhurried") -> "St
         "outsiders": Message("settings-name-outsiders"),
     }
     settings = chats.channel_settings(names)
-    staff = chats.staff_settings(settings, Words(Message("tenant-workspace"), Names(people).shown))
+    staff = chats.staff_settings(
+        settings, PlatformTerms(Message("tenant-workspace"), Names(people).shown)
+    )
     return Staff(settings, staff, StaffCommands(staff, people), people, unhurried)
 
 
@@ -313,7 +319,7 @@ def _word(secret: "SecretStr | None") -> str:
     return secret.get_secret_value() if secret is not None else ""
 
 
-class SlackCursors(HeardUpTo):
+class SlackCursors(ReadCursor):
     """Keeps how far Slack was heard, and where something may have been said since."""
 
     def __init__(self, inbox: Inbox, places: InboxPlaces) -> None:
@@ -329,7 +335,7 @@ class SlackCursors(HeardUpTo):
         found = await self._places.threads(PLATFORM, workspace, since)
         return [(channel, thread) for channel, thread in found if _TS.fullmatch(thread)]
 
-    async def questions(self, since: datetime) -> Sequence[Question]:
+    async def questions(self, since: datetime) -> Sequence[PlacedQuestion]:
         """Return the latest questions in messages since a moment, oldest first."""
         return await self._places.asked_since(PLATFORM, since, MOST_QUESTIONS)
 

@@ -10,10 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.access.admission import Admission
-from adapters.access.course_directory import Guide
+from adapters.access.course_directory import CourseDirectory
 from adapters.access.membership import Membership
 from adapters.access.readers import Readers
-from adapters.access.standing import Standing
+from adapters.access.standing import StaffStanding
 from adapters.access.whereabouts import Whereabouts
 from adapters.attention.attention import Attention
 from adapters.attention.deciding import Deciding
@@ -37,10 +37,9 @@ from core.access.roster import Roster
 from core.access.staff_store import StaffStore
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
-from core.inbox.limits import Limits
+from core.inbox.limits import IntakeLimits
 from core.inbox.store import Inbox
-from core.storage.budgets.store import Limits as TokenLimits
-from core.storage.budgets.store import TokenBudgets
+from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.store import ChannelRules, Conversations
 from core.telemetry.metering import NO_METER, Meter
@@ -48,7 +47,7 @@ from core.telemetry.metering import NO_METER, Meter
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
 
-    from bot.health.health import Watched
+    from bot.health.health import HealthSources
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +76,7 @@ class Bot:
             opened.engine,
             seal=sealer.seal,
             unseal=sealer.unseal,
-            limits=Limits(
+            limits=IntakeLimits(
                 user_per_minute=limits.user_per_minute,
                 channel_per_minute=limits.channel_per_minute,
                 user_in_flight=limits.user_in_flight,
@@ -88,18 +87,18 @@ class Bot:
             meter=meter,
         )
         access = AccessStore(opened.engine, public=frozenset({COURSE.course_id}))
-        guide = Guide(opened.catalogue, access, handbook=COURSE.course_id)
+        directory = CourseDirectory(opened.catalogue, access, handbook=COURSE.course_id)
         rules, described = ChannelRules(opened.engine), opened.course_file.rules_of
         readers = Readers(
             access,
             described=described,
-            with_courses=guide.tenants_with_courses,
+            with_courses=directory.tenants_with_courses,
             membership=Membership(self._is_member),
             admitted={"discord": settings.discord.guilds},
         )
         staff = StaffStore(opened.engine)
         roster = Roster(staff, opened.course_file.staff)
-        whereabouts = Whereabouts(rules, guide, readers, described)
+        whereabouts = Whereabouts(rules, directory, readers, described)
         self._clocks = {name: PlatformClock(name) for name in ("discord", "slack")}
         conversations = Conversations(opened.engine)
         desk = FrontDesk(
@@ -109,7 +108,7 @@ class Bot:
             sessions=opened.sessions,
             pseudonyms=Pseudonyms(opened.keys.pseudonym),
             whereabouts=whereabouts,
-            standing=Standing(whereabouts, roster),
+            standing=StaffStanding(whereabouts, roster),
             attention=Attention(
                 inbox=self.inbox,
                 conversations=conversations,
@@ -130,7 +129,7 @@ class Bot:
                 rules=rules,
                 staff=staff,
                 roster=roster,
-                guide=guide,
+                directory=directory,
                 wake=lambda: self.worker.wake(),
                 stop=lambda key: self.worker.stop(key),
                 meter=meter,
@@ -146,7 +145,7 @@ class Bot:
             adapters=adapters,
             sessions=opened.sessions,
             budgets=TokenBudgets(opened.engine, limits=TokenLimits()),
-            checked=Admission(guide, readers).checked,
+            checked=Admission(directory, readers).checked,
             lease=limits.lease,
             concurrency=limits.in_flight,
             stale_after=timedelta(seconds=limits.stale_after),
@@ -164,11 +163,11 @@ class Bot:
         platform = self._platforms.get(tenant.platform)
         return platform is not None and await platform.is_member(tenant, user)
 
-    def watched(self) -> "Watched":
+    def watched(self) -> "HealthSources":
         """Return what is looked at to tell how the bot fares."""
-        from bot.health.health import Watched
+        from bot.health.health import HealthSources
 
-        return Watched(
+        return HealthSources(
             engine=self._opened.engine,
             index=self._opened.index,
             inbox=self.inbox,

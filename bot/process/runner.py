@@ -16,7 +16,7 @@ from bot.keyring.keys import NAMES as KEYS
 from bot.platforms import slack
 from bot.process.bot import Bot, platforms_of
 from bot.process.collecting import leave_in_peace
-from bot.process.startup import Result, StoppedWhileStarting, alone, once_there
+from bot.process.startup import Result, StoppedWhileStarting, is_only_process, once_there
 from bot.providers.models import chosen_generator
 from bot.providers.tables import OLD_NAMES, read_tables
 from bot.settings import Settings
@@ -34,7 +34,7 @@ from core.telemetry.metering import NO_METER, Meter
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
 
-    from bot.health.health import Watch
+    from bot.health.health import Health
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ async def _run(
     announce: Callable[[str], None],
     stop: asyncio.Event,
     meter: Meter,
-    watch: "Watch | None",
+    watch: "Health | None",
 ) -> None:
     """Start, however long the database keeps us waiting, and answer until `stop` is set."""
 
@@ -99,7 +99,7 @@ async def _run(
         await once_there(opened.engine, partial(_prepare_courses, opened), stop)
         await opened.warm_up()
         announce("Starting; stop with Ctrl-C.")
-        async with alone(opened.engine), reserved(opened.engine) as holding:
+        async with is_only_process(opened.engine), reserved(opened.engine) as holding:
             bot = Bot(opened, holding, meter)
             leave_in_peace()
             if watch is not None:
@@ -142,7 +142,7 @@ async def _prepare_courses(opened: Services) -> None:
 @asynccontextmanager
 async def _watching(
     settings: Settings, stop: asyncio.Event
-) -> "AsyncIterator[tuple[Meter, Watch | None]]":
+) -> "AsyncIterator[tuple[Meter, Health | None]]":
     """Serve the pages of the monitoring while the block lasts, if anybody wants them.
 
     Raises:
@@ -152,11 +152,11 @@ async def _watching(
     if port is None:
         yield NO_METER, None
         return
-    from bot.health.health import Watch
+    from bot.health.health import Health
     from bot.health.metrics import PrometheusMeter
 
     meter = PrometheusMeter()
-    watch = Watch(meter, platforms_of(settings), stop)
+    watch = Health(meter, platforms_of(settings), stop)
     pages = Monitoring(watch.readiness(), watch.exposition, watch.alive)
     async with serving(pages, host, port) as bound:
         logger.info("monitoring at http://%s:%d", host, bound)

@@ -82,7 +82,7 @@ def _run_lock(engine: AsyncEngine) -> str:
 
 
 @asynccontextmanager
-async def alone(engine: AsyncEngine) -> AsyncIterator[None]:
+async def is_only_process(engine: AsyncEngine) -> AsyncIterator[None]:
     """Warn when another process is in such a block with the same SQLite database."""
     if engine.dialect.name != "sqlite":
         yield

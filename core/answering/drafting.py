@@ -17,9 +17,9 @@ from core.generation.base import (
     DraftPart,
     GenerationTask,
     Generator,
-    LeftOut,
     ModelCall,
     NotCovered,
+    PlantedTextLeftOut,
 )
 from core.generation.claims.example import is_fit
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
@@ -136,7 +136,7 @@ class Drafting:
                             )
                     case CutShort():
                         tally.cut_short = True
-                    case LeftOut():
+                    case PlantedTextLeftOut():
                         self._composition.leave_out(task.evidence[part.chunk_number])
                     case Claim(example=True):
                         if (delta := await self._admit_example(part, task)) is not None:

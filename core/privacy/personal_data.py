@@ -15,7 +15,7 @@ from core.storage.sessions.store import SessionStore
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredAmounts:
     """How much is stored about a person."""
 
     questions: int = 0
@@ -29,8 +29,8 @@ class Stored:
         """Whether there is anything to delete."""
         return bool(self.questions or self.waiting or self.votes)
 
-    def __add__(self, other: "Stored") -> "Stored":
-        return Stored(
+    def __add__(self, other: "StoredAmounts") -> "StoredAmounts":
+        return StoredAmounts(
             self.questions + other.questions,
             self.waiting + other.waiting,
             self.votes + other.votes,
@@ -71,25 +71,25 @@ class PersonalData:
         """Return the workspaces of a platform that something is kept of, left ones included."""
         return await self._places.workspaces(platform)
 
-    async def stored(self, user_ids: Sequence[str]) -> Stored:
+    async def stored(self, user_ids: Sequence[str]) -> StoredAmounts:
         """Return how much there is."""
-        total = Stored()
+        total = StoredAmounts()
         for user_id in user_ids:
-            total += Stored(
+            total += StoredAmounts(
                 await self._sessions.turns_of_user(user_id),
                 await self._inbox.of_user(user_id),
                 await self._feedback.of_user(user_id),
             )
         return total
 
-    async def forget(self, user_ids: Sequence[str]) -> Stored:
+    async def forget(self, user_ids: Sequence[str]) -> StoredAmounts:
         """Delete it all, answers under way included, and return how much it was."""
         direct = await self._places.direct_channels(user_ids)
         await self._forget_direct(direct)  # first: a second try would not know them any more
-        total = Stored()
+        total = StoredAmounts()
         for user_id in user_ids:
             waiting = await self._inbox.forget_user(user_id)  # first: nothing new is written
-            total += Stored(
+            total += StoredAmounts(
                 await self._sessions.forget_user(user_id),
                 waiting,
                 await self._feedback.forget_user(user_id),

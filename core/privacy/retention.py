@@ -18,7 +18,7 @@ from core.storage.channels.panels import PanelRow
 from core.storage.channels.store import ConversationRow
 from core.storage.database import write
 from core.storage.feedback import VoteRow
-from core.storage.rate_limit_windows import ClosedWindowRow
+from core.storage.rate_limit_windows import RateLimitWindowRow
 from core.storage.sessions.rows import FORGOTTEN_USER, SessionRow, TurnRow
 
 logger = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ def _exchanges(db: Connection, before: datetime) -> int:
 
 def _windows(db: Connection, before: datetime) -> int:
     """Delete all at once: they are few, and one that closes again meanwhile is spared."""
-    return _count(db, delete(ClosedWindowRow).where(ClosedWindowRow.until < before))
+    return _count(db, delete(RateLimitWindowRow).where(RateLimitWindowRow.until < before))
 
 
 def _count(db: Connection, statement: Any) -> int:

@@ -25,7 +25,7 @@ from core.storage.catalogue_rows import (
     SectionRow,
     Segment,
     SegmentRow,
-    Stored,
+    StoredDocument,
 )
 from core.storage.database import Base, insert_into, reading, writing
 
@@ -108,7 +108,7 @@ class Catalogue:
         """Return an edition's documents in reading order; none once it is replaced."""
         return [record for _, record in await self.placed(generation)]
 
-    async def placed(self, generation: UUID) -> list[tuple[Stored, DocumentRecord]]:
+    async def placed(self, generation: UUID) -> list[tuple[StoredDocument, DocumentRecord]]:
         """Return an edition's documents in reading order, each with where it is."""
         async with reading(self._engine) as db:
             order = await _reading_order(db, generation)
@@ -117,7 +117,7 @@ class Catalogue:
             columns = [getattr(row, field.name) for field in fields(DocumentRecord)]
             query = select(row.collection, row.number, *columns).where(row.collection.in_(names))
             known = {
-                Stored(collection, number): DocumentRecord(*values)
+                StoredDocument(collection, number): DocumentRecord(*values)
                 for collection, number, *values in await db.execute(query)
             }
         return [(place, known[place]) for place in order]
@@ -139,9 +139,9 @@ class Catalogue:
             query = select(row.collection, row.number, *columns)
             found = (await db.execute(query.where(row.collection.in_(names)))).all()
         placed = [
-            (order[Stored(collection, number)], SectionRecord(*values))
+            (order[StoredDocument(collection, number)], SectionRecord(*values))
             for collection, number, *values in found
-            if Stored(collection, number) in order
+            if StoredDocument(collection, number) in order
         ]
         placed.sort(key=lambda entry: (entry[0], entry[1].ordinal))
         return [replace(section, path=tuple(section.path)) for _, section in placed]
@@ -174,7 +174,7 @@ class Catalogue:
         self,
         edition: Edition,
         new: Sequence[NewSegment],
-        order: Sequence[Stored],
+        order: Sequence[StoredDocument],
         terms: bytes = b"",
         words: bytes = b"",
         *,
@@ -298,14 +298,14 @@ async def _insert_segment(db: AsyncSession, course_id: str, segment: NewSegment)
     await _insert_all(db, SectionRow, sections)
 
 
-def _packed(names: Sequence[str], order: Sequence[Stored]) -> bytes:
+def _packed(names: Sequence[str], order: Sequence[StoredDocument]) -> bytes:
     """Return places as little-endian 32-bit pairs: the segment, and the number in it."""
     numbers = {name: number for number, name in enumerate(names)}
     pairs = [(numbers[place.collection], place.number) for place in order]
     return np.array(pairs, "<u4").tobytes()
 
 
-async def _reading_order(db: AsyncSession, generation: UUID) -> list[Stored]:
+async def _reading_order(db: AsyncSession, generation: UUID) -> list[StoredDocument]:
     row = EditionRow
     query = select(row.segments, row.reading).where(row.generation == generation)
     found = (await db.execute(query)).one_or_none()
@@ -313,7 +313,7 @@ async def _reading_order(db: AsyncSession, generation: UUID) -> list[Stored]:
         return []
     names = [segment["collection"] for segment in found[0]]
     pairs = np.frombuffer(found[1], "<u4").reshape(-1, 2).tolist()
-    return [Stored(names[segment], number) for segment, number in pairs]
+    return [StoredDocument(names[segment], number) for segment, number in pairs]
 
 
 async def _insert_all(db: AsyncSession, row: type[Base], values: Sequence[dict[str, Any]]) -> None:

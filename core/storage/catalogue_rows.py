@@ -99,7 +99,7 @@ class SectionRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredDocument:
     """Where a document is: the collection, and its number there."""
 
     collection: str

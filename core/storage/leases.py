@@ -40,7 +40,7 @@ class LeaseRow(Base):
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class LeaseShare:
     """What a process has of that which its group shares out."""
 
     held: frozenset[str]
@@ -72,7 +72,7 @@ class Leases:
         self._awaited = timedelta(seconds=self.beat * _MISSED)
         self._free_since = dict[str, datetime]()
 
-    async def share(self, group: str, names: Sequence[str]) -> Share:
+    async def share(self, group: str, names: Sequence[str]) -> LeaseShare:
         """Renew what is held of a group's names, take what is free up to a fair share.
 
         Whoever calls this is a member of the group for two beats. Shares differ by one at most,
@@ -119,7 +119,7 @@ class Leases:
         moment, _ = db.execute(select(clock, _idle(self.seconds * _BREAK))).one()
         return moment
 
-    def _share(self, db: Connection, group: str, names: Sequence[str]) -> Share:
+    def _share(self, db: Connection, group: str, names: Sequence[str]) -> LeaseShare:
         moment = self._moment(db)
         until = moment + timedelta(seconds=self.seconds)
         keys = {_key(group, name): name for name in names}
@@ -134,7 +134,7 @@ class Leases:
         taken = self._take_free(db, free, most, moment, until)
         ours = {key for key, holder in holders.items() if holder == self._holder} | taken
         _forget_old(db, moment)
-        return Share(
+        return LeaseShare(
             held=frozenset(keys[key] for key in ours),
             too_large=not free and self._is_to_let_go(sizes, members),
         )

@@ -17,7 +17,7 @@ _KEPT = timedelta(minutes=1)
 """How long a window stays known after it has opened again, at least."""
 
 
-class ClosedWindowRow(Base):
+class RateLimitWindowRow(Base):
     """A rate limit's window that a platform has closed."""
 
     __tablename__ = "closed_windows"
@@ -26,7 +26,7 @@ class ClosedWindowRow(Base):
     until: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class ClosedWindows:
+class RateLimitWindows:
     """Windows by name; asked before a call by every process that shares a database server.
 
     The server's clock is the one that counts: those of the processes' machines may differ.
@@ -45,11 +45,11 @@ class ClosedWindows:
             return
         moment = _moment()
         until = moment + literal(timedelta(seconds=seconds), Interval)
-        insert = insert_into(self._engine, ClosedWindowRow).values(window=window, until=until)
-        longer = {"until": func.greatest(ClosedWindowRow.until, insert.excluded.until)}
+        insert = insert_into(self._engine, RateLimitWindowRow).values(window=window, until=until)
+        longer = {"until": func.greatest(RateLimitWindowRow.until, insert.excluded.until)}
         upsert = insert.on_conflict_do_update(index_elements=["window"], set_=longer)
-        old = delete(ClosedWindowRow).where(
-            ClosedWindowRow.until < moment - literal(_KEPT, Interval)
+        old = delete(RateLimitWindowRow).where(
+            RateLimitWindowRow.until < moment - literal(_KEPT, Interval)
         )
         try:
             await write(self._engine, lambda db: (db.execute(old), db.execute(upsert)))
@@ -60,8 +60,8 @@ class ClosedWindows:
         """Return the seconds until all of these windows are open; 0.0: they are."""
         if not self._is_shared:
             return 0.0
-        left = extract("epoch", func.max(ClosedWindowRow.until) - _moment())
-        asked = select(left).where(ClosedWindowRow.window.in_(windows))
+        left = extract("epoch", func.max(RateLimitWindowRow.until) - _moment())
+        asked = select(left).where(RateLimitWindowRow.window.in_(windows))
         try:
             async with reading(self._engine) as db:
                 seconds = await db.scalar(asked)

@@ -22,7 +22,7 @@ from bot.backup.saving import back_up, table_member
 from bot.database import HEAD_REVISION, SchemaState, check, upgrade
 from bot.keyring.keys import NAMES
 from bot.keyring.sealing import Sealer
-from bot.process.startup import alone
+from bot.process.startup import is_only_process
 from bot.settings import DatabaseSettings, Settings
 from bot.wiring import Services, open_services
 from core.backup import archive, rows
@@ -287,7 +287,7 @@ async def test_a_bot_that_answers_from_the_database_keeps_it(
     source: Settings, elsewhere: Settings, tmp_path: Path
 ) -> None:
     await backed_up(source, tmp_path / FILE)
-    async with opened(elsewhere) as services, alone(services.engine):
+    async with opened(elsewhere) as services, is_only_process(services.engine):
         with pytest.raises(ConfigurationError, match="stop it"):
             await restore(elsewhere, tmp_path / FILE, force=True)
 

@@ -23,7 +23,7 @@ from core.storage.catalogue import (
     SectionRecord,
     Segment,
 )
-from core.storage.catalogue_rows import Stored
+from core.storage.catalogue_rows import StoredDocument
 from core.storage.database import create_engine
 from tests.samples import EARLIER
 
@@ -89,7 +89,7 @@ async def publish(
     """Publish an edition of one collection; all sections are of its first document."""
     [name] = live.collections
     own = [parts, *[()] * (len(docs) - 1)][: len(docs)]
-    order = [Stored(name, number) for number in range(len(docs))]
+    order = [StoredDocument(name, number) for number in range(len(docs))]
     new = NewSegment(name, docs, own, b"outline")
     return await catalogue.publish(live, [new], order, terms, b"words")
 

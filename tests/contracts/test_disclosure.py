@@ -17,7 +17,7 @@ from core.inbox.store import Inbox
 from core.models import AgentRequest, now
 from core.privacy.disclosure import Disclosure
 from core.privacy.personal_data import PersonalData
-from core.storage.budgets.store import Limits, TokenBudgets
+from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.panels import Panels
 from core.storage.channels.rules import Rules
@@ -46,7 +46,7 @@ async def ask(engine: AsyncEngine, number: int, user: str, **where: Any) -> Agen
     await inbox.finish(job)
     vote = Vote(arrival.request.request_id, user, "algorithms", False, f"because {user}")
     await Feedback(engine).vote(vote)
-    await TokenBudgets(engine, limits=Limits()).add(
+    await TokenBudgets(engine, limits=TokenLimits()).add(
         user, "algorithms", query_tokens=1, response_tokens=2
     )
     return arrival.request
@@ -116,5 +116,5 @@ def personal(engine: AsyncEngine) -> PersonalData:
         panels=Panels(engine),
         rules=ChannelRules(engine),
         feedback=Feedback(engine),
-        budgets=TokenBudgets(engine, limits=Limits()),
+        budgets=TokenBudgets(engine, limits=TokenLimits()),
     )

@@ -11,7 +11,7 @@ from adapters.delivery.settlement import lost
 from core.inbox.base import Job, LeaseLost
 from core.models import now
 from core.privacy.retention import Retention
-from core.storage.budgets.store import Limits, TokenBudgets, TokenUsageRow
+from core.storage.budgets.store import TokenBudgets, TokenLimits, TokenUsageRow
 from core.storage.database import reading
 from core.storage.sessions.rows import TurnRow
 from core.storage.sessions.store import SessionStore
@@ -30,7 +30,7 @@ class Desk:
         self.engine = engine
         self.inbox = inbox_of(engine)
         self.sessions = SessionStore(engine)
-        self.budgets = TokenBudgets(engine, limits=Limits())
+        self.budgets = TokenBudgets(engine, limits=TokenLimits())
         self._moment = now()
 
     async def claim(self) -> Job:

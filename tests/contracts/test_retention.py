@@ -13,7 +13,7 @@ from core.inbox.rows import CursorRow, InboxRow, PostRow
 from core.models import AgentRequest, now
 from core.privacy import retention as module
 from core.privacy.retention import Retention
-from core.storage.budgets.store import Limits, Scope, TokenBudgets, TokenUsageRow
+from core.storage.budgets.store import Scope, TokenBudgets, TokenLimits, TokenUsageRow
 from core.storage.channels.panels import PanelRow, Panels
 from core.storage.channels.rules import Rules
 from core.storage.channels.store import (
@@ -25,7 +25,7 @@ from core.storage.channels.store import (
 )
 from core.storage.database import Base, reading, write
 from core.storage.feedback import Feedback, Vote, VoteRow
-from core.storage.rate_limit_windows import ClosedWindowRow
+from core.storage.rate_limit_windows import RateLimitWindowRow
 from core.storage.sessions.rows import SessionRow, TurnRow
 from core.storage.sessions.store import SessionStore
 from tests.inbox import PLATFORMS, event, inbox_of, unheard
@@ -147,7 +147,7 @@ async def test_what_a_conversation_stands_beside_is_known_for_a_month(
 async def test_what_users_used_is_known_for_90_days_and_the_sums_for_good(
     engine: AsyncEngine, kept_for: timedelta | None
 ) -> None:
-    budgets = TokenBudgets(engine, limits=Limits())
+    budgets = TokenBudgets(engine, limits=TokenLimits())
     for n in range(5):
         await used(budgets, f"reader-{n}")
     sums = await budgets.used(TODAY.date())
@@ -162,7 +162,7 @@ async def test_what_users_used_is_known_for_90_days_and_the_sums_for_good(
 async def test_what_is_left_of_a_forgotten_user_goes_when_the_day_is_over(
     engine: AsyncEngine,
 ) -> None:
-    budgets = TokenBudgets(engine, limits=Limits())
+    budgets = TokenBudgets(engine, limits=TokenLimits())
     for user in ("ann", "ben", "eve"):
         await used(budgets, user)
     for user in ("ann", "eve", "nobody"):
@@ -191,7 +191,7 @@ async def test_what_stands_for_deleted_messages_goes_after_a_day(
 ) -> None:
     inbox = inbox_of(engine)
     for n in range(5):
-        assert await inbox.bury(unheard(n))
+        assert await inbox.tombstone(unheard(n))
     await inbox.accept(event(9))
     await delete_all(engine, DAY - timedelta(minutes=1), kept_for)
     assert await counted(engine, InboxRow) == [6]
@@ -227,8 +227,8 @@ async def test_a_rate_limit_that_was_used_up_a_while_ago_is_forgotten(engine: As
         {"window": name, "until": now() + timedelta(minutes=minutes)}
         for name, minutes in moments.items()
     ]
-    await write(engine, lambda db: db.execute(insert(ClosedWindowRow), windows).rowcount)
+    await write(engine, lambda db: db.execute(insert(RateLimitWindowRow), windows).rowcount)
     assert await delete_all(engine, timedelta(0), None) == 1
     async with reading(engine) as db:
-        left = {*await db.scalars(select(ClosedWindowRow.window))}
+        left = {*await db.scalars(select(RateLimitWindowRow.window))}
     assert left == {"just now", "still closed"}

@@ -16,7 +16,7 @@ from adapters.delivery.janitor import Janitor
 from adapters.delivery.worker import STEPS
 from core import i18n
 from core.errors import Stopped
-from core.inbox.base import Acceptance, State, Unheard
+from core.inbox.base import Acceptance, DeletedEvent, State
 from core.inbox.rows import InboxRow
 from core.models import AgentResponse, ConversationTurn, now, session_id_for
 from core.storage.database import reading, write
@@ -266,9 +266,9 @@ async def test_a_deleted_question_loses_its_turn_and_its_answer(house: House) ->
 
 
 async def test_a_question_deleted_before_it_was_heard_is_not_answered(house: House) -> None:
-    gone = Unheard(key=event(1).key, platform="test", workspace="", sent_at=now())
+    gone = DeletedEvent(key=event(1).key, platform="test", workspace="", sent_at=now())
     async with house.open():
-        assert await house.inbox.bury(gone)
+        assert await house.inbox.tombstone(gone)
         await house.accept(event(1))
         await house.done()
     assert (house.answer(1), house.agent.asked) == ([], [])

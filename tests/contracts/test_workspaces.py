@@ -13,7 +13,7 @@ from core.inbox.base import Arrival, LeaseLost
 from core.inbox.places import InboxPlaces
 from core.models import now, session_id_for
 from core.privacy.workspace_data import WorkspaceData
-from core.storage.budgets.store import Limits, TokenBudgets
+from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.panels import Panels
 from core.storage.channels.rules import Rules
 from core.storage.channels.store import ChannelRules, Conversations, Place
@@ -33,7 +33,7 @@ class Used:
         self.engine = engine
         self.inbox = inbox_of(engine)
         self.sessions = SessionStore(engine)
-        self.budgets = TokenBudgets(engine, limits=Limits())
+        self.budgets = TokenBudgets(engine, limits=TokenLimits())
 
     async def asked(self, n: int, workspace: str, **changes: Any) -> Arrival:
         """Accept a question of somebody in a workspace."""

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.intake.acceptor import Intake
+from adapters.intake.acceptor import Acceptor
 from adapters.intake.unreadable import Unreadable
 from adapters.slack.gateway import events
 from adapters.slack.gateway.events import Events
@@ -18,7 +18,7 @@ NOTHING: Any = None
 def listener() -> Events:
     return Events(
         desk=NOTHING,
-        intake=Intake(lambda: None),
+        intake=Acceptor(lambda: None),
         unreadable=Unreadable("slack", (), NO_METER),
         questions=NOTHING,
         assistant=NOTHING,

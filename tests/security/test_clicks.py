@@ -16,11 +16,11 @@ from core.models import AgentRequest
 from core.storage.database import create_engine
 from core.storage.feedback import Feedback
 from core.storage.sessions.store import SessionStore
-from tests.contracts.test_front_desk import LEASE, Reception, heard
+from tests.contracts.test_front_desk import LEASE, Reception, incoming
 from tests.samples import response_to
 
 MESSAGE = ("discord", "900")
-BEN = Clicker(replace(heard(), user="ben").location, "ben")
+BEN = Clicker(replace(incoming(), user="ben").location, "ben")
 
 
 class Stage:
@@ -31,7 +31,7 @@ class Stage:
     ) -> None:
         self.actions = actions
         self.request_id = request.request_id
-        self.ann = Clicker(heard().location, request.user_id)
+        self.ann = Clicker(incoming().location, request.user_id)
         self._sessions = sessions
         self._request = request
 
@@ -46,7 +46,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     engine = create_engine(f"sqlite:///{tmp_path / 'bot.db'}", synchronous="NORMAL")
     await upgrade(engine)
     reception = Reception(engine, "algorithms")
-    received = await reception.desk.receive(replace(heard(), private=True))
+    received = await reception.desk.receive(replace(incoming(), private=True))
     assert received is not None
     request = received.arrival.request
     assert request is not None
@@ -63,7 +63,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
         inbox=inbox,
         sessions=reception.sessions,
         feedback=Feedback(engine),
-        guide=reception.guide,
+        directory=reception.directory,
         rules=reception.rules,
         wake=lambda: None,
         stop=stop,

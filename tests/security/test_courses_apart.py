@@ -22,7 +22,7 @@ from adapters.intake.front_desk import FrontDesk
 from core.access.tenants import Tenant
 from core.answering.agent import Agent
 from core.errors import UnknownSection
-from core.generation.base import Claim, DraftPart, GenerationTask, Quoted
+from core.generation.base import Claim, DraftPart, GenerationTask, QuotedWords
 from core.generation.claims.prompt import render_prompt
 from core.generation.extractive import ExtractiveGenerator
 from core.grounding.support import SupportChecker
@@ -38,7 +38,7 @@ from core.models import (
 )
 from core.retrieval.retriever import Retriever
 from core.storage.budgets.pricing import Prices
-from core.storage.budgets.store import Limits, TokenBudgets
+from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.rules import Rules
 from core.storage.channels.store import Place
 from core.storage.database import create_engine
@@ -84,9 +84,9 @@ class Blabbing:
         for passage in [*task.passages()][:2]:
             quote = sentences(passage.text)[0]
             start = passage.chunk.content_text.index(quote)
-            yield Claim(quote, (Quoted(passage.chunk_number, quote, start),))
+            yield Claim(quote, (QuotedWords(passage.chunk_number, quote, start),))
         secret = fact(self.rng.choice(COURSES), self.rng.choice(THINGS))
-        yield Claim(secret, (Quoted(self.rng.randrange(4), secret, 0),))
+        yield Claim(secret, (QuotedWords(self.rng.randrange(4), secret, 0),))
         yield Claim(secret, example=True)
 
 
@@ -123,7 +123,7 @@ class School:
             fallback=extractive,
             checker=SupportChecker(embedder),
             sessions=self.sessions,
-            budgets=TokenBudgets(self.engine, limits=Limits()),
+            budgets=TokenBudgets(self.engine, limits=TokenLimits()),
             prices=Prices(input_price=1.0, output_price=1.0),
             configuration=lambda _: AgentConfiguration(),
         )

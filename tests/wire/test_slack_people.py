@@ -23,7 +23,7 @@ from core.models import AgentRequest
 from core.storage.channels.rules import Rules
 from core.storage.channels.store import Place
 from core.storage.database import create_engine
-from core.storage.rate_limit_windows import ClosedWindows
+from core.storage.rate_limit_windows import RateLimitWindows
 from tests.contracts.test_front_desk import Reception
 from tests.wire.slack import Channel, Limits, RateLimited, ServerError, SlackServer, Slow, User
 
@@ -76,7 +76,7 @@ async def ground(tmp_path: Path) -> AsyncIterator[Ground]:
     async with SlackServer(Limits.relaxed()) as server:
         world = server.world
         world.installation.scopes |= {GROUPS_SCOPE}
-        closed = ClosedMethods(ClosedWindows(engine))
+        closed = ClosedMethods(RateLimitWindows(engine))
         one = OneInstallation(SlackClient(server.api_url, world.installation.token, closed=closed))
         clients = InstalledClients(one, server.api_url, closed)
         elsewhere, here = world.add_workspace("Elsewhere"), world.workspace

@@ -14,7 +14,7 @@ import discord
 
 from adapters.discord.api.refusals import Refused
 from adapters.discord.api.rest import Json, Rest
-from adapters.discord.backfill.reconcile import Asked, Shard
+from adapters.discord.backfill.reconcile import AskedQuestions, ShardRange
 from adapters.discord.inbound import DIRECT
 
 logger = logging.getLogger(__name__)
@@ -37,14 +37,14 @@ class Missed:
     data: Json
 
 
-class Cursors(Asked, Protocol):
+class Cursors(AskedQuestions, Protocol):
     """Remembers how far Discord was heard, and what was asked."""
 
-    async def note(self, shard: Shard, moment: datetime) -> None:
+    async def note(self, shard: ShardRange, moment: datetime) -> None:
         """Keep the moment up to which a shard missed nothing."""
         ...
 
-    async def last(self, shard: Shard) -> datetime | None:
+    async def last(self, shard: ShardRange) -> datetime | None:
         """Return the latest such moment; None before the first connection ever."""
         ...
 
@@ -53,7 +53,7 @@ class Cursors(Asked, Protocol):
         ...
 
 
-async def missed_since(cursors: Cursors, shard: Shard) -> datetime | None:
+async def missed_since(cursors: Cursors, shard: ShardRange) -> datetime | None:
     """Return from when on a shard may have missed something; None before the first connection.
 
     Raises:
@@ -66,7 +66,11 @@ async def missed_since(cursors: Cursors, shard: Shard) -> datetime | None:
 
 
 async def missed(
-    client: discord.AutoShardedClient, rest: Rest, cursors: Cursors, shard: Shard, since: datetime
+    client: discord.AutoShardedClient,
+    rest: Rest,
+    cursors: Cursors,
+    shard: ShardRange,
+    since: datetime,
 ) -> AsyncIterator[Missed]:
     """Yield a shard's messages since a moment, each channel's oldest first.
 

@@ -12,12 +12,12 @@ import discord
 from adapters.discord import surroundings
 from adapters.discord.api.rest import Rest
 from adapters.discord.backfill import catch_up
-from adapters.discord.backfill.reconcile import Change, Shard, changed
+from adapters.discord.backfill.reconcile import Change, ShardRange, changed
 from adapters.discord.commands.questions import is_question
 from adapters.discord.gateway.client import Client
 from adapters.discord.gateway.dispatch import HISTORY, INTERACTION, READ_RAW, hand_on
 from adapters.discord.gateway.replay import Fault
-from adapters.discord.gateway.sessions import Sessions
+from adapters.discord.gateway.sessions import ResumedSessions
 from adapters.discord.raw_message import RawMessage, read_message
 from adapters.intake.platform_clock import PlatformClock
 from adapters.payloads import mapping
@@ -45,7 +45,7 @@ class Intaking(Protocol):
         ...
 
 
-class LookBack:
+class Backfill:
     """Looks for what a shard missed: in the sessions that were left, then in the channels."""
 
     def __init__(
@@ -68,7 +68,7 @@ class LookBack:
         self._cursors = cursors
         self._intake = intake
 
-    async def look(self, shard: Shard, listening_since: datetime) -> None:
+    async def look(self, shard: ShardRange, listening_since: datetime) -> None:
         """Take in what a shard missed, also from servers that Discord cannot tell of at once."""
         left_at = None
         if (sessions := self._client.gateway.sessions) is not None:
@@ -84,7 +84,7 @@ class LookBack:
             if not absent:
                 return
 
-    async def look_when_seen(self, shard: Shard, guild_id: int) -> None:
+    async def look_when_seen(self, shard: ShardRange, guild_id: int) -> None:
         """Take in what a shard missed of a server that an outage hides, once that is over."""
         hidden_at = self._clock.theirs(discord.utils.utcnow())
         while (guild := self._client.get_guild(guild_id)) is not None and guild.unavailable:
@@ -95,7 +95,7 @@ class LookBack:
         with suppress(TimeoutError):
             await self._client.wait_for("guild_available", timeout=_ABSENT_FOR)
 
-    async def _tell_gap(self, shard: Shard, sessions: Sessions) -> None:
+    async def _tell_gap(self, shard: ShardRange, sessions: ResumedSessions) -> None:
         """Tell that a shard was connected before, and nobody knows by which session."""
         if not sessions.is_first(shard.number):
             return
@@ -105,7 +105,7 @@ class LookBack:
                 sessions.note_gap(shard.number, Fault.UNKNOWN, since)
 
     async def _take_in_replayed(
-        self, shard: Shard, sessions: Sessions, listening_since: datetime
+        self, shard: ShardRange, sessions: ResumedSessions, listening_since: datetime
     ) -> None:
         """Take in what a shard's earlier sessions told; it is told no second time.
 
@@ -150,13 +150,13 @@ class LookBack:
         elif is_question(said, self._client.asking):
             hand_on(self._client, name, data)
 
-    def _absent(self, shard: Shard) -> set[int]:
+    def _absent(self, shard: ShardRange) -> set[int]:
         """Return the servers of a shard that an outage of Discord's hides."""
         ours = (guild for guild in self._client.guilds if guild.shard_id == shard.number)
         return {guild.id for guild in ours if guild.unavailable}
 
     async def _take_in_missed(
-        self, shard: Shard, listening_since: datetime, heard_until: datetime | None = None
+        self, shard: ShardRange, listening_since: datetime, heard_until: datetime | None = None
     ) -> None:
         """Take in what was missed and can be read, until that has succeeded.
 
@@ -173,7 +173,7 @@ class LookBack:
                 return
 
     async def _take_in_once(
-        self, shard: Shard, listening_since: datetime, heard_until: datetime | None
+        self, shard: ShardRange, listening_since: datetime, heard_until: datetime | None
     ) -> None:
         since = await catch_up.missed_since(self._cursors, shard) or heard_until
         if since is None:

@@ -15,7 +15,7 @@ from adapters.discord.api.rest import Json, Rest
 from adapters.discord.inbound import message_key
 from adapters.discord.raw_message import moment, snowflake
 from adapters.intake.reconcile import LOOKED_BACK, changed_in
-from core.inbox.places import Question
+from core.inbox.places import PlacedQuestion
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ _MOST_A_CHANNEL = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Shard:
+class ShardRange:
     """One of so many parts of Discord's servers; direct messages are the first one's."""
 
     number: int
@@ -36,10 +36,10 @@ class Shard:
         return (server >> 22) % self.of == self.number
 
 
-class Asked(Protocol):
+class AskedQuestions(Protocol):
     """Knows what was asked."""
 
-    async def questions(self, since: datetime) -> list[Question]:
+    async def questions(self, since: datetime) -> list[PlacedQuestion]:
         """Return the latest questions in messages since a moment, oldest first."""
         ...
 
@@ -71,7 +71,7 @@ Change = Edited | Deleted | GoneChannel
 
 
 async def changed(
-    client: discord.Client, rest: Rest, asked: Asked, shard: Shard, since: datetime
+    client: discord.Client, rest: Rest, asked: AskedQuestions, shard: ShardRange, since: datetime
 ) -> AsyncIterator[Change]:
     """Yield what happened after a moment to a shard's questions of the hour before, and since.
 
@@ -99,7 +99,7 @@ async def changed(
                 yield change
 
 
-def _is_ours(client: discord.Client, question: Question) -> bool:
+def _is_ours(client: discord.Client, question: PlacedQuestion) -> bool:
     application = client.application_id
     return application is not None and question.key == message_key(
         application, int(question.message)
@@ -107,7 +107,7 @@ def _is_ours(client: discord.Client, question: Question) -> bool:
 
 
 async def _messages(
-    rest: Rest, channel: int, questions: Sequence[Question], since: datetime
+    rest: Rest, channel: int, questions: Sequence[PlacedQuestion], since: datetime
 ) -> list[Change]:
     ids = sorted(int(question.message) for question in questions)
     history = await rest.messages_after(channel, ids[0] - 1, most=_MOST_A_CHANNEL)

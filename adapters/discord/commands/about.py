@@ -56,9 +56,9 @@ class About(
         if question is None:
             await tell(interaction, i18n.text("discord-how-to-ask"))
             return
-        heard = heard_command(interaction, asked_here(question, "Discord"))
-        heard = replace(heard, course=self._facts.handbook)
-        await self._questions.take(interaction, heard, private=True)
+        incoming = heard_command(interaction, asked_here(question, "Discord"))
+        incoming = replace(incoming, course=self._facts.handbook)
+        await self._questions.take(interaction, incoming, private=True)
 
     @app_commands.command(description=described("describe-sources"))
     async def sources(self, interaction: Interaction) -> None:

@@ -32,7 +32,7 @@ _MODAL_OPEN = 900.0
 """Seconds after which discord.py forgets that it showed a modal."""
 
 
-class Clicks:
+class ButtonActions:
     """Does what a button under an answer says; each click is answered to its clicker alone."""
 
     def __init__(self, desk: FrontDesk, actions: AnswerActions) -> None:

@@ -16,13 +16,13 @@ from core import i18n
 from core.errors import BotError
 
 if TYPE_CHECKING:
-    from adapters.discord.commands.actions import Clicks
+    from adapters.discord.commands.actions import ButtonActions
 
 
 class Clickable(Protocol):
     """The client that a click comes in by."""
 
-    clicks: "Clicks"
+    clicks: "ButtonActions"
     unreadable: Unreadable
 
 

@@ -13,7 +13,7 @@ from adapters.features.data_export import File, OwnData
 from adapters.intake.front_desk import FrontDesk
 from core import i18n
 from core.errors import BotError
-from core.privacy.personal_data import PersonalData, Stored
+from core.privacy.personal_data import PersonalData, StoredAmounts
 
 
 class MyData:
@@ -27,7 +27,7 @@ class MyData:
     async def show(self, interaction: Interaction) -> None:
         """Show how much is stored, with buttons that give it or delete it."""
 
-        async def counted() -> Stored:
+        async def counted() -> StoredAmounts:
             return await self._personal.stored(await self._pseudonyms(interaction))
 
         try:

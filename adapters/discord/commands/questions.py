@@ -10,7 +10,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from adapters.access.course_directory import Guide
+from adapters.access.course_directory import CourseDirectory
 from adapters.access.membership import MembershipUnknown
 from adapters.discord.commands.translator import described
 from adapters.discord.gateway.salvage import AS_SENT
@@ -20,7 +20,7 @@ from adapters.discord.replies.ephemeral import Interaction, respond, tell, tell_
 from adapters.features.command_names import CommandNames
 from adapters.intake.acceptor import PATIENCE
 from adapters.intake.front_desk import FrontDesk, Received
-from adapters.intake.incoming_message import Heard
+from adapters.intake.incoming_message import IncomingMessage
 from adapters.markdown.visible import visible
 from adapters.payloads import Json, mapping
 from core.errors import RequestError, StoreError
@@ -50,7 +50,7 @@ class Questions(commands.Cog):
     def __init__(
         self,
         desk: FrontDesk,
-        guide: Guide,
+        directory: CourseDirectory,
         wake: Callable[[], None],
         meter: Meter = NO_METER,
         *,
@@ -58,7 +58,7 @@ class Questions(commands.Cog):
     ) -> None:
         self._desk = desk
         self._meter = meter
-        self._guide = guide
+        self._directory = directory
         self._wake = wake
         self.menu = app_commands.ContextMenu(
             name=described("describe-explain"), callback=self._explain
@@ -79,18 +79,18 @@ class Questions(commands.Cog):
         private: bool | None = None,
     ) -> None:
         """Take a question; the answer comes when its turn has come."""
-        heard = heard_command(interaction, question, section=section)
-        await self.take(interaction, heard, private)
+        incoming = heard_command(interaction, question, section=section)
+        await self.take(interaction, incoming, private)
 
     @ask.autocomplete("section")
     async def _sections(self, interaction: Interaction, typed: str) -> list[Choice]:
-        heard = heard_command(interaction, typed)
+        incoming = heard_command(interaction, typed)
         try:
-            here = await self._desk.here(heard.location)
+            here = await self._desk.here(incoming.location)
             course_id = await self._desk.course_of(here)
             if course_id is None:
                 return []
-            names = await self._guide.sections_like(
+            names = await self._directory.sections_like(
                 here.reader, course_id, typed, limit=_CHOICES, longest=_LONGEST_CHOICE
             )
         except (StoreError, RequestError, MembershipUnknown) as error:
@@ -108,17 +108,21 @@ class Questions(commands.Cog):
             return
         me = interaction.client.user
         explains = str(target.id) if me is not None and target.author.id == me.id else None
-        heard = heard_command(interaction, "", quote=quote, parts=parts, explains=explains)
-        await self.take(interaction, heard, None)
+        incoming = heard_command(interaction, "", quote=quote, parts=parts, explains=explains)
+        await self.take(interaction, incoming, None)
 
-    async def take(self, interaction: Interaction, heard: Heard, private: bool | None) -> None:
+    async def take(
+        self, interaction: Interaction, incoming: IncomingMessage, private: bool | None
+    ) -> None:
         """Put a question into the inbox, then acknowledge the command.
 
         Discord waits three seconds for that. When the database takes longer, the asker is
         told, and the answer follows as soon as the question is stored.
         """
-        hidden = heard.private or (not heard.direct and self._desk.keeps_private(heard.location))
-        asking = _Asking(heard, time.monotonic(), True if hidden else private)
+        hidden = incoming.private or (
+            not incoming.direct and self._desk.keeps_private(incoming.location)
+        )
+        asking = _Asking(incoming, time.monotonic(), True if hidden else private)
         accepting = asyncio.create_task(self._accepted(asking))
         await asyncio.wait({accepting}, timeout=PATIENCE)
         if not accepting.done():
@@ -159,7 +163,7 @@ class Questions(commands.Cog):
             await asyncio.sleep(_PAUSE)
 
     async def _offered(self, asking: "_Asking") -> Received:
-        rules = await self._desk.rules(asking.heard)
+        rules = await self._desk.rules(asking.incoming)
         if asking.private is None:
             asking.private = bool(rules.private)
         received = await self._desk.receive(asking.shown, rules)
@@ -215,7 +219,7 @@ def _target(interaction: Interaction, message_id: int) -> RawMessage:
 class _Asking:
     """A command's question on its way into the inbox."""
 
-    heard: Heard
+    incoming: IncomingMessage
     heard_at: float
     """By `time.monotonic()`."""
     private: bool | None
@@ -224,12 +228,12 @@ class _Asking:
     """Whether the asker was told, before it was accepted, that it takes long."""
 
     @property
-    def shown(self) -> Heard:
+    def shown(self) -> IncomingMessage:
         """What was heard, with who is to see the answer."""
-        heard = self.heard
+        incoming = self.incoming
         if self.private:
             hidden = {"ephemeral": True, "open_thread": False}
-            return replace(heard, private=True, address={**heard.address, **hidden})
+            return replace(incoming, private=True, address={**incoming.address, **hidden})
         if self.was_told:
-            return replace(heard, address={**heard.address, "apart": True})
-        return heard
+            return replace(incoming, address={**incoming.address, "apart": True})
+        return incoming

@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
+class Bootstrap:
     """How to connect."""
 
     url: str
@@ -33,9 +33,9 @@ class Entrance:
     """Shards that may identify themselves at the same time."""
 
 
-async def entrance(
+async def bootstrap(
     ask: Callable[[], Awaitable[tuple[int, str, Any]]], wanted: int | None, *, alone: bool
-) -> Entrance:
+) -> Bootstrap:
     """Return how to connect, as soon as Discord lets us begin as many sessions as that takes.
 
     It allows a thousand a day, and who begins more loses the token: a bot that is started
@@ -53,7 +53,7 @@ async def entrance(
         recommended, url, limits = await patiently(ask)
         shards = wanted or recommended
         if limits["remaining"] >= (shards if alone else 1):
-            return Entrance(url, shards, limits["max_concurrency"])
+            return Bootstrap(url, shards, limits["max_concurrency"])
         again_in = limits["reset_after"] / 1_000
         logger.warning(
             "%d of %d sessions with Discord are left for today, too few to connect; "

@@ -13,9 +13,9 @@ from discord.ext import commands
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
-from adapters.discord.commands.actions import Clicks, reason_in
+from adapters.discord.commands.actions import ButtonActions, reason_in
 from adapters.discord.commands.my_data import MyData
-from adapters.discord.gateway.bootstrap import entrance, patiently
+from adapters.discord.gateway.bootstrap import bootstrap, patiently
 from adapters.discord.gateway.connections import Gateway, Shards
 from adapters.discord.gateway.dispatch import EVENTS, contain_events
 from adapters.discord.gateway.shards import AllShards, SharedShards
@@ -107,7 +107,7 @@ class Listener(Protocol):
 class Client(commands.AutoShardedBot):
     """discord.py's client, which pings nobody and shows no previews."""
 
-    clicks: Clicks
+    clicks: ButtonActions
     """What buttons do; given by `prepare`."""
     my_data: MyData
     """Gives and deletes what is stored about people; given by `prepare`."""
@@ -145,7 +145,7 @@ class Client(commands.AutoShardedBot):
             max_messages=None,  # messages are not read by discord.py
             max_ratelimit_timeout=LONGEST_RATE_LIMIT,
             http_trace=watch,
-            tree_cls=Commands,
+            tree_cls=BotCommandTree,
             allowed_installs=discord.app_commands.AppInstallationType(guild=True, user=False),
         )
         self._listener = listener
@@ -160,7 +160,7 @@ class Client(commands.AutoShardedBot):
     async def setup_hook(self) -> None:
         """Aim reconnects at the gateway that Discord names, and register what can be clicked."""
         alone = self._leases is None
-        found = await entrance(self.http.get_bot_gateway, self._wanted, alone=alone)
+        found = await bootstrap(self.http.get_bot_gateway, self._wanted, alone=alone)
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(found.url)
         self.shard_count, self._concurrency = found.shards, found.concurrency
         await self._prepare(self)
@@ -300,7 +300,7 @@ class Client(commands.AutoShardedBot):
         return shard in self.gateway.running
 
 
-class Commands(app_commands.CommandTree[Client]):
+class BotCommandTree(app_commands.CommandTree[Client]):
     """The commands; whoever gave one is told when it failed."""
 
     async def _call(self, interaction: discord.Interaction[Client]) -> None:

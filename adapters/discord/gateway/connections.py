@@ -21,7 +21,7 @@ from discord.gateway import DiscordWebSocket, ReconnectWebSocket, WebSocketClosu
 
 from adapters.discord.gateway.dispatch import FRAME
 from adapters.discord.gateway.salvage import readable_ready
-from adapters.discord.gateway.sessions import Sessions
+from adapters.discord.gateway.sessions import ResumedSessions
 from adapters.intake.unreadable import Unreadable, place_of, without_text
 from adapters.payloads import Json, mapping
 
@@ -89,7 +89,7 @@ class Gateway:
         self._noting: asyncio.Task[None] | None = None
         self.seen = set[int]()
         """The shards of which this process was sent the servers, and has not left them since."""
-        self.sessions: Sessions | None = None
+        self.sessions: ResumedSessions | None = None
         """Keeps the sessions; None: each begins anew, and what was missed is not asked for."""
 
     @property
@@ -226,7 +226,7 @@ class Gateway:
                     self.seen.add(shard_id)
                 if self.sessions is not None:
                     known = (socket.session_id, socket.gateway, socket.sequence)
-                    self.sessions.notes.heard(shard_id, *known)
+                    self.sessions.notes.incoming(shard_id, *known)
                 self._client.dispatch("shard_heard", shard_id)
         finally:
             self._client.dispatch("shard_disconnect", shard_id)

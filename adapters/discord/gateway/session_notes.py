@@ -48,7 +48,7 @@ class Store(Protocol):
         ...
 
 
-class Accepting(Protocol):
+class AcceptanceProgress(Protocol):
     """Tells how far what was heard is in the inbox."""
 
     @property
@@ -66,7 +66,7 @@ class _Live:
     """A session that this process has, and how far it was heard and noted."""
 
     session: GatewaySession
-    heard: int
+    incoming: int
     marks: deque[tuple[float, int]] = field(default_factory=deque)
     """When, by the loop's clock, which event was the last; the oldest first."""
     is_kept: bool = False
@@ -77,7 +77,7 @@ class _Live:
 class SessionNotes:
     """The sessions of this process's shards, as others will find them."""
 
-    def __init__(self, store: Store, accepting: Accepting) -> None:
+    def __init__(self, store: Store, accepting: AcceptanceProgress) -> None:
         """Prepare to note.
 
         Args:
@@ -96,7 +96,7 @@ class SessionNotes:
         """Prepare for a bot that has logged in, as `Sessions.serve` does."""
         self.bot, self.shards, self.is_alone = f"{PLATFORM}:{bot}", shards, is_alone
 
-    def heard(self, shard: int, session_id: object, url: object, sequence: object) -> None:
+    def incoming(self, shard: int, session_id: object, url: object, sequence: object) -> None:
         """Take note of the latest event of a shard's session, which may have just begun.
 
         Discord's own client takes session and sequence as they come: what has another form than
@@ -121,7 +121,7 @@ class SessionNotes:
             )
             live = self._live[shard] = _Live(found, found.sequence)
             self._begun.set()
-        live.heard = known or live.heard
+        live.incoming = known or live.incoming
 
     async def run(self) -> None:
         """Note now and then how far each session has come, and at once that one has begun."""
@@ -174,8 +174,8 @@ class SessionNotes:
 
     def _advance(self, live: _Live, clock: float) -> None:
         """Move a session on to the last event behind which the inbox has everything."""
-        if not live.marks or live.marks[-1][1] < live.heard:
-            live.marks.append((clock, live.heard))
+        if not live.marks or live.marks[-1][1] < live.incoming:
+            live.marks.append((clock, live.incoming))
         since = self._accepting.waits_since()
         until = clock - _SETTLED if since is None else min(clock, since) - _SETTLED
         if self._accepting.gave_up:

@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 
 from adapters.discord.gateway.replay import ENDED, RESUMABLE, Connect, Fault, Replay
-from adapters.discord.gateway.session_notes import Accepting, SessionNotes, Store
+from adapters.discord.gateway.session_notes import AcceptanceProgress, SessionNotes, Store
 from adapters.discord.inbound import PLATFORM
 from adapters.intake.unreadable import Unreadable
 from core.errors import StoreError
@@ -35,11 +35,11 @@ _OLDEST = timedelta(hours=1)
 """Discord keeps a session for some minutes; nobody asks it for one that is older than this."""
 
 
-class Sessions:
+class ResumedSessions:
     """The sessions of a bot's shards: this process's own, and those that nobody has any more."""
 
     def __init__(
-        self, store: Store, accepting: Accepting, unreadable: Unreadable, meter: Meter
+        self, store: Store, accepting: AcceptanceProgress, unreadable: Unreadable, meter: Meter
     ) -> None:
         """Prepare to take up.
 

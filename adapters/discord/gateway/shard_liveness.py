@@ -11,7 +11,7 @@ _NOTED_EVERY = 15.0
 """Seconds between two notes of how far a shard has heard."""
 
 
-class Hearing:
+class ShardLiveness:
     """What the connections of this process's shards hear."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from adapters.delivery.job_lease import unstoppable_clock
 from adapters.discord.gateway.connections import Gateway
 from core.errors import StoreError
-from core.storage.leases import Leases, Share
+from core.storage.leases import Leases, LeaseShare
 
 logger = logging.getLogger(__name__)
 
@@ -148,7 +148,7 @@ class SharedShards:
         if share.too_large:
             await self._let_go_of_one()
 
-    async def _connect_exactly(self, share: Share) -> None:
+    async def _connect_exactly(self, share: LeaseShare) -> None:
         held = {int(name) for name in share.held}
         if lost := self._gateway.running - held:
             logger.info("another process has shards %s", sorted(lost))

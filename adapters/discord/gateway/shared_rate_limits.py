@@ -10,7 +10,7 @@ import yarl
 
 from adapters.discord.api.rest import check_again
 from adapters.intake.platform_clock import PlatformClock
-from core.storage.rate_limit_windows import ClosedWindows
+from core.storage.rate_limit_windows import RateLimitWindows
 
 _GLOBAL = "discord:global"
 _LONGEST = 10.0
@@ -23,7 +23,9 @@ _ID = re.compile(r"\d{15,}")
 _TOO_MANY = 429
 
 
-def shared_limits(closed: ClosedWindows, clock: PlatformClock | None = None) -> aiohttp.TraceConfig:
+def shared_limits(
+    closed: RateLimitWindows, clock: PlatformClock | None = None
+) -> aiohttp.TraceConfig:
     """Return what has each request wait that another process learned to be too much.
 
     What had to wait, here or in discord.py, is sent only if its answer is still ours to show.

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 _MOST_TRIES = 10 + MOST_EARLY
 
 
-class Shown:
+class AnswerMessages:
     """The messages of one answer, each shown once however often it is sent.
 
     The first stands where the question asks for it: as the response to an interaction, in the
@@ -181,7 +181,7 @@ class Shown:
             return await self._rest.post(channel, post, nonce=name, reply_to=reply_to)
         except (DeliveryError, asyncio.CancelledError) as error:
             if not (isinstance(error, DeliveryError) and error.permanent):
-                self._keeper.doubt()  # it may have been posted all the same
+                self._keeper.mark_ambiguous()  # it may have been posted all the same
             raise
 
     async def _earlier(self, part: int, post: Post, reply_to: int | None) -> str | None:

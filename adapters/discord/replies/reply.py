@@ -10,12 +10,12 @@ import discord
 from adapters.access.choice import choice_of
 from adapters.base import PostKeeper
 from adapters.delivery.resending import send_until_taken
-from adapters.delivery.streaming_reply import GrowingReply, Unfinished
+from adapters.delivery.streaming_reply import StreamingReply, Unfinished
 from adapters.discord.api.refusals import TOKEN_IS_DEAD, Refused
 from adapters.discord.api.rest import Rest
 from adapters.discord.replies import outbound, removing
 from adapters.discord.replies.address import Address
-from adapters.discord.replies.answer_messages import Shown
+from adapters.discord.replies.answer_messages import AnswerMessages
 from adapters.discord.replies.dedupe import nonce
 from adapters.discord.replies.outbound import Picture, Post
 from adapters.markdown.formula_images import render_png
@@ -32,10 +32,12 @@ _LONGEST_NOTICE = 20.0
 """Seconds for which a notice is sent again after refusals."""
 
 
-class DiscordReply(GrowingReply[Post]):
+class DiscordReply(StreamingReply[Post]):
     """Shows an answer while it grows, then as it is: in one message or several."""
 
-    def __init__(self, job: Job, messages: Shown, *, interval: float = EDIT_INTERVAL) -> None:
+    def __init__(
+        self, job: Job, messages: AnswerMessages, *, interval: float = EDIT_INTERVAL
+    ) -> None:
         super().__init__(job, messages, longest=outbound.LONGEST_GROWING, interval=interval)
         self._shown = messages
         self._address = Address.of(job)
@@ -54,7 +56,7 @@ class DiscordReply(GrowingReply[Post]):
         Args:
             interval: Seconds between two edits while the answer grows.
         """
-        messages = Shown(Rest(client, keeper.check), job, keeper)
+        messages = AnswerMessages(Rest(client, keeper.check), job, keeper)
         request = job.arrival.request
         assert request is not None, "only what is asked is answered"
         post = outbound.placeholder(request.request_id)
@@ -112,7 +114,7 @@ async def tell(
     address, rest = Address.of(job), Rest(client, keeper.check)
     post = outbound.sentence(sentence, choice_of(job.arrival), link, nearest)
     if not address.of_interaction:
-        await _show(Shown(rest, job, keeper), post)
+        await _show(AnswerMessages(rest, job, keeper), post)
         return
     alone = address.is_hidden and not await _is_shown_to_all(rest, address)
     if address.apart or not alone:
@@ -121,7 +123,7 @@ async def tell(
             await keeper.keep(Posted())
         job = replace(job, posted=Posted())
     if alone:
-        await _show(Shown(rest, job, keeper, alone=True), post)
+        await _show(AnswerMessages(rest, job, keeper, alone=True), post)
         return
     if address.response is not None:
         await removing.delete_response(rest, address.response)
@@ -150,7 +152,7 @@ async def notify(client: discord.Client, job: Job, sentence: str) -> None:
         )
 
 
-async def _show(messages: Shown, post: Post) -> None:
+async def _show(messages: AnswerMessages, post: Post) -> None:
     await messages.open(post, None, renew=True)
     await messages.cut(1)
     messages.close()

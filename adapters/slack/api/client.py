@@ -14,7 +14,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from adapters.intake.platform_clock import PlatformClock
 from adapters.slack.api.refusals import TooMany, refused
-from core.storage.rate_limit_windows import ClosedWindows
+from core.storage.rate_limit_windows import RateLimitWindows
 
 API_URL = "https://slack.com/api/"
 _PRINT = 16
@@ -28,7 +28,7 @@ class ClosedMethods:
     """
 
     def __init__(
-        self, shared: ClosedWindows | None = None, clock: PlatformClock | None = None
+        self, shared: RateLimitWindows | None = None, clock: PlatformClock | None = None
     ) -> None:
         """Prepare to remember; without `shared` there are no other processes.
 

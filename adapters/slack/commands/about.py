@@ -9,11 +9,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.access.whereabouts import Here
 from adapters.features.about import Facts, asked_here
-from adapters.intake.deadline import Unhurried
+from adapters.intake.deadline import BackgroundWork
 from adapters.intake.front_desk import FrontDesk
 from adapters.slack.commands.modals import answer_command, told
 from adapters.slack.commands.my_data import MyData
-from adapters.slack.commands.questions import Asked, Questions
+from adapters.slack.commands.questions import AskCommand, Questions
 from adapters.slack.inbound import Spot, spot_of_command
 from core import i18n
 from core.errors import BotError
@@ -21,7 +21,7 @@ from core.errors import BotError
 Json = dict[str, Any]
 
 
-class Commands:
+class About:
     """Answers questions about the bot, to the asker alone."""
 
     def __init__(
@@ -31,7 +31,7 @@ class Commands:
         facts: Facts,
         my_data: MyData,
         questions: Questions,
-        unhurried: Unhurried,
+        unhurried: BackgroundWork,
     ) -> None:
         self._desk = desk
         self._facts = facts
@@ -58,7 +58,7 @@ class Commands:
         """Tell how to ask, or answer from the handbook."""
         question = str(body.get("text") or "").strip()
         if question:
-            asked = Asked(asked_here(question, "Slack"), private=True)
+            asked = AskCommand(asked_here(question, "Slack"), private=True)
             await self._questions.take(body, ack, asked, course=self._facts.handbook)
         else:
             await ack(told(i18n.text("slack-how-to-ask")))

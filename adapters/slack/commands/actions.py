@@ -14,9 +14,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.buttons import Button
 from adapters.features.answer_actions import AnswerActions, Clicker, Declined
-from adapters.intake.deadline import Unhurried
+from adapters.intake.deadline import BackgroundWork
 from adapters.intake.front_desk import FrontDesk
-from adapters.intake.incoming_message import Heard
+from adapters.intake.incoming_message import IncomingMessage
 from adapters.slack.commands.modals import (
     WHY,
     open_modal,
@@ -71,7 +71,7 @@ class _Press:
         return pressed_at(self.body)
 
 
-class Clicks:
+class ButtonActions:
     """Does what a button says; each click is answered to its clicker alone."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Clicks:
         personal: PersonalData,
         people: People,
         installations: Installations,
-        unhurried: Unhurried,
+        unhurried: BackgroundWork,
         places: InboxPlaces,
     ) -> None:
         self._places = places
@@ -190,24 +190,24 @@ class Clicks:
         """Have a question answered that waited for its course."""
         private = self._is_private(press)
 
-        def heard(request: AgentRequest) -> Heard:
+        def incoming(request: AgentRequest) -> IncomingMessage:
             said, quote = request.query_text, request.selected_text
             again = heard_press(press.spot, press.body, said, quote=quote, private=private)
             return self._people.introduced(replace(again, section=request.section_filter))
 
         clicker = self._clicker(press.spot)
-        chosen = await self._actions.choose(press.request_id, course_id, clicker, heard)
+        chosen = await self._actions.choose(press.request_id, course_id, clicker, incoming)
         return chosen if isinstance(chosen, str) else None
 
     async def _section_chosen(self, press: _Press, *, number: int) -> str | None:
         """Ask a question that was refused again, within one of the nearest sections."""
         kept, clicker = self._is_kept_private(press), self._clicker(press.spot)
 
-        def heard(question: str, private: bool) -> Heard:
+        def incoming(question: str, private: bool) -> IncomingMessage:
             asked = heard_press(press.spot, press.body, question, private=kept or private)
             return self._people.introduced(asked)
 
-        asked = await self._actions.ask_within(press.request_id, number, clicker, heard)
+        asked = await self._actions.ask_within(press.request_id, number, clicker, incoming)
         return asked if isinstance(asked, str) else None
 
     async def _keep_reason(self, view: Json) -> str:
@@ -246,12 +246,12 @@ class Clicks:
     async def _without_quote(self, press: _Press) -> None:
         private = self._is_private(press)
 
-        def heard(question: str) -> Heard:
+        def incoming(question: str) -> IncomingMessage:
             asked = heard_press(press.spot, press.body, question, private=private)
             return self._people.introduced(asked)
 
         clicker = self._clicker(press.spot)
-        await self._actions.ask_without_quote(press.request_id, clicker, heard)
+        await self._actions.ask_without_quote(press.request_id, clicker, incoming)
 
     async def _share(self, press: _Press) -> str:
         spot = press.spot

@@ -13,7 +13,7 @@ import aiohttp
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.access.course_directory import Guide, Shelfmark
+from adapters.access.course_directory import CourseDirectory, ListedCourse
 from adapters.access.location import Location
 from adapters.features.suggestions import Suggestion, Suggestions
 from adapters.intake.front_desk import FrontDesk
@@ -56,10 +56,10 @@ class Assistant:
     """
 
     def __init__(
-        self, desk: FrontDesk, guide: Guide, panels: Panels, suggestions: Suggestions
+        self, desk: FrontDesk, directory: CourseDirectory, panels: Panels, suggestions: Suggestions
     ) -> None:
         self._desk = desk
-        self._guide = guide
+        self._directory = directory
         self._panels = panels
         self._suggestions = suggestions
 
@@ -138,17 +138,17 @@ class Assistant:
         return mark.course.title if mark is not None else None
 
     async def _prompts(
-        self, spoken: Spoken, beside: str | None, mark: Shelfmark | None
+        self, spoken: Spoken, beside: str | None, mark: ListedCourse | None
     ) -> Sequence[Suggestion]:
         if mark is None:
             return ()
         here = await self._desk.here(_location(spoken, beside))
         return await self._suggestions.about(here.reader, mark.course.course_id)
 
-    async def _mark(self, spoken: Spoken, beside: str | None) -> Shelfmark | None:
+    async def _mark(self, spoken: Spoken, beside: str | None) -> ListedCourse | None:
         """Return the course that a conversation is answered from; None: nobody can tell."""
         here = await self._desk.here(_location(spoken, beside))
-        return await self._guide.mark(here.reader, await self._desk.course_of(here))
+        return await self._directory.mark(here.reader, await self._desk.course_of(here))
 
 
 def _location(spoken: Spoken, beside: str | None) -> Location:

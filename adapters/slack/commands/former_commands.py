@@ -9,7 +9,7 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.features.command_names import CommandNames
-from adapters.slack.commands.about import Commands
+from adapters.slack.commands.about import About
 from adapters.slack.commands.modals import told
 from adapters.slack.commands.questions import Questions
 from adapters.slack.commands.staff import Staff
@@ -20,7 +20,7 @@ Listener = Callable[[Json, AsyncAck, AsyncRespond, AsyncWebClient], Awaitable[No
 
 
 def former_commands(
-    names: CommandNames, questions: Questions, about: Commands, staff: Staff
+    names: CommandNames, questions: Questions, about: About, staff: Staff
 ) -> Iterator[tuple[str, Listener]]:
     """Yield what hears each command of an older manifest, but for names that are in use."""
     usual, own = CommandNames(), f"/{names.glossator}"

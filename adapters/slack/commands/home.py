@@ -9,11 +9,11 @@ import aiohttp
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.access.course_directory import Guide
+from adapters.access.course_directory import CourseDirectory
 from adapters.features.about import Facts, in_words
 from adapters.intake.front_desk import FrontDesk
 from adapters.markdown.splitting import shortened
-from adapters.slack.commands.actions import Clicks
+from adapters.slack.commands.actions import ButtonActions
 from adapters.slack.commands.modals import forget_button, plain
 from adapters.slack.inbound import Spot
 from adapters.slack.markup.dialect import to_mrkdwn
@@ -49,15 +49,15 @@ class Home:
         self,
         *,
         desk: FrontDesk,
-        guide: Guide,
+        directory: CourseDirectory,
         facts: Facts,
         personal: PersonalData,
-        clicks: Clicks,
+        clicks: ButtonActions,
         inbox: Inbox,
         sessions: SessionStore,
     ) -> None:
         self._desk = desk
-        self._guide = guide
+        self._directory = directory
         self._facts = facts
         self._personal = personal
         self._clicks = clicks
@@ -107,7 +107,7 @@ class Home:
             if asked.session_id is None or asked.session_id in lines:
                 continue
             is_here = asked.workspace == spot.team
-            if not is_here or await self._guide.mark(reader, asked.course_id) is None:
+            if not is_here or await self._directory.mark(reader, asked.course_id) is None:
                 continue
             question = await self._sessions.first_question(asked.session_id)
             if question not in ("", FORGOTTEN_TEXT):

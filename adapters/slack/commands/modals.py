@@ -12,7 +12,7 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.intake.deadline import Unhurried
+from adapters.intake.deadline import BackgroundWork
 from adapters.slack.markup.rich_text import CONTROLS, divided
 from adapters.slack.replies.blocks import fallback, markdown_blocks
 from adapters.slack.replies.outbound import Post
@@ -82,7 +82,7 @@ def _forget_button() -> Json:
 
 
 async def answer_command(
-    unhurried: Unhurried,
+    unhurried: BackgroundWork,
     answering: Coroutine[Any, Any, Json],
     ack: AsyncAck,
     respond: AsyncRespond,

@@ -9,9 +9,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.features.about import in_words
 from adapters.features.data_export import OwnData
-from adapters.intake.deadline import Unhurried
+from adapters.intake.deadline import BackgroundWork
 from adapters.slack.api.refusals import Refused
-from adapters.slack.commands.actions import Clicks
+from adapters.slack.commands.actions import ButtonActions
 from adapters.slack.commands.files import send_file
 from adapters.slack.commands.modals import data_buttons, respond_with, told
 from adapters.slack.inbound import Spot
@@ -32,9 +32,9 @@ class MyData:
         self,
         personal: PersonalData,
         own_data: OwnData,
-        clicks: Clicks,
+        clicks: ButtonActions,
         people: People,
-        unhurried: Unhurried,
+        unhurried: BackgroundWork,
     ) -> None:
         self._personal = personal
         self._own_data = own_data

@@ -11,11 +11,11 @@ from typing import Any
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.context.message_parts import Parts, TextFile, Whose
-from adapters.intake.acceptor import Intake
+from adapters.context.message_parts import MessageParts, TextFile, Whose
+from adapters.intake.acceptor import Acceptor
 from adapters.intake.deadline import done_in_time
 from adapters.intake.front_desk import FrontDesk, Received
-from adapters.intake.incoming_message import Heard
+from adapters.intake.incoming_message import IncomingMessage
 from adapters.slack.commands.modals import (
     PRIVATE,
     PUBLIC,
@@ -59,7 +59,7 @@ _IN_SECTION = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskCommand:
     """What stands behind `/ask`."""
 
     question: str
@@ -68,7 +68,7 @@ class Asked:
     section: str | None = None
 
     @classmethod
-    def of(cls, text: str) -> "Asked":
+    def of(cls, text: str) -> "AskCommand":
         """Return what was asked: `private in "Section" question`, all but the last optional."""
         first, _, rest = text.strip().partition(" ")
         private = {PRIVATE: True, PUBLIC: False}.get(first.lower())
@@ -83,14 +83,14 @@ class Asked:
 class Questions:
     """Takes questions and puts them into the inbox before it acknowledges them."""
 
-    def __init__(self, desk: FrontDesk, intake: Intake, people: People) -> None:
+    def __init__(self, desk: FrontDesk, intake: Acceptor, people: People) -> None:
         self._desk = desk
         self._intake = intake
         self._people = people
 
     async def ask(self, body: Json, ack: AsyncAck) -> None:
         """Take a question by command; the answer comes when its turn has come."""
-        asked = Asked.of(str(body.get("text") or ""))
+        asked = AskCommand.of(str(body.get("text") or ""))
         if not asked.question:
             await ack(told(i18n.text("asking-how")))
             return
@@ -100,7 +100,7 @@ class Questions:
         self,
         body: Json,
         ack: AsyncAck,
-        asked: Asked,
+        asked: AskCommand,
         *,
         course: str | None = None,
     ) -> None:
@@ -115,15 +115,15 @@ class Questions:
         said = from_mrkdwn(asked.question)
         private = bool(asked.private)
 
-        async def heard() -> Heard:
+        async def incoming() -> IncomingMessage:
             nonlocal private
             private = await self._is_private(spot, asked.private)
-            heard = heard_command(
+            incoming = heard_command(
                 spot, key, said.text, quote=said.quote, private=private, response=response
             )
-            return replace(heard, course=course, section=asked.section)
+            return replace(incoming, course=course, section=asked.section)
 
-        if not await self._is_slow(key, heard, ack):
+        if not await self._is_slow(key, incoming, ack):
             await (ack(told(i18n.text("slack-private-working"))) if private else ack())
 
     async def explain(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
@@ -145,7 +145,7 @@ class Questions:
         passage = _Passage.of(view["private_metadata"])
         key = trigger_key(view["id"])
 
-        async def heard() -> Heard:
+        async def incoming() -> IncomingMessage:
             return heard_command(
                 passage.spot,
                 key,
@@ -157,7 +157,7 @@ class Questions:
                 response=passage.response,
             )
 
-        if await self._is_slow(key, heard, None):
+        if await self._is_slow(key, incoming, None):
             text = {"type": "section", "text": plain(i18n.text("asking-slow"))}
             await ack(
                 response_action="update", view=shown_modal(i18n.text("slack-explain-title"), [text])
@@ -165,20 +165,20 @@ class Questions:
         else:
             await ack()
 
-    async def receive(self, heard: Heard) -> Received | None:
+    async def receive(self, incoming: IncomingMessage) -> Received | None:
         """Have the desk decide, which finds out who asks."""
-        return await self._desk.receive(self._people.introduced(heard))
+        return await self._desk.receive(self._people.introduced(incoming))
 
     async def take_up(self, key: str, spot: Spot) -> Received | None:
         """Have a question answered that the bot offered to answer, as `FrontDesk.take_up` does."""
         return await self._desk.take_up(key, spot.user, self._people.presence_of(spot))
 
-    async def redo(self, heard: Heard, original: str) -> Received | None:
+    async def redo(self, incoming: IncomingMessage, original: str) -> Received | None:
         """Have the desk decide about an edited question, as about a new one."""
-        return await self._desk.redo(self._people.introduced(heard), original)
+        return await self._desk.redo(self._people.introduced(incoming), original)
 
     async def _is_slow(
-        self, key: str, heard: Callable[[], Awaitable[Heard]], ack: AsyncAck | None
+        self, key: str, incoming: Callable[[], Awaitable[IncomingMessage]], ack: AsyncAck | None
     ) -> bool:
         """Have a question accepted; return whether that takes long.
 
@@ -187,7 +187,7 @@ class Questions:
         """
 
         async def accept() -> Received | None:
-            return await self.receive(await heard())
+            return await self.receive(await incoming())
 
         accepting = self._intake.begin(key, accept)
         if await done_in_time(accepting):
@@ -212,7 +212,7 @@ class _Passage:
 
     spot: Spot
     response: Response | None
-    parts: Parts
+    parts: MessageParts
     message: str | None
     """Its id, where an app wrote it."""
 
@@ -223,11 +223,11 @@ class _Passage:
         url, until = kept.pop("url", None), kept.pop("until", None)
         files, message = kept.pop("files", ()), kept.pop("message", None)
         response = Response(url, datetime.fromisoformat(until)) if url else None
-        parts = Parts(tuple(TextFile(one, Whose.TARGET) for one in files))
+        parts = MessageParts(tuple(TextFile(one, Whose.TARGET) for one in files))
         return cls(Spot(**kept), response, parts, message)
 
 
-def _metadata(body: Json, spot: Spot, parts: Parts) -> str:
+def _metadata(body: Json, spot: Spot, parts: MessageParts) -> str:
     """Return where a passage stands, for the modal that asks about it to remember."""
     message = body["message"]
     asked_at = moment_of(body["action_ts"])

@@ -10,7 +10,7 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 
 from adapters.features.channel_settings import ChannelSettings
 from adapters.features.staff_settings import StaffSettings
-from adapters.intake.deadline import Unhurried
+from adapters.intake.deadline import BackgroundWork
 from adapters.slack.commands.modals import answer_command, told, told_to_all
 from adapters.slack.commands.staff_commands import STAFF, StaffCommands, unescaped
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_command
@@ -51,7 +51,7 @@ class Staff:
         staff: StaffSettings,
         naming: StaffCommands,
         people: People,
-        unhurried: Unhurried,
+        unhurried: BackgroundWork,
     ) -> None:
         self._settings = settings
         self._staff = staff

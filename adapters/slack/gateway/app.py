@@ -15,9 +15,9 @@ from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.features.command_names import CommandNames
-from adapters.intake.deadline import Unhurried
-from adapters.slack.commands.about import Commands
-from adapters.slack.commands.actions import Clicks
+from adapters.intake.deadline import BackgroundWork
+from adapters.slack.commands.about import About
+from adapters.slack.commands.actions import ButtonActions
 from adapters.slack.commands.former_commands import former_commands
 from adapters.slack.commands.home import Home
 from adapters.slack.commands.modals import EXPLAIN, EXPORT, FORGET_ME, REASON
@@ -40,12 +40,12 @@ class Listeners:
     events: Events
     questions: Questions
     names: CommandNames
-    commands: Commands
+    commands: About
     my_data: MyData
     staff: Staff
-    clicks: Clicks
+    clicks: ButtonActions
     home: Home
-    unhurried: Unhurried
+    unhurried: BackgroundWork
 
 
 def bolt_app(

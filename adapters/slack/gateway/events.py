@@ -14,9 +14,9 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.response import BoltResponse
 
-from adapters.intake.acceptor import Intake
+from adapters.intake.acceptor import Acceptor
 from adapters.intake.front_desk import FrontDesk, Received
-from adapters.intake.incoming_message import Heard
+from adapters.intake.incoming_message import IncomingMessage
 from adapters.intake.unreadable import Unreadable, place_of, without_text
 from adapters.slack.commands.assistant import Assistant, Spoken
 from adapters.slack.commands.home import Home
@@ -32,10 +32,10 @@ from adapters.slack.inbound import (
     moment_of,
     position_of,
 )
-from adapters.slack.installs.uninstall import Departures
+from adapters.slack.installs.uninstall import Uninstalls
 from adapters.slack.reactions import OFFER
 from adapters.slack.replies.address import LOOKED_AT
-from core.inbox.base import Acceptance, Unheard
+from core.inbox.base import Acceptance, DeletedEvent
 from core.models import now
 
 logger = logging.getLogger(__name__)
@@ -58,12 +58,12 @@ class Events:
         self,
         *,
         desk: FrontDesk,
-        intake: Intake,
+        intake: Acceptor,
         unreadable: Unreadable,
         questions: Questions,
         assistant: Assistant,
         home: Home,
-        departures: Departures,
+        departures: Uninstalls,
         stop: Stop,
     ) -> None:
         """Put the parts together; `stop` does what Slack's own stop button says."""
@@ -137,20 +137,22 @@ class Events:
         )
 
     async def _receive(self, event: Json, origin: Origin) -> Received | None:
-        heard = await self._heard(event, origin)
-        return None if heard is None else await self._questions.receive(heard)
+        incoming = await self._incoming(event, origin)
+        return None if incoming is None else await self._questions.receive(incoming)
 
-    async def _heard(self, event: Json, origin: Origin) -> Heard | None:
+    async def _incoming(self, event: Json, origin: Origin) -> IncomingMessage | None:
         """Return what a message says; a direct one beside the channel that its user looks at."""
         if not str(event["channel"]).startswith("D"):
             return heard_message(event, origin)
         beside = await self._assistant.beside(event, origin.team)
-        heard = heard_message(event, origin, beside=beside)
-        if heard is None or beside is None:
-            return heard
-        spoken = Spoken(origin.team, heard.channel, heard.user)
+        incoming = heard_message(event, origin, beside=beside)
+        if incoming is None or beside is None:
+            return incoming
+        spoken = Spoken(origin.team, incoming.channel, incoming.user)
         title = await self._assistant.course_looked_at(spoken, beside)
-        return replace(heard, address={**heard.address, LOOKED_AT: title}) if title else heard
+        return (
+            replace(incoming, address={**incoming.address, LOOKED_AT: title}) if title else incoming
+        )
 
     async def _change(self, event: Json, origin: Origin) -> Received | None:
         channel = str(event["channel"])
@@ -158,18 +160,18 @@ class Events:
         if event["subtype"] == "message_deleted" or message.get("subtype") == "tombstone":
             ts = str(event.get("deleted_ts") or message["ts"])
             key = message_key(origin.team, channel, ts)
-            unheard = Unheard(key, PLATFORM, origin.team, sent_at=moment_of(ts))
+            unheard = DeletedEvent(key, PLATFORM, origin.team, sent_at=moment_of(ts))
             moment = position_of(str(event["ts"]))
             return await self._desk.deleted(unheard, position=moment)
         edited_at = (message.get("edited") or {}).get("ts")
         before = ((event.get("previous_message") or {}).get("edited") or {}).get("ts")
         if edited_at is None or edited_at == before:
             return None  # a preview that Slack added, or a new reply
-        heard = await self._heard({**message, "channel": channel}, origin)
-        if heard is None:
+        incoming = await self._incoming({**message, "channel": channel}, origin)
+        if incoming is None:
             return None
-        again = heard.as_edit(str(edited_at), position_of(str(edited_at)))
-        return await self._questions.redo(again, original=heard.key)
+        again = incoming.as_edit(str(edited_at), position_of(str(edited_at)))
+        return await self._questions.redo(again, original=incoming.key)
 
     async def _take_in(self, origin: Origin, event: Json, accept: Accept) -> BoltResponse | None:
         """Have the desk accept an event, behind what was said before in the same channel."""
@@ -217,15 +219,15 @@ class Events:
             return True
 
         async def accept() -> Received | None:
-            heard = await self._heard(event, origin)
-            if heard is None:
+            incoming = await self._incoming(event, origin)
+            if incoming is None:
                 return None
-            heard = replace(heard, listening_since=listening_since)
-            received = await self._questions.receive(heard)
+            incoming = replace(incoming, listening_since=listening_since)
+            received = await self._questions.receive(incoming)
             if edited_at is None or not _is_known(received):
                 return received
-            again = heard.as_edit(str(edited_at), position_of(str(edited_at)))
-            return await self._questions.redo(again, original=heard.key)
+            again = incoming.as_edit(str(edited_at), position_of(str(edited_at)))
+            return await self._questions.redo(again, original=incoming.key)
 
         return await self._catch_up_on((origin.team, channel), str(event["ts"]), accept)
 

@@ -9,7 +9,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.access.location import Location
 from adapters.features.greeting import Greeting
-from adapters.intake.deadline import Unhurried
+from adapters.intake.deadline import BackgroundWork
 from adapters.slack.commands.modals import told
 from adapters.slack.inbound import PLATFORM
 from adapters.slack.installs.installations import InstalledClients
@@ -28,7 +28,9 @@ _FAILURES = (BotError, SlackClientError, aiohttp.ClientError, OSError, TimeoutEr
 class Greeter:
     """Greets in the installer's language, and tries again for some minutes after a failure."""
 
-    def __init__(self, greeting: Greeting, clients: InstalledClients, unhurried: Unhurried) -> None:
+    def __init__(
+        self, greeting: Greeting, clients: InstalledClients, unhurried: BackgroundWork
+    ) -> None:
         """Prepare to greet.
 
         Args:

@@ -22,7 +22,7 @@ class Stores(Protocol):
         ...
 
 
-class Departures:
+class Uninstalls:
     """Deletes what is stored of workspaces that took the app out."""
 
     def __init__(

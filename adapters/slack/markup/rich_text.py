@@ -24,7 +24,7 @@ _STYLES = {"strong": "bold", "em": "italic", "s": "strike"}
 _SECTION, _QUOTE, _LIST = "rich_text_section", "rich_text_quote", "rich_text_list"
 
 
-class Parts(NamedTuple):
+class DividedText(NamedTuple):
     """A text, divided by what code of it a block of Markdown cannot be trusted with."""
 
     before: str
@@ -33,14 +33,14 @@ class Parts(NamedTuple):
     after: str
 
 
-def divided(markdown: str, risky: re.Pattern[str] = _ACTS) -> Parts:
+def divided(markdown: str, risky: re.Pattern[str] = _ACTS) -> DividedText:
     """Return the text in front of, around and after code that is to be shown as rich text.
 
     Args:
         risky: What makes code such; backticks in it do always.
     """
     if not any(_is_risky(code, risky) for code in code_in(markdown)):
-        return Parts(markdown, "", "")
+        return DividedText(markdown, "", "")
     lines = lines_of(markdown)
     found = [
         node.map
@@ -48,9 +48,9 @@ def divided(markdown: str, risky: re.Pattern[str] = _ACTS) -> Parts:
         if node.map and any(_is_risky(c, risky) for c in code_in(_lines(lines, *node.map)))
     ]
     if not found:  # code that is such in its surroundings alone
-        return Parts("", markdown, "")
+        return DividedText("", markdown, "")
     first, last = found[0][0], found[-1][1]
-    return Parts(
+    return DividedText(
         _lines(lines, 0, first), _lines(lines, first, last), _lines(lines, last, len(lines))
     )
 

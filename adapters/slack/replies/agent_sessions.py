@@ -191,7 +191,7 @@ class Session:
         return self._workspaces.of(self._address.team, self._address.enterprise)
 
 
-class Sessions:
+class AgentSessions:
     """The sessions of all questions that this process answers."""
 
     def __init__(self, workspaces: Workspaces) -> None:

@@ -34,7 +34,7 @@ _SETTLES_IN = 1.0
 """Seconds after which a post that was applied unseen can be read."""
 
 
-class Shown:
+class AnswerMessages:
     """The messages of one answer in a thread.
 
     The first is a stream where Slack allows it, else a post that is edited; it ends as a
@@ -183,7 +183,7 @@ class Shown:
             try:
                 return await self._rest.post(self._channel, root, post, ours)
             except asyncio.CancelledError:
-                self._keeper.doubt()
+                self._keeper.mark_ambiguous()
                 raise
             except Unclear as error:
                 found = await self._look_again()
@@ -193,7 +193,7 @@ class Shown:
         raise failure
 
     async def _look_again(self) -> dict[int, str]:
-        self._keeper.doubt()
+        self._keeper.mark_ambiguous()
         await asyncio.sleep(_SETTLES_IN)
         return await self._earlier()
 
@@ -257,7 +257,7 @@ class Shown:
             self._note(refusal)
             return False
         except asyncio.CancelledError:
-            self._keeper.doubt()
+            self._keeper.mark_ambiguous()
             raise
         except Unclear:
             found = await self._look_again()

@@ -8,7 +8,7 @@ from adapters.access.choice import Choice, request_in
 from adapters.buttons import Button, custom_id, parsed
 from adapters.markdown.splitting import split
 from adapters.slack.markup.dialect import to_mrkdwn
-from adapters.slack.markup.rich_text import Parts, divided, rich_text
+from adapters.slack.markup.rich_text import DividedText, divided, rich_text
 from adapters.slack.markup.text import controls_escaped, escaped_length, markdown_escaped
 from adapters.slack.replies.outbound import Post
 from adapters.slack.replies.sections import section_blocks
@@ -50,7 +50,7 @@ def ending(post: Post, *, escape_code: bool = False) -> tuple[str, list[Block]]:
     return markdown_escaped(parts.before, escape_code=escape_code), below
 
 
-def markdown_blocks(parts: Parts, *, escape_code: bool = False) -> list[Block]:
+def markdown_blocks(parts: DividedText, *, escape_code: bool = False) -> list[Block]:
     """Return the blocks that show Markdown, with rich text for code that might act."""
     shown = list[Block]()
     if parts.before.strip():

@@ -16,7 +16,7 @@ from core.inbox.base import Job
 logger = logging.getLogger(__name__)
 
 
-class Whispered:
+class EphemeralReply:
     """The one ephemeral message of an answer.
 
     It goes to the address that came with the command, which also works where the bot is no

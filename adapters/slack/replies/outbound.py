@@ -17,7 +17,7 @@ from adapters.slack.markup.tables import Row, around_table
 from adapters.slack.markup.text import escaped_length, words
 from core.grounding import wording
 from core.i18n import text
-from core.markdown.blocks import BlockKind, blocks, lines_of, offsets_of
+from core.markdown.blocks import MarkdownBlockKind, blocks, lines_of, offsets_of
 from core.markdown.writing import one_line
 from core.models import AgentResponse
 from core.text.sentences import sentence_spans
@@ -107,7 +107,7 @@ def settled(written: str, *, asked: str | None = None) -> str:
         return ""
     last = found[-1]
     start = offsets_of(lines)[last.first]
-    if last.kind in {BlockKind.PROSE, BlockKind.HEADING}:
+    if last.kind in {MarkdownBlockKind.PROSE, MarkdownBlockKind.HEADING}:
         start += _whole_sentences(written[start:])
     return _settled(asked, written[:start])
 

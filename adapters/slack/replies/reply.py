@@ -6,7 +6,7 @@ from typing import Self
 
 from adapters.access.choice import choice_of
 from adapters.base import PostKeeper
-from adapters.delivery.streaming_reply import GrowingReply, Unfinished
+from adapters.delivery.streaming_reply import StreamingReply, Unfinished
 from adapters.nearest_sections import Nearest
 from adapters.slack.api.refusals import CHANNEL_IS_CLOSED, Refused
 from adapters.slack.api.rest import Rest
@@ -14,9 +14,9 @@ from adapters.slack.installs.workspaces import Workspaces
 from adapters.slack.replies import ephemeral_reply, outbound, removing
 from adapters.slack.replies.address import Address
 from adapters.slack.replies.agent_sessions import Session
-from adapters.slack.replies.answer_messages import Shown
+from adapters.slack.replies.answer_messages import AnswerMessages
 from adapters.slack.replies.dedupe import NOTICE_PART
-from adapters.slack.replies.ephemeral_reply import Whispered
+from adapters.slack.replies.ephemeral_reply import EphemeralReply
 from adapters.slack.replies.outbound import Growing, Post
 from core.errors import BotError
 from core.grounding import wording
@@ -27,11 +27,11 @@ INTERVAL = 1.0
 """Seconds between two looks at what there is to add to a growing answer."""
 
 
-class SlackReply(GrowingReply[Post]):
+class SlackReply(StreamingReply[Post]):
     """Shows an answer while it grows, then as it is: in one message or several."""
 
     def __init__(
-        self, job: Job, messages: Shown | Whispered, *, interval: float = INTERVAL
+        self, job: Job, messages: AnswerMessages | EphemeralReply, *, interval: float = INTERVAL
     ) -> None:
         super().__init__(job, messages, longest=outbound.LONGEST_GROWING, interval=interval)
         self._shown = messages
@@ -62,7 +62,7 @@ class SlackReply(GrowingReply[Post]):
         assert request is not None, "only what is asked is answered"
         post = outbound.placeholder(request.request_id)
         if not address.ephemeral:
-            messages = Shown(rest, job, keeper, session, asker=asker)
+            messages = AnswerMessages(rest, job, keeper, session, asker=asker)
             try:
                 await messages.open(post, renew=job.arrival.kind is Kind.REDO)
             except BotError as error:
@@ -71,7 +71,7 @@ class SlackReply(GrowingReply[Post]):
                     raise
             else:
                 return cls(job, messages, interval=interval)
-        return cls(job, Whispered(rest, job, keeper), interval=interval)
+        return cls(job, EphemeralReply(rest, job, keeper), interval=interval)
 
     @property
     def _asked(self) -> str | None:
@@ -82,7 +82,7 @@ class SlackReply(GrowingReply[Post]):
 
     @property
     def _is_private(self) -> bool:
-        return isinstance(self._shown, Whispered)
+        return isinstance(self._shown, EphemeralReply)
 
     def _answer(self, response: AgentResponse) -> Sequence[Post]:
         request = self._job.arrival.request
@@ -118,7 +118,7 @@ async def tell(
     rest = await Rest.of(workspaces, (address.team, address.enterprise), keeper.check)
     post = outbound.sentence(sentence, choice_of(job.arrival), link, nearest)
     if address.is_private and address.question is not None:
-        messages = Shown(rest, job, keeper)
+        messages = AnswerMessages(rest, job, keeper)
         try:
             await messages.open(post, renew=True)
             await messages.cut(1)

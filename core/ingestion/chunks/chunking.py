@@ -37,7 +37,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class DocumentPassage:
     """A chunk before it belongs to a course."""
 
     section: Section
@@ -55,7 +55,7 @@ class ChunkedDocument:
 
     text: str
     sections: tuple[Section, ...]
-    passages: tuple[Passage, ...]
+    passages: tuple[DocumentPassage, ...]
 
 
 def chunk_document(document: ParsedDocument) -> ChunkedDocument:
@@ -67,7 +67,7 @@ def chunk_document(document: ParsedDocument) -> ChunkedDocument:
     """
     sections = tuple(_with_roles(split_sections(document.blocks)))
     text: list[str] = []
-    passages: list[Passage] = []
+    passages: list[DocumentPassage] = []
     position = 0
     for section in sections:
         if section.path and section.path[-1]:
@@ -113,11 +113,13 @@ def _locator_of(blocks: Sequence[Block]) -> Mapping[str, int]:
     return blocks[0].locator if blocks else {}
 
 
-def _passage(section: Section, group: Sequence[Block], content: str, position: int) -> Passage:
+def _passage(
+    section: Section, group: Sequence[Block], content: str, position: int
+) -> DocumentPassage:
     locator = dict(group[0].locator)
     if "line_end" in group[-1].locator:
         locator["line_end"] = group[-1].locator["line_end"]
-    return Passage(
+    return DocumentPassage(
         section,
         content,
         position,

@@ -17,7 +17,7 @@ from core.ingestion.edition.segment_writer import SegmentWriter
 from core.ingestion.report import Progress
 from core.models import Course, now
 from core.storage.catalogue import Catalogue, Edition, NewSegment, SectionRecord, Segment
-from core.storage.catalogue_rows import DocumentRecord, Stored
+from core.storage.catalogue_rows import DocumentRecord, StoredDocument
 
 _EMBED_BATCH = 4_096
 """Chunks that are embedded, and held, at a time."""
@@ -27,21 +27,21 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordStatistics:
     """How rare the terms of some chunks are, and what words they have."""
 
     terms: TermStatistics
     counts: dict[str, int]
 
     @classmethod
-    def of(cls, points: Sequence[IndexedPoint]) -> "Words":
+    def of(cls, points: Sequence[IndexedPoint]) -> "WordStatistics":
         """Return the words of points."""
         terms = TermStatistics.count([point.sparse.indices for point in points])
         return cls(terms, count_words(point.chunk.content_text for point in points))
 
-    def changed(self, added: "Words", removed: "Words") -> "Words":
+    def changed(self, added: "WordStatistics", removed: "WordStatistics") -> "WordStatistics":
         """Return the words after some points were added and others went."""
-        return Words(
+        return WordStatistics(
             self.terms.changed(added.terms, removed.terms),
             changed(self.counts, added.counts, removed.counts),
         )
@@ -52,7 +52,7 @@ class Live:
     """The live edition of a course, and where its documents are."""
 
     edition: Edition
-    placed: dict[str, tuple[Stored, DocumentRecord]]
+    placed: dict[str, tuple[StoredDocument, DocumentRecord]]
     """In reading order, by source file."""
 
     def run_to_merge(self) -> Sequence[Segment]:
@@ -95,7 +95,7 @@ class EditionBuilder:
         fresh = [chunk for doc in plan.parsed.values() for chunk in doc.chunks]
         kept = sum(record.chunk_count for record in copied.values())
         self._check_room(course.course_id, footprint(fresh, kept, self._embedder.dimensions))
-        added = Words.of(())
+        added = WordStatistics.of(())
         written: list[tuple[Segment, NewSegment]] = []
         order = {} if goes_on is None else {n: goes_on.placed[n][0] for n in plan.kept}
         if copied or plan.parsed:
@@ -109,10 +109,10 @@ class EditionBuilder:
                 writer.note(document.record, document.sections)
             async for points in self._points(course, plan, live, list(copied), progress):
                 await writer.add(points, generation)
-                added = added.changed(Words.of(points), Words.of(()))
+                added = added.changed(WordStatistics.of(points), WordStatistics.of(()))
                 progress("storing", writer.stored, kept + len(fresh))
             written.append(await writer.finish())
-            order |= {name: Stored(writer.collection, n) for n, name in enumerate(names)}
+            order |= {name: StoredDocument(writer.collection, n) for n, name in enumerate(names)}
         words = added
         if goes_on is not None:
             words = await self._words_after(goes_on, plan, added)
@@ -136,7 +136,7 @@ class EditionBuilder:
         async for points in self._stored(held):
             await writer.add(points, generation)
         segment, new = await writer.finish()
-        moved = {place: Stored(collection, n) for n, (place, _) in enumerate(held)}
+        moved = {place: StoredDocument(collection, n) for n, (place, _) in enumerate(held)}
         order = [moved.get(place, place) for place, _ in live.placed.values()]
         first = next(n for n, one in enumerate(live.edition.segments) if one.collection in names)
         others = [one for one in live.edition.segments if one.collection not in names]
@@ -176,7 +176,7 @@ class EditionBuilder:
             yield await self._embedder.points(course.language, batch, plan.report, progress)
 
     async def _stored(
-        self, held: Sequence[tuple[Stored, DocumentRecord]]
+        self, held: Sequence[tuple[StoredDocument, DocumentRecord]]
     ) -> AsyncIterator[list[IndexedPoint]]:
         """Yield the stored points of documents, one document after the other in reading order."""
         for batch in batches(held, _DOCUMENTS_A_COPY):
@@ -194,16 +194,18 @@ class EditionBuilder:
             )
             yield [points[n] for _, _, n in sorted(places)]
 
-    async def _words_after(self, live: Live, plan: Plan, added: Words) -> Words:
+    async def _words_after(self, live: Live, plan: Plan, added: WordStatistics) -> WordStatistics:
         """Return the words of a course after its change."""
         gone = [entry for name, entry in live.placed.items() if name not in plan.kept]
-        removed = Words.of(())
+        removed = WordStatistics.of(())
         async for points in self._stored(gone):
-            removed = removed.changed(Words.of(points), Words.of(()))
+            removed = removed.changed(WordStatistics.of(points), WordStatistics.of(()))
         generation = live.edition.generation
         terms = await self._catalogue.term_statistics(generation)
         counts = await self._catalogue.vocabulary(generation)
-        before = Words(TermStatistics.from_bytes(terms or b""), words_from_bytes(counts or b""))
+        before = WordStatistics(
+            TermStatistics.from_bytes(terms or b""), words_from_bytes(counts or b"")
+        )
         return before.changed(added, removed)
 
     async def _publish(
@@ -212,8 +214,8 @@ class EditionBuilder:
         generation: UUID,
         live: Live | None,
         written: Sequence[tuple[Segment, NewSegment]],
-        order: Sequence[Stored],
-        words: Words,
+        order: Sequence[StoredDocument],
+        words: WordStatistics,
     ) -> Edition:
         segments = [] if live is None else list(_still_read(live, order))
         edition = Edition(
@@ -245,7 +247,7 @@ class EditionBuilder:
         return by_file
 
 
-def _still_read(live: Live, order: Sequence[Stored]) -> Iterator[Segment]:
+def _still_read(live: Live, order: Sequence[StoredDocument]) -> Iterator[Segment]:
     """Yield the live edition's segments that the next one reads, with what it hides of them."""
     visible = set(order)
     for segment in live.edition.segments:

@@ -11,7 +11,7 @@ from core.ingestion.account.included import included_files
 from core.ingestion.account.survey import Survey, survey
 from core.ingestion.account.text_formats import suffix_of
 from core.ingestion.account.unread import unread_files
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
 from core.ingestion.sites.docusaurus_site import is_docusaurus, read_docusaurus
 from core.ingestion.sites.jupyter_site import is_jupyter_book, read_jupyter_book
@@ -111,11 +111,11 @@ def loose_page(path: str, page_suffix: str = "") -> SitePage:
     )
 
 
-def _dialect_of(path: str) -> Dialect:
+def _dialect_of(path: str) -> MarkdownFlavour:
     suffix = suffix_of(path)
     if suffix in _QUARTO:
-        return Dialect.QUARTO
-    return Dialect.DOCUSAURUS if suffix == ".mdx" else Dialect.MARKDOWN
+        return MarkdownFlavour.QUARTO
+    return MarkdownFlavour.DOCUSAURUS if suffix == ".mdx" else MarkdownFlavour.MARKDOWN
 
 
 def _url_path(path: PurePosixPath, page_suffix: str) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urljoin
 
 from core.ingestion.account.survey import page_files
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.flavours.jsx import expression_end
 from core.ingestion.formats.flavours.source_lines import source_lines
 from core.ingestion.formats.markdown.front_matter import front_matter
@@ -64,7 +64,7 @@ def read_docusaurus(folder: Path) -> Site | None:
             _url_path(document, options),
             module,
             document.label,
-            Dialect.DOCUSAURUS,
+            MarkdownFlavour.DOCUSAURUS,
         )
         for document, module in sidebar_documents(folder, docs, options.sidebar, documents)
     )

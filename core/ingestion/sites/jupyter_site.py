@@ -8,14 +8,20 @@ from pathlib import Path
 from urllib.parse import quote
 
 from core.ingestion.account.survey import page_files
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
-from core.ingestion.sites.navigation import MOST_PATTERNS, Keys, Listed, listed, text_of
+from core.ingestion.sites.navigation import (
+    MOST_PATTERNS,
+    ListedFile,
+    NavigationKeys,
+    listed,
+    text_of,
+)
 from core.ingestion.sites.page_files import file_inside, readable
 from core.ingestion.sites.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
 from core.ingestion.sites.site_config import read_yaml, read_yaml_values
 
-_KEYS = Keys(
+_KEYS = NavigationKeys(
     files=("file", "root", "glob", "pattern"),
     titles=("title",),
     groups=("caption", "part"),
@@ -46,14 +52,14 @@ def read_jupyter_book(folder: Path) -> Site | None:
     files = page_files(folder, SUPPORTED_SUFFIXES)
     entries = [*_found(files, contents, warnings)]
     if url is _sphinx_url and entries and config.get("only_build_toc_files") != "true":
-        entries += [Listed(path, None, _folders(path)) for path in files]
+        entries += [ListedFile(path, None, _folders(path)) for path in files]
     for entry in entries:
         page = SitePage(
             entry.path,
             quote(url(entry.path), errors="surrogateescape"),
             MODULE_SEPARATOR.join(entry.groups),
             entry.title,
-            Dialect.MYST,
+            MarkdownFlavour.MYST,
         )
         pages.setdefault(entry.path, page)
     return Site(
@@ -85,7 +91,7 @@ def _folders(path: str) -> tuple[str, ...]:
     return tuple(readable(name) for name in path.split("/")[:-1])
 
 
-def _found(files: list[str], contents: object, warnings: list[str]) -> Iterator[Listed]:
+def _found(files: list[str], contents: object, warnings: list[str]) -> Iterator[ListedFile]:
     known, patterns = set(files), 0
     for entry in listed(contents, _KEYS):
         names = (f"{entry.path}{suffix}" for suffix in _SUFFIXES)
@@ -95,7 +101,7 @@ def _found(files: list[str], contents: object, warnings: list[str]) -> Iterator[
         elif "*" in entry.path and patterns < MOST_PATTERNS:
             patterns += 1
             matching = (name for name in files if fnmatch(name, f"{entry.path}*"))
-            yield from (Listed(name, None, entry.groups) for name in matching)
+            yield from (ListedFile(name, None, entry.groups) for name in matching)
         else:
             warnings.append(f"The contents name a page that is missing: {entry.path}.")
 

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.sites.page_files import file_inside, read_inside
 from core.ingestion.sites.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
 
@@ -91,7 +91,7 @@ def _page(folder: Path, source: str, chapter: _Chapter, warnings: list[str]) -> 
         warnings.append(f"The chapter “{chapter.title}” is missing: {chapter.path}.")
         return None
     url = _url_path(posixpath.normpath(chapter.path))
-    return SitePage(path, url, chapter.module, chapter.title, Dialect.MDBOOK)
+    return SitePage(path, url, chapter.module, chapter.title, MarkdownFlavour.MDBOOK)
 
 
 def _url_path(path: str) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from core.ingestion.account.survey import page_files
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.sites.page_files import file_inside, is_folder_page, readable
 from core.ingestion.sites.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
 from core.ingestion.sites.site_config import read_yaml
@@ -47,7 +47,7 @@ def read_mkdocs(folder: Path) -> Site | None:
     for entry in _entries(folder, docs, config.get("nav"), warnings):
         url, module = _url_path(entry.path, directory_urls), MODULE_SEPARATOR.join(entry.groups)
         path = posixpath.normpath(posixpath.join(docs, entry.path))
-        pages.setdefault(path, SitePage(path, url, module, entry.title, Dialect.MKDOCS))
+        pages.setdefault(path, SitePage(path, url, module, entry.title, MarkdownFlavour.MKDOCS))
     return Site(
         SiteKind.MKDOCS,
         folder,

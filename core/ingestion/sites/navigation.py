@@ -11,7 +11,7 @@ _MAX_VISITS = 200_000
 _MAX_DEPTH = 30
 
 
-class Keys(NamedTuple):
+class NavigationKeys(NamedTuple):
     """Under which keys a generator keeps what; the first that is there counts."""
 
     files: tuple[str, ...]
@@ -21,7 +21,7 @@ class Keys(NamedTuple):
     lists: tuple[str, ...]
 
 
-class Listed(NamedTuple):
+class ListedFile(NamedTuple):
     """A file, or a pattern, that the navigation names."""
 
     path: str
@@ -29,7 +29,7 @@ class Listed(NamedTuple):
     groups: tuple[str, ...]
 
 
-def listed(value: object, keys: Keys) -> Iterator[Listed]:
+def listed(value: object, keys: NavigationKeys) -> Iterator[ListedFile]:
     """Yield what a value of the configuration lists, in order, addresses of the web left out.
 
     It ends after 200,000 values and 30 levels: YAML's aliases make a small file grow.
@@ -38,8 +38,8 @@ def listed(value: object, keys: Keys) -> Iterator[Listed]:
 
 
 def _walk(
-    value: object, keys: Keys, groups: tuple[str, ...], visits: Iterator[int], depth: int
-) -> Iterator[Listed]:
+    value: object, keys: NavigationKeys, groups: tuple[str, ...], visits: Iterator[int], depth: int
+) -> Iterator[ListedFile]:
     if next(visits) > _MAX_VISITS or depth > _MAX_DEPTH:
         return
     if isinstance(value, str):
@@ -60,9 +60,9 @@ def _walk(
             yield from _walk(value.get(key), keys, inside, visits, depth + 1)
 
 
-def _entry(path: str, title: str | None, groups: tuple[str, ...]) -> Iterator[Listed]:
+def _entry(path: str, title: str | None, groups: tuple[str, ...]) -> Iterator[ListedFile]:
     if path.strip() and "://" not in path and not path.startswith(("#", "mailto:")):
-        yield Listed(posixpath.normpath(path.strip().lstrip("/")), title, groups)
+        yield ListedFile(posixpath.normpath(path.strip().lstrip("/")), title, groups)
 
 
 def text_of(value: Mapping[object, object], keys: Sequence[str]) -> str | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
 from core.ingestion.formats.decoding import decode_text
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 
 _MAX_BYTES = 1_000_000
 _NUMBER_PREFIX = re.compile(r"\d+\s*[-_.)]+\s*(?=[^-_.\s])")
@@ -46,7 +46,7 @@ def include_reader(
     """
     beside = PurePosixPath(page).parent.as_posix()
     roots = [beside, *include_roots]
-    if dialect == Dialect.MKDOCS:
+    if dialect == MarkdownFlavour.MKDOCS:
         roots = [*include_roots, beside]
 
     def read(path: str) -> str | None:

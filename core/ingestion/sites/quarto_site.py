@@ -7,16 +7,22 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
 from core.ingestion.account.survey import page_files
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
-from core.ingestion.sites.navigation import MOST_PATTERNS, Keys, Listed, listed, text_of
+from core.ingestion.sites.navigation import (
+    MOST_PATTERNS,
+    ListedFile,
+    NavigationKeys,
+    listed,
+    text_of,
+)
 from core.ingestion.sites.page_files import file_inside, readable
 from core.ingestion.sites.site import MODULE_SEPARATOR, Site, SiteKind, SitePage
 from core.ingestion.sites.site_config import read_yaml
 
 _CONFIGS = ("_quarto.yml", "_quarto.yaml")
 _RENDERED = (".qmd", ".rmd", ".md", ".ipynb")
-_KEYS = Keys(
+_KEYS = NavigationKeys(
     files=("href", "file"),
     titles=("text", "title"),
     groups=("part", "section"),
@@ -53,7 +59,9 @@ def read_quarto(folder: Path) -> Site | None:
         entries = _found([*_bars(website)], open_files, warnings)
         unlisted = "is no page of Quarto"
         seen = {entry.path for entry in entries}
-        entries += [Listed(path, None, _folders(path)) for path in open_files if path not in seen]
+        entries += [
+            ListedFile(path, None, _folders(path)) for path in open_files if path not in seen
+        ]
     pages = {entry.path: _page(entry) for entry in reversed(entries)}
     return Site(
         SiteKind.QUARTO,
@@ -71,13 +79,13 @@ def _mapping(value: object) -> Mapping[object, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _chapters(book: Mapping[object, object]) -> Iterator[Listed]:
+def _chapters(book: Mapping[object, object]) -> Iterator[ListedFile]:
     yield from listed(book.get("chapters"), _KEYS)
     for entry in listed(book.get("appendices"), _KEYS):
         yield entry._replace(groups=("Appendices", *entry.groups))
 
 
-def _bars(website: Mapping[object, object]) -> Iterator[Listed]:
+def _bars(website: Mapping[object, object]) -> Iterator[ListedFile]:
     yield from listed(website.get("sidebar"), _KEYS)
     navbar = _mapping(website.get("navbar"))
     for side in ("left", "right"):
@@ -85,9 +93,9 @@ def _bars(website: Mapping[object, object]) -> Iterator[Listed]:
             yield entry._replace(groups=entry.groups or _folders(entry.path))
 
 
-def _found(entries: list[Listed], files: list[str], warnings: list[str]) -> list[Listed]:
+def _found(entries: list[ListedFile], files: list[str], warnings: list[str]) -> list[ListedFile]:
     """Return the entries that are there, those with a pattern or a folder once for each file."""
-    known, found, patterns = set(files), list[Listed](), 0
+    known, found, patterns = set(files), list[ListedFile](), 0
     for entry in entries:
         if entry.path in known:
             found.append(entry)
@@ -96,7 +104,7 @@ def _found(entries: list[Listed], files: list[str], warnings: list[str]) -> list
         if patterns < MOST_PATTERNS and PurePosixPath(entry.path).suffix not in _RENDERED:
             patterns += 1
             matches = [path for path in files if _stands_for(entry.path, path)]
-        found += [Listed(path, None, entry.groups) for path in matches]
+        found += [ListedFile(path, None, entry.groups) for path in matches]
         if not matches and entry.path not in {"auto", "---"}:
             warnings.append(f"The navigation names a page that is missing: {entry.path}.")
     return found
@@ -124,11 +132,11 @@ def _folders(path: str) -> tuple[str, ...]:
     return tuple(readable(name) for name in path.split("/")[:-1])
 
 
-def _page(entry: Listed) -> SitePage:
+def _page(entry: ListedFile) -> SitePage:
     parent, name = posixpath.split(entry.path)
     stem, suffix = posixpath.splitext(name)
     is_rendered = suffix.lower() in _RENDERED
     published = ("" if stem == "index" else f"{stem}.html") if is_rendered else name
     url = quote(posixpath.join(parent, published), errors="surrogateescape")
     module = MODULE_SEPARATOR.join(entry.groups)
-    return SitePage(entry.path, url, module, entry.title, Dialect.QUARTO)
+    return SitePage(entry.path, url, module, entry.title, MarkdownFlavour.QUARTO)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from core.ingestion.account.left_out import LeftOut
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 
 MODULE_SEPARATOR = " › "
 
@@ -35,7 +35,7 @@ class SitePage:
     """Part, chapter or folder, outermost first, joined by ` › `; empty at the top."""
     title: str | None = None
     """What the navigation calls the page, if it says."""
-    dialect: Dialect = Dialect.MARKDOWN
+    dialect: MarkdownFlavour = MarkdownFlavour.MARKDOWN
 
 
 @dataclass(frozen=True, slots=True)

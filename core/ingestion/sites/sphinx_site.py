@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from core.ingestion.account.survey import page_files
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
 from core.ingestion.sites.navigation import MOST_PATTERNS
 from core.ingestion.sites.page_files import file_inside, read_inside, readable
@@ -191,4 +191,4 @@ def _page(source: str, path: str, title: str | None, groups: tuple[str, ...]) ->
     published = f"{posixpath.splitext(path)[0]}.html" if is_page else path
     url = quote(published, errors="surrogateescape")
     place = _below(source, path)
-    return SitePage(place, url, MODULE_SEPARATOR.join(groups), title, Dialect.MYST)
+    return SitePage(place, url, MODULE_SEPARATOR.join(groups), title, MarkdownFlavour.MYST)

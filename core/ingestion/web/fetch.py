@@ -12,7 +12,7 @@ import httpx
 
 from core.errors import SourceUnavailable, UnsupportedDocument
 from core.ingestion.web.addresses import Resolver, resolve_with_system
-from core.ingestion.web.pinned import PinnedClient, Reply, UnknownHost
+from core.ingestion.web.pinned import HttpReply, PinnedClient, UnknownHost
 from core.ingestion.web.robots import RobotsRules, parse_robots
 from core.ingestion.web.targets import Target, parse_target
 
@@ -128,7 +128,7 @@ class Fetcher:
 
     async def _follow(
         self, target: Target, headers: Mapping[str, str], *, max_bytes: int, ask_robots: bool
-    ) -> tuple[Target, Reply]:
+    ) -> tuple[Target, HttpReply]:
         """Return the first reply that is no redirect, and where it came from."""
         clock = asyncio.get_running_loop()
         seconds_left = self._timeout

@@ -23,7 +23,7 @@ class UnknownHost(SourceUnavailable):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HttpReply:
     """What a server answered; `body` is unpacked, and empty unless the status is 200."""
 
     status: int
@@ -72,7 +72,7 @@ class PinnedClient:
     ) -> None:
         await self._open_transport.__aexit__(kind, error, traceback)
 
-    async def get(self, target: Target, headers: Mapping[str, str], *, max_bytes: int) -> Reply:
+    async def get(self, target: Target, headers: Mapping[str, str], *, max_bytes: int) -> HttpReply:
         """Return the server's reply, whatever its status, however long it takes.
 
         Args:
@@ -124,7 +124,7 @@ class PinnedClient:
         target: Target,
         headers: Mapping[str, str],
         max_bytes: int,
-    ) -> Reply:
+    ) -> HttpReply:
         """Return the reply of the first address that accepts a connection."""
         with _transport_errors(target):
             for address in addresses[:-1]:
@@ -134,7 +134,7 @@ class PinnedClient:
 
     async def _get_from(
         self, address: IPAddress, target: Target, headers: Mapping[str, str], max_bytes: int
-    ) -> Reply:
+    ) -> HttpReply:
         request = httpx.Request(
             "GET",
             target.url.copy_with(host=str(address)),
@@ -148,7 +148,7 @@ class PinnedClient:
         async with contextlib.aclosing(response):
             wanted = response.status_code == httpx.codes.OK
             body = await _read_body(response, max_bytes) if wanted else b""
-            return Reply(response.status_code, response.headers, body)
+            return HttpReply(response.status_code, response.headers, body)
 
 
 async def _read_body(response: httpx.Response, max_bytes: int) -> bytes:

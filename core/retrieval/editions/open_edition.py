@@ -22,7 +22,7 @@ _TEXTS_REMEMBERED = 2_048
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class OpenEdition:
     """An edition, opened for reading."""
 
     course: Course

@@ -17,7 +17,7 @@ UNKNOWN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LeaningQuestion:
     """A question, and what it may lean on."""
 
     question: str
@@ -36,19 +36,19 @@ def read_asked(
     earlier: Sequence[str],
     section: str | None,
     location: QuoteLocation | None,
-) -> Asked:
+) -> LeaningQuestion:
     """Return a question with the two before it, or with its quote or the section searched."""
     question, quote = asked.query_text, asked.selected_text
     if quote is not None:
         if question == EXPLAIN_QUOTE:
-            return Asked(quote)
+            return LeaningQuestion(quote)
         is_foreign = location is not None and location.status is QuoteStatus.NOT_FOUND
-        return Asked(question, quote, quote, always=not is_foreign)
+        return LeaningQuestion(question, quote, quote, always=not is_foreign)
     before = [*earlier[-2:]] or ([section] if section else [])
     if not before:
-        return Asked(question)
+        return LeaningQuestion(question)
     joined = "\n".join([*before, question])
-    return Asked(question, joined, before[-1], of_section=not earlier)
+    return LeaningQuestion(question, joined, before[-1], of_section=not earlier)
 
 
 def leaning_figures(

@@ -24,7 +24,7 @@ _LONGEST_NAME = 9
 a clause of its own."""
 
 
-class Form(Enum):
+class PartsForm(Enum):
     """What shows that a question has parts."""
 
     NUMBERED = auto()
@@ -34,7 +34,7 @@ class Form(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class QuestionPart:
     """A part of a question."""
 
     words: str
@@ -46,34 +46,34 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class QuestionParts:
     """The parts that a question may have."""
 
-    form: Form
-    parts: tuple[Part, ...]
+    form: PartsForm
+    parts: tuple[QuestionPart, ...]
     left: int = 0
     """Numbered parts beyond the most that one answer has."""
 
 
-def parts_of(question: str) -> Parts | None:
+def parts_of(question: str) -> QuestionParts | None:
     """Return the parts that a question's structure shows, two to four; None: it has none."""
     said = sentences(question)
     asking = [place for place, one in enumerate(said) if one.rstrip("\"'”’)").endswith("?")]
     if len(numbered := _numbered(question)) > 1:
         lead, *items = numbered
-        return _in_turn(Form.NUMBERED, items, lead=lead)
+        return _in_turn(PartsForm.NUMBERED, items, lead=lead)
     if len(asking) > 1:
         starts = [0, *asking[1:]]
         ends = [*(place for place in starts[1:]), len(said)]
         texts = [" ".join(said[a:b]) for a, b in zip(starts, ends, strict=True)]
         words = [said[place] for place in asking]
-        return _in_turn(Form.SENTENCES, texts, words=words) if len(texts) <= MOST else None
+        return _in_turn(PartsForm.SENTENCES, texts, words=words) if len(texts) <= MOST else None
     if len(said) != 1:
         return None
     if compared := _compared(said[0]):
         return compared
     joined = [one.strip(_ENDS) for one in _joints().split(said[0])]
-    return _in_turn(Form.JOINED, joined) if 1 < len(joined) <= MOST else None
+    return _in_turn(PartsForm.JOINED, joined) if 1 < len(joined) <= MOST else None
 
 
 def _numbered(question: str) -> list[str]:
@@ -87,20 +87,21 @@ def _numbered(question: str) -> list[str]:
 
 
 def _in_turn(
-    form: Form, texts: Sequence[str], *, words: Sequence[str] = (), lead: str = ""
-) -> Parts | None:
+    form: PartsForm, texts: Sequence[str], *, words: Sequence[str] = (), lead: str = ""
+) -> QuestionParts | None:
     """Return parts of which each may lean on those before it."""
     if min(map(len, texts)) < MIN_QUESTION:
         return None
     before = [lead] if lead else []
     rows = [*zip(words or texts, texts, strict=True)][:MOST]
     parts = [
-        Part(said, text, (*before, *texts[:place])[-2:]) for place, (said, text) in enumerate(rows)
+        QuestionPart(said, text, (*before, *texts[:place])[-2:])
+        for place, (said, text) in enumerate(rows)
     ]
-    return Parts(form, tuple(parts), max(len(texts) - MOST, 0))
+    return QuestionParts(form, tuple(parts), max(len(texts) - MOST, 0))
 
 
-def _compared(sentence: str) -> Parts | None:
+def _compared(sentence: str) -> QuestionParts | None:
     """Return the things that a sentence compares, each to be searched for by itself."""
     for pattern, question in _comparisons():
         if (match := pattern.search(sentence)) is None:
@@ -111,8 +112,8 @@ def _compared(sentence: str) -> Parts | None:
         names = [name for name in names if name]
         fit = (len(one) >= MIN_QUESTION and len(one.split()) <= longest for one in names)
         if len(names) <= MOST and all(fit):
-            parts = [Part(name, question.replace(_GAP, name)) for name in names]
-            return Parts(Form.COMPARED, tuple(parts))
+            parts = [QuestionPart(name, question.replace(_GAP, name)) for name in names]
+            return QuestionParts(PartsForm.COMPARED, tuple(parts))
     return None
 
 

@@ -12,9 +12,9 @@ from core.errors import EmbeddingError
 from core.index.base import VectorIndex
 from core.models import Chunk, QuoteLocation, QuoteStatus, RetrievedChunk
 from core.retrieval.editions.edition_reader import EditionReader
-from core.retrieval.editions.open_edition import Shelf
+from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.editions.recent import Recent
-from core.retrieval.quote_location.windows import Window, documents_of, runs, windows
+from core.retrieval.quote_location.windows import ChunkWindow, documents_of, runs, windows
 from core.retrieval.retrieval import retrieved
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _NEIGHBOURS = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
+class LocatedQuote:
     """Where a quote stands, and the text there."""
 
     location: QuoteLocation | None = None
@@ -45,24 +45,24 @@ class QuoteLocator:
     def __init__(self, index: VectorIndex) -> None:
         self._index = index
         self._reader = EditionReader(index)
-        self._books: Recent[tuple[BookText, list[Window]]] = Recent(_BOOKS_IN_MEMORY)
+        self._books: Recent[tuple[BookText, list[ChunkWindow]]] = Recent(_BOOKS_IN_MEMORY)
 
-    async def locate(self, shelf: Shelf, quote: str | None) -> Quoted:
+    async def locate(self, opened: OpenEdition, quote: str | None) -> LocatedQuote:
         """Return where a quote stands, and the chunks there.
 
         Raises:
             VectorIndexError: when the index fails, or the edition was replaced.
         """
         if quote is None:
-            return Quoted()
-        match, found = await self._match(shelf, quote)
+            return LocatedQuote()
+        match, found = await self._match(opened, quote)
         if match.document_id is None:
-            return Quoted(QuoteLocation(status=match.status, score=match.score))
+            return LocatedQuote(QuoteLocation(status=match.status, score=match.score))
         window = found[int(match.document_id)]
         start, end = window.start + match.char_start, window.start + match.char_end
         touched = [c for c in window.chunks if c.char_start < end and start < c.char_end]
         if not touched:  # it stands in a heading
-            return Quoted(QuoteLocation(status=QuoteStatus.NOT_FOUND, score=match.score))
+            return LocatedQuote(QuoteLocation(status=QuoteStatus.NOT_FOUND, score=match.score))
         location = QuoteLocation(
             status=match.status,
             chunk_ids=tuple(chunk.chunk_id for chunk in touched),
@@ -72,49 +72,51 @@ class QuoteLocator:
             score=match.score,
         )
         chunks, around = (
-            tuple(retrieved(chunk, match.score, shelf.edition.generation) for chunk in some)
+            tuple(retrieved(chunk, match.score, opened.edition.generation) for chunk in some)
             for some in (touched, _around(window, touched))
         )
-        return Quoted(location, chunks, around)
+        return LocatedQuote(location, chunks, around)
 
-    async def _match(self, shelf: Shelf, quote: str) -> "tuple[QuoteMatch, list[Window]]":
+    async def _match(
+        self, opened: OpenEdition, quote: str
+    ) -> "tuple[QuoteMatch, list[ChunkWindow]]":
         """Return the match, and the windows of which one is named in it.
 
         What damage has left no word whole of is looked for by its meaning.
         """
         from core.retrieval.quote_location.matching import BookText
 
-        if shelf.outline is None:
-            book, found = await self._book(shelf)
+        if opened.outline is None:
+            book, found = await self._book(opened)
             return await asyncio.to_thread(book.locate, quote), found
-        found = await windows(self._index, shelf, quote, None)
+        found = await windows(self._index, opened, quote, None)
         match = await asyncio.to_thread(lambda: BookText(documents_of(found)).locate(quote))
-        if match.document_id is None and (near := await _direction(shelf, quote)) is not None:
-            found = await windows(self._index, shelf, quote, near)
+        if match.document_id is None and (near := await _direction(opened, quote)) is not None:
+            found = await windows(self._index, opened, quote, near)
             match = await asyncio.to_thread(lambda: BookText(documents_of(found)).locate(quote))
         return match, found
 
-    async def _book(self, shelf: Shelf) -> "tuple[BookText, list[Window]]":
+    async def _book(self, opened: OpenEdition) -> "tuple[BookText, list[ChunkWindow]]":
         """Return the edition's whole text, ready for quotes to be found in it."""
-        generation = shelf.edition.generation
+        generation = opened.edition.generation
         if (known := self._books.get(generation)) is not None:
             return known
         from core.retrieval.quote_location.matching import BookText
 
-        found = runs([chunk async for chunk in self._reader.scroll(shelf.edition)])
+        found = runs([chunk async for chunk in self._reader.scroll(opened.edition)])
         book = await asyncio.to_thread(lambda: BookText(documents_of(found)))
         return self._books.add(generation, (book, found))
 
 
-async def _direction(shelf: Shelf, quote: str) -> Vectors | None:
+async def _direction(opened: OpenEdition, quote: str) -> Vectors | None:
     try:
-        [direction] = await shelf.embedder.embed_queries([quote])
+        [direction] = await opened.embedder.embed_queries([quote])
     except EmbeddingError:
         return None
     return np.asarray(direction, np.float32)
 
 
-def _around(window: Window, touched: Sequence[Chunk]) -> list[Chunk]:
+def _around(window: ChunkWindow, touched: Sequence[Chunk]) -> list[Chunk]:
     first, last = touched[0], touched[-1]
     places = range(first.chunk_index - _NEIGHBOURS, last.chunk_index + _NEIGHBOURS + 1)
     return [

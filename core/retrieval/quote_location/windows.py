@@ -8,7 +8,7 @@ import numpy as np
 from core.embeddings.base import Vectors
 from core.index.base import SearchQuery, VectorIndex
 from core.models import Chunk
-from core.retrieval.editions.open_edition import Shelf
+from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.scoring import weighted
 
 _LIKELIEST = 24
@@ -18,7 +18,7 @@ _LETTERS_A_CHUNK = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ChunkWindow:
     """Chunks of one document that follow one another."""
 
     chunks: tuple[Chunk, ...]
@@ -38,19 +38,19 @@ class Window:
 
 
 async def windows(
-    index: VectorIndex, shelf: Shelf, quote: str, direction: Vectors | None
-) -> list[Window]:
+    index: VectorIndex, opened: OpenEdition, quote: str, direction: Vectors | None
+) -> list[ChunkWindow]:
     """Return where a quote may stand, in the order of the book.
 
     Args:
         direction: The quote's vector, by which it is looked for; None: by its words.
     """
-    words = shelf.encoder.query(quote)
+    words = opened.encoder.query(quote)
     if direction is None and not words.indices:
         return []
-    dense = np.zeros(shelf.edition.dimensions, np.float32) if direction is None else direction
-    query = SearchQuery(dense, words, weighted(shelf.terms, words), limit=_LIKELIEST)
-    hits = await index.search(shelf.parts, query)
+    dense = np.zeros(opened.edition.dimensions, np.float32) if direction is None else direction
+    query = SearchQuery(dense, words, weighted(opened.terms, words), limit=_LIKELIEST)
+    hits = await index.search(opened.parts, query)
     score = [one.bm25 if direction is None else one.cosines for one in hits]
     entries = [
         (float(value), place, int(number))
@@ -59,8 +59,8 @@ async def windows(
         if value > 0
     ]
     reach = 1 + len(quote) // _LETTERS_A_CHUNK
-    found: list[Window] = []
-    for place, part in enumerate(shelf.parts):
+    found: list[ChunkWindow] = []
+    for place, part in enumerate(opened.parts):
         likeliest = sorted(entries, reverse=True)[:_LIKELIEST]
         numbers = {
             near
@@ -69,11 +69,11 @@ async def windows(
             for near in range(max(0, number - reach), number + reach + 1)
         }
         chunks = await index.fetch(part.collection, sorted(numbers))
-        found += runs(shelf.own(c for c in chunks if c.document_id not in part.hidden))
+        found += runs(opened.own(c for c in chunks if c.document_id not in part.hidden))
     return found
 
 
-def runs(chunks: Iterable[Chunk]) -> list[Window]:
+def runs(chunks: Iterable[Chunk]) -> list[ChunkWindow]:
     """Return the runs of neighbours among chunks in reading order."""
     found: list[list[Chunk]] = []
     for chunk in chunks:
@@ -81,7 +81,7 @@ def runs(chunks: Iterable[Chunk]) -> list[Window]:
             found[-1].append(chunk)
         else:
             found.append([chunk])
-    return [Window(tuple(run)) for run in found]
+    return [ChunkWindow(tuple(run)) for run in found]
 
 
 def _follows(before: Chunk, chunk: Chunk) -> bool:
@@ -89,6 +89,6 @@ def _follows(before: Chunk, chunk: Chunk) -> bool:
     return same and chunk.chunk_index == before.chunk_index + 1
 
 
-def documents_of(found: Sequence[Window]) -> list[tuple[str, str]]:
+def documents_of(found: Sequence[ChunkWindow]) -> list[tuple[str, str]]:
     """Return the windows as the texts that a quote is located in, by their numbers."""
     return [(str(number), window.text) for number, window in enumerate(found)]

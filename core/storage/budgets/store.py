@@ -48,7 +48,7 @@ class Scope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TokenLimits:
     """Tokens that may be used on a UTC day, read and written together; None: any number."""
 
     user_tokens: int | None = None
@@ -87,7 +87,7 @@ class TokenBudgets:
     Every method raises StoreError when the database fails.
     """
 
-    def __init__(self, engine: AsyncEngine, *, limits: Limits) -> None:
+    def __init__(self, engine: AsyncEngine, *, limits: TokenLimits) -> None:
         self._engine = engine
         limit_of = {
             Scope.USER: limits.user_tokens,

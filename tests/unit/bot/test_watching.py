@@ -10,7 +10,7 @@ import pytest
 from adapters.delivery.heartbeat import Pulse
 from adapters.intake.platform_clock import PlatformClock
 from bot.health.disks import DiskWatch
-from bot.health.health import Watch, Watched
+from bot.health.health import Health, HealthSources
 from bot.health.metrics import PrometheusMeter
 from bot.settings import DiskSettings, Settings
 from core.errors import ServiceError, StoreError
@@ -50,13 +50,13 @@ class House:
         self.pulse = Pulse(lambda: self.time)
         self.discord = Discord()
         self.meter = PrometheusMeter()
-        self.watch = Watch(self.meter, ["discord"], self.stop)
+        self.watch = Health(self.meter, ["discord"], self.stop)
         self.engine = create_engine(f"sqlite:///{folder}/bot.db")
         self.disks = DiskWatch(Settings(data_dir=folder, disk=DiskSettings(critical_megabytes=0)))
 
     def start(self) -> None:
         self.watch.begin(
-            Watched(
+            HealthSources(
                 engine=self.engine,
                 index=cast("Any", Index()),
                 inbox=cast("Any", Inbox()),

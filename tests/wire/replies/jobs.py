@@ -36,7 +36,7 @@ class Kept:
         self.check()
         self.posted = posted
 
-    def doubt(self) -> None:
+    def mark_ambiguous(self) -> None:
         self.is_in_doubt = True
 
     async def send_once(self, send: Callable[[], Awaitable[object]]) -> None:

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class Dialect(StrEnum):
+class MarkdownFlavour(StrEnum):
     """Which generator publishes the page: it decides includes, containers and anchors."""
 
     MDBOOK = "mdbook"

@@ -19,7 +19,7 @@ from core.ingestion.document import Block, BlockKind, BlockRole
 from core.ingestion.formats.flavours.includes import Includes
 from core.ingestion.formats.latex.source import CODE_MACRO, LatexSource
 from core.ingestion.formats.latex.tables import table_rows
-from core.ingestion.formats.latex.words import Words, arguments
+from core.ingestion.formats.latex.words import LatexWords, arguments
 from core.ingestion.formats.markup import fenced, pipe_table
 
 _SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")
@@ -60,7 +60,7 @@ class _Walk:
         self.title: str | None = None
         self.blocks: list[Block] = []
         self._source, self._includes = source, includes
-        self._words = Words(source.macros, includes)
+        self._words = LatexWords(source.macros, includes)
         self._text = source.text
         self._ends = [found.start() for found in re.finditer("\n", self._text)]
         self._buffer: list[LatexNode] = []

@@ -53,7 +53,7 @@ class Macro(NamedTuple):
     body: str
 
 
-class Code(NamedTuple):
+class CodeListing(NamedTuple):
     """A block of code as it is written."""
 
     text: str
@@ -65,7 +65,7 @@ class LatexSource:
     """A document ready for its parser."""
 
     lines: Sequence[SourceLine]
-    codes: list[Code] = field(default_factory=list)
+    codes: list[CodeListing] = field(default_factory=list)
     macros: Mapping[str, Macro] = field(default_factory=dict)
     theorems: Mapping[str, str] = field(default_factory=dict)
 
@@ -118,7 +118,7 @@ def _file(
         yield from _with_inputs(included_lines(text, number), includes, (*chain, path))
 
 
-def _without_code(text: str, codes: list[Code]) -> Iterator[Edit]:
+def _without_code(text: str, codes: list[CodeListing]) -> Iterator[Edit]:
     for found in _CODE.finditer(text):
         name, body = found[1], found[2]
         options = _OPTIONS.match(body)
@@ -127,7 +127,7 @@ def _without_code(text: str, codes: list[Code]) -> Iterator[Edit]:
         label = language[1] if language else ""
         if name in {"minted", "filecontents", "filecontents*"} and (named := _ARGUMENT.match(body)):
             body, label = body[named.end() :], named[1] if name == "minted" else ""
-        codes.append(Code(body, label))
+        codes.append(CodeListing(body, label))
         yield Edit(found.start(), found.end(), f"\n\n\\{CODE_MACRO}{{{len(codes) - 1}}}\n\n")
 
 

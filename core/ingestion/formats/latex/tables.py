@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from pylatexenc.latexwalker import LatexMacroNode, LatexNode, LatexSpecialsNode
 
-from core.ingestion.formats.latex.words import Words
+from core.ingestion.formats.latex.words import LatexWords
 
 _COLUMNS = re.compile(r"\A\s*(?:\[[^\]]*\]\s*)?(?:\{(?:[^{}]|\{[^{}]*\})*\}\s*){1,2}")
 _RULES = frozenset(
@@ -16,7 +16,7 @@ _RULES = frozenset(
 )
 
 
-def table_rows(body: str, words: Words) -> list[list[str]]:
+def table_rows(body: str, words: LatexWords) -> list[list[str]]:
     """Return the words of each cell of what stands between `\\begin` and `\\end` of a table."""
     return [list(map(words.of, row)) for row in _rows(words.parsed(_COLUMNS.sub("", body)))]
 

@@ -90,7 +90,7 @@ class _Walker(LatexWalker):  # type: ignore[misc]
         return super().get_token(pos, *args, **named)
 
 
-class Words:
+class LatexWords:
     """Reads inline nodes of one document.
 
     Args:

@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable
 
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 
 _NUMBERED = re.compile(r"(.*)_([0-9]{1,9})", re.DOTALL)
 _GITHUB_KEEPS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"})
@@ -22,16 +22,16 @@ class AnchorSlugs:
         return self._number(explicit) if explicit else self._number(self._slug(heading))
 
 
-def anchor_slugs(dialect: Dialect) -> AnchorSlugs:
+def anchor_slugs(dialect: MarkdownFlavour) -> AnchorSlugs:
     """Return the rule by which `dialect` names the headings of one page."""
     match dialect:
-        case Dialect.MDBOOK:
+        case MarkdownFlavour.MDBOOK:
             return AnchorSlugs(mdbook_slug, _CountedAnchors().unique)
-        case Dialect.MKDOCS:
+        case MarkdownFlavour.MKDOCS:
             return AnchorSlugs(python_markdown_slug, _UnderscoredAnchors().unique)
-        case Dialect.QUARTO:
+        case MarkdownFlavour.QUARTO:
             return AnchorSlugs(pandoc_slug, _FreeAnchors().unique)
-        case Dialect.MYST:
+        case MarkdownFlavour.MYST:
             return AnchorSlugs(docutils_slug, _NumberedAnchors().unique)
         case _:
             return AnchorSlugs(github_slug, _FreeAnchors().unique)

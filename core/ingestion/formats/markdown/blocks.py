@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from selectolax.lexbor import LexborHTMLParser
 
 from core.ingestion.document import Block, BlockKind, BlockRole
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.flavours.source_lines import SourceLine
 from core.ingestion.formats.html.blocks import html_blocks
 from core.ingestion.formats.html.nesting import TAG, OpenElements, attribute
@@ -30,7 +30,7 @@ _HEADING_ID = re.compile(r"#([^\s.#{}]+)")
 
 
 def markdown_blocks(
-    md: MarkdownIt, tokens: Sequence[Token], lines: Sequence[SourceLine], dialect: Dialect
+    md: MarkdownIt, tokens: Sequence[Token], lines: Sequence[SourceLine], dialect: MarkdownFlavour
 ) -> Iterator[Block]:
     """Yield the visible blocks of a page.
 
@@ -45,7 +45,11 @@ class _BlockWriter:
     """One pass over the tokens of a page."""
 
     def __init__(
-        self, md: MarkdownIt, tokens: Sequence[Token], lines: Sequence[SourceLine], dialect: Dialect
+        self,
+        md: MarkdownIt,
+        tokens: Sequence[Token],
+        lines: Sequence[SourceLine],
+        dialect: MarkdownFlavour,
     ) -> None:
         self._md, self._tokens, self._lines, self._dialect = md, tokens, lines, dialect
         self._elements = OpenElements()
@@ -140,7 +144,9 @@ class _BlockWriter:
         body = None if hidden else LexborHTMLParser(TAG.sub(_image_as_text, markup)).body
         for block in html_blocks(body) if body is not None else ():
             anchor = block.anchor
-            if block.kind is BlockKind.HEADING and (anchor or self._dialect is Dialect.MDBOOK):
+            if block.kind is BlockKind.HEADING and (
+                anchor or self._dialect is MarkdownFlavour.MDBOOK
+            ):
                 anchor = self._anchors.anchor(block.text.replace("`", ""), anchor)
             yield replace(block, anchor=anchor, locator=self._locator(index))
 

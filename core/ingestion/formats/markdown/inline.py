@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from markdown_it.token import Token
 
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.html.nesting import TAG, OpenElements, attribute
 from core.markdown.writing import code_span
 
@@ -24,7 +24,7 @@ _ENDS_OF_MARKUP = frozenset({"image", "code_inline", "link_close", "strong_close
 class InlineText:
     """Writes the words of inline tokens; HTML that hides them counts across a whole page."""
 
-    def __init__(self, dialect: Dialect, elements: OpenElements) -> None:
+    def __init__(self, dialect: MarkdownFlavour, elements: OpenElements) -> None:
         self._dialect, self._elements = dialect, elements
 
     def words(self, tokens: Sequence[Token], *, code_marks: bool = True) -> str:
@@ -77,7 +77,7 @@ class InlineText:
                 return ""
 
     def _text(self, text: str, previous: str) -> str:
-        if self._dialect is Dialect.MKDOCS:
+        if self._dialect is MarkdownFlavour.MKDOCS:
             text = _ICON.sub("", _ATTRIBUTE_LIST.sub("", text))
             if previous in _ENDS_OF_MARKUP:
                 text = _TRAILING_LIST.sub("", text)

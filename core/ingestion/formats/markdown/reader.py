@@ -10,7 +10,7 @@ from core.errors import UnsupportedDocument
 from core.ingestion.document import ParsedDocument, document_of
 from core.ingestion.formats.characters import visible_document
 from core.ingestion.formats.flavours import mdbook
-from core.ingestion.formats.flavours.flavour import Dialect
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
 from core.ingestion.formats.flavours.includes import Includes
 from core.ingestion.formats.flavours.mdx import plain_markdown
 from core.ingestion.formats.flavours.myst import with_directives
@@ -40,7 +40,7 @@ def parse_markdown(
     Raises:
         UnsupportedDocument: the page is nested too deeply.
     """
-    kind = Dialect(dialect)
+    kind = MarkdownFlavour(dialect)
     lines = source_lines(text)
     head = front_matter(lines)
     includes = Includes(read_include)
@@ -57,34 +57,35 @@ def parse_markdown(
 
 
 def _prepared(
-    lines: Sequence[SourceLine], dialect: Dialect, includes: Includes
+    lines: Sequence[SourceLine], dialect: MarkdownFlavour, includes: Includes
 ) -> Sequence[SourceLine]:
     """Return the lines after what the dialect does before Markdown is read."""
     match dialect:
-        case Dialect.MDBOOK:
+        case MarkdownFlavour.MDBOOK:
             return mdbook.with_captions(mdbook.with_includes(lines, includes))
-        case Dialect.MKDOCS:
+        case MarkdownFlavour.MKDOCS:
             return with_snippets(lines, includes)
-        case Dialect.DOCUSAURUS:
+        case MarkdownFlavour.DOCUSAURUS:
             return plain_markdown(lines, includes)
-        case Dialect.QUARTO:
+        case MarkdownFlavour.QUARTO:
             return with_shown_text(lines, includes)
-        case Dialect.MYST:
+        case MarkdownFlavour.MYST:
             return with_directives(lines, includes)
-        case Dialect.MARKDOWN:
+        case MarkdownFlavour.MARKDOWN:
             return lines
 
 
-def _parser(dialect: Dialect) -> MarkdownIt:
+def _parser(dialect: MarkdownFlavour) -> MarkdownIt:
     md = MarkdownIt("commonmark", {"html": True, "maxNesting": _MAX_NESTING})
     md.enable(["table", "strikethrough"])
     md.use(footnote_plugin, inline=False, move_to_end=False)
     md.use(deflist_plugin).use(formulas_plugin)
-    if dialect is Dialect.DOCUSAURUS:
+    if dialect is MarkdownFlavour.DOCUSAURUS:
         md.disable("code")
     md.use(
         admonitions_plugin,
-        directives=dialect not in {Dialect.MKDOCS, Dialect.QUARTO, Dialect.MYST},
-        indented=dialect in {Dialect.MKDOCS, Dialect.MARKDOWN},
+        directives=dialect
+        not in {MarkdownFlavour.MKDOCS, MarkdownFlavour.QUARTO, MarkdownFlavour.MYST},
+        indented=dialect in {MarkdownFlavour.MKDOCS, MarkdownFlavour.MARKDOWN},
     )
     return md

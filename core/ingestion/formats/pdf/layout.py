@@ -8,7 +8,7 @@ from statistics import median
 
 from core.ingestion.document import Block, BlockKind
 from core.ingestion.formats.markup import fenced
-from core.ingestion.formats.pdf.lines import Line
+from core.ingestion.formats.pdf.lines import PdfLine
 
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
@@ -26,7 +26,7 @@ def normalised(text: str) -> str:
     return re.sub(r"\s+", " ", text.translate(_LIGATURES)).strip()
 
 
-def without_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+def without_furniture(pages: Sequence[Sequence[PdfLine]]) -> list[list[PdfLine]]:
     """Return the pages without repeated headers and footers, and without dotted leaders.
 
     One of the two outermost lines goes when it stands, numbers apart, on two fifths of the
@@ -45,18 +45,18 @@ def without_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     return [_without(running, lines) for lines in pages]
 
 
-def _without(running: set[str], lines: Sequence[Line]) -> list[Line]:
+def _without(running: set[str], lines: Sequence[PdfLine]) -> list[PdfLine]:
     heads = {line for line in _edges(lines) if _pattern(line) in running}
     return [line for line in lines if line not in heads and not _LEADER.search(line.text)]
 
 
-def _edges(lines: Sequence[Line]) -> list[Line]:
+def _edges(lines: Sequence[PdfLine]) -> list[PdfLine]:
     """Return the topmost and lowest lines of a page, by position."""
     ordered = sorted(lines, key=lambda line: -line.y)
     return ordered[:_EDGE_LINES] + ordered[max(_EDGE_LINES, len(ordered) - _EDGE_LINES) :]
 
 
-def _pattern(line: Line) -> str:
+def _pattern(line: PdfLine) -> str:
     return re.sub(r"\d+|^[ivxl]{1,7}$", "#", normalised(line.text).lower())
 
 
@@ -68,7 +68,7 @@ def _is_dense(where: Sequence[int]) -> bool:
 class PageLayout:
     """What the whole document tells about its pages: sizes of type, hyphenated words."""
 
-    def __init__(self, pages: Sequence[Sequence[Line]]) -> None:
+    def __init__(self, pages: Sequence[Sequence[PdfLine]]) -> None:
         sizes = Counter[float]()
         self._hyphenated: set[str] = set()
         for line in (line for lines in pages for line in lines):
@@ -80,16 +80,16 @@ class PageLayout:
             size: min(rank, 4) for rank, size in enumerate(_clusters(large), start=1)
         }
 
-    def heading_level(self, line: Line) -> int:
+    def heading_level(self, line: PdfLine) -> int:
         """Return 1 to 4 for a short line in larger type, otherwise 0."""
         if len(line.text) > _MAX_HEADING or not re.search(r"[^\W\d_]", line.text):
             return 0
         return next((level for size, level in self._level_by_size.items() if line.size >= size), 0)
 
-    def blocks(self, lines: Sequence[Line]) -> Iterator[Block]:
+    def blocks(self, lines: Sequence[PdfLine]) -> Iterator[Block]:
         """Yield the paragraphs, list items and code of lines between two headings."""
         spacing = _line_spacing(lines)
-        group: list[Line] = []
+        group: list[PdfLine] = []
         for line in lines:
             if group and self._starts_block(group, line, spacing):
                 yield self._block(group)
@@ -98,7 +98,7 @@ class PageLayout:
         if group:
             yield self._block(group)
 
-    def _starts_block(self, group: Sequence[Line], line: Line, spacing: float) -> bool:
+    def _starts_block(self, group: Sequence[PdfLine], line: PdfLine, spacing: float) -> bool:
         last = group[-1]
         if line.monospaced or last.monospaced:
             return line.monospaced != last.monospaced
@@ -114,7 +114,7 @@ class PageLayout:
         short = len(last.text) < 0.7 * max(len(other.text) for other in group)
         return ended and ((indented and not _BULLET.match(group[0].text)) or short)
 
-    def _block(self, group: Sequence[Line]) -> Block:
+    def _block(self, group: Sequence[PdfLine]) -> Block:
         locator = {"page": group[0].page}
         if group[0].monospaced:
             return Block(BlockKind.CODE, fenced(_indented(group)), locator=locator)
@@ -176,12 +176,12 @@ def _clusters(sizes: Sequence[float]) -> list[float]:
     return groups
 
 
-def _line_spacing(lines: Sequence[Line]) -> float:
+def _line_spacing(lines: Sequence[PdfLine]) -> float:
     drops = [above.y - below.y for above, below in pairwise(lines) if above.y > below.y]
     return median(drops) if len(drops) > 1 else 0.0
 
 
-def _indented(lines: Sequence[Line]) -> str:
+def _indented(lines: Sequence[PdfLine]) -> str:
     """Return lines of code with the indentation that their places show."""
     left = min(line.x for line in lines)
     return "\n".join(

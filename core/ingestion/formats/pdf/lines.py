@@ -17,7 +17,7 @@ _Matrix = Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PdfLine:
     """One line of text; `x`, `y` of its start and `size` in points, y growing upwards."""
 
     text: str
@@ -87,7 +87,7 @@ class _LineBuilder:
     """Collects what the library reports until a line ends."""
 
     page: int
-    lines: list[Line] = field(default_factory=list)
+    lines: list[PdfLine] = field(default_factory=list)
     _text: list[str] = field(default_factory=list)
     _start: tuple[float, float] = (0.0, 0.0)
     _size: float = 0.0
@@ -120,12 +120,12 @@ class _LineBuilder:
         text = "".join(self._text).strip()
         if text:
             x, y = self._start
-            self.lines.append(Line(text, x, y, self._size, self._monospaced, self.page))
+            self.lines.append(PdfLine(text, x, y, self._size, self._monospaced, self.page))
         self._text.clear()
         self._size, self._widest, self._monospaced = 0.0, 0, False
 
 
-def page_lines(page: PageObject, number: int) -> list[Line]:
+def page_lines(page: PageObject, number: int) -> list[PdfLine]:
     """Return the visible lines of a page in the order of its content.
 
     Left out: invisible render modes, text under 1.5 points, outside the page, and white text
@@ -135,7 +135,7 @@ def page_lines(page: PageObject, number: int) -> list[Line]:
     return _extract(page, number, _Ink(page)) or _extract(page, number, None)
 
 
-def _extract(page: PageObject, number: int, ink: _Ink | None) -> list[Line]:
+def _extract(page: PageObject, number: int, ink: _Ink | None) -> list[PdfLine]:
     builder = _LineBuilder(number)
     page.extract_text(
         visitor_text=builder.piece,

@@ -9,14 +9,14 @@ from pypdf import PdfReader
 from pypdf.generic import Destination
 
 from core.ingestion.formats.pdf.layout import normalised
-from core.ingestion.formats.pdf.lines import Line
+from core.ingestion.formats.pdf.lines import PdfLine
 
 _MAX_LINES = 3
 _MAX_LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class PdfOutline:
     """The entries of an outline whose destinations resolve."""
 
     levels: Mapping[tuple[int, str], int]
@@ -25,7 +25,7 @@ class Outline:
     """The deepest level, 0 for no outline."""
 
     @classmethod
-    def of(cls, reader: PdfReader) -> "Outline":
+    def of(cls, reader: PdfReader) -> "PdfOutline":
         """Return the outline of a document; entries without a page are left out."""
         levels: dict[tuple[int, str], int] = {}
         for entry, level in _entries(reader.outline, 1):
@@ -34,7 +34,7 @@ class Outline:
                 levels.setdefault((page + 1, key), min(level, _MAX_LEVEL))
         return cls(levels, max(levels.values(), default=0))
 
-    def heading_at(self, lines: Sequence[Line], position: int) -> tuple[int, int]:
+    def heading_at(self, lines: Sequence[PdfLine], position: int) -> tuple[int, int]:
         """Return level and height of the outline's heading at this line, or zeros.
 
         A heading may run over three lines, and its number may be missing from the outline.

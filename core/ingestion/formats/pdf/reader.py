@@ -12,8 +12,8 @@ from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 from core.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
 from core.ingestion.formats.pdf.layout import PageLayout, joined_across_pages, without_furniture
-from core.ingestion.formats.pdf.lines import Line, page_lines
-from core.ingestion.formats.pdf.outline import Outline
+from core.ingestion.formats.pdf.lines import PdfLine, page_lines
+from core.ingestion.formats.pdf.outline import PdfOutline
 
 _BROKEN = (
     *(PyPdfError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
@@ -62,9 +62,9 @@ def _opened(data: bytes) -> PdfReader:
     return reader
 
 
-def _pages(reader: PdfReader) -> tuple[list[list[Line]], list[str]]:
+def _pages(reader: PdfReader) -> tuple[list[list[PdfLine]], list[str]]:
     """Return the lines of each page, and a warning for each page that failed."""
-    pages: list[list[Line]] = []
+    pages: list[list[PdfLine]] = []
     warnings: list[str] = []
     for number in range(1, len(reader.pages) + 1):
         try:
@@ -75,7 +75,7 @@ def _pages(reader: PdfReader) -> tuple[list[list[Line]], list[str]]:
     return pages, warnings
 
 
-def _blank(pages: Sequence[Sequence[Line]]) -> list[str]:
+def _blank(pages: Sequence[Sequence[PdfLine]]) -> list[str]:
     blank = [str(number) for number, lines in enumerate(pages, start=1) if not lines]
     if not blank:
         return []
@@ -85,22 +85,24 @@ def _blank(pages: Sequence[Sequence[Line]]) -> list[str]:
     ]
 
 
-def _outline(reader: PdfReader) -> Outline:
+def _outline(reader: PdfReader) -> PdfOutline:
     try:
-        return Outline.of(reader)
+        return PdfOutline.of(reader)
     except _BROKEN:
-        return Outline({}, 0)
+        return PdfOutline({}, 0)
 
 
-def _blocks(pages: Sequence[Sequence[Line]], outline: Outline) -> list[Block]:
+def _blocks(pages: Sequence[Sequence[PdfLine]], outline: PdfOutline) -> list[Block]:
     layout = PageLayout(pages)
     blocks = [block for lines in pages for block in _page_blocks(lines, outline, layout)]
     return joined_across_pages(blocks, layout)
 
 
-def _page_blocks(lines: Sequence[Line], outline: Outline, layout: PageLayout) -> Iterator[Block]:
+def _page_blocks(
+    lines: Sequence[PdfLine], outline: PdfOutline, layout: PageLayout
+) -> Iterator[Block]:
     """Yield the blocks of a page, cut at its headings."""
-    body: list[Line] = []
+    body: list[PdfLine] = []
     position = 0
     while position < len(lines):
         level, height = outline.heading_at(lines, position)
@@ -119,7 +121,7 @@ def _page_blocks(lines: Sequence[Line], outline: Outline, layout: PageLayout) ->
 
 
 def _large_heading(
-    lines: Sequence[Line], position: int, layout: PageLayout, depth: int
+    lines: Sequence[PdfLine], position: int, layout: PageLayout, depth: int
 ) -> tuple[int, int]:
     """Return the level and the number of lines of a heading in larger type, or zeros."""
     first = lines[position]

@@ -36,7 +36,7 @@ from core.models import (
 )
 from core.retrieval.retriever import Retriever
 from core.storage.budgets.pricing import Prices
-from core.storage.budgets.store import Limits, TokenBudgets
+from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.catalogue import Catalogue
 from core.storage.sessions.store import SessionStore
 from core.text.sentences import sentences
@@ -124,7 +124,7 @@ class House:
     sessions: SessionStore
     local: HashingEmbedder = field(default_factory=HashingEmbedder)
     configuration: AgentConfiguration = field(default_factory=AgentConfiguration)
-    limits: Limits = field(default_factory=Limits)
+    limits: TokenLimits = field(default_factory=TokenLimits)
     judge: SupportJudge | None = None
 
     def agent(
