@@ -55,5 +55,5 @@ def test_no_public_class_name_of_the_product_has_two_meanings() -> None:
     ],
 )
 def test_a_name_of_two_homes_is_found(paths: tuple[str, str], is_double: bool) -> None:
-    found = double_meanings({path: "class Place: ...\nclass _Own: ...\n" for path in paths})
+    found = double_meanings(dict.fromkeys(paths, "class Place: ...\nclass _Own: ...\n"))
     assert list(found) == (["Place"] if is_double else [])
