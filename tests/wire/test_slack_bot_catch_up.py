@@ -135,11 +135,11 @@ async def test_a_workspace_that_lets_nothing_be_read_keeps_no_other_one_waiting(
         bot = world.installation_of(world.app, other)
         assert bot is not None
         bea = world.add_user("bea", other)
-        channel = world.add_channel(other, "bio", members=(bea, bot.process.bot))
-        await world.say(bea, channel, f"<@{bot.process.bot.id}> {COVERED}")
+        channel = world.add_channel(other, "bio", members=(bea, bot.bot))
+        await world.say(bea, channel, f"<@{bot.bot.id}> {COVERED}")
         await trial.until(lambda: len(world.transcript(channel)) == 2 or None)
         assert await trial.bot.stop() == 0
-        await world.say(bea, channel, f"<@{bot.process.bot.id}> {BELL}")
+        await world.say(bea, channel, f"<@{bot.bot.id}> {BELL}")
         await restarted(trial)
         await trial.until(
             lambda: any(BELL_FACT in m.shown for m in world.transcript(channel)) or None

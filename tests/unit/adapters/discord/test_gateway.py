@@ -12,7 +12,7 @@ import yarl
 from aiohttp import web
 from discord.gateway import DiscordClientWebSocketResponse, DiscordWebSocket
 
-from adapters.discord import gateway as module
+from adapters.discord.gateway import connections as module
 from adapters.discord.gateway.client import Client
 from adapters.discord.gateway.connections import Gateway
 from adapters.discord.gateway.shards import AllShards
