@@ -1,18 +1,21 @@
 """What `glossator doctor` checks of models: keys, names, context, budgets, prices, embeddings."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
 from bot.cli.findings import Finding, failed, warning
 from bot.courses import CourseFile
 from bot.embedders import meant
-from bot.model_tables import GEMINI, LOCAL, OLD_NAMES, ModelTable, names_of
+from bot.marks import Marks
+from bot.model_tables import GEMINI, LEXICAL, LOCAL, OLD_NAMES, ModelTable, names_of
 from bot.models import Models, chosen_generator, models_in_use, prices
 from bot.settings import BudgetSettings, Settings
-from core.errors import BotError
+from core.catalogue import Edition
+from core.errors import BotError, ConfigurationError
 from core.generation.claims.prompt import longest_kept
 from core.models import EXTRACTIVE, AgentConfiguration
+from core.retrieval.scoring import BUILT_IN
 
 
 async def check_models(
@@ -50,6 +53,30 @@ async def _check_writing(
     if unpriced := _without_price(settings, tables, in_use):
         how = _how_to_price(in_use)
         yield warning("prices", f"no price of {', '.join(unpriced)}: {how}, or no cost is told")
+
+
+def check_marks(
+    settings: Settings,
+    tables: Mapping[str, ModelTable],
+    course_file: CourseFile,
+    edition: Edition,
+) -> Iterator[Finding]:
+    """Warn of models of a course for which no marks are known."""
+    course, marks = edition.course_id, Marks(settings.data_dir)
+    how = f"run 'glossator calibrate {course}'"
+    try:
+        fitted = marks.read()
+    except ConfigurationError as error:
+        yield failed("marks", error)
+        return
+    model = edition.embedding_model
+    if model != BUILT_IN and model not in fitted.scales.get(course, {}):
+        text = f"{course}: how near is near was never fitted for {model}, so words alone decide"
+        yield warning("marks", f"{text} what the book may answer: {how}")
+    table = tables.get(course_file.judge(course) or settings.judge or LEXICAL)
+    if table is not None and table.model not in fitted.judges.get(course, {}):
+        text = f"{course}: from which probability a claim holds was never fitted for {table.model}"
+        yield warning("marks", f"{text}: {how}")
 
 
 def _nobody_writes(tables: Mapping[str, ModelTable]) -> str:

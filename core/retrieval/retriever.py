@@ -30,6 +30,7 @@ from core.retrieval.neighbours import widen
 from core.retrieval.recent import Recent
 from core.retrieval.references import SectionReference
 from core.retrieval.retrieval import Retrieval, Usable, from_section, whole
+from core.retrieval.scoring import ScoreScale
 from core.retrieval.searching import CANDIDATES, Wanted, search
 from core.retrieval.section_reading import SectionReader, excerpts_of
 from core.retrieval.sections import resolve_section
@@ -63,6 +64,7 @@ class Retriever:
         embedder_for: Callable[[str, str], Embedder],
         encoder_for: Callable[[str], Bm25Encoder] = Bm25Encoder,
         is_word: Callable[[str], bool] = lambda word: False,
+        scale_of: Callable[[str, str], ScoreScale | None] = lambda course_id, model: None,
     ) -> None:
         """Open nothing yet.
 
@@ -71,12 +73,15 @@ class Retriever:
                 course's id; raises ConfigurationError, saying what to set, where there is none.
             encoder_for: Takes a course's language.
             is_word: Returns whether a word that a book does not have is rightly spelt all the same.
+            scale_of: Gives the scale that was fitted for a course, by its id, and an embedding
+                model, by its name; None: the model's own, or the one that holds for any.
         """
         self._catalogue = catalogue
         self._index = index
         self._embedder_for = embedder_for
         self._encoder_for = encoder_for
         self._is_word = is_word
+        self._scale_of = scale_of
         self._shelves: Recent[Shelf] = Recent(_EDITIONS_IN_MEMORY)
         self._quotes = QuoteLocator(index)
         self._sections = SectionReader(catalogue, index)
@@ -186,7 +191,7 @@ class Retriever:
                 f"The course {course_id} has no text yet: run 'glossator ingest' first."
             )
         if (known := self._shelves.get(edition.generation)) is not None:
-            return known
+            return self._scaled(known)
         course = await catalogue.course(course_id)
         terms = await catalogue.term_statistics(edition.generation)
         outlines = await catalogue.outlines(edition)
@@ -205,7 +210,12 @@ class Retriever:
             words_from_bytes(words),
             self._is_word,
         )
-        return self._shelves.add(edition.generation, shelf)
+        return self._scaled(self._shelves.add(edition.generation, shelf))
+
+    def _scaled(self, shelf: Shelf) -> Shelf:
+        """Return the shelf with the scale that was fitted for it, if any was by now."""
+        fitted = self._scale_of(shelf.course.course_id, shelf.edition.embedding_model)
+        return shelf if fitted is None else replace(shelf, scale=fitted)
 
     async def _mended(self, shelf: Shelf, question: _Question) -> tuple[Mended, list[str]]:
         """Return the question without courtesy, and those before it, misspelt words mended."""
