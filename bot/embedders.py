@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Protocol
 
 from bot.courses import CourseFile
-from bot.model_tables import GEMINI, LOCAL, ModelTable
-from bot.models import HOW_TO_SET_A_KEY, Models
+from bot.model_tables import LOCAL, ModelTable
+from bot.models import Models
+from bot.old_names import HOW_TO_SET_A_KEY, OLD, old_embedding
 from bot.settings import Settings
 from bot.stand_ins import LOUDLY, load_stand_ins
 from core.embeddings.base import Embedder, SentenceEmbedder
@@ -94,7 +95,7 @@ def meant(settings: Settings, tables: Mapping[str, ModelTable], wanted: str) -> 
     table = tables.get(wanted)
     if table is not None and table.dimensions is not None:
         return table.model, table.dimensions
-    return settings.gemini.embedding_model, settings.gemini.embedding_dimensions
+    return old_embedding(settings)
 
 
 def embedding_model(
@@ -123,11 +124,11 @@ def embedding_model(
             str(described.dimensions),
         ):
             return table, model, described.dimensions
-    if GEMINI not in tables:
+    if OLD not in tables:
         raise ConfigurationError(
             f"This course was embedded with {model}: {HOW_TO_SET_A_KEY}, or ingest it again."
         )
-    return GEMINI, model, int(dimensions)
+    return OLD, model, int(dimensions)
 
 
 def open_local(

@@ -15,9 +15,10 @@ from bot.collecting import leave_in_peace
 from bot.courses import read_course_file
 from bot.handbook import ingest_handbook
 from bot.keys import NAMES as KEYS
-from bot.model_tables import OLD_NAMES, read_tables
+from bot.model_tables import read_tables
 from bot.models import chosen_generator
 from bot.monitoring import Monitoring, serving
+from bot.old_names import OLD_NAMES
 from bot.settings import Settings
 from bot.starting import Result, StoppedWhileStarting, alone, once_there
 from bot.wiring import Services, open_services, without_text

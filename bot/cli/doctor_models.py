@@ -8,8 +8,9 @@ from bot.cli.findings import Finding, failed, warning
 from bot.courses import CourseFile
 from bot.embedders import meant
 from bot.marks import Marks
-from bot.model_tables import GEMINI, LEXICAL, LOCAL, OLD_NAMES, ModelTable, names_of
+from bot.model_tables import LEXICAL, LOCAL, ModelTable, names_of
 from bot.models import Models, chosen_generator, models_in_use, prices
+from bot.old_names import OLD, OLD_NAMES, OLD_PREFIX, is_of_old_names
 from bot.settings import BudgetSettings, Settings
 from core.catalogue import Edition
 from core.errors import BotError, ConfigurationError
@@ -109,10 +110,10 @@ def _who_writes(
     for name in dict.fromkeys(name for name, _ in in_use):
         table, models = tables[name], [model for other, model in in_use if other == name]
         text = f"{name}: {', '.join(models)} {'answers' if len(models) == 1 else 'answer'}"
-        is_old = name == GEMINI and not settings.describes(GEMINI)
+        is_old = is_of_old_names(settings, name)
         if table.base_url is not None:
             setting = names_of(name, table).base_url
-            setting = "GLOSSATOR_GEMINI__BASE_URL" if is_old else setting
+            setting = f"{OLD_PREFIX}BASE_URL" if is_old else setting
             text += f"; reached at {urlsplit(table.base_url).hostname} ({setting})"
         texts.append(text)
     if settings.uses_old_names:
@@ -160,8 +161,8 @@ def _without_price(
 
 
 def _how_to_price(in_use: Sequence[tuple[str, str]]) -> str:
-    if {name for name, _ in in_use} == {GEMINI}:
-        return "set GLOSSATOR_GEMINI__PRICES"
+    if {name for name, _ in in_use} == {OLD}:
+        return f"set {OLD_PREFIX}PRICES"
     return "set input_price and output_price of its table"
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from adapters.printable import printable
 from bot.cli.exits import Exit
 from bot.cli.opening import services
-from bot.model_tables import GEMINI, of_old_names
 from bot.models import models_in_use, prices
+from bot.old_names import OLD, old_table
 from core.budgets.store import Limits, TokenBudgets, Usage
 from core.models import EXTRACTIVE
 
@@ -30,7 +30,7 @@ async def usage(days: int, *, as_json: bool) -> int:
     settings, tables = opened.settings, opened.models.tables
     chosen = opened.chosen_generator()
     if chosen == EXTRACTIVE:  # what was used before the key was taken away had its price
-        tables, chosen = {GEMINI: of_old_names(settings), **tables}, GEMINI
+        tables, chosen = {OLD: old_table(settings), **tables}, OLD
     in_use = models_in_use(settings, tables, opened.course_file, chosen)
     cost = partial(prices(settings, tables).most, in_use)
     if as_json:

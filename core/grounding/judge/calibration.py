@@ -104,7 +104,7 @@ def _of_chunk(chunk: Chunk, other: Chunk, chance: random.Random) -> Iterator[Mad
 def _altered(said: str, around: Sequence[str], other: Chunk, chance: random.Random) -> str | None:
     """Return a sentence with a telling word of another place for one of its own."""
     known = {word.casefold() for one in around for word in _WORD.findall(one)}
-    mine = [m for m in _WORD.finditer(said) if weight(m.group().casefold()) >= _TELLING]
+    mine = [m.span() for m in _WORD.finditer(said) if weight(m.group().casefold()) >= _TELLING]
     others = [
         word
         for word in _WORD.findall(other.content_text)
@@ -112,9 +112,9 @@ def _altered(said: str, around: Sequence[str], other: Chunk, chance: random.Rand
     ]
     if not mine or not others:
         return None
-    old, new = chance.choice(mine), chance.choice(others)
-    new = new.capitalize() if old.group()[0].isupper() else new.casefold()
-    return said[: old.start()] + new + said[old.end() :]
+    (start, end), new = chance.choice(mine), chance.choice(others)
+    new = new.capitalize() if said[start].isupper() else new.casefold()
+    return f"{said[:start]}{new}{said[end:]}"
 
 
 def _fit(chunk: Chunk) -> list[str]:
