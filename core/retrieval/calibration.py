@@ -154,7 +154,7 @@ Asked = Mapping[str, Sequence[Found]]
 def fitted_scale(known: Sequence[Found], foreign: Sequence[Found]) -> Trial:
     """Return the weights that refuse most foreign questions, with marks that known ones reach.
 
-    Made questions are nearer to their chunks than people's are. So the mark 0.5 lies halfway
+    People word their questions otherwise. So the mark 0.5 leaves them room: it lies halfway
     between what 95 % of the known and 95 % of the foreign questions come to, where that is lower.
 
     Args:
