@@ -19,14 +19,8 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
-from adapters.command_names import CommandNames
-from bot.model_tables import (
-    LOCAL,
-    ModelTable,
-    Seconds,
-    ServiceUrl,
-)
-from bot.old_names import (
+from adapters.features.command_names import CommandNames
+from bot.providers.old_names import (
     FOREIGN_KEYS,
     OLD_PREFIX,
     RETIRED,
@@ -34,9 +28,10 @@ from bot.old_names import (
     old_key,
     with_foreign_key,
 )
+from bot.providers.tables import LOCAL, ModelTable, Seconds, ServiceUrl
 from core.errors import ConfigurationError
-from core.hosts import check_authority, check_host
 from core.models import NonBlank
+from core.runtime.hosts import check_authority, check_host
 
 logger = logging.getLogger(__name__)
 

@@ -5,15 +5,14 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from adapters.printable import printable
+from adapters.markdown.printable import printable
+from bot.cli.context import choose_course, live_edition, services
 from bot.cli.counted import counted
 from bot.cli.exits import BadInput, Exit
-from bot.cli.opening import choose_course, live_edition, services
 from bot.handbook import COURSE as HANDBOOK
 from bot.handbook import handbook_folder
-from bot.model_tables import LEXICAL
+from bot.providers.tables import LEXICAL
 from bot.wiring import Services
-from core.catalogue import Edition
 from core.errors import ServiceError
 from core.grounding.judge.calibration import FittedMark, fitted_mark, made_claims
 from core.grounding.judge.model import MARK, ModelJudge
@@ -26,8 +25,9 @@ from core.retrieval.calibration import (
     look_up,
     made_questions,
 )
-from core.retrieval.reading import EditionReader
+from core.retrieval.editions.edition_reader import EditionReader
 from core.retrieval.scoring import BUILT_IN, ScoreScale, scale_for
+from core.storage.catalogue import Edition
 
 _QUESTIONS = 200
 _FEWEST = 20
@@ -104,7 +104,7 @@ async def calibrate(course_id: str, *, as_json: bool) -> int:
 async def _calibrate_embedding(
     opened: Services, course: Course, edition: Edition, chunks: Sequence[Chunk]
 ) -> _Embedding:
-    shelf = await opened.retriever.shelf(course.course_id)
+    shelf = await opened.retriever.opened(course.course_id)
     others = [text async for text in _other_texts(opened, course)]
     made = [
         made_questions(texts, shelf.terms, shelf.encoder.terms, _QUESTIONS)

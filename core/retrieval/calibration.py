@@ -15,10 +15,10 @@ import numpy.typing as npt
 from core.index.base import SearchQuery, VectorIndex
 from core.index.terms import TermStatistics
 from core.models import MAX_QUESTION
+from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.finding import Judging, Ranking, find
 from core.retrieval.scoring import BY_WORDS, ScoreScale, term_weights, weighted
 from core.retrieval.searching import CANDIDATES
-from core.retrieval.shelf import Shelf
 from core.text.sentences import sentences
 
 Floats = npt.NDArray[np.float64]
@@ -119,7 +119,7 @@ def _few(
 
 
 async def look_up(
-    index: VectorIndex, shelf: Shelf, questions: Sequence[PlacedQuestion]
+    index: VectorIndex, opened: OpenEdition, questions: Sequence[PlacedQuestion]
 ) -> list[Found]:
     """Return what an edition holds about each question, in order, before any mark.
 
@@ -129,13 +129,13 @@ async def look_up(
     found = []
     for start in range(0, len(questions), _BATCH):
         batch = questions[start : start + _BATCH]
-        vectors = await shelf.embedder.embed_queries([one.text for one in batch])
+        vectors = await opened.embedder.embed_queries([one.text for one in batch])
         for question, dense in zip(batch, vectors, strict=True):
-            sparse = shelf.encoder.query(question.text)
-            words = weighted(shelf.terms, sparse)
+            sparse = opened.encoder.query(question.text)
+            words = weighted(opened.terms, sparse)
             query = SearchQuery(dense, sparse, words, limit=CANDIDATES)
             judging = Judging(BY_WORDS, term_weights(words), 0.0, CANDIDATES, 2 * CANDIDATES)
-            ranking = await find(index, shelf, query, judging)
+            ranking = await find(index, opened, query, judging)
             if ranking.scored:
                 found.append(_found(ranking, question))
     return found

@@ -91,7 +91,7 @@ async def _calibrate_scale(opened: Services, corpora: Mapping[str, Corpus]) -> N
 
 
 async def _ask(opened: Services, book: str, corpus: Corpus) -> list[Found]:
-    shelf = await opened.retriever.shelf(book)
+    shelf = await opened.retriever.opened(book)
     rows = corpus.questions
     placed = [PlacedQuestion(row.question[:MAX_QUESTION], row.relevant) for row in rows]
     return await look_up(opened.index, shelf, placed)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.old_names import OldModelSettings
+from bot.providers.old_names import OldModelSettings
 from bot.settings import AnswerSettings, BudgetSettings, Settings
 from bot.wiring import Services, open_services
 from core.answering.agent import Agent

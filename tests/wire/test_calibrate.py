@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.marks import FILE
+from bot.providers.marks import FILE
 from core.models import RetrievalToolOutput
 from tests.command_line import CommandLine, Finished, shell
 from tests.wire.gemini_shell import describing, finished_here

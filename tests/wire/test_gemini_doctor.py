@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.old_names import OLD_NAMES
+from bot.providers.old_names import OLD_NAMES
 from tests.command_line import CommandLine, Finished
 from tests.wire.gemini_faults import STALL_SILENT
 from tests.wire.gemini_server import COUNT, GeminiServer

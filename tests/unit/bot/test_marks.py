@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.marks import FILE, Marks
+from bot.providers.marks import FILE, Marks
 from core.errors import ConfigurationError
 from core.retrieval.scoring import ScoreScale
 
