@@ -29,6 +29,7 @@ from sqlalchemy.orm import DeclarativeBase
 from core.database_failures import store_errors as store_errors
 from core.database_url import driver_url
 from core.errors import StoreError
+from core.extras import needing
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -157,7 +158,8 @@ async def reserved(engine: AsyncEngine, connections: int = 3) -> AsyncIterator[A
 
 
 def _create(url: URL, **options: Any) -> AsyncEngine:
-    return create_async_engine(url, **_COMMON, **options)
+    with needing("postgres"):  # the driver of SQLite is always there
+        return create_async_engine(url, **_COMMON, **options)
 
 
 async def _connect_sqlite(*address: Any, **options: Any) -> Any:

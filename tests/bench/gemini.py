@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
 
-from bot.embedders import installed_model
+from bot.offline_model import installed_model
 from core.agent import Agent
 from core.embeddings.local import LocalEmbedder
 from core.models import AgentResponse

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from bot.embedders import installed_model
+from bot.offline_model import installed_model
 from bot.handbook import ingest_handbook
 from bot.settings import DatabaseSettings, Settings
 from bot.wiring import open_services

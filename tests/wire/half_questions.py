@@ -7,7 +7,7 @@ from adapters.intake.chat_line import Before, ChatLine
 from adapters.intake.deciding import Deciding
 from adapters.intake.intents import Band
 from adapters.intake.speaking_head import shipped_head
-from bot.embedders import installed_model
+from bot.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 
 _LINES = (

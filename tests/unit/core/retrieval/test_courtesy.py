@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.embedders import installed_model
+from bot.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 from core.retrieval.courtesy import without_courtesy
 from tests.embedding import HashingEmbedder
