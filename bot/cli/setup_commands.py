@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-
 model_app = typer.Typer(no_args_is_help=True, help="Install the offline embedding model.")
 
 
@@ -32,5 +31,3 @@ def demo() -> int:
     from bot.cli.demo import demo as work
 
     return asyncio.run(work())
-
-

@@ -1,4 +1,4 @@
-"""Writes an ONNX model file; onnxruntime reads such files, and the library that makes them is large.
+"""Writes an ONNX model file, which onnxruntime reads; the library that makes them is large.
 
 Source: the message definitions of ONNX, `onnx.proto` (IR version 10), and the wire format of
 protocol buffers.

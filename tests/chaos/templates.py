@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from bot.offline_model import installed_model
 from bot.handbook import ingest_handbook
+from bot.offline_model import installed_model
 from bot.settings import DatabaseSettings, Settings
 from bot.wiring import open_services
 from core.database import create_engine
