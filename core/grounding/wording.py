@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.grounding.misquoting import Misquote
 from core.grounding.rewording import Reworded
-from core.i18n import current_language, text
+from core.i18n import text
 from core.markdown.writing import beginning, one_line
 from core.models import QuoteStatus
 from core.text.links import prose_without_links
@@ -28,14 +28,9 @@ def not_covered(*, within: bool = False) -> str:
 
 
 def other_language(language: str) -> str:
-    """Return the answer to a question in a language that the book cannot be searched in."""
-    from babel import Locale, UnknownLocaleError
-
-    try:
-        name = Locale.parse(language, sep="-").get_language_name(current_language())
-    except (UnknownLocaleError, ValueError):
-        name = None
-    return text("answer-other-language", language=name or language)
+    """Return the answer to a question in another language than the book's, a BCP 47 tag."""
+    name = text(f"language-{language.partition('-')[0].casefold()}")
+    return text("answer-other-language", language=name)
 
 
 def no_section(name: str) -> str:
