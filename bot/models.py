@@ -10,7 +10,7 @@ from bot.model_tables import GEMINI, LEXICAL, LOCAL, ModelTable, check_named, na
 from bot.settings import FOREIGN_KEYS, Settings
 from core.budgets.pricing import Prices
 from core.errors import ConfigurationError
-from core.extras import needing
+from core.extras import require
 from core.models import EXTRACTIVE
 
 if TYPE_CHECKING:
@@ -169,28 +169,28 @@ class Models:
             from core.providers.openai.client import OpenAIClient
 
             names = names_of(name, table)
-            with needing("openai"):
-                return OpenAIClient(key, base_url=base_url, names=names, timeout=timeout)
+            require("openai")
+            return OpenAIClient(key, base_url=base_url, names=names, timeout=timeout)
         from core.providers.gemini.client import GeminiClient
         from core.providers.gemini.failures import NAMES
 
-        with needing("gemini"):
-            if table.kind == "gemini":
-                return GeminiClient(
-                    key,
-                    base_url=base_url,
-                    api_version=table.api_version,
-                    names=NAMES if is_old else names_of(name, table),
-                    timeout=timeout,
-                )
+        require("gemini")
+        if table.kind == "gemini":
             return GeminiClient(
-                None,
+                key,
                 base_url=base_url,
-                project=table.project,
-                location=table.location,
-                names=names_of(name, table),
+                api_version=table.api_version,
+                names=NAMES if is_old else names_of(name, table),
                 timeout=timeout,
             )
+        return GeminiClient(
+            None,
+            base_url=base_url,
+            project=table.project,
+            location=table.location,
+            names=names_of(name, table),
+            timeout=timeout,
+        )
 
     def _wire(self, name: str, table: ModelTable, model: str) -> "Wire":
         from core.providers.gemini.client import GeminiClient

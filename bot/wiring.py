@@ -29,7 +29,7 @@ from core.catalogue import Catalogue
 from core.database import create_engine, dispose
 from core.disk.space import is_writable
 from core.errors import ConfigurationError
-from core.extras import needing
+from core.extras import require
 from core.index.base import VectorIndex
 from core.index.sparse import Bm25Encoder
 from core.metering import NO_METER, Meter
@@ -309,9 +309,9 @@ def open_index(settings: Settings) -> VectorIndex:
         from core.index.edge import EdgeIndex
 
         return EdgeIndex(settings.data_dir / "index")
-    with needing("qdrant"):
-        from core.index.qdrant import QdrantIndex
-        from core.index.qdrant_connection import connect
+    require("qdrant")
+    from core.index.qdrant import QdrantIndex
+    from core.index.qdrant_connection import connect
 
     key = qdrant.api_key.get_secret_value() if qdrant.api_key else None
     return QdrantIndex(

@@ -29,7 +29,7 @@ from sqlalchemy.orm import DeclarativeBase
 from core.database_failures import store_errors as store_errors
 from core.database_url import driver_url
 from core.errors import StoreError
-from core.extras import needing
+from core.extras import require
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -158,8 +158,9 @@ async def reserved(engine: AsyncEngine, connections: int = 3) -> AsyncIterator[A
 
 
 def _create(url: URL, **options: Any) -> AsyncEngine:
-    with needing("postgres"):  # the driver of SQLite is always there
-        return create_async_engine(url, **_COMMON, **options)
+    if url.get_backend_name() == "postgresql":
+        require("postgres")
+    return create_async_engine(url, **_COMMON, **options)
 
 
 async def _connect_sqlite(*address: Any, **options: Any) -> Any:

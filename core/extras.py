@@ -1,18 +1,27 @@
 """The parts of Glossator that are installed only where they are wanted."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from importlib.util import find_spec
 
 from core.errors import ConfigurationError
 
-EXTRAS: Mapping[str, str] = {
-    "gemini": "Gemini needs",
-    "openai": "A model that speaks chat completions needs",
-    "postgres": "A PostgreSQL database needs",
-    "qdrant": "A Qdrant server needs",
-    "office": "Word and PowerPoint files need",
+EXTRAS: Mapping[str, tuple[str, str]] = {
+    "gemini": ("google.genai", "Gemini needs"),
+    "openai": ("openai", "A model that speaks chat completions needs"),
+    "postgres": ("asyncpg", "A PostgreSQL database needs"),
+    "qdrant": ("qdrant_client", "A Qdrant server needs"),
+    "office": ("docx", "Word and PowerPoint files need"),
 }
-"""What each is for, as its sentence begins."""
+"""A package that each brings, and what it is for, as its sentence begins."""
+
+
+def is_installed(extra: str) -> bool:
+    """Return whether an extra's packages are there."""
+    package, _ = EXTRAS[extra]
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # the package that it lies in
+        return False
 
 
 def how_to_add(extra: str) -> str:
@@ -20,14 +29,12 @@ def how_to_add(extra: str) -> str:
     return f"the extra '{extra}' of Glossator: run pip install 'glossator[{extra}]'"
 
 
-@contextmanager
-def needing(extra: str) -> Iterator[None]:
-    """Say what to install when an import fails for want of a package.
+def require(extra: str) -> None:
+    """Check that an extra's packages are there.
 
     Raises:
-        ConfigurationError: naming the extra.
+        ConfigurationError: naming the extra, and how to install it.
     """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(f"{EXTRAS[extra]} {how_to_add(extra)}.") from error
+    if not is_installed(extra):
+        _, needs = EXTRAS[extra]
+        raise ConfigurationError(f"{needs} {how_to_add(extra)}.")

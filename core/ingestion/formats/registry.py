@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import PurePosixPath
 
 from core.errors import UnsupportedDocument
-from core.extras import how_to_add
+from core.extras import how_to_add, is_installed
 from core.ingestion.document import ParsedDocument
 from core.ingestion.formats.characters import visible_document
 from core.ingestion.formats.decoding import DecodedText, decode_text, looks_like_text
@@ -235,14 +235,15 @@ def _parse_as(
 
 
 def _parse_office(kind: str, data: bytes) -> ParsedDocument:
-    try:
-        if kind == "docx":
-            from core.ingestion.formats.docx import parse_docx as reader
-        else:
-            from core.ingestion.formats.pptx import parse_pptx as reader
-    except ModuleNotFoundError as error:
-        raise UnsupportedDocument(f"needs {how_to_add('office')}") from error
-    return reader(data)
+    if not is_installed("office"):
+        raise UnsupportedDocument(f"needs {how_to_add('office')}")
+    if kind == "docx":
+        from core.ingestion.formats.docx import parse_docx
+
+        return parse_docx(data)
+    from core.ingestion.formats.pptx import parse_pptx
+
+    return parse_pptx(data)
 
 
 def _parse_text(decoded: DecodedText, reader: Callable[[str], ParsedDocument]) -> ParsedDocument:
