@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from polib import pofile
 
+from core.grounding.wording import other_language
 from core.i18n import FALLBACK, LANGUAGES, Message, language_of, text, use_locale
 from core.i18n.catalogues import LOCALES
 
@@ -86,3 +87,10 @@ def test_messages_mention_commands_by_placeholders_alone(language: str) -> None:
         if (found := [word for pattern in patterns for word in literal.findall(pattern)])
     }
     assert not named
+
+
+@pytest.mark.parametrize("code", "en de fr es it pt nl pl sv da cs ro tr id pt-BR".split())
+def test_each_language_that_a_question_is_recognised_in_has_a_name(code: str) -> None:
+    english = other_language(code)
+    with use_locale("de"):
+        assert other_language(code) != english
