@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
-from adapters.turn import take_turn
+from adapters.delivery.run_turn import take_turn
 from bot.cli.ask import console_request, open_reply
 from bot.cli.counted import counted
 from bot.cli.exits import Exit

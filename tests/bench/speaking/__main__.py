@@ -5,8 +5,8 @@ import asyncio
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from adapters.intake.deciding import decision
-from adapters.intake.speaking_head import SpeakingHead, shipped_head
+from adapters.attention.deciding import decision
+from adapters.attention.speaking_head import SpeakingHead, shipped_head
 from bot.offline_model import installed_model
 from core.embeddings.base import Embedder
 from core.embeddings.local import LocalEmbedder

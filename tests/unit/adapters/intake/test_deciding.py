@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adapters.intake.chat_line import Before, ChatLine
-from adapters.intake.deciding import Deciding, embedded_features
-from adapters.intake.intents import INTENTS, Band, Intent
-from adapters.intake.speaking_head import WEIGHTS, shipped_head
+from adapters.attention.chat_line import Before, ChatLine
+from adapters.attention.deciding import Deciding, embedded_features
+from adapters.attention.intents import INTENTS, Band, Intent
+from adapters.attention.speaking_head import WEIGHTS, shipped_head
 from bot.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 from tests.bench.shares import interval

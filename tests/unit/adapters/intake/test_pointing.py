@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adapters.intake.pointing import WEIGHTS, Pointing
+from adapters.context.pointing import WEIGHTS, Pointing
 from bot.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 from tests.bench.pointing.__main__ import embedded, fit

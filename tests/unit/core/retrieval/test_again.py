@@ -7,7 +7,7 @@ import pytest
 from bot.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 from core.models import Again
-from core.retrieval.again import wanted_again
+from core.retrieval.question.again import wanted_again
 from tests.embedding import HashingEmbedder
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from bot.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
-from core.retrieval.courtesy import without_courtesy
+from core.retrieval.question.courtesy import without_courtesy
 from tests.embedding import HashingEmbedder
 
 PLAIN = "How many tides does the moon raise?"
