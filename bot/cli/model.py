@@ -4,7 +4,7 @@ from pathlib import Path
 
 from bot.cli.exits import BadInput, Exit
 from bot.log import tell
-from bot.offline_model import install_folder, install_model
+from bot.providers.offline_model import install_folder, install_model
 from bot.settings import load_settings
 
 

@@ -8,8 +8,13 @@ from pathlib import Path
 from typing import Protocol
 
 from bot.course_file import CourseFile
-from bot.offline_model import TOKENIZER, install_if_missing, model_place, refuse_to_install
 from bot.providers.models import HOW_TO_SET_A_KEY, Models
+from bot.providers.offline_model import (
+    TOKENIZER,
+    install_if_missing,
+    model_place,
+    refuse_to_install,
+)
 from bot.providers.stand_ins import LOUDLY, load_stand_ins
 from bot.providers.tables import GEMINI, LOCAL, ModelTable
 from bot.settings import Settings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.offline_model import installed_model
+from bot.providers.offline_model import installed_model
 from tests.command_line import ROOT
 from tests.installation import build_wheel, install_wheel, memory_of_an_answer, size
 

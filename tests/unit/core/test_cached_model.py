@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot.offline_model import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.graph import build_graph, is_intact
 from core.embeddings.local import GRAPH_VERSION, LocalEmbedder
 from core.errors import ConfigurationError

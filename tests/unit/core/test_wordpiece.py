@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.offline_model import TOKENIZER, installed_model
+from bot.providers.offline_model import TOKENIZER, installed_model
 from core.embeddings.wordpiece import WordPiece
 
 BEGIN, UNKNOWN, END = 101, 100, 102
