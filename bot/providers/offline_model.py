@@ -35,7 +35,7 @@ Announce = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ModelPlace:
     """Where the model is read from, and where it lies ready to run or is made so."""
 
     weights: Path
@@ -48,17 +48,17 @@ class Place:
         return self.weights == self.ready and not (self.weights / TOKENIZER).exists()
 
 
-def model_place(settings: Settings) -> Place:
+def model_place(settings: Settings) -> ModelPlace:
     """Return where the model lies: set, ready to run, in its package, or where it will be."""
     if settings.embedding.model_dir is not None:
-        return Place(settings.embedding.model_dir, settings.data_dir / "models")
+        return ModelPlace(settings.embedding.model_dir, settings.data_dir / "models")
     for folder in (_of_the_environment(), settings.data_dir / "models"):
         if (folder / TOKENIZER).exists() and (folder / f"{GRAPH_VERSION}.onnx").exists():
-            return Place(folder, folder)
+            return ModelPlace(folder, folder)
     if (packaged := _packaged()) is not None:
-        return Place(packaged, settings.data_dir / "models")
+        return ModelPlace(packaged, settings.data_dir / "models")
     target = install_folder(settings)
-    return Place(target, target)
+    return ModelPlace(target, target)
 
 
 def installed_model() -> Path:
@@ -106,13 +106,13 @@ def install_model(target: Path, source: Path | None, announce: Announce) -> None
             os.replace(folder / "ready.json", target / TOKENIZER)
 
 
-def install_if_missing(place: Place, announce: Announce) -> None:
+def install_if_missing(place: ModelPlace, announce: Announce) -> None:
     """Install the model where it is going to be read from, unless it is there."""
     if place.needs_install:
         install_model(place.ready, None, announce)
 
 
-def refuse_to_install(place: Place) -> None:
+def refuse_to_install(place: ModelPlace) -> None:
     """Raise ConfigurationError where the model is not there: a check changes nothing."""
     if place.needs_install:
         raise ConfigurationError(

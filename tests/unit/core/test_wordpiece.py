@@ -99,7 +99,7 @@ def test_tokens_follow_one_another_and_leave_out_nothing_that_is_read(
     tokens: WordPiece, text: str
 ) -> None:
     _, *places, _ = tokens.encode(text).offsets
-    seen = set()
+    seen: set[int] = set()
     last = 0
     for start, end in places:
         assert last <= start < end <= len(text) or start == last - 1
