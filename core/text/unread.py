@@ -28,5 +28,6 @@ def _named(kinds: Sequence[UnreadPart]) -> str:
     *before, last = named
     if not before:
         return last
-    which = "either-of-two" if len(before) == 1 else "either-of-many"
-    return text(which, before=", ".join(before), last=last)
+    if len(before) == 1:
+        return text("either-of-two", before=before[0], last=last)
+    return text("either-of-many", before=", ".join(before), last=last)
