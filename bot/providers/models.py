@@ -43,7 +43,7 @@ class Models:
         self._clients: dict[str, Client] = {}
         self._chats: dict[tuple[str, str], GuardedModel] = {}
         self._generators: dict[str, ModelGenerator] = {}
-        self._judges: dict[str, ModelJudge] = {}
+        self._judges: dict[tuple[str, float | None], ModelJudge] = {}
 
     @property
     def times(self) -> "AnswerTimes":
@@ -103,17 +103,22 @@ class Models:
             return self.chat(named)
         return self.chat(default, named)
 
-    def judge(self, name: str) -> "ModelJudge":
+    def judge(self, name: str, mark: float | None = None) -> "ModelJudge":
         """Return the judge whose model is that of a table: it remembers how it can be asked.
+
+        Args:
+            name: Of its table.
+            mark: The probability from which a claim holds; None: the usual one.
 
         Raises:
             ConfigurationError: when there is no such table, or no usable key.
         """
-        from core.grounding.judge.model import ModelJudge
+        from core.grounding.judge.model import MARK, ModelJudge
 
-        if name not in self._judges:
-            self._judges[name] = ModelJudge(self.chat(name))
-        return self._judges[name]
+        if (name, mark) not in self._judges:
+            chosen = MARK if mark is None else mark
+            self._judges[name, mark] = ModelJudge(self.chat(name), mark=chosen)
+        return self._judges[name, mark]
 
     def left_alone(self) -> Mapping[str, bool]:
         """Return of each model asked so far whether its circuit breaker is open.
