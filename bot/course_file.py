@@ -1,12 +1,12 @@
 """Reads glossator.toml: which courses there are, what they are made of, how they answer."""
 
 import difflib
-import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -15,9 +15,12 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    create_model,
     model_validator,
 )
 
+from bot.platforms.entry import Platform
+from bot.platforms.registry import PLATFORMS
 from bot.providers.tables import ModelName, ModelTable
 from bot.staff_file import StaffTable, StaffTables, named_in
 from bot.validation_text import sentence_of
@@ -101,45 +104,46 @@ class ChannelTable(OperatorRules):
     locked: Annotated[frozenset[str], BeforeValidator(_locked)] = frozenset()
 
 
-def _discord_id(written: str) -> str:
-    if re.fullmatch(r"\d{15,20}", written) is None:
-        raise ValueError(
-            "this is no id of a Discord channel, category or server, which has 15 to 20 digits"
-        )
+def _channel_id(platform: Platform[Any], written: str) -> str:
+    if not platform.channel.fits(written):
+        raise ValueError(platform.channel.words)
     return written
 
 
-def _slack_id(written: str) -> str:
-    if re.fullmatch(r"[CGT][A-Z0-9]{6,}", written) is None:
-        raise ValueError(
-            "this is no id of a Slack channel or workspace, which begins with C, G or T"
-        )
-    return written
+class _PlatformTable(BaseModel):
+    """A `[PLATFORM]` table."""
 
-
-class _DiscordTable(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    channels: Mapping[Annotated[str, AfterValidator(_discord_id)], ChannelTable] = Field(
-        default_factory=dict
+    channels: Mapping[str, ChannelTable] = Field(default_factory=dict)
+
+
+def _table_of(platform: Platform[Any]) -> type[_PlatformTable]:
+    channel = Annotated[str, AfterValidator(partial(_channel_id, platform))]
+    return create_model(
+        f"_{platform.name.title()}Table",
+        __base__=_PlatformTable,
+        channels=(Mapping[channel, ChannelTable], Field(default_factory=dict)),
     )
 
 
-class _SlackTable(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+_TABLES = {name: _table_of(platform) for name, platform in PLATFORMS.items()}
+if TYPE_CHECKING:
 
-    channels: Mapping[Annotated[str, AfterValidator(_slack_id)], ChannelTable] = Field(
-        default_factory=dict
+    class _Platforms(BaseModel):
+        pass
+
+else:
+    _Platforms = create_model(
+        "_Platforms",
+        __config__=ConfigDict(frozen=True, extra="forbid"),
+        **{name: (table, table()) for name, table in _TABLES.items()},
     )
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _File(_Platforms):
     courses: Mapping[CourseId, _CourseTable] = Field(default_factory=dict)
     models: Mapping[ModelName, ModelTable] = Field(default_factory=dict)
-    discord: _DiscordTable = _DiscordTable()
-    slack: _SlackTable = _SlackTable()
     staff: StaffTables
 
 
@@ -251,7 +255,7 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
         raise ConfigurationError(f"{path} is not valid TOML: {error}.") from error
     except ValidationError as error:
         raise ConfigurationError(f"{path}: {_problem(error)}") from error
-    channels = {"discord": parsed.discord.channels, "slack": parsed.slack.channels}
+    channels = {name: getattr(parsed, name).channels for name in PLATFORMS}
     limited = {course_id: table.staff for course_id, table in parsed.courses.items()}
     staff = named_in(parsed.staff, limited)
     return CourseFile(path.parent, parsed.courses, parsed.models, channels, staff)
@@ -289,6 +293,6 @@ def _table_with(place: tuple[str | int, ...]) -> type[BaseModel]:
         case (_, "channels", _, _):
             return ChannelTable
         case (_, _):
-            return _DiscordTable
+            return _PlatformTable
         case _:
             return _File

@@ -13,7 +13,7 @@ from bot.course_file import CourseFile, read_course_file
 from bot.database import make_current
 from bot.keyring.keys import Keys, prove
 from bot.keyring.sealing import Pseudonyms
-from bot.providers.embedders import Embedders, OfflineEmbedder, open_local, whole_words
+from bot.providers.embedders import Embedders, open_local, whole_words
 from bot.providers.models import (
     Models,
     check_contexts,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from bot.providers.marks import Marks
     from core.answering.agent import Agent
+    from core.embeddings.base import OfflineEmbedder
     from core.generation.base import Generator
     from core.generation.extractive import ExtractiveGenerator
     from core.grounding.judge.base import SupportJudge
@@ -68,7 +69,7 @@ class Services:
     keys: Keys
 
     @property
-    def local(self) -> OfflineEmbedder:
+    def local(self) -> "OfflineEmbedder":
         """The offline embedding model."""
         return self.embedders.local
 

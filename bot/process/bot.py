@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from adapters.access.admission import Admission
@@ -27,11 +28,9 @@ from adapters.intake.unreadable import place_of, without_text
 from bot.handbook import COURSE
 from bot.health.disks import DiskWatch
 from bot.keyring.sealing import Pseudonyms, Sealer
-from bot.platforms import slack
-from bot.platforms.discord import discord_adapter
+from bot.platforms.registry import PLATFORMS
 from bot.platforms.services import ChatServices, retention_of
 from bot.process.supervision import Supervisor
-from bot.settings import Settings
 from bot.wiring import Services
 from core.access.roster import Roster
 from core.access.staff_store import StaffStore
@@ -94,12 +93,12 @@ class Bot:
             described=described,
             with_courses=directory.tenants_with_courses,
             membership=Membership(self._is_member),
-            admitted={"discord": settings.discord.guilds},
+            admitted={name: settings.platform(name).admitted for name in PLATFORMS},
         )
         staff = StaffStore(opened.engine)
         roster = Roster(staff, opened.course_file.staff)
         whereabouts = Whereabouts(rules, directory, readers, described)
-        self._clocks = {name: PlatformClock(name) for name in ("discord", "slack")}
+        self._clocks = {name: PlatformClock(name) for name in PLATFORMS}
         conversations = Conversations(opened.engine)
         desk = FrontDesk(
             inbox=self.inbox,
@@ -231,17 +230,11 @@ async def _close(platform: ChatPlatform) -> None:
         logger.error("%s cannot be closed, %s", platform.platform, place_of(error), exc_info=detail)
 
 
-def platforms_of(settings: Settings) -> list[str]:
-    """Return the names of the platforms that the settings name."""
-    is_there = {
-        "discord": settings.discord.token is not None,
-        "slack": slack.is_set_up(settings.slack),
-    }
-    return [name for name, there in is_there.items() if there]
-
-
 def _platforms(chats: ChatServices) -> Mapping[str, Callable[[], ChatPlatform]]:
     """Return what builds each platform whose settings are there, over the same inbox."""
-    adapters: Mapping[str, Callable[[ChatServices], ChatPlatform]]
-    adapters = {"discord": discord_adapter, "slack": slack.slack_adapter}
-    return {name: partial(adapters[name], chats) for name in platforms_of(chats.opened.settings)}
+    return {name: partial(_built, name, chats) for name in chats.opened.settings.platforms()}
+
+
+def _built(name: str, chats: ChatServices) -> ChatPlatform:
+    build: Callable[[ChatServices], ChatPlatform] = resolve_name(PLATFORMS[name].adapter)
+    return build(chats)
