@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from core.answering.assurance import WELL_SUPPORTED
+from core.answering.assurance import WELL_SUPPORTED, DraftTally, Emptiness
 from core.answering.quote_context import is_short
-from core.answering.tally import DraftTally, Emptiness
 from core.i18n import text
 from core.models import AgentRequest, Outcome, QuoteStatus
 from core.retrieval.retrieval import Retrieval
