@@ -37,7 +37,7 @@ class Models:
         self._clients: dict[str, GeminiClient | OpenAIClient] = {}
         self._chats: dict[tuple[str, str], GuardedModel] = {}
         self._generators: dict[str, ModelGenerator] = {}
-        self._judges: dict[str, ModelJudge] = {}
+        self._judges: dict[tuple[str, float | None], ModelJudge] = {}
 
     @property
     def times(self) -> "AnswerTimes":
@@ -97,17 +97,28 @@ class Models:
             return self.chat(named)
         return self.chat(default, named)
 
-    def judge(self, name: str) -> "ModelJudge":
+    def judge(self, name: str, mark: float | None = None) -> "ModelJudge":
         """Return the judge whose model is that of a table: it remembers how it can be asked.
+
+        Args:
+            name: Of its table.
+            mark: The probability from which a claim holds; None: the table's own.
 
         Raises:
             ConfigurationError: when there is no such table, or no usable key.
         """
         from core.grounding.judge.model import ModelJudge
 
-        if name not in self._judges:
-            self._judges[name] = ModelJudge(self.chat(name))
-        return self._judges[name]
+        table = self.table(name)
+        if (name, mark) not in self._judges:
+            set_values = {
+                "mark": table.judge_mark if mark is None else mark,
+                "relevance_mark": table.relevance_mark,
+                "wait": table.judge_wait,
+            }
+            told = {key: value for key, value in set_values.items() if value is not None}
+            self._judges[name, mark] = ModelJudge(self.chat(name), **told)
+        return self._judges[name, mark]
 
     def left_alone(self) -> Mapping[str, bool]:
         """Return of each model asked so far whether its circuit breaker is open.

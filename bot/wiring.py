@@ -123,7 +123,9 @@ class Services:
             ConfigurationError: when the key of its model cannot be sent.
         """
         name = self.course_file.judge(course_id) or self.settings.judge
-        return None if name is None or name == LEXICAL else self.models.judge(name)
+        if name is None or name == LEXICAL:
+            return None
+        return self.models.judge(name, self.course_file.judge_mark(course_id))
 
     def chosen_generator(self, name: str | None = None) -> str:
         """Return who writes where a course says nothing; see the function of that name."""

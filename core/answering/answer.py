@@ -212,7 +212,7 @@ class AnswerDraft:
             "response_text": self.text,
             "outcome": outcome,
             "nearest_sections": nearest,
-            "confidence": self._confidence(request, outcome, located),
+            "confidence": standing.limited(self._confidence(request, outcome, located)),
             "located": located,
             "retrieved_chunks": self.material.retrieved(self._ledger.grounding_chunks),
             "grounding_chunks": tuple(_returned(c.told()) for c in self._ledger.grounding_chunks),

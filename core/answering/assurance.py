@@ -6,6 +6,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from core.grounding.confidence import answer_figures, confidence_of, outcome_of
+from core.grounding.judge.base import Verdict
 from core.models import AgentConfiguration, EvidenceSignals, Outcome
 from core.retrieval.retrieval import Retrieval
 
@@ -18,6 +19,8 @@ _DOUBTED = 0.3
 stands nowhere in the book or says otherwise than it, or that a model found no answer in."""
 _REWORDED = 0.7
 """What an answer may claim that explains a quote of which some words are not the book's."""
+_BY_WORDS = 0.7
+"""What an answer may claim of which a claim's words alone were compared."""
 
 
 class Emptiness(StrEnum):
@@ -44,8 +47,12 @@ class DraftTally:
     """What came of the draft that this one is shown for; None: this is the first."""
     translated: bool = False
     """A claim is in another language than its quotes."""
+    unchecked: bool = False
+    """Nothing but the certain checks compared such a claim with its quotes."""
     by_words_only: bool = False
-    """The words decided about a claim that a model was to judge."""
+    """Of a claim nothing but the words was compared."""
+    relevance: Verdict | None = None
+    """What a judge says of whether the answer answers the question; None: not known."""
     poisoned: set[UUID] = field(default_factory=set)
     """Ids of the chunks that something planted is left out of."""
 
@@ -58,6 +65,11 @@ class DraftTally:
     def dropped(self) -> int:
         """Claims that did not pass."""
         return max(self.written - self.released, 0)
+
+    @property
+    def is_beside_the_point(self) -> bool:
+        """Whether a judge found that it answers another question."""
+        return self.relevance is not None and not self.relevance.holds
 
     @property
     def emptiness(self) -> Emptiness | None:
@@ -112,7 +124,7 @@ class Standing:
             return Outcome.PARTIAL if in_vain else Outcome.ANSWERED
         outcome = outcome_of(located, configuration)
         doubted = not self.is_answerable or tally.not_covered or tally.translated
-        doubted = doubted or refused or self.is_misquoted
+        doubted = doubted or refused or self.is_misquoted or tally.is_beside_the_point
         doubted = doubted or self.is_foreign or bool(tally.poisoned)
         if self.stands_in_book or tally.released:
             doubted = doubted or tally.supported_share < WELL_SUPPORTED
@@ -130,9 +142,16 @@ class Standing:
         if self.explains and outcome is Outcome.ANSWERED:
             located = max(located, self.likeness)
             return min(located, _REWORDED) if self.is_reworded else located
-        if not self.tally.released or self.is_foreign:
+        if not self.tally.released or self.is_foreign or self.tally.unchecked:
             return min(located, _DOUBTED)
         return located
+
+    def limited(self, confidence: float) -> float:
+        """Return the probability of a right and whole answer as far as its checks bear it out."""
+        if self.tally.by_words_only:
+            confidence = min(confidence, _BY_WORDS)
+        relevance = self.tally.relevance
+        return confidence if relevance is None else min(confidence, relevance.probability)
 
 
 def right_and_whole(

@@ -18,10 +18,11 @@ from core.generation.base import (
     NotCovered,
 )
 from core.generation.claims.example import is_fit
+from core.generation.history import without_markers
 from core.grounding.citations import Place
 from core.grounding.copied import adds_link, with_code_of
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
-from core.models import Chunk
+from core.models import EXPLAIN_QUOTE, Chunk
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
 
@@ -50,6 +51,22 @@ class DraftChecks:
         self._lead_in: Claim | None = None
         """What waits for the claim after it: it stands and falls with that."""
         self._has_example = False
+
+    @property
+    def are_free(self) -> bool:
+        """Whether the next claim would be judged now."""
+        return self._checker is None or self._checker.is_free
+
+    async def judge_whole(self) -> None:
+        """Ask once whether the finished answer answers the question; the tally learns it."""
+        draft, task = self._draft, self._task
+        is_explaining = task.question == EXPLAIN_QUOTE or self._context.again is not None
+        if self._checker is None or not draft.tally.released or is_explaining:
+            return
+        question = task.asked[-1] if task.leans and task.history else task.question
+        self._draft.tally.relevance = await self._checker.answers_question(
+            question, without_markers(draft.text), report=self._context.note_judge
+        )
 
     @asynccontextmanager
     async def prepared(self) -> AsyncIterator[None]:
@@ -138,6 +155,7 @@ class DraftChecks:
             draft.leave_out(draft.material.chunks[places[position].chunk_number])
         if support.flaw is None:
             tally.translated = tally.translated or support.cross_language
+            tally.unchecked = tally.unchecked or support.unchecked
             tally.by_words_only = tally.by_words_only or support.by_words_only
         return support.flaw
 

@@ -56,14 +56,18 @@ def _of_draft(
     within = request.section_filter is not None
     if tally.instead_of is Emptiness.NOTHING_HELD:
         yield text("notice-nothing-held")
-    if tally.translated:
+    if tally.unchecked:
+        yield text("notice-unchecked")
+    elif tally.translated:
         yield text("notice-translated")
-    if tally.by_words_only:
+    elif tally.by_words_only:
         yield text("notice-checked-by-words")
     if tally.cut_short:
         yield text("notice-cut-short")
     if tally.instead_of is Emptiness.REFUSED:
         yield text("notice-no-answer-read")
+    elif tally.is_beside_the_point:
+        yield text("notice-closest-within") if within else text("notice-closest")
     elif tally.not_covered:
         yield text("notice-partly-covered-within") if within else text("notice-partly-covered")
     elif tally.supported_share < WELL_SUPPORTED:

@@ -13,6 +13,7 @@ All state is in one `AnswerContext`, and one rule takes text back: `AnswerContex
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
@@ -194,27 +195,20 @@ class Pipeline:
             draft.material.widen(await self._paragraphs(context))
         draft.author = _author(writer, context)
         task = self._task(context, draft)
-        checker = self._checker.of_course(context.request.course_id) if draft.by_model else None
+        until = time.monotonic() + self._times.whole
+        checker = None
+        if draft.by_model:
+            checker = self._checker.for_answer(context.request.course_id, until)
         checks = DraftChecks(context, draft, task, checker)
-        async with checks.prepared(), aclosing(self._parts(writer, task, draft)) as parts:
+        async with (
+            checks.prepared(),
+            aclosing(_offered(writer, task, until, draft, checks)) as parts,
+        ):
             async for part in parts:
                 await checks.take(part)
                 for event in context.show(draft.text):
                     yield event
-
-    async def _parts(
-        self, writer: Generator, task: GenerationTask, draft: AnswerDraft
-    ) -> AsyncGenerator[DraftPart, None]:
-        """Yield what a writer offers, as long as it has time."""
-        until, pauses = time.monotonic() + self._times.whole, Pauses()
-        async with aclosing(writer.generate(task)) as parts:
-            while True:
-                await pauses.take_one_if_due()
-                is_late = task.deadline is not None and not draft.tally.released
-                limit = min(until, task.deadline) if is_late and task.deadline else until
-                if (part := await _next(parts, limit)) is None:
-                    return
-                yield part
+        await checks.judge_whole()
 
     def _task(self, context: AnswerContext, draft: AnswerDraft) -> GenerationTask:
         def report(call: ModelCall) -> None:
@@ -293,6 +287,34 @@ def _author(writer: Generator, context: AnswerContext) -> str:
     """Return who writes: the model that the course names, or the writer's own."""
     named = context.configuration.model_name
     return writer.name if writer.name == EXTRACTIVE or named is None else named
+
+
+async def _offered(
+    writer: Generator,
+    task: GenerationTask,
+    until: float,
+    draft: AnswerDraft,
+    checks: DraftChecks,
+) -> AsyncGenerator[DraftPart, None]:
+    """Yield what a writer offers; what its judge is too busy for, such as with it, at its end.
+
+    Raises:
+        GenerationError: when the writer fails, or at the time `until` of `time.monotonic()`; at
+            `task.deadline` as long as there is no claim.
+    """
+    held, pauses = deque[DraftPart](), Pauses()
+    async with aclosing(writer.generate(task)) as parts:
+        while True:
+            await pauses.take_one_if_due()
+            is_late = task.deadline is not None and not (held or draft.tally.released)
+            limit = min(until, task.deadline) if is_late and task.deadline else until
+            if (part := await _next(parts, limit)) is None:
+                break
+            held.append(part)
+            while held and checks.are_free:
+                yield held.popleft()
+    for part in held:
+        yield part
 
 
 async def _next(parts: AsyncGenerator[DraftPart, None], until: float) -> DraftPart | None:

@@ -1,4 +1,5 @@
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -293,9 +294,11 @@ async def test_a_course_may_have_its_own_judge() -> None:
     checker = SupportChecker(
         HashingEmbedder(), judge_of=lambda course: judge if course == "markets" else None
     )
-    assert checker.of_course("tides") is checker
-    own = checker.of_course("markets")
-    assert own.finder is checker.finder
+    until = time.monotonic() + 60
+    tides, own = (checker.for_answer(course, until) for course in ("tides", "markets"))
+    assert own.finder is tides.finder is checker.finder
+    found = await tides.judge("Higher prices mean that more is supplied.", [passage(SWITCH)])
+    assert found.by is JudgedBy.WORDS
     found = await own.judge("Higher prices mean that more is supplied.", [passage(SWITCH)])
     assert found.by is JudgedBy.MODEL
     assert len(judge.asked) == 1
