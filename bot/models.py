@@ -255,6 +255,11 @@ def check_named_models(
             check_named(table.generator, tables, f"{place}.generator", EXTRACTIVE)
         if table.judge is not None:
             check_named(table.judge, tables, f"{place}.judge", LEXICAL)
+        if table.judge_mark is not None and (table.judge or settings.judge) in (None, LEXICAL):
+            raise ConfigurationError(
+                f"{place}.judge_mark is set, and no model judges there: set {place}.judge, or "
+                "GLOSSATOR_JUDGE, or leave the mark out."
+            )
         named[f"{place}.embedding"] = table.embedding or LOCAL
     for place, name in named.items():
         check_named(name, tables, place, LOCAL, GEMINI)

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.answering.events import TextDelta, TextWithdrawn
 from core.budgets.reservations import Reservation
-from core.generation.base import ModelCall
+from core.generation.base import ModelCall, call_of
 from core.models import (
     EXPLAIN_QUOTE,
     Again,
@@ -174,8 +174,7 @@ class AnswerContext:
 
     def note_judge(self, end: ChatEnd) -> None:
         """Count a call of a judging model."""
-        used = ModelCall(end.model, end.query_tokens, end.response_tokens, service=end.service)
-        self.calls.append(used)
+        self.calls.append(call_of(end))
 
     def may_show(self, sentence: str) -> bool:
         """Return whether no guard holds a sentence of the answer back."""

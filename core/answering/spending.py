@@ -54,6 +54,7 @@ class Spending:
                 context.request.course_id,
                 query_tokens=sum(call.query_tokens for call in calls),
                 response_tokens=sum(call.response_tokens for call in calls),
+                cached_tokens=sum(call.cached_tokens for call in calls),
                 calls=len(calls),
             )
         except StoreError:
@@ -66,6 +67,7 @@ class Spending:
         return {
             "query_tokens": query,
             "response_tokens": response,
+            "cached_tokens": sum(call.cached_tokens for call in context.calls),
             "tokens_used": query + response,
             "estimated_cost": self._cost(context),
             "tool_calls": tuple(context.tool_calls),

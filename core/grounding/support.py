@@ -149,7 +149,8 @@ class SupportChecker:
         flaw, by = await self._flaw(sentence, quotes, questions, languages, report)
         if flaw is not None:
             return Support(flaw, languages.differ, by=by)
-        unchecked = languages.differ and by is JudgedBy.WORDS
+        is_translated = languages.differ or languages.is_neither
+        unchecked = is_translated and by is JudgedBy.WORDS
         place = place_of(quotes[0].content, quotes[0].headings)
         setting = Setting(tuple(questions), place, not languages.differ)
         planted = [
@@ -160,7 +161,7 @@ class SupportChecker:
         if any(there.touches(quote.start, quote.end) for quote, there in found):
             flaw = Flaw.OUT_OF_PLACE
         poisoned = tuple(number for number, there in enumerate(planted) if there.sure)
-        return Support(flaw, languages.differ, unchecked, poisoned, by)
+        return Support(flaw, is_translated, unchecked, poisoned, by)
 
     async def _flaw(
         self,
@@ -177,12 +178,13 @@ class SupportChecker:
             return None if is_copied(whole) else Flaw.MEANING, JudgedBy.CODE
         if (flaw := certain_flaw(whole)) is not None or is_copied(whole):
             return flaw, JudgedBy.CODE
-        if languages.is_neither:
-            return Flaw.LANGUAGE, JudgedBy.CODE
         cited = tuple(part for text in whole.sentences for part in sentences(text))
-        claim = CitedClaim(sentence, cited, headings, is_translated=languages.differ)
+        is_translated = languages.differ or languages.is_neither
+        claim = CitedClaim(sentence, cited, headings, is_translated=is_translated)
         question = questions[0] if questions else ""
         (verdict,) = await self._judge.judge(question, [claim], report)
+        if languages.is_neither and verdict.by is JudgedBy.WORDS:
+            return Flaw.LANGUAGE, JudgedBy.CODE  # only a model can tell what it says
         return None if verdict.holds else Flaw.MEANING, verdict.by
 
 
