@@ -190,8 +190,10 @@ class Services:
         """
         await self.local.warm_up()
         chosen = self.chosen_generator(generator)
-        for name in {*self._of_courses(), chosen} - {EXTRACTIVE}:
-            await self.models.chat(name).open()
+        judges = {self.settings.judge, *map(self.course_file.judge, self.course_file.tables)}
+        judges &= self.models.tables.keys()
+        for name in {*self._of_courses(), chosen, *judges} - {EXTRACTIVE}:
+            await self.models.chat(str(name)).open()
 
     def ingestion(self, course_id: str) -> "Ingestion":
         """Return a new ingestion with the embedding model that is meant for the course.

@@ -19,6 +19,7 @@ from tests.books import COVERED, LIGHTHOUSE
 from tests.wire.answering import JUDGE, House, asking, open_house, secrets
 from tests.wire.gemini_calls import GeminiCall
 from tests.wire.gemini_prompts import number_of, read_prompt
+from tests.wire.gemini_replies import Reply, ToolCall
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.openai_calls import OpenAICall
 from tests.wire.openai_faults import FAULTS
@@ -31,6 +32,7 @@ TRIM = ("Every four hours the keeper trims the wick.", "The keeper trims the wic
 SOOT = ("The soot darkens the prisms.", "An untrimmed wick smokes, and the soot darkens")
 GERMAN = "Der Docht der Lampe wird alle vier Stunden vom W\u00e4rter gek\u00fcrzt."
 IN_GERMAN = "Wie oft beschneidet der W\u00e4rter den Docht der Lampe in der Nacht?"
+WICK = "The keeper trims the wick of the lamp every four hours."
 PATIENT = {"judge_wait": "20", "api_key": "test-key"}
 
 
@@ -159,24 +161,23 @@ async def test_the_marks_are_those_of_the_judges_table(places: Places, judging: 
 
 
 async def test_a_judge_that_is_late_once_is_asked_no_more_in_that_answer(
-    places: Places, judge: OpenAIServer
+    places: Places, judge: OpenAIServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     judge.fail(FAULTS["stall without headers"], times=99)
     async with places.house(TRIM, SMOKE, SOOT, judge_wait="0.2") as house:
-        answer = await house.agent.answer(asking(COVERED))
-        assert len(judge.requests) == 1
-        assert answer.claims_written == 3
-        assert answer.notices == (i18n.text("notice-checked-by-words"),)
-        await house.agent.answer(asking(COVERED))
-    assert len(judge.requests) == 2
+        for answers in (1, 2):
+            answer = await house.agent.answer(asking(COVERED))
+            late = [record for record in caplog.records if "gave no verdict" in record.message]
+            assert len(late) == answers
+            assert (answer.claims_written, answer.model_name) == (3, "gemini-3.8-flash")
+            assert answer.notices == (i18n.text("notice-checked-by-words"),)
 
 
 async def test_without_a_judge_an_answer_is_never_sure(folder: Path, models: Path) -> None:
     async with GeminiServer() as server, open_house(folder, models, server, LIGHTHOUSE) as house:
         server.answer_with(citing(TRIM, SMOKE))
         answer = await house.agent.answer(asking(COVERED))
-        copied = "The keeper trims the wick of the lamp every four hours."
-        server.answer_with(citing((copied, copied)))
+        server.answer_with(citing((WICK, WICK)))
         verbatim = await house.agent.answer(asking(COVERED))
     assert answer.outcome is Outcome.ANSWERED
     assert answer.notices == (i18n.text("notice-checked-by-words"),)
@@ -188,12 +189,17 @@ async def test_without_a_judge_an_answer_is_never_sure(folder: Path, models: Pat
 async def test_a_translation_is_judged_by_a_model_and_else_told_as_unchecked(
     places: Places, folder: Path, models: Path, judging: Judging
 ) -> None:
-    said = (GERMAN, "The keeper trims the wick of the lamp every four hours.")
-    async with places.house(said) as house:
+    def german(call: GeminiCall) -> Reply:
+        if not call.tool_results:
+            return Reply(tool_calls=(ToolCall("retrieve", {"query_text": COVERED}),))
+        return Reply(answer_of(claim(GERMAN, number_of(read_prompt(call), WICK))))
+
+    async with places.house() as house:
+        house.server.answer_with(german)
         judged = await house.agent.answer(asking(IN_GERMAN))
         wished = await house.agent.answer(asking(f"{COVERED} Please answer in German."))
     async with GeminiServer() as server, open_house(folder, models, server, LIGHTHOUSE) as house:
-        server.answer_with(citing(said))
+        server.answer_with(german)
         unchecked = await house.agent.answer(asking(IN_GERMAN))
         dropped = await house.agent.answer(asking(f"{COVERED} Please answer in German."))
     for answer in (judged, wished):
