@@ -107,17 +107,16 @@ class Models:
         Raises:
             ConfigurationError: when there is no such table, or no usable key.
         """
-        from core.grounding.judge.model import ModelJudge
+        from core.grounding.judge.model import MARK, RELEVANCE_MARK, WAIT, ModelJudge
 
         table = self.table(name)
         if (name, mark) not in self._judges:
-            set_values = {
-                "mark": table.judge_mark if mark is None else mark,
-                "relevance_mark": table.relevance_mark,
-                "wait": table.judge_wait,
-            }
-            told = {key: value for key, value in set_values.items() if value is not None}
-            self._judges[name, mark] = ModelJudge(self.chat(name), **told)
+            self._judges[name, mark] = ModelJudge(
+                self.chat(name),
+                mark=_first(mark, table.judge_mark, MARK),
+                relevance_mark=_first(table.relevance_mark, RELEVANCE_MARK),
+                wait=_first(table.judge_wait, WAIT),
+            )
         return self._judges[name, mark]
 
     def left_alone(self) -> Mapping[str, bool]:
@@ -211,6 +210,11 @@ class Models:
         from core.providers.openai.wire import OpenAIWire
 
         return OpenAIWire(client, model, reasoning_effort=table.thinking)
+
+
+def _first(*values: float | None) -> float:
+    """Return the first value that is set; the last one is."""
+    return next(value for value in values if value is not None)
 
 
 def configured_generator(settings: Settings) -> str:
