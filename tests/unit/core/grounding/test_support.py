@@ -269,12 +269,12 @@ class Late(Stern):
         return [Verdict(0.9, holds=True, by=JudgedBy.WORDS) for _ in claims]
 
 
-async def test_that_only_the_words_decided_is_told_where_a_model_was_to() -> None:
+async def test_that_only_the_words_decided_is_told() -> None:
     claim, quotes = "The quantity supplied rises.", [passage(SWITCH)]
     late = await SupportChecker(HashingEmbedder(), Late()).judge(claim, quotes, QUESTION)
     alone = await SupportChecker(HashingEmbedder()).judge(claim, quotes, QUESTION)
     assert (late.flaw, late.by, late.by_words_only) == (None, JudgedBy.WORDS, True)
-    assert (alone.by, alone.by_words_only) == (JudgedBy.WORDS, False)
+    assert (alone.by, alone.by_words_only) == (JudgedBy.WORDS, True)
 
 
 async def test_a_judge_decides_what_code_is_not_certain_of() -> None:
