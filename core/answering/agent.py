@@ -12,14 +12,10 @@ from core.answering.events import AgentEvent, Answerable
 from core.answering.pipeline import Pipeline
 from core.answering.spending import Spending
 from core.answering.stages import EarlyStage
-from core.budgets.pricing import Prices
-from core.budgets.store import TokenBudgets
 from core.errors import StoreError, StoreUnwritable, UnknownSection
 from core.generation.base import Generator
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.support import SupportChecker
-from core.measuring import measure
-from core.metering import NO_METER, Meter
 from core.models import (
     NOBODY,
     AgentConfiguration,
@@ -31,7 +27,11 @@ from core.models import (
 )
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
-from core.sessions.store import SessionStore
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.store import TokenBudgets
+from core.storage.sessions.store import SessionStore
+from core.telemetry.answer_metrics import measure
+from core.telemetry.metering import NO_METER, Meter
 
 logger = logging.getLogger(__name__)
 

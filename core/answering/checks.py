@@ -14,12 +14,12 @@ from core.generation.base import (
     CutShort,
     DraftPart,
     GenerationTask,
-    LeftOut,
     NotCovered,
+    PlantedTextLeftOut,
 )
 from core.generation.claims.example import is_fit
 from core.generation.history import without_markers
-from core.grounding.citations import Place
+from core.grounding.citations import CitedPlace
 from core.grounding.copied import adds_link, with_code_of
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import EXPLAIN_QUOTE, Chunk
@@ -91,7 +91,7 @@ class DraftChecks:
                     draft.add_without(part.part, within=self._task.section is not None)
             case CutShort():
                 tally.cut_short = True
-            case LeftOut():
+            case PlantedTextLeftOut():
                 draft.leave_out(draft.material.chunks[part.chunk_number])
             case Claim(example=True):
                 await self._take_example(part)
@@ -144,7 +144,7 @@ class DraftChecks:
         checker: SupportChecker,
         claim: Claim,
         quotes: Sequence[QuotedPassage],
-        places: Sequence[Place],
+        places: Sequence[CitedPlace],
     ) -> Flaw | None:
         """Return what the checker finds wrong; the draft's tally learns what else it found."""
         draft, tally = self._draft, self._draft.tally

@@ -7,7 +7,6 @@ from itertools import takewhile
 from typing import Any
 
 from core.answering.events import TextDelta, TextWithdrawn
-from core.budgets.reservations import Reservation
 from core.generation.base import ModelCall, call_of
 from core.models import (
     EXPLAIN_QUOTE,
@@ -24,6 +23,7 @@ from core.models import (
 )
 from core.providers.base import ChatEnd
 from core.retrieval.retrieval import Retrieval
+from core.storage.budgets.reservations import Reservation
 
 
 @dataclass

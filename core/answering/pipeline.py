@@ -41,10 +41,10 @@ from core.grounding.languages import is_in_another_language
 from core.grounding.support import SupportChecker
 from core.i18n import current_language, in_language, text
 from core.models import EXPLAIN_QUOTE, EXTRACTIVE, AgentResponse, Outcome, ResponseState, now
-from core.pauses import Pauses
 from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
+from core.runtime.pauses import Pauses
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from core.models import (
     gist_of,
 )
 from core.retrieval import in_parts
-from core.retrieval.references import asks_for_section_at_hand, read_references
+from core.retrieval.named_sections.references import asks_for_section_at_hand, read_references
 from core.retrieval.retrieval import Retrieval, passage_alone
 from core.retrieval.retriever import Retriever
 

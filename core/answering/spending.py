@@ -4,11 +4,11 @@ import logging
 from typing import Any
 
 from core.answering.context import AnswerContext
-from core.budgets.pricing import Prices
-from core.budgets.reservations import Reservation
-from core.budgets.store import TokenBudgets
 from core.errors import StoreError
 from core.i18n import text
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.reservations import Reservation
+from core.storage.budgets.store import TokenBudgets
 
 logger = logging.getLogger(__name__)
 

@@ -62,7 +62,7 @@ class Schema:
     """Tells a model that knows no JSON how to write the same in plain lines."""
 
 
-class Form(StrEnum):
+class OutputForm(StrEnum):
     """How a model can be held to a form, best first."""
 
     SCHEMA = "schema"
@@ -186,7 +186,7 @@ class ChatModel(Protocol):
         """Whether another call would begin at once; else it waits for its turn."""
         ...
 
-    def form(self) -> Form:
+    def form(self) -> OutputForm:
         """Return the form that the service has not refused so far."""
         ...
 

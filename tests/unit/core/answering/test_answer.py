@@ -9,7 +9,7 @@ import pytest
 
 from core import i18n
 from core.answering.answer import AnswerDraft
-from core.generation.base import Claim, Quoted
+from core.generation.base import Claim, QuotedWords
 from core.grounding import wording
 from core.grounding.quoting import whole_sentences
 from core.index.sparse import Bm25Encoder
@@ -167,7 +167,7 @@ def test_what_a_claim_says_stands_in_the_order_it_came() -> None:
 
 def test_a_claim_that_rests_on_two_passages_carries_both_markers() -> None:
     draft = AnswerDraft(found(heap()))
-    quotes = (Quoted(0, TREE, 0), Quoted(0, ROOT, len(TREE) + 1))
+    quotes = (QuotedWords(0, TREE, 0), QuotedWords(0, ROOT, len(TREE) + 1))
     claim = Claim("A heap is a tree with the largest key on top.", quotes)
     delta = draft.add(claim, draft.locate(claim))
     assert delta.endswith("on top. [1] [2]")
@@ -177,7 +177,7 @@ def test_a_claim_that_rests_on_two_passages_carries_both_markers() -> None:
 def test_the_layout_that_a_writer_wishes_is_kept() -> None:
     draft = AnswerDraft(found(heap()))
     add(draft, "First.", "A heap is a complete")
-    item = Claim("Second.", (Quoted(0, ROOT, len(TREE) + 1),), lead="\n- ")
+    item = Claim("Second.", (QuotedWords(0, ROOT, len(TREE) + 1),), lead="\n- ")
     draft.add(item, draft.locate(item))
     assert finished(draft).response_text == "First. [1]\n- Second. [2]"
 
@@ -204,14 +204,14 @@ def test_a_quote_stands_where_its_writer_says_if_it_does_so_to_the_letter(
 ) -> None:
     text = "- Drain slowly\n- Rinse it well\n- Drain"
     quote = "- Drain slowly" if start == 0 else "- Drain"
-    claim = Claim("Drain", (Quoted(0, quote, start),))
+    claim = Claim("Drain", (QuotedWords(0, quote, start),))
     found_at = AnswerDraft(found(heap(text))).locate(claim)
     assert [(one.start, one.end) for one in found_at] == ([place] if place else [])
 
 
 def test_a_list_begins_with_its_first_bullet() -> None:
     draft = AnswerDraft(found(heap()))
-    item = Claim("First.", (Quoted(0, TREE, 0),), lead="\n\n- ")
+    item = Claim("First.", (QuotedWords(0, TREE, 0),), lead="\n\n- ")
     draft.add(item, draft.locate(item))
     assert finished(draft).response_text == "- First. [1]"
 

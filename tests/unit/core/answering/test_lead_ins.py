@@ -7,7 +7,7 @@ import pytest
 from core.answering.answer import AnswerDraft
 from core.answering.checks import DraftChecks
 from core.answering.context import AnswerContext
-from core.generation.base import Claim, GenerationTask, Quoted
+from core.generation.base import Claim, GenerationTask, QuotedWords
 from core.models import (
     AgentConfiguration,
     AgentResponse,
@@ -24,7 +24,7 @@ CODE = "```rust\nlet f = |x| x;\n```"
 
 
 def carried(text: str, lead: str | None = None) -> Claim:
-    return Claim(text, (Quoted(0, "A closure has no name.", 0),), lead)
+    return Claim(text, (QuotedWords(0, "A closure has no name.", 0),), lead)
 
 
 def invented(text: str, lead: str | None = None) -> Claim:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from core.providers.base import Form
+from core.providers.base import OutputForm
 from core.providers.manner import LearnedManner, Manner
 
 
@@ -18,9 +18,9 @@ class Clock:
 def test_what_a_service_refused_is_asked_for_again_after_a_while() -> None:
     clock = Clock()
     manner = LearnedManner(Manner(), clock)
-    manner.learn(replace(Manner(), form=Form.JSON, logprobs=False))
+    manner.learn(replace(Manner(), form=OutputForm.JSON, logprobs=False))
     clock.now = 599.0
-    assert (manner.now.form, manner.now.logprobs) == (Form.JSON, False)
+    assert (manner.now.form, manner.now.logprobs) == (OutputForm.JSON, False)
     clock.now = 600.0
     assert manner.now == Manner()
 
@@ -37,6 +37,6 @@ def test_a_lesson_is_kept_as_long_as_it_is_not_old() -> None:
 
 def test_what_was_known_of_a_service_from_the_start_is_not_forgotten() -> None:
     clock = Clock()
-    manner = LearnedManner(replace(Manner(), form=Form.LINES), clock)
+    manner = LearnedManner(replace(Manner(), form=OutputForm.LINES), clock)
     clock.now = 10_000.0
-    assert manner.now.form is Form.LINES
+    assert manner.now.form is OutputForm.LINES
