@@ -21,7 +21,7 @@ from pydantic import (
 
 from bot.platforms.entry import Platform
 from bot.platforms.registry import PLATFORMS
-from bot.providers.tables import ModelName, ModelTable
+from bot.providers.tables import ModelName, ModelTable, Probability
 from bot.staff_file import StaffTable, StaffTables, named_in
 from bot.validation_text import sentence_of
 from core.errors import ConfigurationError
@@ -75,6 +75,7 @@ class _CourseTable(BaseModel):
     embedding: NonBlank | None = None
     generator: NonBlank | None = None
     judge: NonBlank | None = None
+    judge_mark: Probability | None = None
     answers: AnswersTable = Field(default_factory=AnswersTable)
     staff: StaffTables
 
@@ -196,6 +197,11 @@ class CourseFile:
         """Return which model judges the course's claims, or none where nothing is said."""
         table = self.tables.get(course_id)
         return table.judge if table else None
+
+    def judge_mark(self, course_id: str) -> float | None:
+        """Return from which probability a claim of the course holds, or none: its judge's own."""
+        table = self.tables.get(course_id)
+        return table.judge_mark if table else None
 
     def embedding(self, course_id: str) -> str | None:
         """Return whose model the course is embedded with, or none where nothing is said."""

@@ -136,8 +136,8 @@ class Services:
         name = self.course_file.judge(course_id) or self.settings.judge
         if name is None or name == LEXICAL:
             return None
-        mark = self.marks.judge(course_id, self.models.tables[name].model)
-        return self.models.judge(name, mark)
+        fitted = self.marks.judge(course_id, self.models.tables[name].model)
+        return self.models.judge(name, self.course_file.judge_mark(course_id), fitted)
 
     def chosen_generator(self, name: str | None = None) -> str:
         """Return who writes where a course says nothing; see the function of that name."""
@@ -202,8 +202,10 @@ class Services:
         """
         await self.local.warm_up()
         chosen = self.chosen_generator(generator)
-        for name in {*self._of_courses(), chosen} - {EXTRACTIVE}:
-            await self.models.chat(name).open()
+        judges = {self.settings.judge, *map(self.course_file.judge, self.course_file.tables)}
+        judges &= self.models.tables.keys()
+        for name in {*self._of_courses(), chosen, *judges} - {EXTRACTIVE}:
+            await self.models.chat(str(name)).open()
 
     def ingestion(self, course_id: str) -> "Ingestion":
         """Return a new ingestion with the embedding model that is meant for the course.

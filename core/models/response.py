@@ -115,6 +115,8 @@ class AgentResponse(Model):
     conversation_id: UUID
     query_tokens: Count = 0
     response_tokens: Count = 0
+    cached_tokens: Count = 0
+    """Those of `query_tokens` that a service had kept from an earlier call."""
     tokens_used: Count = 0
     """The sum over all model calls; 0 for an extractive answer."""
     estimated_cost: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None

@@ -53,6 +53,10 @@ GRADES = (
     "10, in order: 10 if its text surely says what the claim says, 0 if the text does not say it "
     "or says otherwise."
 )
+RELEVANCE_GRADE = (
+    "You judge answers to students' questions. Give one grade from 0 to 10: 10 if the answer "
+    "surely gives what the question asks for, 0 if it is about something else."
+)
 GRADES_IN_LINES = "Write the grades alone, one number a line."
 """For a model that knows no JSON."""
 
