@@ -30,6 +30,7 @@ from core.channels.exchanges import Exchanges
 from core.channels.store import ChannelRules, Conversations
 from core.disclosure import Disclosure
 from core.feedback.store import Feedback
+from core.help_requests.store import HelpRequests
 from core.i18n import Message
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
@@ -38,6 +39,7 @@ from core.models import EXTRACTIVE, AgentRequest, AgentResponse
 from core.personal import PersonalData
 from core.retention import Retention
 from core.retrieval.topics import Topics
+from core.verified_answers.store import VerifiedAnswers
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -90,6 +92,8 @@ class ChatServices:
             rules=self.rules,
             feedback=Feedback(self.opened.engine),
             budgets=TokenBudgets(self.opened.engine, limits=Limits()),
+            requests=HelpRequests(self.opened.engine),
+            answers=VerifiedAnswers(self.opened.engine),
         )
 
     def question_context(self) -> QuestionContext:

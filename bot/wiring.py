@@ -201,6 +201,7 @@ class Services:
         from core.ingestion.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
         from core.storage.ingest_accounts import IngestAccounts
+        from core.verified_answers.editions import settle
 
         return Ingestion(
             catalogue=self.catalogue,
@@ -212,6 +213,7 @@ class Services:
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
             orders_machines=_orders_machines,
             check_room=partial(check_room, self.settings),
+            settle=settle,
         )
 
 

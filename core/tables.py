@@ -9,6 +9,7 @@ import core.channels.exchanges
 import core.channels.store
 import core.closed_windows
 import core.feedback.store
+import core.help_requests.store
 import core.inbox.limits
 import core.inbox.rows
 import core.installations.store
@@ -16,7 +17,8 @@ import core.key_ids
 import core.leases
 import core.sessions.rows
 import core.storage.gateway_sessions
-import core.storage.ingest_accounts  # noqa: F401  (imported for their tables)
+import core.storage.ingest_accounts
+import core.verified_answers.rows  # noqa: F401  (imported for their tables)
 from core.database import Base
 
 METADATA = Base.metadata
