@@ -141,7 +141,8 @@ class Arrivals:
         bound, direct = heard.course != self._handbook, heard.direct or heard.personal
         meant = await self._whereabouts.meant(here, heard.course, direct=direct, bound=bound)
         if meant.course_id is not None:
-            request = await self._request(heard, meant.course_id, rules, role)
+            tenants = tuple(sorted(map(str, here.reader.tenants)))
+            request = await self._request(heard, meant.course_id, rules, role, tenants)
             return replace(arrival, request=request)
         arrival = replace(arrival, refusal=meant.refusal)
         if not meant.choices:
@@ -152,7 +153,12 @@ class Arrivals:
         return replace(arrival, pending=pending, address=address, settles=pointed)
 
     async def _request(
-        self, heard: Heard, course_id: str, rules: Rules, role: Role | None
+        self,
+        heard: Heard,
+        course_id: str,
+        rules: Rules,
+        role: Role | None,
+        tenants: tuple[str, ...] = (),
     ) -> AgentRequest:
         heard = await self._without_own_marks(heard, course_id)
         question, material = EXPLAIN_QUOTE, tuple[ThreadMessage, ...]()
@@ -181,6 +187,7 @@ class Arrivals:
                 message_ids=(heard.message,) if heard.message else (),
                 locale=heard.locale,
                 role=role,
+                tenants=tenants,
                 sent_at=heard.sent_at,
             ),
         )

@@ -126,6 +126,8 @@ class AgentRequest(Model):
     """Whether more was said there than could be read, so that the reader is told."""
     verified_answer: UUID | None = None
     """The answer of the course's staff that is to be shown; set by code alone."""
+    sent_by_staff: bool = False
+    """Whether staff say it to this asker: then it is shown however the book stands by now."""
     unread: tuple[UnreadPart, ...] = ()
     """What came with the question and could not be read, so that the reader is told."""
     created_at: PastTime = Field(default_factory=now)

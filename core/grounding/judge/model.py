@@ -14,8 +14,10 @@ from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.judge.questions import (
     GRADES,
     GRADES_IN_LINES,
+    ONE_ANSWER,
     RELEVANCE,
     about_answer,
+    about_two_questions,
     all_pending,
     template_for,
 )
@@ -112,6 +114,26 @@ class ModelJudge:
         asking = _Asking(self._model, Deadline.after(self._wait), report)
         try:
             return await asking.yes_over_no(RELEVANCE, about_answer(question, answer))
+        except ProviderFailure as failure:
+            logger.warning("the judge %s gave no verdict: %s", self.name, failure)
+        return None
+
+    async def serves_both(
+        self, asked: str, question: str, answer: str, report: Report = ignore
+    ) -> float | None:
+        """Return the probability, 0 to 1, that an answer to one question serves another.
+
+        None: it is not known.
+
+        Args:
+            asked: The other question.
+            question: What the answer was given to.
+        """
+        asking = _Asking(self._model, Deadline.after(self._wait), report)
+        try:
+            return await asking.yes_over_no(
+                ONE_ANSWER, about_two_questions(question, answer, asked)
+            )
         except ProviderFailure as failure:
             logger.warning("the judge %s gave no verdict: %s", self.name, failure)
         return None
