@@ -102,6 +102,7 @@ class Bot:
         whereabouts = Whereabouts(rules, guide, readers, described)
         self._clocks = {name: PlatformClock(name) for name in ("discord", "slack")}
         conversations = Conversations(opened.engine)
+        standing = Standing(whereabouts, roster)
         desk = FrontDesk(
             inbox=self.inbox,
             rules=rules,
@@ -109,7 +110,7 @@ class Bot:
             sessions=opened.sessions,
             pseudonyms=Pseudonyms(opened.keys.pseudonym),
             whereabouts=whereabouts,
-            standing=Standing(whereabouts, roster),
+            standing=standing,
             attention=Attention(
                 inbox=self.inbox,
                 conversations=conversations,
@@ -127,6 +128,7 @@ class Bot:
                 holding=holding,
                 desk=desk,
                 readers=readers,
+                standing=standing,
                 rules=rules,
                 staff=staff,
                 roster=roster,

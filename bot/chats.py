@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from adapters.about import Facts
 from adapters.access.readers import Readers
+from adapters.access.standing import Standing
 from adapters.answer_actions import AnswerActions
 from adapters.channel_settings import ChannelSettings
 from adapters.desk import FrontDesk
 from adapters.features.greeting import Greeting
+from adapters.features.staff_desk import StaffDesk
 from adapters.features.staff_settings import StaffSettings, Words
 from adapters.gone import GonePlaces
 from adapters.guide import Guide
@@ -39,6 +41,8 @@ from core.models import EXTRACTIVE, AgentRequest, AgentResponse
 from core.personal import PersonalData
 from core.retention import Retention
 from core.retrieval.topics import Topics
+from core.staff_answers import StaffAnswers
+from core.verified_answers.reading import CitedPassages
 from core.verified_answers.store import VerifiedAnswers
 
 if TYPE_CHECKING:
@@ -55,6 +59,7 @@ class ChatServices:
     """Connections for claims and renewals alone."""
     desk: FrontDesk
     readers: Readers
+    standing: Standing
     rules: ChannelRules
     staff: StaffStore
     roster: Roster
@@ -78,6 +83,23 @@ class ChatServices:
             rules=self.rules,
             wake=self.wake,
             stop=self.stop,
+        )
+
+    def staff_desk(self, actions: AnswerActions) -> StaffDesk:
+        """Return what leads questions to the staff, and their answers back."""
+        engine = self.opened.engine
+        passages = CitedPassages(self.opened.catalogue, self.opened.index)
+        requests, answers = HelpRequests(engine), VerifiedAnswers(engine)
+        return StaffDesk(
+            desk=self.desk,
+            actions=actions,
+            standing=self.standing,
+            guide=self.guide,
+            inbox=self.inbox,
+            sessions=self.opened.sessions,
+            feedback=Feedback(engine),
+            staff=StaffAnswers(engine, self.inbox, requests, answers, passages),
+            wake=self.wake,
         )
 
     def personal(self) -> PersonalData:

@@ -35,6 +35,7 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     from adapters.discord.my_data import MyData
     from adapters.discord.questions import Questions
     from adapters.discord.staff import CourseCommands
+    from adapters.discord.staff_clicks import StaffClicks
     from adapters.discord.staff_commands import shown
     from adapters.features.staff_settings import Words
     from adapters.markdown.discord import as_written
@@ -55,6 +56,8 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     )
     channels = chats.channel_settings({"auto_answer": Message("settings-name-auto-answer-forum")})
     staff = chats.staff_settings(channels, Words(Message("tenant-server"), shown))
+    actions = chats.actions()
+    clicks = StaffClicks(desk, chats.staff_desk(actions))
     return DiscordAdapter(
         token=settings.token.get_secret_value(),
         api_url=settings.api_url,
@@ -62,10 +65,10 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         desk=desk,
         gone=chats.gone_places(),
         cursors=HeardUpTo(chats.inbox, chats.places()),
-        clicks=Clicks(desk, chats.actions()),
+        clicks=Clicks(desk, actions, clicks),
         my_data=my_data,
         greeter=Greeter(chats.readers, chats.greeting(as_written)),
-        cogs=(questions, CourseCommands(channels, staff, names=names), about),
+        cogs=(questions, CourseCommands(channels, staff, clicks, names=names), about),
         wake=chats.wake,
         closed=ClosedWindows(chats.opened.engine),
         shards=settings.shards,

@@ -60,8 +60,8 @@ class Retention:
         steps.append((_pending, moment - _PENDING_FOR))
         steps.append((_panels, moment - min(beside.KEPT, self._kept_for or beside.KEPT)))
         if self._kept_for is not None:
-            expired = (_sessions, _turns, _votes, _conversations, _events)
-            expired += (_help_requests, _phrasings, _askers)
+            expired = [_sessions, _turns, _votes, _conversations, _events]
+            expired += [_help_requests, _phrasings, _askers]
             steps += [(step, moment - self._kept_for) for step in expired]
         deleted = 0
         for step, before in steps:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 
 from adapters.markdown.footnotes import place_in_book
 from core.help_requests.base import HelpRequest, HelpState, Reason
@@ -175,22 +174,12 @@ def form_of_turn(turn: ConversationTurn) -> AnswerForm:
     draft = turn.agent_response.response_text if turn.agent_response.citations else ""
     if turn.agent_response.checked is not None:
         draft = turn.agent_response.response_text
-    return AnswerForm(
-        asked[:LONGEST_QUESTION].strip(), draft[:LONGEST_ANSWER], passages_of(turn)
-    )
+    return AnswerForm(asked[:LONGEST_QUESTION].strip(), draft[:LONGEST_ANSWER], passages_of(turn))
 
 
 def form_of_answer(answer: VerifiedAnswer) -> AnswerForm:
     """Return the form for the next revision of an answer."""
     return AnswerForm(answer.question, answer.answer_text, answer.citations)
-
-
-def checked_on(moment: datetime, *, by_book: bool) -> str:
-    """Return what stands below an answer of the staff: that they checked it, and when."""
-    day = date_of(moment)
-    if by_book:
-        return text("verified-checked", date=day)
-    return text("verified-checked-without-book", date=day)
 
 
 def _passage(passage: VerifiedCitation) -> str:

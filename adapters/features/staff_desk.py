@@ -267,14 +267,19 @@ class StaffDesk:
 
     # --- verified answers ---------------------------------------------------------------
 
+    async def shown_in(self, platform: str, message: str) -> UUID:
+        """Return the request whose answer a message of the bot's shows."""
+        answered = await self._inbox.by_message(platform, message)
+        if answered is None:
+            raise Declined(text("verify-no-answer"))
+        return answered.request_id
+
     async def form_to_verify(self, request_id: UUID, reviewer: Reviewer) -> AnswerForm:
         """Return what an answer of the bot is corrected in."""
         turn = await self._own_turn(request_id, reviewer)
         return form_of_turn(turn)
 
-    async def verify(
-        self, request_id: UUID, reviewer: Reviewer, question: str, said: str
-    ) -> str:
+    async def verify(self, request_id: UUID, reviewer: Reviewer, question: str, said: str) -> str:
         """Keep an answer of the bot as staff have checked it, and return what they are told."""
         turn = await self._own_turn(request_id, reviewer)
         tenant = await self._tenant(reviewer.location, turn.agent_response.course_id)
@@ -305,9 +310,7 @@ class StaffDesk:
         """Return what a verified answer is edited in."""
         return form_of_answer(await self._answer(answer_id, reviewer))
 
-    async def edit(
-        self, answer_id: UUID, reviewer: Reviewer, question: str, said: str
-    ) -> str:
+    async def edit(self, answer_id: UUID, reviewer: Reviewer, question: str, said: str) -> str:
         """Keep the next revision of an answer, and return what staff are told."""
         before = await self._answer(answer_id, reviewer)
         words, answer_text = _checked_texts(question, said)
@@ -388,7 +391,9 @@ class StaffDesk:
         if location.tenant is not None:
             return location.tenant
         here = await self._desk.here(location)
-        readers = (Reader(location.platform, frozenset({one})) for one in sorted(here.reader.tenants))
+        readers = (
+            Reader(location.platform, frozenset({one})) for one in sorted(here.reader.tenants)
+        )
         for reader in readers:
             if await self._guide.mark(reader, course_id) is not None:
                 return next(iter(reader.tenants))
@@ -527,5 +532,3 @@ def _reply(
         told_to_wait=False,
         gist=None,
     )
-
-

@@ -172,6 +172,7 @@ class Arrivals:
             query_text=question,
             thread_messages=material,
             unread=heard.parts.unread,
+            verified_answer=heard.verified_answer,
             query_type=about_section,
             section_filter=heard.section,
             context_mode=quoted,

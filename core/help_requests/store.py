@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
@@ -10,6 +11,7 @@ from sqlalchemy import (
     Connection,
     ForeignKey,
     Index,
+    Row,
     Text,
     and_,
     delete,
@@ -255,7 +257,7 @@ def _of_tenants(tenants: Sequence[Tenant]) -> ColumnElement[bool]:
     return or_(row.help_id.is_(None), *each)
 
 
-def _request(row: HelpRequestRow) -> HelpRequest:
+def _request(row: HelpRequestRow | Row[Any]) -> HelpRequest:
     return HelpRequest(
         help_id=row.help_id,
         course_id=row.course_id,

@@ -11,6 +11,7 @@ import numpy as np
 from core.embeddings.base import SentenceEmbedder, Vectors
 from core.index.terms import TermStatistics
 from core.text.logistic import Logistic, probability, shipped
+from core.text.sentences import Span
 
 FILE = Path(__file__).with_name("likeness.json")
 """Fitted by `python -m tests.bench.verified --fit`."""
@@ -51,7 +52,7 @@ async def read_wordings(
         EmbeddingError: when the model gives no usable vectors.
     """
     found = [list(_WORD.finditer(text)) for text in texts]
-    spans = [[match.span() for match in own] for own in found]
+    spans = [[Span(*match.span()) for match in own] for own in found]
     vectors, words = await embedder.embed_with_sentences(texts, spans)
     return [
         Wording(

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import JSON, ForeignKey, Index, Text
+from sqlalchemy import JSON, ForeignKey, Index, Row, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core.access.tenants import Tenant
@@ -101,7 +101,9 @@ def revision_values(answer_id: UUID, revision: int, draft: Draft, moment: dateti
 
 
 def answer_from(
-    row: VerifiedAnswerRow, revision: VerifiedRevisionRow, phrasings: Sequence[VerifiedPhrasingRow]
+    row: VerifiedAnswerRow | Row[Any],
+    revision: VerifiedRevisionRow | Row[Any],
+    phrasings: Sequence[VerifiedPhrasingRow],
 ) -> VerifiedAnswer:
     """Return the answer that rows tell."""
     return VerifiedAnswer(

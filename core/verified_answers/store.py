@@ -136,7 +136,7 @@ class VerifiedAnswers:
 def save(db: Connection, answer_id: UUID, draft: Draft, moment: datetime) -> int:
     """Store an answer, or its next revision, as `VerifiedAnswers.save` does."""
     row = VerifiedAnswerRow
-    standing = {
+    standing: dict[str, Any] = {
         "state": VerifiedState.CURRENT.value,
         "because": None,
         "changed": [],
