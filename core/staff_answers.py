@@ -8,14 +8,14 @@ from uuid import UUID
 from sqlalchemy import Connection, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.catalogue_rows import CourseRow, EditionRow
-from core.database import write
 from core.errors import StoreError
 from core.help_requests.base import HelpRequest, HelpState
 from core.help_requests.store import HelpRequests, close
 from core.inbox.base import Arrival
 from core.inbox.store import Inbox
 from core.models import now
+from core.storage.catalogue_rows import CourseRow, EditionRow
+from core.storage.database import write
 from core.verified_answers.base import ChangedPassage, Draft, answer_id_for
 from core.verified_answers.editions import worst
 from core.verified_answers.reading import CitedPassages

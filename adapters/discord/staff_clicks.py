@@ -6,11 +6,10 @@ from uuid import UUID
 
 import discord
 
-from adapters.answer_actions import Clicker, Declined
 from adapters.buttons import Button
-from adapters.desk import FrontDesk
+from adapters.discord.commands.questions import acknowledge
 from adapters.discord.inbound import PLATFORM, heard_command, location_of, presence_of
-from adapters.discord.questions import acknowledge
+from adapters.discord.replies.ephemeral import Interaction, in_time, respond, tell
 from adapters.discord.staff_views import (
     ANSWER,
     QUESTION,
@@ -21,9 +20,10 @@ from adapters.discord.staff_views import (
     queue_view,
     verified_view,
 )
-from adapters.discord.telling import Interaction, in_time, respond, tell
+from adapters.features.answer_actions import Clicker, Declined
 from adapters.features.staff_cards import AnswerForm
 from adapters.features.staff_desk import Reviewer, StaffDesk
+from adapters.intake.front_desk import FrontDesk
 from core import i18n
 from core.inbox.base import Arrival
 

@@ -8,10 +8,10 @@ import discord
 from discord import ui
 
 from adapters.buttons import Button, custom_id, parsed
-from adapters.discord.layout import View
-from adapters.discord.telling import Interaction
+from adapters.discord.markup.dialect import as_written
+from adapters.discord.replies.ephemeral import Interaction
+from adapters.discord.replies.layout import View
 from adapters.features.staff_cards import AnswerForm, HelpCard, Queue, VerifiedCard
-from adapters.markdown.discord import as_written
 from core import i18n
 from core.verified_answers.base import LONGEST_ANSWER, LONGEST_QUESTION
 

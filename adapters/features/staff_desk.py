@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
+from adapters.access.course_directory import CourseDirectory
 from adapters.access.location import Location
-from adapters.access.standing import Presence, Standing
-from adapters.answer_actions import AnswerActions, Clicker, Declined
-from adapters.desk import FrontDesk, Received
+from adapters.access.standing import Presence, StaffStanding
+from adapters.features.answer_actions import AnswerActions, Clicker, Declined
 from adapters.features.staff_cards import (
     AnswerForm,
     HelpCard,
@@ -17,12 +17,11 @@ from adapters.features.staff_cards import (
     form_of_answer,
     form_of_turn,
 )
-from adapters.guide import Guide
-from adapters.heard import Heard
+from adapters.intake.front_desk import FrontDesk, Received
+from adapters.intake.incoming_message import IncomingMessage
 from core.access.reading import Reader
 from core.access.tenants import Tenant
 from core.errors import RequestError, VectorIndexError
-from core.feedback.store import Feedback
 from core.help_requests.base import HelpRequest, HelpState, Reason, help_id_for
 from core.i18n import text
 from core.inbox.base import Acceptance, Answered, Arrival, Kind, lane_for, request_id_for
@@ -35,9 +34,10 @@ from core.models import (
     now,
     session_id_for,
 )
-from core.sessions.rows import FORGOTTEN_USER
-from core.sessions.store import SessionStore
 from core.staff_answers import Sent, StaffAnswers, answer_to
+from core.storage.feedback import Feedback
+from core.storage.sessions.rows import FORGOTTEN_USER
+from core.storage.sessions.store import SessionStore
 from core.verified_answers.base import (
     LONGEST_ANSWER,
     Draft,
@@ -86,8 +86,8 @@ class StaffDesk:
         *,
         desk: FrontDesk,
         actions: AnswerActions,
-        standing: Standing,
-        guide: Guide,
+        standing: StaffStanding,
+        directory: CourseDirectory,
         inbox: Inbox,
         sessions: SessionStore,
         feedback: Feedback,
@@ -97,7 +97,7 @@ class StaffDesk:
         self._desk = desk
         self._actions = actions
         self._standing = standing
-        self._guide = guide
+        self._directory = directory
         self._inbox = inbox
         self._sessions = sessions
         self._feedback = feedback
@@ -141,7 +141,7 @@ class StaffDesk:
         return _told(opened)
 
     async def read_offered(
-        self, request_id: UUID, clicker: Clicker, heard: Callable[[str], Heard]
+        self, request_id: UUID, clicker: Clicker, incoming: Callable[[str], IncomingMessage]
     ) -> Received | str:
         """Show the answer that was offered below another one, and count that as a yes.
 
@@ -149,7 +149,7 @@ class StaffDesk:
         was pressed before, return what the clicker is told.
 
         Args:
-            heard: Returns what the click says, given the question.
+            incoming: Returns what the click says, given the question.
         """
         turn = await self._actions.turn(request_id, clicker)
         response = turn.agent_response
@@ -162,7 +162,7 @@ class StaffDesk:
                 answer.answer_id, turn.user_input, clicker.user_id
             )
         again = replace(
-            heard(turn.user_input),
+            incoming(turn.user_input),
             key=f"{clicker.location.platform}:offered:{request_id}:{clicker.user_id}",
             course=response.course_id,
             quote=None,
@@ -203,7 +203,7 @@ class StaffDesk:
         cards = [await self._card(one, reviewer.user_id) for one in found]
         elsewhere = 0
         for course_id in courses:
-            if await self._guide.is_owned_by(course_id, tenants):
+            if await self._directory.is_owned_by(course_id, tenants):
                 elsewhere += (await requests.counts(course_id, tenants)).waiting
         shown = offset + len(cards)
         return Queue(tuple(cards), total, offset, shown if shown < total else None, elsewhere)
@@ -340,7 +340,7 @@ class StaffDesk:
         here = await self._desk.here(reviewer.location)
         courses = [
             course_id
-            for course_id in await self._guide.courses(here.reader)
+            for course_id in await self._directory.courses(here.reader)
             if await self._standing.is_staff_of(reviewer.who, course_id)
         ]
         if not courses:
@@ -350,7 +350,7 @@ class StaffDesk:
     async def _admit(self, reviewer: Reviewer, course_id: str) -> None:
         """Raise Declined unless somebody is staff of a course that may be read where they are."""
         here = await self._desk.here(reviewer.location)
-        is_readable = await self._guide.mark(here.reader, course_id) is not None
+        is_readable = await self._directory.mark(here.reader, course_id) is not None
         if not is_readable or not await self._standing.is_staff_of(reviewer.who, course_id):
             raise Declined(text("queue-for-staff"))
 
@@ -395,7 +395,7 @@ class StaffDesk:
             Reader(location.platform, frozenset({one})) for one in sorted(here.reader.tenants)
         )
         for reader in readers:
-            if await self._guide.mark(reader, course_id) is not None:
+            if await self._directory.mark(reader, course_id) is not None:
                 return next(iter(reader.tenants))
         return None
 

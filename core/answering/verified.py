@@ -23,8 +23,8 @@ from core.models import (
     source_urls,
 )
 from core.providers.base import ChatEnd, ignore
+from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.retriever import Retriever
-from core.retrieval.shelf import Shelf
 from core.verified_answers.base import Scope, VerifiedAnswer, VerifiedState
 from core.verified_answers.matching import Matched, Matcher, ServesBoth
 from core.verified_answers.store import VerifiedAnswers
@@ -88,7 +88,7 @@ class VerifiedStage:
         answers = await self._answers.current(request.course_id)
         if not answers:
             return Matched()
-        shelf = await self._retriever.shelf(request.course_id)
+        shelf = await self._retriever.opened(request.course_id)
         here = await self._heard(answers, shelf, request)
         earlier = _earlier(context)
         scopes = [Scope.of(request, leans=False)]
@@ -110,7 +110,7 @@ class VerifiedStage:
         return Matched()
 
     async def _heard(
-        self, answers: Sequence[VerifiedAnswer], shelf: Shelf, request: AgentRequest
+        self, answers: Sequence[VerifiedAnswer], shelf: OpenEdition, request: AgentRequest
     ) -> list[VerifiedAnswer]:
         """Return the answers of those staff who speak to the people of the asker's place."""
         permits, course = await self._access.permits(), shelf.course

@@ -25,9 +25,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core.access.tenants import Tenant
-from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.help_requests.base import LEASE, Counts, HelpRequest, HelpState, Reason
 from core.models import now
+from core.storage.database import Base, UtcDateTime, insert_into, reading, write
 
 FORGOTTEN_USER = "forgotten"
 """Stands in for a user whose data was deleted."""

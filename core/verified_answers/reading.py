@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from core.catalogue import Catalogue
 from core.index.base import VectorIndex
 from core.models import Chunk
+from core.storage.catalogue import Catalogue
 from core.verified_answers.base import ChangedPassage, Draft, VerifiedCitation
 from core.verified_answers.editions import compare, section_print
 

@@ -10,8 +10,8 @@ from sqlalchemy import JSON, ForeignKey, Index, Row, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core.access.tenants import Tenant
-from core.database import Base, UtcDateTime
 from core.models import STORED, RetrievedChunk
+from core.storage.database import Base, UtcDateTime
 from core.verified_answers.base import (
     ChangedPassage,
     Draft,

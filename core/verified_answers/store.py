@@ -10,8 +10,8 @@ from sqlalchemy import Connection, and_, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from core.access.tenants import Tenant
-from core.database import insert_into, reading, write
 from core.models import now
+from core.storage.database import insert_into, reading, write
 from core.verified_answers.base import (
     MOST_PHRASINGS,
     ChangedPassage,

@@ -9,15 +9,15 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.tenants import Tenant
-from core.catalogue import Catalogue
-from core.database import write
 from core.help_requests.base import LEASE, HelpRequest, HelpState, Reason, help_id_for
 from core.help_requests.store import HelpRequests
 from core.inbox.base import Arrival, Kind, request_id_for
 from core.inbox.store import Inbox
-from core.index.edge import EdgeIndex
+from core.index.embedded.edge import EdgeIndex
 from core.models import Course, now
 from core.staff_answers import Sent, StaffAnswers, answer_to
+from core.storage.catalogue import Catalogue
+from core.storage.database import write
 from core.verified_answers.base import (
     Draft,
     Scope,
