@@ -1,5 +1,7 @@
 """Brings every table into `Base`: what concerns the whole database imports this."""
 
+# ruff: noqa: F401  (imported for their tables)
+
 import core.access.staff_store
 import core.access.store
 import core.help_requests.store
@@ -18,7 +20,7 @@ import core.storage.key_ids
 import core.storage.leases
 import core.storage.rate_limit_windows
 import core.storage.sessions.rows
-import core.verified_answers.rows  # noqa: F401  (imported for their tables)
+import core.verified_answers.rows
 from core.storage.database import Base
 
 METADATA = Base.metadata

@@ -116,7 +116,7 @@ IN_CORE = (
     Mutant(
         "skip the course check of quotes",
         "core/retrieval/quote_location/windows.py",
-        "found += runs(shelf.own(c for c in chunks if c.document_id not in part.hidden))",
+        "found += runs(opened.own(c for c in chunks if c.document_id not in part.hidden))",
         "found += runs(c for c in chunks if c.document_id not in part.hidden)",
         "what an index returns of another course is not found as a quote",
         (f"{AGENT}::test_a_passage_of_another_course_is_not_found_though_the_index_returns_it",),
