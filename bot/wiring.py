@@ -40,10 +40,12 @@ if TYPE_CHECKING:
 
     from bot.providers.marks import Marks
     from core.answering.agent import Agent
+    from core.answering.verified import VerifiedStage
     from core.embeddings.base import OfflineEmbedder
     from core.generation.base import Generator
     from core.generation.extractive import ExtractiveGenerator
     from core.grounding.judge.base import SupportJudge
+    from core.grounding.judge.model import ModelJudge
     from core.grounding.support import SupportChecker
     from core.ingestion.pipeline import Ingestion
     from core.retrieval.retriever import Retriever
@@ -133,11 +135,7 @@ class Services:
         Raises:
             ConfigurationError: when the key of its model cannot be sent.
         """
-        name = self.course_file.judge(course_id) or self.settings.judge
-        if name is None or name == LEXICAL:
-            return None
-        fitted = self.marks.judge(course_id, self.models.tables[name].model)
-        return self.models.judge(name, self.course_file.judge_mark(course_id), fitted)
+        return self.answer_judge(course_id)
 
     def chosen_generator(self, name: str | None = None) -> str:
         """Return who writes where a course says nothing; see the function of that name."""
@@ -191,7 +189,37 @@ class Services:
             request_tokens=budget.request_tokens,
             times=self.models.times,
             meter=meter,
+            stages=(self.verified_stage,),
         )
+
+    @cached_property
+    def verified_stage(self) -> "VerifiedStage":
+        """What answers by the words of a course's staff."""
+        from bot.handbook import COURSE
+        from core.access.store import AccessStore
+        from core.answering.verified import VerifiedStage
+        from core.verified_answers.matching import Matcher
+        from core.verified_answers.store import VerifiedAnswers
+
+        return VerifiedStage(
+            answers=VerifiedAnswers(self.engine),
+            matcher=Matcher(self.local),
+            retriever=self.retriever,
+            access=AccessStore(self.engine, frozenset({COURSE.course_id})),
+            judge_of=self.answer_judge,
+        )
+
+    def answer_judge(self, course_id: str) -> "ModelJudge | None":
+        """Return the model that compares questions of a course; None: it has none.
+
+        Raises:
+            ConfigurationError: when the key of its model cannot be sent.
+        """
+        name = self.course_file.judge(course_id) or self.settings.judge
+        if name is None or name == LEXICAL:
+            return None
+        fitted = self.marks.judge(course_id, self.models.tables[name].model)
+        return self.models.judge(name, self.course_file.judge_mark(course_id), fitted)
 
     async def warm_up(self, generator: str | None = None) -> None:
         """Load what the first answer would wait for, a provider's SDK above all: about a second.
@@ -217,6 +245,7 @@ class Services:
         from core.ingestion.edition.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
         from core.storage.ingest_accounts import IngestAccounts
+        from core.verified_answers.editions import settle
 
         return Ingestion(
             catalogue=self.catalogue,
@@ -228,6 +257,7 @@ class Services:
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
             orders_machines=_orders_machines,
             check_room=partial(check_room, self.settings),
+            settle=settle,
         )
 
 

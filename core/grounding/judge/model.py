@@ -16,9 +16,11 @@ from core.grounding.judge.questions import (
     FACT_CHECKER,
     GRADES,
     GRADES_IN_LINES,
+    ONE_ANSWER,
     RELEVANCE,
     RELEVANCE_GRADE,
     about_answer,
+    about_two_questions,
     all_pending,
     template_for,
 )
@@ -154,6 +156,26 @@ class ModelJudge:
             return False
         self._without_odds = _MOST_WITHOUT_ODDS - 1  # once, unless they are there
         return True
+
+    async def serves_both(
+        self, asked: str, question: str, answer: str, report: Report = ignore
+    ) -> float | None:
+        """Return the probability, 0 to 1, that an answer to one question serves another.
+
+        None: it is not known.
+
+        Args:
+            asked: The other question.
+            question: What the answer was given to.
+        """
+        asking = _Asking(self._model, Deadline.after(self._wait), report)
+        try:
+            return await asking.yes_over_no(
+                ONE_ANSWER, about_two_questions(question, answer, asked)
+            )
+        except ProviderFailure as failure:
+            logger.warning("the judge %s gave no verdict: %s", self.name, failure)
+        return None
 
     def _verdict(self, likely: float) -> Verdict:
         return Verdict(likely, likely >= self._mark, JudgedBy.MODEL)

@@ -48,6 +48,12 @@ RELEVANCE = (
     "You judge answers to students' questions. Answer yes if the answer gives what the question "
     "asks for, no if it is about something else. Answer with one word: yes or no."
 )
+ONE_ANSWER = (
+    "You compare two questions of students. A teacher has answered the first one. Answer yes if "
+    "this answer would be right and whole for the second question as well. Answer no if the second "
+    "question differs in a number, a name, a negation, a direction, a condition or in what it asks "
+    "about. Answer with one word: yes or no."
+)
 GRADES = (
     "You check claims against a textbook's text. For each numbered claim give a grade from 0 to "
     "10, in order: 10 if its text surely says what the claim says, 0 if the text does not say it "
@@ -69,6 +75,14 @@ def template_for(model: str) -> Template:
 def about_answer(question: str, answer: str) -> str:
     """Return the message that asks whether an answer answers its question."""
     return f"Question: {question}\n\nAnswer: {answer}\n\nDoes it answer the question? yes or no:"
+
+
+def about_two_questions(answered: str, answer: str, asked: str) -> str:
+    """Return the message that asks whether the answer to one question would serve another."""
+    return (
+        f"First question: {_on_one_line(answered)}\n\nAnswer: {_on_one_line(answer)}\n\n"
+        f"Second question: {_on_one_line(asked)}\n\nWould the answer serve both? yes or no:"
+    )
 
 
 def all_pending(claims: Sequence[CitedClaim]) -> str:
