@@ -178,6 +178,8 @@ class Arrivals:
                 workspace=heard.workspace,
                 channel=heard.channel,
                 thread=heard.conversation,
+                places=heard.places,
+                personal=heard.personal,
                 message_ids=(heard.message,) if heard.message else (),
                 locale=heard.locale,
                 role=role,

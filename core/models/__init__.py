@@ -53,6 +53,7 @@ from core.models.fields import (
     now,
     well_formed,
 )
+from core.models.policy import PolicyMode
 from core.models.remembering import (
     DIRECT_MESSAGE_SILENCE,
     AgentSession,
@@ -107,6 +108,7 @@ __all__ = [
     "NonBlank",
     "Outcome",
     "PastTime",
+    "PolicyMode",
     "QueryType",
     "Question",
     "QuoteLocation",

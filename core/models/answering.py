@@ -23,6 +23,7 @@ from core.models.fields import (
     WebUrl,
     now,
 )
+from core.models.policy import PolicyMode
 from core.models.retrieving import (
     QuoteLocation,
     RetrievalToolInput,
@@ -134,6 +135,8 @@ class AgentResponse(Model):
     """The earlier question whose answer this shows at another length, or says the place of."""
     unknown_section: NonBlank | None = None
     """The `section_filter` that no section goes by: the request was refused, not answered."""
+    held_to: PolicyMode | None = None
+    """The policy of the course's staff that it was answered by; None: in full."""
     quote_location: QuoteLocation | None = None
     response_time_ms: Milliseconds = 0.0
     retrieval_time_ms: Milliseconds = 0.0
