@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.index.base import PointId
 from core.models import EXTRACTIVE, AgentResponse, Chunk, ContextMode, Outcome
 from core.text.sentences import sentence_spans, sentences
