@@ -3,10 +3,11 @@
 import difflib
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
+from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -20,10 +21,12 @@ from pydantic import (
 
 from bot.mistakes import sentence_of
 from bot.model_tables import ModelName, ModelTable
+from bot.policy_file import PolicyTable, ZoneName, policies_in
 from bot.staff_file import StaffTable, StaffTables, named_in
 from core.channels.rules import OperatorRules, Rules
 from core.errors import ConfigurationError
 from core.models import AgentConfiguration, Course, CourseId, NonBlank, WebUrl
+from core.policies.policy import AnswerPolicy
 
 if TYPE_CHECKING:
     from core.access.roster import Described
@@ -74,6 +77,8 @@ class _CourseTable(BaseModel):
     judge: NonBlank | None = None
     answers: AnswersTable = Field(default_factory=AnswersTable)
     staff: StaffTables
+    time_zone: ZoneName = "UTC"
+    policies: tuple[PolicyTable, ...] = ()
 
     @model_validator(mode="after")
     def _says_once_who_writes(self) -> Self:
@@ -156,6 +161,8 @@ class CourseFile:
     """What holds in channels, by platform and the channel's id there."""
     staff: "Described" = field(default_factory=dict)
     """Who is staff."""
+    policies: Mapping[str, Sequence[AnswerPolicy]] = field(default_factory=dict)
+    """How questions are answered, by course."""
 
     def course(self, course_id: str) -> Course | None:
         """Return the course as it is described, or none."""
@@ -197,6 +204,15 @@ class CourseFile:
         """Return whose model the course is embedded with, or none where nothing is said."""
         table = self.tables.get(course_id)
         return table.embedding if table else None
+
+    def zone(self, course_id: str) -> ZoneInfo:
+        """Return the time zone that the course's days are of."""
+        table = self.tables.get(course_id)
+        return ZoneInfo(table.time_zone if table else "UTC")
+
+    def policies_of(self, course_id: str) -> Sequence[AnswerPolicy]:
+        """Return how the course's questions are answered; empty: in full."""
+        return self.policies.get(course_id, ())
 
     def rules_of(self, platform: str) -> Mapping[str, OperatorRules]:
         """Return what holds in a platform's channels, by id."""
@@ -254,7 +270,12 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
     channels = {"discord": parsed.discord.channels, "slack": parsed.slack.channels}
     limited = {course_id: table.staff for course_id, table in parsed.courses.items()}
     staff = named_in(parsed.staff, limited)
-    return CourseFile(path.parent, parsed.courses, parsed.models, channels, staff)
+    policies = {
+        course_id: policies_in(course_id, table.policies, ZoneInfo(table.time_zone), path.parent)
+        for course_id, table in parsed.courses.items()
+        if table.policies
+    }
+    return CourseFile(path.parent, parsed.courses, parsed.models, channels, staff, policies)
 
 
 def keys_of(table: type[BaseModel]) -> list[str]:
@@ -282,6 +303,8 @@ def _table_with(place: tuple[str | int, ...]) -> type[BaseModel]:
             return AnswersTable
         case ("staff", _, _) | ("courses", _, "staff", _, _):
             return StaffTable
+        case ("courses", _, "policies", *_):
+            return PolicyTable
         case ("courses", _, "sources", *_):
             return _SourceTable
         case ("courses", _, _):

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bot.courses import CourseFile, read_course_file
 from bot.database import make_current
@@ -22,7 +22,7 @@ from bot.models import (
     configured_generator,
     prices,
 )
-from bot.secrets import Pseudonyms
+from bot.secrets import Pseudonyms, Sealer
 from bot.settings import Settings
 from bot.stand_ins import load_stand_ins
 from core.catalogue import Catalogue
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from core.grounding.judge.base import SupportJudge
     from core.grounding.support import SupportChecker
     from core.ingestion.pipeline import Ingestion
+    from core.policies.store import PolicyStore
     from core.retrieval.retriever import Retriever
     from core.sessions.store import SessionStore
 
@@ -76,6 +77,13 @@ class Services:
         from core.sessions.store import SessionStore
 
         return SessionStore(self.engine)
+
+    @cached_property
+    def policies(self) -> "PolicyStore":
+        """What staff set in chats of how questions are answered."""
+        from core.policies.store import PolicyStore
+
+        return PolicyStore(self.engine, Sealer(self.keys.sealing))
 
     @cached_property
     def retriever(self) -> "Retriever":
@@ -160,23 +168,29 @@ class Services:
         Raises:
             ConfigurationError: when a model is to write that there is not, or has no key.
         """
+        from bot.policies import policy_stage
         from core.answering.agent import Agent
+        from core.answering.pipeline import Writing
         from core.budgets.store import Limits, TokenBudgets
 
         budget = self.settings.budget
         limits = Limits(budget.user_tokens, budget.course_tokens, budget.total_tokens)
+        writing: dict[str, Any] = {
+            "retriever": self.retriever,
+            "generator": self.generator(generator),
+            "fallback": self.extractive,
+            "checker": self.checker,
+            "budgets": TokenBudgets(self.engine, limits=limits),
+            "prices": prices(self.settings, self.models.tables),
+            "request_tokens": budget.request_tokens,
+            "times": self.models.times,
+        }
         return Agent(
-            retriever=self.retriever,
-            generator=self.generator(generator),
-            fallback=self.extractive,
-            checker=self.checker,
+            **writing,
             sessions=self.sessions,
-            budgets=TokenBudgets(self.engine, limits=limits),
-            prices=prices(self.settings, self.models.tables),
             configuration=partial(self.configuration, generator=generator),
-            request_tokens=budget.request_tokens,
-            times=self.models.times,
             meter=meter,
+            stages=[policy_stage(self, Writing(**writing))],
         )
 
     async def warm_up(self, generator: str | None = None) -> None:

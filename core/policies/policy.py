@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from core.models import PolicyMode
-from core.policies.withheld import WithheldSolution
+
+if TYPE_CHECKING:  # it reads words, which takes long to import
+    from core.policies.withheld import WithheldSolution
 
 _STRICTNESS = {mode: strictness for strictness, mode in enumerate(PolicyMode)}
 
@@ -19,7 +22,7 @@ class Assignment:
     """What they are given, word for word."""
     sections: tuple[str, ...] = ()
     """Headings of the book that it is about."""
-    solution: WithheldSolution | None = field(default=None, repr=False)
+    solution: "WithheldSolution | None" = field(default=None, repr=False)
     """None: there is nothing to compare with."""
 
 

@@ -62,9 +62,11 @@ class WithheldSolution:
         Runs that go over the end of a sentence count as well.
         """
         plain = _plain(text)
-        return self._shares_words(plain) or self._shares_number(plain) or self._shares_code(plain)
+        return self.shares_words(text) or self._shares_number(plain) or self._shares_code(plain)
 
-    def _shares_words(self, text: str) -> bool:
+    def shares_words(self, text: str) -> bool:
+        """Return whether a text shares a run of words with it."""
+        text = _plain(text)
         lengths = {len(run) for run in self._runs}
         words = _stems(text)
         tight = _stems(_SPACED.sub(lambda found: _SPACER.sub("", found.group()), text))

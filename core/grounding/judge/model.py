@@ -12,10 +12,12 @@ from typing import Any
 from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.judge.questions import (
+    BELONGING,
     GRADES,
     GRADES_IN_LINES,
     RELEVANCE,
     about_answer,
+    about_assignment,
     all_pending,
     template_for,
 )
@@ -112,6 +114,17 @@ class ModelJudge:
         asking = _Asking(self._model, Deadline.after(self._wait), report)
         try:
             return await asking.yes_over_no(RELEVANCE, about_answer(question, answer))
+        except ProviderFailure as failure:
+            logger.warning("the judge %s gave no verdict: %s", self.name, failure)
+        return None
+
+    async def belongs_to(
+        self, question: str, assignment: str, report: Report = ignore
+    ) -> float | None:
+        """Return the probability, 0 to 1, that a question is about a task; None: not known."""
+        asking = _Asking(self._model, Deadline.after(self._wait), report)
+        try:
+            return await asking.yes_over_no(BELONGING, about_assignment(question, assignment))
         except ProviderFailure as failure:
             logger.warning("the judge %s gave no verdict: %s", self.name, failure)
         return None
