@@ -26,6 +26,7 @@ _LOOKS_LIKE = str.maketrans(
     "aeopcyxijsdqwABEKMHOPCTXIJSaoivptuxABEZHIKMNOPTYX",
 )
 """Cyrillic and Greek letters that read as Latin ones."""
+_SCALE_AND = re.compile(r"\b(hundred|thousand|million)\s+and\b", re.I)
 _CODE_SIGNS = frozenset("=(){}[];<>:+*/&|%!")
 
 
@@ -135,7 +136,8 @@ def _without_numbering(line: str) -> str:
 
 def _numbers(text: str) -> Iterator[Decimal]:
     """Yield every number of a text, whatever its sign, also those in code."""
-    for found in quantities(text.replace("`", " ").replace("*", " ").replace("_", " ")):
+    text = _SCALE_AND.sub(r"\1", text.replace("`", " ").replace("*", " ").replace("_", " "))
+    for found in quantities(text):
         for value in found.values | found.amounts:
             yield abs(value).normalize()
 
