@@ -36,6 +36,7 @@ from core.inbox.store import Inbox
 from core.metering import Meter
 from core.models import EXTRACTIVE, AgentRequest, AgentResponse
 from core.personal import PersonalData
+from core.policies.store import HintSteps
 from core.retention import Retention
 from core.retrieval.topics import Topics
 
@@ -90,6 +91,7 @@ class ChatServices:
             rules=self.rules,
             feedback=Feedback(self.opened.engine),
             budgets=TokenBudgets(self.opened.engine, limits=Limits()),
+            hints=HintSteps(self.opened.engine),
         )
 
     def question_context(self) -> QuestionContext:

@@ -27,6 +27,7 @@ from core.channels.rules import OperatorRules, Rules
 from core.errors import ConfigurationError
 from core.models import AgentConfiguration, Course, CourseId, NonBlank, WebUrl
 from core.policies.policy import AnswerPolicy
+from core.radar.activity import ASKERS, LEAST
 
 if TYPE_CHECKING:
     from core.access.roster import Described
@@ -79,6 +80,7 @@ class _CourseTable(BaseModel):
     staff: StaffTables
     time_zone: ZoneName = "UTC"
     policies: tuple[PolicyTable, ...] = ()
+    radar_least_askers: Annotated[int, Field(ge=LEAST)] = ASKERS
 
     @model_validator(mode="after")
     def _says_once_who_writes(self) -> Self:
@@ -209,6 +211,11 @@ class CourseFile:
         """Return the time zone that the course's days are of."""
         table = self.tables.get(course_id)
         return ZoneInfo(table.time_zone if table else "UTC")
+
+    def radar_least_askers(self, course_id: str) -> int:
+        """Return how many people each number of the course's radar is about at least."""
+        table = self.tables.get(course_id)
+        return table.radar_least_askers if table else ASKERS
 
     def policies_of(self, course_id: str) -> Sequence[AnswerPolicy]:
         """Return how the course's questions are answered; empty: in full."""

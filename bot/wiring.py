@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from core.grounding.support import SupportChecker
     from core.ingestion.pipeline import Ingestion
     from core.policies.store import PolicyStore
+    from core.radar.report import Radar
     from core.retrieval.retriever import Retriever
     from core.sessions.store import SessionStore
 
@@ -84,6 +85,30 @@ class Services:
         from core.policies.store import PolicyStore
 
         return PolicyStore(self.engine, Sealer(self.keys.sealing))
+
+    @cached_property
+    def radar(self) -> "Radar":
+        """What may be told of a course's weeks."""
+        from core.radar.report import Radar
+        from core.radar.store import RadarStore
+        from core.radar.turns import WeekReader
+
+        return Radar(
+            store=RadarStore(self.engine),
+            reader=WeekReader(self.engine),
+            embedder=self.local,
+            words=self._book_words,
+            zone_of=self.course_file.zone,
+            least_of=self.course_file.radar_least_askers,
+        )
+
+    async def _book_words(self, course_id: str) -> Callable[[str], bool]:
+        """Return which words stand in a course's book, or say nothing by themselves."""
+        try:
+            shelf = await self.retriever.shelf(course_id)
+        except ConfigurationError:  # it has no text any more
+            return lambda word: False
+        return lambda word: shelf.terms.knows(shelf.encoder.terms(word))
 
     @cached_property
     def retriever(self) -> "Retriever":

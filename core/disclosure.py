@@ -18,6 +18,7 @@ from core.feedback.store import VoteRow
 from core.inbox.limits import CountRow, user_subject
 from core.inbox.rows import CursorRow, InboxRow, PostRow
 from core.models import now
+from core.policies.store import HintStepRow
 from core.sessions.rows import SessionRow, TurnRow
 
 Json = dict[str, Any]
@@ -60,7 +61,7 @@ def _about(
     user_ids: Sequence[str], direct: Iterable[tuple[str, str, str]]
 ) -> Iterator[tuple[type[Base], ColumnElement[bool]]]:
     """Yield the tables that hold anything of people, each with which rows are a person's."""
-    for row in (SessionRow, TurnRow, VoteRow, InboxRow, StaffRow, ExchangeRow):
+    for row in (SessionRow, TurnRow, VoteRow, InboxRow, StaffRow, ExchangeRow, HintStepRow):
         yield row, row.user_id.in_(user_ids)
     own_events = select(InboxRow.key).where(InboxRow.user_id.in_(user_ids))
     yield PostRow, PostRow.key.in_(own_events)

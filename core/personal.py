@@ -11,6 +11,7 @@ from core.channels.store import ChannelRules, Conversations, Place
 from core.feedback.store import Feedback
 from core.inbox.places import Channel, InboxPlaces
 from core.inbox.store import Inbox
+from core.policies.store import HintSteps
 from core.sessions.store import SessionStore
 
 
@@ -56,6 +57,7 @@ class PersonalData:
         rules: ChannelRules,
         feedback: Feedback,
         budgets: TokenBudgets,
+        hints: HintSteps,
     ) -> None:
         self._sessions = sessions
         self._inbox = inbox
@@ -66,6 +68,7 @@ class PersonalData:
         self._rules = rules
         self._feedback = feedback
         self._budgets = budgets
+        self._hints = hints
 
     async def workspaces(self, platform: str) -> frozenset[str]:
         """Return the workspaces of a platform that something is kept of, left ones included."""
@@ -96,6 +99,7 @@ class PersonalData:
             )
             await self._budgets.forget_user(user_id)
             await self._exchanges.forget_user(user_id)
+            await self._hints.forget_user(user_id)
         await self._forget_direct(direct)  # what came meanwhile
         return total
 

@@ -19,6 +19,8 @@ from core.feedback.store import VoteRow
 from core.inbox.limits import CountRow
 from core.inbox.rows import CursorRow, InboxRow, is_buried, is_waiting
 from core.models import now
+from core.policies.store import HintStepRow
+from core.radar.store import RadarWeekRow
 from core.sessions.rows import FORGOTTEN_USER, SessionRow, TurnRow
 
 logger = logging.getLogger(__name__)
@@ -58,7 +60,7 @@ class Retention:
         steps.append((_pending, moment - _PENDING_FOR))
         steps.append((_panels, moment - min(beside.KEPT, self._kept_for or beside.KEPT)))
         if self._kept_for is not None:
-            expired = (_sessions, _turns, _votes, _conversations, _events)
+            expired = (_sessions, _turns, _votes, _conversations, _events, _hints, _weeks)
             steps += [(step, moment - self._kept_for) for step in expired]
         deleted = 0
         for step, before in steps:
@@ -85,6 +87,17 @@ def _votes(db: Connection, before: datetime) -> int:
     key = tuple_(row.request_id, row.user_id)
     old = select(row.request_id, row.user_id).where(row.voted_at < before).limit(_BATCH)
     return _count(db, delete(row).where(key.in_(old)))
+
+
+def _hints(db: Connection, before: datetime) -> int:
+    row = HintStepRow
+    old = select(row.request_id).where(row.taken_at < before).limit(_BATCH)
+    return _count(db, delete(row).where(row.request_id.in_(old)))
+
+
+def _weeks(db: Connection, before: datetime) -> int:
+    """Delete what was told of weeks, all at once: there is one row a course, tenant and week."""
+    return _count(db, delete(RadarWeekRow).where(RadarWeekRow.made_at < before))
 
 
 def _conversations(db: Connection, before: datetime) -> int:

@@ -15,6 +15,7 @@ import core.installations.store
 import core.key_ids
 import core.leases
 import core.policies.store
+import core.radar.store
 import core.sessions.rows
 import core.storage.gateway_sessions
 import core.storage.ingest_accounts  # noqa: F401  (imported for their tables)

@@ -137,9 +137,13 @@ def _without_numbering(line: str) -> str:
 def _numbers(text: str) -> Iterator[Decimal]:
     """Yield every number of a text, whatever its sign, also those in code."""
     text = _SCALE_AND.sub(r"\1", text.replace("`", " ").replace("*", " ").replace("_", " "))
+    said = Decimal(0)
     for found in quantities(text):
         for value in found.values | found.amounts:
             yield abs(value).normalize()
+        said = said + max(found.values) if found.spelled else Decimal(0)
+        if said:  # three hundred sixty
+            yield said.normalize()
 
 
 def _code_lines(text: str) -> Iterator[str]:

@@ -45,3 +45,28 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_hint_steps_user_id"), "hint_steps", ["user_id"])
     op.create_index(op.f("ix_hint_steps_taken_at"), "hint_steps", ["taken_at"])
+    op.create_table(
+        "radar_weeks",
+        sa.Column("course_id", sa.Text(), nullable=False),
+        sa.Column("tenant", sa.Text(), nullable=False),
+        sa.Column("week", sa.Date(), nullable=False),
+        sa.Column("least_askers", sa.Integer(), nullable=False),
+        sa.Column("content", sa.JSON(), nullable=False),
+        sa.Column("made_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("course_id", "tenant", "week", name=op.f("pk_radar_weeks")),
+    )
+    op.create_index(op.f("ix_radar_weeks_made_at"), "radar_weeks", ["made_at"])
+    op.create_table(
+        "radar_channels",
+        sa.Column("course_id", sa.Text(), nullable=False),
+        sa.Column("platform", sa.Text(), nullable=False),
+        sa.Column("workspace", sa.Text(), nullable=False),
+        sa.Column("channel", sa.Text(), nullable=False),
+        sa.Column("posted", sa.Date(), nullable=True),
+        sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("enterprise", sa.Text(), nullable=True),
+        sa.Column("locale", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint(
+            "course_id", "platform", "workspace", name=op.f("pk_radar_channels")
+        ),
+    )

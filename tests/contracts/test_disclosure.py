@@ -5,6 +5,7 @@ import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -23,6 +24,7 @@ from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.models import AgentRequest, now
 from core.personal import PersonalData
+from core.policies.store import HintSteps
 from core.sessions.store import SessionStore
 from tests.inbox import PLATFORMS, event, inbox_of
 from tests.samples import response_to
@@ -64,6 +66,7 @@ async def fill(engine: AsyncEngine) -> None:
         await Exchanges(engine).go_on(Place("test", "w", "shared"), [user], now())
         person = NamedStaff(StaffKind.PERSON, f"id-of-{user}")
         await StaffStore(engine).add(Tenant("test", "w"), person, user)
+        await HintSteps(engine).take(UUID(int=100 + number), user, "algorithms", None)
         chosen = Rules(course_id="algorithms")
         await ChannelRules(engine).set(Place("test", "w", channel), chosen)
 
@@ -117,4 +120,5 @@ def personal(engine: AsyncEngine) -> PersonalData:
         rules=ChannelRules(engine),
         feedback=Feedback(engine),
         budgets=TokenBudgets(engine, limits=Limits()),
+        hints=HintSteps(engine),
     )

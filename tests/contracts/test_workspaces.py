@@ -1,6 +1,6 @@
 """What is deleted with a workspace, on every database, and what stays of the others."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -18,12 +18,15 @@ from core.feedback.store import Feedback, Vote
 from core.inbox.base import Arrival, LeaseLost
 from core.inbox.places import InboxPlaces
 from core.models import now, session_id_for
+from core.policies.store import HintSteps
+from core.radar.store import RadarChannel, RadarStore, WeekTold
 from core.sessions.store import SessionStore
 from core.workspaces import WorkspaceData
 from tests.inbox import event, inbox_of
 from tests.samples import response_to
 
 LEASE = timedelta(seconds=30)
+MONDAY = date(2026, 3, 2)
 
 
 class Used:
@@ -65,6 +68,11 @@ class Used:
         await ChannelRules(self.engine).set(place, Rules(excluded=True))
         await Conversations(self.engine).listen(place)
         await Panels(self.engine).note(place, f"C-{workspace}")
+        await HintSteps(self.engine).take(asked.request_id, asked.user_id, "cs101", None)
+        radar = RadarStore(self.engine)
+        channel = RadarChannel("cs101", "test", workspace, arrival.channel)
+        await radar.choose(channel, MONDAY)
+        await radar.settle("cs101", f"test:{workspace}", MONDAY, WeekTold(3, ()))
         return arrival
 
     async def rows(self, *wanted: str) -> list[str]:
