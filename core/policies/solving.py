@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from core.embeddings.base import Embedder
 from core.errors import EmbeddingError
+from core.retrieval.scoring import BUILT_IN
 
 WEIGHTS = Path(__file__).with_name("solving.npy")
 """(dimensions + 1,) float16: the weights, and then the bias."""
@@ -23,9 +24,10 @@ _Vector = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 async def wants_it_done(question: str, embedder: Embedder) -> bool:
     """Return whether a question asks for a task's result, rather than how it is found.
 
-    Args:
-        embedder: The built-in model, which the head was fitted on.
+    It does not wherever the head's own model is not at hand.
     """
+    if embedder.name != BUILT_IN:
+        return False
     try:
         [vector] = await embedder.embed_queries([question])
     except EmbeddingError:

@@ -187,10 +187,9 @@ class PolicyStage:
             guards=[*context.guards, lambda sentence: not held.leaks(sentence)],
             configuration=context.configuration.model_copy(update={"retrieval_enabled": False}),
         )
-        retrieval = _without_leaks(held.asked.retrieval, held.leaks)
         response = context.pending
         try:
-            async with aclosing(self._write(aside, retrieval)) as events:
+            async with aclosing(self._write(aside, held.asked.retrieval)) as events:
                 async for event in events:
                     if isinstance(event, AgentResponse):
                         response = event
@@ -221,18 +220,6 @@ def _is_case(policy: AnswerPolicy) -> Callable[[str], bool]:
     if policy.assignment is None:
         return lambda _: False
     return WithheldSolution(policy.assignment.text).shares_words
-
-
-def _without_leaks(retrieval: Retrieval, leaks: Callable[[str], bool]) -> Retrieval:
-    """Return what was found without the passages that hold something of the solution."""
-    output = retrieval.output
-    kept = tuple(one for one in output.retrieved_chunks if not leaks(one.content_text))
-    return replace(
-        retrieval,
-        output=output.model_copy(update={"retrieved_chunks": kept}),
-        evidence=tuple(one for one in retrieval.evidence if not leaks(one.chunk.content_text)),
-        quoted_chunks=tuple(c for c in retrieval.quoted_chunks if not leaks(c.content_text)),
-    )
 
 
 def _with(context: AnswerContext, held: _Held, hint: Hint, opening: str) -> AgentResponse:

@@ -27,6 +27,7 @@ _LOOKS_LIKE = str.maketrans(
 )
 """Cyrillic and Greek letters that read as Latin ones."""
 _SCALE_AND = re.compile(r"\b(hundred|thousand|million)\s+and\b", re.I)
+_SMALL = 10
 _CODE_SIGNS = frozenset("=(){}[];<>:+*/&|%!")
 
 
@@ -116,18 +117,20 @@ def _runs_of(text: str, given: str) -> Iterator[tuple[str, ...]]:
 
 
 def _final_numbers(text: str, given: str) -> Iterator[Decimal]:
-    """Yield the numbers of a solution: those that the assignment does not give, and results.
+    """Yield the results of a solution, and its other numbers that the assignment does not give.
 
-    A result is the last number of a line, or what stands right after an equals sign.
+    A result is the last number of a sentence or line, or what stands right after an equals sign.
+    Small whole numbers that are no results say nothing.
     """
     known = set(_numbers(given))
     for line in map(_without_numbering, _FENCE.sub("\n", text).splitlines()):
-        found = list(_numbers(line))
-        yield from (number for number in found if number not in known)
-        if "=" in line and (result := list(_numbers(line.rpartition("=")[2]))):
-            yield result[0]
-    if last := list(_numbers(text)):
-        yield last[-1]
+        for number in _numbers(line):
+            if number not in known and (number >= _SMALL or number % 1):
+                yield number
+        for sentence in (line, *sentences(line)):
+            found = list(_numbers(sentence))
+            after = list(_numbers(sentence.rpartition("=")[2])) if "=" in sentence else []
+            yield from (*found[-1:], *after[:1])
 
 
 def _without_numbering(line: str) -> str:
