@@ -16,6 +16,7 @@ from adapters.access.standing import Standing
 from adapters.access.whereabouts import Whereabouts
 from adapters.base import ChatPlatform
 from adapters.desk import FrontDesk
+from adapters.features.radar_posts import RadarPosts
 from adapters.guide import Guide
 from adapters.intake.attention import Attention
 from adapters.intake.deciding import Deciding
@@ -44,6 +45,7 @@ from core.channels.store import ChannelRules, Conversations
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
 from core.metering import NO_METER, Meter
+from core.radar.store import RadarStore
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -120,23 +122,22 @@ class Bot:
             handbook=COURSE.course_id,
             clocks=self._clocks,
         )
-        self._build = _platforms(
-            ChatServices(
-                opened=opened,
-                inbox=self.inbox,
-                holding=holding,
-                desk=desk,
-                readers=readers,
-                rules=rules,
-                staff=staff,
-                roster=roster,
-                guide=guide,
-                wake=lambda: self.worker.wake(),
-                stop=lambda key: self.worker.stop(key),
-                meter=meter,
-                clocks=self._clocks,
-            )
+        chats = ChatServices(
+            opened=opened,
+            inbox=self.inbox,
+            holding=holding,
+            desk=desk,
+            readers=readers,
+            rules=rules,
+            staff=staff,
+            roster=roster,
+            guide=guide,
+            wake=lambda: self.worker.wake(),
+            stop=lambda key: self.worker.stop(key),
+            meter=meter,
+            clocks=self._clocks,
         )
+        self._build = _platforms(chats)
         self._platforms = {name: build() for name, build in self._build.items()}
         adapters: Mapping[str, ChatPlatform] = self._platforms  # as they are, built anew or not
         self._supervisor = Supervisor(meter, self._platforms.keys())
@@ -156,6 +157,12 @@ class Bot:
             inbox=self.inbox, adapters=adapters, retention=retention_of(opened), meter=meter
         )
 
+        self.radar_posts = RadarPosts(
+            opened.radar,
+            RadarStore(opened.engine),
+            {name: chats.radar_views(name) for name in self._platforms},
+            adapters,
+        )
         self.waiting = WaitingNotices(inbox=self.inbox, adapters=adapters)
         self.disks = DiskWatch(settings)
 
@@ -191,6 +198,7 @@ class Bot:
         keep = self._supervisor.keep
         parts = [keep("worker", self.worker.run), keep("janitor", self.janitor.run)]
         parts += [keep("waiting", self.waiting.run), keep("disk", self.disks.run)]
+        parts += [keep("radar", self.radar_posts.run)]
         parts += [keep(name, partial(self._run, name)) for name in self._platforms]
         running = [asyncio.ensure_future(part) for part in parts]
         stopping = asyncio.create_task(stop.wait())

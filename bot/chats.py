@@ -11,6 +11,8 @@ from adapters.answer_actions import AnswerActions
 from adapters.channel_settings import ChannelSettings
 from adapters.desk import FrontDesk
 from adapters.features.greeting import Greeting
+from adapters.features.policy_settings import PolicySettings
+from adapters.features.radar_views import RadarViews
 from adapters.features.staff_settings import StaffSettings, Words
 from adapters.gone import GonePlaces
 from adapters.guide import Guide
@@ -37,6 +39,8 @@ from core.metering import Meter
 from core.models import EXTRACTIVE, AgentRequest, AgentResponse
 from core.personal import PersonalData
 from core.policies.store import HintSteps
+from core.radar.picture import DARK, LIGHT
+from core.radar.store import RadarStore
 from core.retention import Retention
 from core.retrieval.topics import Topics
 
@@ -145,6 +149,29 @@ class ChatServices:
     def staff_settings(self, settings: ChannelSettings, words: Words) -> StaffSettings:
         """Return who may use `/course`, and whom it names; `words` are the platform's own."""
         return StaffSettings(self.desk, self.roster, self.staff, settings, words)
+
+    def policy_settings(self) -> PolicySettings:
+        """Return what staff set of how questions are answered."""
+        return PolicySettings(
+            self.desk,
+            self.opened.policies,
+            described=self.opened.course_file.policies_of,
+            zone_of=self.opened.course_file.zone,
+        )
+
+    def radar_views(self, platform: str) -> RadarViews:
+        """Return what staff of a platform see of what was asked."""
+        return RadarViews(
+            self.opened.radar,
+            RadarStore(self.opened.engine),
+            self.policy_settings().course,
+            self._title_of,
+            DARK if platform == "discord" else LIGHT,
+        )
+
+    async def _title_of(self, course_id: str) -> str:
+        course = await self.opened.catalogue.course(course_id)
+        return course_id if course is None else course.title
 
     def channel_settings(self, names: Mapping[str, Message]) -> ChannelSettings:
         """Return what staff set; `names` are the platform's own names of rules."""

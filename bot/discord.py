@@ -55,6 +55,9 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     )
     channels = chats.channel_settings({"auto_answer": Message("settings-name-auto-answer-forum")})
     staff = chats.staff_settings(channels, Words(Message("tenant-server"), shown))
+    course = CourseCommands(
+        channels, staff, chats.policy_settings(), chats.radar_views("discord"), names=names
+    )
     return DiscordAdapter(
         token=settings.token.get_secret_value(),
         api_url=settings.api_url,
@@ -65,7 +68,7 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         clicks=Clicks(desk, chats.actions()),
         my_data=my_data,
         greeter=Greeter(chats.readers, chats.greeting(as_written)),
-        cogs=(questions, CourseCommands(channels, staff, names=names), about),
+        cogs=(questions, course, about),
         wake=chats.wake,
         closed=ClosedWindows(chats.opened.engine),
         shards=settings.shards,

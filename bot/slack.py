@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from adapters.slack.greeter import Greeter
     from adapters.slack.installations import Installations, ManyInstallations
     from adapters.slack.people import People
+    from adapters.slack.policy_commands import PolicyCommands
     from adapters.slack.staff import Staff
     from adapters.slack.tenants import InstalledTenants
     from adapters.slack.workspaces import Workspaces
@@ -195,6 +196,7 @@ def _listeners(
     questions = Questions(desk, intake, people)
     unhurried = Unhurried()
     places = chats.places()
+    staff, policies = _staff(chats, people, unhurried)
     clicks = Clicks(desk, chats.actions(), personal, people, installations, unhurried, places)
     my_data = MyData(personal, chats.own_data(), clicks, people, unhurried)
     home = Home(
@@ -232,16 +234,20 @@ def _listeners(
         ),
         names=chats.opened.settings.commands,
         my_data=my_data,
-        staff=_staff(chats, people, unhurried),
+        staff=staff,
+        policies=policies,
         clicks=clicks,
         home=home,
         unhurried=unhurried,
     )
 
 
-def _staff(chats: ChatServices, people: "People", unhurried: "Unhurried") -> "Staff":
-    """Return what `/course` does."""
+def _staff(
+    chats: ChatServices, people: "People", unhurried: "Unhurried"
+) -> "tuple[Staff, PolicyCommands]":
+    """Return what `/course` does, and the part of it that has a form."""
     from adapters.features.staff_settings import Words
+    from adapters.slack.policy_commands import PolicyCommands
     from adapters.slack.staff import Staff
     from adapters.slack.staff_commands import Names, StaffCommands
 
@@ -251,7 +257,11 @@ def _staff(chats: ChatServices, people: "People", unhurried: "Unhurried") -> "St
     }
     settings = chats.channel_settings(names)
     staff = chats.staff_settings(settings, Words(Message("tenant-workspace"), Names(people).shown))
-    return Staff(settings, staff, StaffCommands(staff, people), people, unhurried)
+    policies = PolicyCommands(
+        staff, chats.policy_settings(), chats.radar_views(PLATFORM), people, unhurried
+    )
+    naming = StaffCommands(staff, people)
+    return Staff(settings, staff, naming, people, unhurried, policies), policies
 
 
 def _forget(

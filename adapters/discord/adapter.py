@@ -12,6 +12,7 @@ from adapters.base import PlatformReply, PostKeeper
 from adapters.desk import FrontDesk, Received
 from adapters.discord import catch_up, reactions, surroundings, threads
 from adapters.discord.about import About
+from adapters.discord.announcing import announce
 from adapters.discord.changed import Change, Deleted, Edited, GoneChannel, Shard
 from adapters.discord.clicks import Clicks
 from adapters.discord.client import Client, connect, point_at
@@ -39,6 +40,7 @@ from adapters.discord.sharing import shared_limits
 from adapters.discord.staff import CourseCommands
 from adapters.discord.syncing import sync_changed
 from adapters.discord.translator import CatalogueTranslator
+from adapters.features.radar_views import RadarPost
 from adapters.gone import GonePlaces
 from adapters.heard import Heard
 from adapters.intake.acceptor import Intake
@@ -53,6 +55,7 @@ from core.inbox.base import Job, Twin, Unheard
 from core.leases import Leases
 from core.metering import NO_METER, Meter
 from core.models import AgentRequest
+from core.radar.store import RadarChannel
 
 logger = logging.getLogger(__name__)
 
@@ -189,6 +192,10 @@ class DiscordAdapter:
         if not self.is_ready:
             raise DeliveryError("we are not logged in to Discord yet")
         return await Rest(self._client, lambda: None).is_member(tenant.workspace, user)
+
+    async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
+        """Post into a channel, unless a post with this key stands there already."""
+        await announce(self._client, Rest(self._client, lambda: None), channel, post, key)
 
     async def ended(self, job: Job) -> None:
         """Show nothing: the placeholder of an answer says that it is being written."""

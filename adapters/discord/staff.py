@@ -14,9 +14,12 @@ from adapters.access.standing import Presence
 from adapters.channel_settings import ChannelSettings
 from adapters.command_names import CommandNames
 from adapters.discord.inbound import PLATFORM, category_of, is_guest, location_of, presence_of
+from adapters.discord.policy_commands import Extent, PolicyCommands, RadarCommands
 from adapters.discord.staff_commands import StaffCommands
 from adapters.discord.telling import Interaction, in_time, tell, tell_all
 from adapters.discord.translator import described
+from adapters.features.policy_settings import PolicySettings
+from adapters.features.radar_views import RadarViews
 from adapters.features.staff_settings import StaffSettings
 from adapters.markdown.visible import visible
 from core.channels.rules import Askers, FollowUps, Rules
@@ -28,7 +31,6 @@ from core.models import AnswerLength
 logger = logging.getLogger(__name__)
 
 _MOST_CHOICES = 25
-Extent = Literal["this channel", "this category", "this server"]
 _DONE: dict[str, Message] = {
     "this channel": Message("staff-done-channel"),
     "this category": Message("staff-done-category"),
@@ -53,7 +55,13 @@ class CourseCommands(
     """
 
     def __init__(
-        self, settings: ChannelSettings, staff: StaffSettings, *, names: CommandNames
+        self,
+        settings: ChannelSettings,
+        staff: StaffSettings,
+        policies: PolicySettings,
+        radar: RadarViews,
+        *,
+        names: CommandNames,
     ) -> None:
         self._settings = settings
         self._staff = staff
@@ -61,6 +69,19 @@ class CourseCommands(
         assert group is not None, "a group has one"
         group.name = names.course
         group.add_command(StaffCommands(staff, self._suggested))
+        self._policies = PolicyCommands(policies, self._admit, place_at)
+        group.add_command(self._policies)
+        group.add_command(RadarCommands(radar, self._admit))
+
+    @commands.Cog.listener("on_interaction")
+    async def form_sent(self, interaction: Interaction) -> None:
+        """Take in what was typed into a form of before, or of before a restart."""
+        await self._policies.heard(interaction)
+
+    @app_commands.command(description=described("describe-hints"))
+    async def hints(self, interaction: Interaction) -> None:
+        """Ask for an assignment to which students get hints alone."""
+        await self._policies.open_form(interaction)
 
     async def interaction_check(self, interaction: Interaction, /) -> bool:
         """Return whether there is anything to set up: the bot has to be on the server itself."""
@@ -208,7 +229,7 @@ class CourseCommands(
     async def _changed(
         self, interaction: Interaction, extent: Extent, changes: dict[str, Any]
     ) -> list[str]:
-        place = _place(interaction, extent)
+        place = place_at(interaction, extent)
         assert place is not None, "else nobody is admitted"
         await self._settings.change(place, location_of(interaction), changes)
         return [str(_DONE[extent]), *await self._lines(interaction)]
@@ -231,7 +252,7 @@ class CourseCommands(
 
     async def _admit(self, interaction: Interaction, extent: Extent) -> None:
         """Raise RequestError unless the user may set something for so wide a place."""
-        who, place = presence_of(interaction), _place(interaction, extent)
+        who, place = presence_of(interaction), place_at(interaction, extent)
         if place is None:
             raise RequestError(user_message=text("discord-no-category"))
         if extent == "this server":
@@ -246,7 +267,8 @@ class CourseCommands(
         return await self._settings.lines(location_of(interaction))
 
 
-def _place(interaction: Interaction, extent: Extent) -> Place | None:
+def place_at(interaction: Interaction, extent: Extent) -> Place | None:
+    """Return the place that somebody means by an extent; None: there is no such category."""
     channel = interaction.channel
     workspace = str(interaction.guild_id)
     if extent == "this server":

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from adapters.base import PlatformReply, PostKeeper
+from adapters.features.radar_views import RadarPost
 from adapters.in_time import Unhurried
 from adapters.intake.acceptor import Intake
 from adapters.intake.question_context import QuestionContext
@@ -13,6 +14,7 @@ from adapters.nearest_sections import Nearest
 from adapters.slack import reactions
 from adapters.slack.address import Address
 from adapters.slack.agent_sessions import Sessions
+from adapters.slack.announcing import announce
 from adapters.slack.catch_up import CatchUp
 from adapters.slack.events import Events
 from adapters.slack.inbound import PLATFORM
@@ -22,6 +24,7 @@ from adapters.slack.people import People
 from adapters.slack.permalinks import Permalinks
 from adapters.slack.question_surroundings import QuestionSurroundings, ThreadReader
 from adapters.slack.reply import SlackReply, notify, retract, tell, tidy
+from adapters.slack.rest import Rest
 from adapters.slack.roles import Roles
 from adapters.slack.tenants import InstalledTenants
 from adapters.slack.workspaces import Workspaces
@@ -30,6 +33,7 @@ from core.errors import ConfigurationError, DeliveryError
 from core.inbox.base import Job, Twin
 from core.installations.store import Installed
 from core.models import AgentRequest
+from core.radar.store import RadarChannel
 
 logger = logging.getLogger(__name__)
 
@@ -138,6 +142,13 @@ class SlackAdapter:
     async def is_member(self, tenant: Tenant, user: str) -> bool:
         """Return False: on Slack a tenant stands around every place, and nobody asks."""
         return False
+
+    async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
+        """Post into a channel, unless a post with this key stands there already."""
+        place = (channel.workspace, channel.enterprise)
+        rest = await Rest.of(self._workspaces, place, lambda: None)
+        client = await self._workspaces.clients.of(*place)
+        await announce(rest, client, channel, post, key)
 
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""

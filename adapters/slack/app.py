@@ -24,6 +24,7 @@ from adapters.slack.home import Home
 from adapters.slack.inbound import spot_of_interaction
 from adapters.slack.installations import Installations, InstalledClients
 from adapters.slack.my_data import MyData
+from adapters.slack.policy_commands import HINTS, PolicyCommands
 from adapters.slack.questions import Questions
 from adapters.slack.staff import Staff
 from adapters.slack.tenants import InstalledTenants
@@ -43,6 +44,7 @@ class Listeners:
     commands: Commands
     my_data: MyData
     staff: Staff
+    policies: PolicyCommands
     clicks: Clicks
     home: Home
     unhurried: Unhurried
@@ -119,6 +121,7 @@ def _hear_commands(app: AsyncApp, listeners: Listeners) -> None:
     app.message_shortcut(EXPLAIN)(listeners.questions.explain)
     app.view(EXPLAIN)(listeners.questions.explain_submitted)
     app.view(REASON)(listeners.clicks.reason_given)
+    app.view(HINTS)(listeners.policies.form_sent)
 
 
 def _hear_clicks(app: AsyncApp, listeners: Listeners) -> None:

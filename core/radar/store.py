@@ -137,14 +137,18 @@ class RadarStore:
             row = await db.get(RadarChannelRow, (course_id, platform, workspace))
             return None if row is None else _channel(row)
 
-    async def claim(self, due: Callable[[str], date]) -> tuple[RadarChannel, date] | None:
+    async def claim(
+        self, due: Callable[[str], date], platforms: Sequence[str]
+    ) -> tuple[RadarChannel, date] | None:
         """Return a channel whose week is due, and that week; for a while it is no one else's.
 
         Args:
             due: Returns the week that is to stand in the channels of a course.
+            platforms: Those that can be posted to.
         """
+        query = select(RadarChannelRow).where(RadarChannelRow.platform.in_(platforms))
         async with reading(self._engine) as db:
-            rows = [*await db.scalars(select(RadarChannelRow))]
+            rows = [*await db.scalars(query)]
         for row in rows:
             week = due(row.course_id)
             if (row.posted is None or row.posted < week) and await self._claimed(row, week):
