@@ -21,11 +21,13 @@ from core.text.sentences import sentences
 logger = logging.getLogger(__name__)
 
 DOUBT = 0.40
-"""Cosine of question and assignment, by the built-in model, from which the question may belong."""
-DOUBT_IN_SECTIONS = 0.33
+"""Cosine of question and assignment, by the built-in model, from which it may belong ..."""
+SHARED = 0.40
+"""... where the assignment has this share of its words, by rarity: the case that it is about."""
+SHARED_IN_SECTIONS = 0.30
 """The same of a question that is answered from the assignment's own sections."""
-SURE = 0.65
-"""Cosine from which no judge is asked."""
+SURE = 0.60
+"""Cosine from which it belongs whatever its words, and no judge is asked."""
 DENIED = 0.15
 """Probability below which a judge's no counts."""
 _UNLIKE = 95
@@ -144,11 +146,15 @@ class Belonging:
         assignment = policy.assignment
         assert assignment is not None
         compared = await self._compared(asked.request.course_id, assignment, embedder)
-        likeness = float((compared.vectors @ vectors.T).max())
-        doubt = compared.doubt
-        if _lies_in(asked, assignment.sections):
-            doubt -= DOUBT - DOUBT_IN_SECTIONS
-        return _Likely(policy, assignment, likeness, likeness >= doubt)
+        likeness = (compared.vectors @ vectors.T).max(0)
+        wanted = SHARED_IN_SECTIONS if _lies_in(asked, assignment.sections) else SHARED
+        words = set(asked.retrieval.encode_terms(assignment.text))
+        in_doubt = any(
+            like >= max(SURE, compared.doubt)
+            or (like >= compared.doubt and _share(asked, text, words) >= wanted)
+            for like, text in zip(likeness, asked.texts, strict=True)
+        )
+        return _Likely(policy, assignment, float(likeness.max()), in_doubt)
 
     async def _belongs(self, asked: Asked, likely: "_Likely", *, is_meant: bool) -> bool:
         """Return whether a question in doubt belongs: a judge may deny it."""
@@ -187,6 +193,12 @@ class _Likely:
     likeness: float
     in_doubt: bool
     """Whether it may belong."""
+
+
+def _share(asked: Asked, text: str, words: set[int]) -> float:
+    """Return the share, by rarity, of a text's words that an assignment has: 0 to 1."""
+    found = asked.retrieval
+    return found.statistics.coverage(found.encode_terms(text), words)
 
 
 def _parts(assignment: Assignment) -> Iterator[str]:
