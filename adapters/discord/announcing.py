@@ -7,10 +7,10 @@ from typing import Any
 import aiohttp
 import discord
 
+from adapters.discord.api.refusals import refused
+from adapters.discord.api.rest import Rest
 from adapters.discord.policy_commands import shortened
-from adapters.discord.posting import nonce
-from adapters.discord.refusals import refused
-from adapters.discord.rest import Rest
+from adapters.discord.replies.dedupe import nonce
 from adapters.features.radar_views import RadarPost
 from core.errors import DeliveryError
 from core.radar.store import RadarChannel

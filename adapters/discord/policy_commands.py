@@ -6,9 +6,9 @@ from typing import Any, Literal, cast
 import discord
 from discord import app_commands
 
+from adapters.discord.commands.translator import described
 from adapters.discord.inbound import PLATFORM, presence_of
-from adapters.discord.telling import Interaction, in_time, respond, tell
-from adapters.discord.translator import described
+from adapters.discord.replies.ephemeral import Interaction, in_time, respond, tell
 from adapters.features.policy_settings import (
     LONGEST_NAME,
     LONGEST_TEXT,
@@ -17,10 +17,10 @@ from adapters.features.policy_settings import (
     PolicySettings,
 )
 from adapters.features.radar_views import RadarViews
-from core.channels.store import Place
 from core.errors import BotError
 from core.i18n import text, use_locale
 from core.models import PolicyMode
+from core.storage.channels.store import Place
 
 Choices = list[app_commands.Choice[str]]
 Extent = Literal["this channel", "this category", "this server"]
@@ -92,7 +92,7 @@ class PolicyCommands(app_commands.Group):
             return
         await respond(lambda: interaction.response.send_modal(HintsForm()))
 
-    async def heard(self, interaction: Interaction) -> None:
+    async def incoming(self, interaction: Interaction) -> None:
         """Keep what a form for an assignment says; any other interaction does nothing."""
         form = form_in(interaction)
         if form is None:

@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from adapters.access.standing import Presence
-from adapters.desk import FrontDesk
+from adapters.intake.front_desk import FrontDesk
 from adapters.markdown.visible import visible
 from core.access.tenants import Tenant
-from core.channels.store import Place
 from core.errors import RequestError
 from core.i18n import text
 from core.models import PolicyMode
 from core.policies.places import day
 from core.policies.policy import AnswerPolicy
 from core.policies.store import NewPolicy, PolicyStore
+from core.storage.channels.store import Place
 
 LONGEST_NAME = 80
 LONGEST_TEXT = 3_000

@@ -5,8 +5,8 @@ import logging
 from collections.abc import Mapping
 from typing import Protocol
 
+from adapters.delivery.heartbeat import Pulse
 from adapters.features.radar_views import RadarPost, RadarViews
-from adapters.pulse import Pulse
 from core.errors import BotError, DeliveryError, StoreError
 from core.i18n import use_locale
 from core.radar.report import Radar

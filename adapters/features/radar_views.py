@@ -5,16 +5,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from adapters.access.standing import Presence
+from adapters.features.data_export import File
 from adapters.markdown.visible import visible
-from adapters.own_data import File
 from core.access.tenants import Tenant
-from core.channels.store import Place
 from core.errors import RequestError
 from core.i18n import text
 from core.radar.picture import Theme, to_png
 from core.radar.report import Radar, Report
 from core.radar.store import RadarChannel, RadarStore
 from core.radar.told import empty, lists, note, rows, title
+from core.storage.channels.store import Place
 
 Courses = Callable[[Presence], Awaitable[str]]
 """Returns the course that answers where somebody is; RequestError: there is none."""

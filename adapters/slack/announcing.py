@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adapters.features.radar_views import RadarPost
-from adapters.slack.client import SlackClient
-from adapters.slack.files import share_file
-from adapters.slack.outbound import Post
-from adapters.slack.rest import Rest
+from adapters.slack.api.client import SlackClient
+from adapters.slack.api.rest import Rest
+from adapters.slack.commands.files import share_file
+from adapters.slack.replies.outbound import Post
 from core.errors import DeliveryError
 from core.radar.store import RadarChannel
 

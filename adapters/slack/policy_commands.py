@@ -18,15 +18,15 @@ from adapters.features.policy_settings import (
 )
 from adapters.features.radar_views import RadarViews
 from adapters.features.staff_settings import StaffSettings
-from adapters.in_time import Unhurried
-from adapters.slack.files import send_file
+from adapters.intake.deadline import BackgroundWork
+from adapters.slack.commands.files import send_file
+from adapters.slack.commands.modals import open_modal, plain, shown_modal, told, typed, update_modal
 from adapters.slack.inbound import PLATFORM, Spot
 from adapters.slack.people import People
-from adapters.slack.told import open_modal, plain, shown_modal, told, typed, update_modal
-from core.channels.store import Place
 from core.errors import BotError, DeliveryError, RequestError
 from core.i18n import current_language, text
 from core.models import PolicyMode
+from core.storage.channels.store import Place
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class PolicyCommands:
         policies: PolicySettings,
         radar: RadarViews,
         people: People,
-        unhurried: Unhurried,
+        unhurried: BackgroundWork,
     ) -> None:
         self._staff = staff
         self._policies = policies

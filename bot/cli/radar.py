@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
-from adapters.printable import printable
+from adapters.markdown.printable import printable
+from bot.cli.context import choose_course, services
 from bot.cli.exits import Exit, UsageError
-from bot.cli.opening import choose_course, services
 from bot.log import tell
 from core.radar.page import to_html, to_json
 from core.radar.picture import DARK, LIGHT, to_png

@@ -17,17 +17,17 @@ from core.generation.base import (
     DraftPart,
     GenerationTask,
     Generator,
-    LeftOut,
     ModelCall,
     NotCovered,
+    PlantedTextLeftOut,
 )
 from core.generation.claims.example import is_fit
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.copied import adds_link, with_code_of
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
-from core.pauses import Pauses
 from core.providers.base import ChatEnd
+from core.runtime.pauses import Pauses
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
 
@@ -136,7 +136,7 @@ class Drafting:
                             )
                     case CutShort():
                         tally.cut_short = True
-                    case LeftOut():
+                    case PlantedTextLeftOut():
                         self._composition.leave_out(task.evidence[part.chunk_number])
                     case Claim(example=True):
                         if (delta := await self._admit_example(part, task)) is not None:

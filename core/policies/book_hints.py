@@ -9,7 +9,7 @@ import numpy as np
 from core.embeddings.base import Embedder, Vectors
 from core.embeddings.sentences import vectors_of
 from core.generation.base import FindPlanted, trust
-from core.grounding.citations import CitationLedger, Place, is_block
+from core.grounding.citations import CitationLedger, CitedPlace, is_block
 from core.grounding.numbers import quantities
 from core.grounding.words import Reading
 from core.i18n import text
@@ -210,7 +210,7 @@ def _case(
     number = run[0].chunk_number
     words = chunks[number].content_text[start:end]
     ledger = CitationLedger(chunks)
-    said = ledger.cite(words, [Place(number, start, end)])
+    said = ledger.cite(words, [CitedPlace(number, start, end)])
     return Hint(CASE, f"{text('hint-case')}\n\n{said}", ledger)
 
 
@@ -241,5 +241,5 @@ def _is_beside(chunk: RetrievedChunk, span: Span) -> bool:
     )
 
 
-def _place(one: _Sentence) -> Place:
-    return Place(one.chunk_number, *one.span)
+def _place(one: _Sentence) -> CitedPlace:
+    return CitedPlace(one.chunk_number, *one.span)

@@ -116,7 +116,7 @@ class PolicyStage:
         if not valid:
             return None
         asked = await self._asked(context)
-        shelf = await self._retriever.shelf(request.course_id)
+        shelf = await self._retriever.opened(request.course_id)
         about = await self._belonging.about(asked, valid, shelf.embedder)
         context.calls.extend(
             ModelCall(end.model, end.query_tokens, end.response_tokens, service=end.service)

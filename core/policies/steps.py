@@ -9,7 +9,7 @@ from core.errors import EmbeddingError
 from core.models import ConversationTurn
 from core.policies.store import HintStep, HintSteps
 from core.retrieval.retrieval import Retrieval
-from core.sessions.store import SessionStore
+from core.storage.sessions.store import SessionStore
 
 SAME = 0.7
 """Cosine from which two questions of a person are taken for the same."""

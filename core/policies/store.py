@@ -11,12 +11,12 @@ from sqlalchemy import JSON, Connection, ForeignKey, LargeBinary, Text, delete, 
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.errors import RequestError
 from core.i18n import Message
 from core.models import PolicyMode, now
 from core.policies.policy import AnswerPolicy, Assignment
 from core.policies.withheld import WithheldSolution
+from core.storage.database import Base, UtcDateTime, insert_into, reading, write
 
 MOST_POLICIES = 50
 """Policies that the staff of a tenant may set for a course."""

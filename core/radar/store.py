@@ -10,10 +10,10 @@ from sqlalchemy import JSON, Connection, Date, Text, and_, delete, or_, select, 
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.models import now
 from core.radar.activity import Ending, SectionActivity
 from core.radar.wordings import Group
+from core.storage.database import Base, UtcDateTime, insert_into, reading, write
 
 _CLAIMED_FOR = timedelta(minutes=5)
 """How long a process has to post a week, before another one tries."""

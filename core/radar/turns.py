@@ -9,12 +9,12 @@ from uuid import UUID
 from sqlalchemy import and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import reading
-from core.feedback.store import VoteRow
 from core.models import EXPLAIN_QUOTE
 from core.radar.activity import OTHER, Ending, Event
 from core.radar.wordings import Wording
-from core.sessions.rows import SessionRow, TurnRow
+from core.storage.database import reading
+from core.storage.feedback import VoteRow
+from core.storage.sessions.rows import SessionRow, TurnRow
 
 _PAGE = 100
 """Turns that are read at once: each holds its whole answer."""

@@ -31,7 +31,7 @@ async def ask_book(
     opened: Services, course_id: str, questions: Sequence[GoldQuestion]
 ) -> list[Found]:
     """Return what the course holds about each question, in order."""
-    shelf = await opened.retriever.shelf(course_id)
+    shelf = await opened.retriever.opened(course_id)
     scale = scale_for(opened.local.name)
     found = []
     for question in questions:

@@ -8,14 +8,14 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.feedback.store import Feedback, Vote
 from core.models import now
 from core.radar.activity import OTHER, Ending
 from core.radar.report import Radar
 from core.radar.store import RadarChannel, RadarStore
 from core.radar.turns import WeekReader
 from core.radar.weeks import before, bounds, last_complete
-from core.sessions.store import SessionStore
+from core.storage.feedback import Feedback, Vote
+from core.storage.sessions.store import SessionStore
 from tests.embedding import HashingEmbedder
 from tests.samples import chunk, request, response_to
 

@@ -5,12 +5,12 @@ from pathlib import Path
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
-from core.database import create_engine
-from core.feedback.store import Feedback, Vote
 from core.models import AgentRequest, now
 from core.radar.store import RadarChannel, RadarStore
 from core.radar.weeks import before, bounds, last_complete
-from core.sessions.store import SessionStore
+from core.storage.database import create_engine
+from core.storage.feedback import Feedback, Vote
+from core.storage.sessions.store import SessionStore
 from tests.samples import chunk, response_to
 from tests.samples import citation as cited
 

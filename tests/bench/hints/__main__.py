@@ -19,19 +19,19 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from bot.keys import NAMES
+from bot.keyring.keys import NAMES
 from bot.policies import policy_stage
 from bot.settings import Settings
 from bot.wiring import Services, open_services
 from core.answering.agent import Agent
 from core.answering.pipeline import Writing
-from core.budgets.pricing import Prices
-from core.budgets.store import Limits, TokenBudgets
 from core.generation.base import GenerationTask
 from core.grounding.support import Support, SupportChecker
 from core.models import AgentConfiguration, AgentRequest, AgentResponse, PolicyMode, UserContext
 from core.policies.book_hints import shows
 from core.policies.store import NewPolicy
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.store import TokenBudgets, TokenLimits
 from tests.bench.corpora import ECONOMICS, RUST, Corpus, ingest, read_corpora
 from tests.bench.hints.plain_check import code, runs, told
 from tests.bench.hints.scripted import LeakingModel
@@ -112,7 +112,7 @@ def _agent(opened: Services, model: LeakingModel | None, checker: SupportChecker
         "generator": model or opened.extractive,
         "fallback": opened.extractive,
         "checker": checker,
-        "budgets": TokenBudgets(opened.engine, limits=Limits()),
+        "budgets": TokenBudgets(opened.engine, limits=TokenLimits()),
         "prices": Prices(),
         "request_tokens": None,
     }

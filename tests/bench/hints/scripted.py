@@ -4,7 +4,7 @@ import base64
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from itertools import cycle
 
-from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Quoted
+from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, QuotedWords
 from core.text.sentences import sentences
 
 _ONES = "zero one two three four five six seven eight nine".split()
@@ -84,13 +84,13 @@ class LeakingModel:
         for number, chunk in numbered[:1]:
             first = sentences(chunk.content_text)[0]
             start = chunk.content_text.index(first)
-            yield Claim(first, (Quoted(number, first, start),))
+            yield Claim(first, (QuotedWords(number, first, start),))
         for sentence in tell(self._solution_of(task)):
             self.offered += 1
             quotes = ()
             if numbered:
                 number, chunk = numbered[0]
                 said = sentences(chunk.content_text)[0]
-                quotes = (Quoted(number, said, chunk.content_text.index(said)),)
+                quotes = (QuotedWords(number, said, chunk.content_text.index(said)),)
             yield Claim(sentence, quotes)
         task.report(ModelCall(self.name, 1, 1, ""))

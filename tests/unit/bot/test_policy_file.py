@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.courses import CourseFile, read_course_file
+from bot.course_file import CourseFile, read_course_file
 from core.errors import ConfigurationError
 from core.models import PolicyMode
 

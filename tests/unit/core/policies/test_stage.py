@@ -13,14 +13,11 @@ import pytest
 from cryptography.fernet import Fernet
 from sqlalchemy import select
 
-from bot.secrets import Sealer
+from bot.keyring.sealing import Sealer
 from core.answering.agent import Agent
 from core.answering.pipeline import Writing
-from core.budgets.pricing import Prices
-from core.budgets.store import Limits, TokenBudgets
-from core.database import Base, reading, writing
 from core.errors import RequestError
-from core.generation.base import Claim, GenerationTask, Generator, Quoted
+from core.generation.base import Claim, GenerationTask, Generator, QuotedWords
 from core.generation.claims.prompt import render_prompt
 from core.generation.extractive import ExtractiveGenerator
 from core.grounding.support import SupportChecker
@@ -34,6 +31,9 @@ from core.policies.steps import Steps
 from core.policies.store import MOST_POLICIES, HintSteps, NewPolicy, PolicyStore
 from core.policies.withheld import WithheldSolution
 from core.retrieval.retriever import Retriever
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.database import Base, reading, writing
 from core.text.sentences import sentences
 from tests.books import COVERED, COVERED_FACT
 from tests.unit.core.answering.house import House, ScriptedGenerator, asking
@@ -60,7 +60,7 @@ def agent_of(
         "generator": generator or extractive,
         "fallback": extractive,
         "checker": SupportChecker(house.local),
-        "budgets": TokenBudgets(house.engine, limits=Limits()),
+        "budgets": TokenBudgets(house.engine, limits=TokenLimits()),
         "prices": Prices(),
         "request_tokens": None,
     }
@@ -167,7 +167,10 @@ def leaking(words: str) -> Callable[[GenerationTask], Sequence[Claim]]:
     def write(task: GenerationTask) -> Sequence[Claim]:
         quote = sentences(task.evidence[0].content_text)[0]
         start = task.evidence[0].content_text.index(quote)
-        return [Claim(quote, (Quoted(0, quote, start),)), Claim(words, (Quoted(0, quote, start),))]
+        return [
+            Claim(quote, (QuotedWords(0, quote, start),)),
+            Claim(words, (QuotedWords(0, quote, start),)),
+        ]
 
     return write
 
