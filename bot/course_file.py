@@ -207,6 +207,11 @@ class CourseFile:
         table = self.tables.get(course_id)
         return table.embedding if table else None
 
+    def language(self, course_id: str) -> str:
+        """Return the language of the course's book, as a BCP 47 tag."""
+        table = self.tables.get(course_id)
+        return table.language if table else "en"
+
     def zone(self, course_id: str) -> ZoneInfo:
         """Return the time zone that the course's days are of."""
         table = self.tables.get(course_id)
@@ -278,7 +283,9 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
     limited = {course_id: table.staff for course_id, table in parsed.courses.items()}
     staff = named_in(parsed.staff, limited)
     policies = {
-        course_id: policies_in(course_id, table.policies, ZoneInfo(table.time_zone), path.parent)
+        course_id: policies_in(
+            course_id, table.policies, ZoneInfo(table.time_zone), table.language, path.parent
+        )
         for course_id, table in parsed.courses.items()
         if table.policies
     }

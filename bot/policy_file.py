@@ -80,11 +80,16 @@ class PolicyTable(BaseModel):
 
 
 def policies_in(
-    course_id: str, tables: Sequence[PolicyTable], zone: ZoneInfo, folder: Path
+    course_id: str,
+    tables: Sequence[PolicyTable],
+    zone: ZoneInfo,
+    language: str,
+    folder: Path,
 ) -> tuple[AnswerPolicy, ...]:
     """Return what the course file says of a course; of a solution nothing else is kept.
 
     Args:
+        language: The language of its assignments, as a BCP 47 tag.
         zone: Whose days and times are meant where none is written.
         folder: Relative files are looked up from here.
 
@@ -100,13 +105,15 @@ def policies_in(
             section=table.section,
             valid_from=_utc(table.valid_from, zone),
             valid_until=_utc(table.valid_until, zone),
-            assignment=_assignment(f"courses.{course_id}.policies[{number}]", table, folder),
+            assignment=_assignment(
+                f"courses.{course_id}.policies[{number}]", table, language, folder
+            ),
         )
         for number, table in enumerate(tables, 1)
     )
 
 
-def _assignment(place: str, table: PolicyTable, folder: Path) -> Assignment | None:
+def _assignment(place: str, table: PolicyTable, language: str, folder: Path) -> Assignment | None:
     if table.assignment is None:
         return None
     text = table.text or _read(f"{place}.text_file", folder, table.text_file)
@@ -114,9 +121,8 @@ def _assignment(place: str, table: PolicyTable, folder: Path) -> Assignment | No
     if table.solution_file is not None:
         from core.policies.withheld import WithheldSolution
 
-        solution = WithheldSolution(
-            _read(f"{place}.solution_file", folder, table.solution_file), text
-        )
+        told = _read(f"{place}.solution_file", folder, table.solution_file)
+        solution = WithheldSolution(told, text, language)
     return Assignment(table.assignment, text, table.sections, solution)
 
 

@@ -84,7 +84,8 @@ class Services:
         """What staff set in chats of how questions are answered."""
         from core.policies.store import PolicyStore
 
-        return PolicyStore(self.engine, Sealer(self.keys.sealing))
+        sealer = Sealer(self.keys.sealing)
+        return PolicyStore(self.engine, sealer, self.course_file.language)
 
     @cached_property
     def radar(self) -> "Radar":
@@ -105,10 +106,10 @@ class Services:
     async def _book_words(self, course_id: str) -> Callable[[str], bool]:
         """Return which words stand in a course's book, or say nothing by themselves."""
         try:
-            shelf = await self.retriever.opened(course_id)
+            edition = await self.retriever.opened(course_id)
         except ConfigurationError:  # it has no text any more
             return lambda word: False
-        return lambda word: shelf.terms.knows(shelf.encoder.terms(word))
+        return lambda word: edition.terms.knows(edition.encoder.terms(word))
 
     @cached_property
     def retriever(self) -> "Retriever":

@@ -1,5 +1,7 @@
 """Brings every table into `Base`: what concerns the whole database imports this."""
 
+# ruff: noqa: F401  (imported for their tables)
+
 import core.access.staff_store
 import core.access.store
 import core.inbox.limits
@@ -13,7 +15,7 @@ import core.storage.channels.panels
 import core.storage.channels.store
 import core.storage.feedback
 import core.storage.gateway_sessions
-import core.storage.ingest_accounts  # noqa: F401  (imported for their tables)
+import core.storage.ingest_accounts
 import core.storage.installations.store
 import core.storage.key_ids
 import core.storage.leases

@@ -27,7 +27,7 @@ OUTSIDE = {
 _LOGS = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log"})
 _PATTERNS = frozenset({"compile", "match", "fullmatch", "search", "sub", "split", "finditer"})
 _DEFINES = frozenset({"command", "describe", "ContextMenu", "GroupCog", "Cog"})
-"""Calls that define Discord's commands, whose texts `adapters.discord.commands.translator` translates."""
+"""Calls that define Discord's commands, whose texts its `translator` translates."""
 _DEFINED = frozenset({"description", "group_description"})
 _SHOWS = frozenset({"label", "title", "placeholder", "user_message", "content"})
 """Arguments that a user reads, whatever they look like."""

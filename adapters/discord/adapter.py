@@ -11,7 +11,6 @@ import discord
 from adapters.base import PlatformReply, PostKeeper
 from adapters.context.question_context import QuestionContext
 from adapters.discord import reactions, surroundings
-from adapters.discord.announcing import announce
 from adapters.discord.api.rest import Rest
 from adapters.discord.backfill import catch_up
 from adapters.discord.backfill.look_back import Backfill
@@ -41,6 +40,7 @@ from adapters.discord.inbound import (
 from adapters.discord.question_surroundings import QuestionSurroundings
 from adapters.discord.raw_message import RawMessage, moment, needed_id, read_message
 from adapters.discord.replies import threads
+from adapters.discord.replies.announcing import announce
 from adapters.discord.replies.reply import DiscordReply, notify, retract, tell, tidy
 from adapters.features.radar_views import RadarPost
 from adapters.intake.acceptor import Acceptor

@@ -12,7 +12,6 @@ from adapters.intake.acceptor import Acceptor
 from adapters.intake.deadline import BackgroundWork
 from adapters.nearest_sections import Nearest
 from adapters.slack import reactions
-from adapters.slack.announcing import announce
 from adapters.slack.api.rest import Rest
 from adapters.slack.api.retry import patiently
 from adapters.slack.catch_up import CatchUp
@@ -26,6 +25,7 @@ from adapters.slack.permalinks import Permalinks
 from adapters.slack.question_surroundings import QuestionSurroundings, ThreadReader
 from adapters.slack.replies.address import Address
 from adapters.slack.replies.agent_sessions import AgentSessions
+from adapters.slack.replies.announcing import announce
 from adapters.slack.replies.reply import SlackReply, notify, retract, tell, tidy
 from adapters.slack.roles import Roles
 from core.access.tenants import Tenant

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from adapters.intake.unreadable import Unreadable
     from adapters.slack.adapter import SlackAdapter, Transport
     from adapters.slack.api.client import ClosedMethods
+    from adapters.slack.commands.policies import PolicyCommands
     from adapters.slack.commands.staff import Staff
     from adapters.slack.gateway.acknowledging import Dispatcher
     from adapters.slack.gateway.app import Listeners
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from adapters.slack.installs.tenants import InstalledTenants
     from adapters.slack.installs.workspaces import Workspaces
     from adapters.slack.people import People
-    from adapters.slack.policy_commands import PolicyCommands
 
 NO_APP_TOKEN = (
     "Slack's Socket Mode needs an app-level token: set GLOSSATOR_SLACK__APP_TOKEN, "
@@ -251,9 +251,9 @@ def _staff(
 ) -> "tuple[Staff, PolicyCommands]":
     """Return what `/course` does, and the part of it that has a form."""
     from adapters.features.staff_settings import PlatformTerms
+    from adapters.slack.commands.policies import PolicyCommands
     from adapters.slack.commands.staff import Staff
     from adapters.slack.commands.staff_commands import Names, StaffCommands
-    from adapters.slack.policy_commands import PolicyCommands
 
     names = {
         "auto_answer": Message("settings-name-auto-answer"),

@@ -8,8 +8,8 @@ from core.i18n.terms import current_terms, use_terms
 __all__ = [
     "FALLBACK",
     "LANGUAGES",
-    "MessageCatalogue",
     "Message",
+    "MessageCatalogue",
     "catalogue",
     "current_language",
     "current_terms",

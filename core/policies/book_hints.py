@@ -10,9 +10,9 @@ from core.embeddings.base import Embedder, Vectors
 from core.embeddings.sentences import vectors_of
 from core.generation.base import FindPlanted, trust
 from core.grounding.citations import CitationLedger, CitedPlace, is_block
-from core.grounding.numbers import quantities
-from core.grounding.words import Reading
+from core.grounding.judge.amounts import amounts
 from core.i18n import text
+from core.markdown.code import code_in
 from core.models import AgentResponse, RetrievedChunk
 from core.policies.places import place_name
 from core.retrieval.retrieval import Retrieval
@@ -31,6 +31,7 @@ _CASE_NUMBERS = 2
 _SAME_CASE = 0.8
 """Cosine of a passage and what is asked from which it is the case asked about."""
 _MARKER = re.compile(r"\[\d+\]")
+_WORD = re.compile(r"[^\W\d_]+")
 _NO_PROSE = frozenset({"exercise", "caption", "navigation", "boilerplate", "front_matter"})
 _EMPHASISED = re.compile(r"(?<![\w*])(?:\*\*([^*\n]{3,40})\*\*|\*([^*\n]{3,40})\*)(?![\w*])")
 
@@ -169,9 +170,10 @@ def _to_look_for(chunks: Sequence[RetrievedChunk], task: HintTask) -> list[str]:
     leading = " ".join(chunk.content_text for chunk in chunks[:2])
     terms = [one[1] or one[2] for one in _EMPHASISED.finditer(leading)]
     if not terms:
-        stems = {word.stem for word in Reading(leading).content}
-        shared = {w.written: w for w in Reading(task.question).content if w.stem in stems}
-        terms = sorted(shared, key=len, reverse=True)
+        stems, encode = set(task.retrieval.encode_terms(leading)), task.retrieval.encode_terms
+        own = dict.fromkeys(_WORD.findall(task.question))
+        terms = [word for word in own if (found := encode(word)) and stems.issuperset(found)]
+        terms.sort(key=len, reverse=True)
     shown = [prose_without_links(term).strip(" .,:;") for term in dict.fromkeys(terms)]
     return [term for term in shown if term and not task.leaks(term)][:_MOST_WORDS]
 
@@ -183,7 +185,7 @@ def _rule(
     rules = [one for own in found for one in own if _states_a_rule(one, task)]
     if not rules:
         return None
-    rules.sort(key=lambda one: (bool(quantities(one.text)), -one.likeness))
+    rules.sort(key=lambda one: (_has_numbers(one.text), -one.likeness))
     chosen = sorted(rules[:2], key=lambda one: (one.chunk_number, one.span.start))
     ledger = CitationLedger(chunks)
     said = [ledger.cite(one.text.strip(), [_place(one)]) for one in chosen]
@@ -230,7 +232,15 @@ def _works_a_case(run: Sequence[_Sentence], task: HintTask) -> bool:
     words = "\n".join(one.text for one in run)
     if task.is_case(words) or task.leaks(words) or max(o.likeness for o in run) > _SAME_CASE:
         return False
-    return bool(Reading(words).code) or len(quantities(words)) >= _CASE_NUMBERS
+    return bool(list(code_in(words))) or _count_numbers(words) >= _CASE_NUMBERS
+
+
+def _has_numbers(words: str) -> bool:
+    return _count_numbers(words) > 0
+
+
+def _count_numbers(words: str) -> int:
+    return sum(one.is_figure for one in amounts(words))
 
 
 def _is_beside(chunk: RetrievedChunk, span: Span) -> bool:

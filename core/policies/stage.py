@@ -116,8 +116,8 @@ class PolicyStage:
         if not valid:
             return None
         asked = await self._asked(context)
-        shelf = await self._retriever.opened(request.course_id)
-        about = await self._belonging.about(asked, valid, shelf.embedder)
+        edition = await self._retriever.opened(request.course_id)
+        about = await self._belonging.about(asked, valid, edition.embedder)
         context.calls.extend(
             ModelCall(end.model, end.query_tokens, end.response_tokens, service=end.service)
             for end in asked.judge_calls
@@ -125,7 +125,7 @@ class PolicyStage:
         policy = in_force(valid, where, about)
         if policy is None:
             return None
-        return _Held(policy, await self._with_its_place(context, policy, asked, shelf.embedder))
+        return _Held(policy, await self._with_its_place(context, policy, asked, edition.embedder))
 
     async def _asked(self, context: AnswerContext) -> Asked:
         request = context.request

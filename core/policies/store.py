@@ -1,7 +1,7 @@
 """The SQL side of policies: what staff set in chats, and how far hints have gone."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -96,6 +96,13 @@ class NewPolicy:
     solution: str | None = field(default=None, repr=False)
 
 
+LanguageOf = Callable[[str], str]
+
+
+def _english(course_id: str) -> str:
+    return "en"
+
+
 class PolicyStore:
     """What staff set in chats, by course; safe for any number of processes at once.
 
@@ -103,9 +110,13 @@ class PolicyStore:
     Every method raises StoreError when the database fails.
     """
 
-    def __init__(self, engine: AsyncEngine, sealing: Sealing) -> None:
+    def __init__(
+        self, engine: AsyncEngine, sealing: Sealing, language_of: LanguageOf = _english
+    ) -> None:
+        """Read and write; `language_of` returns the language of a course's assignments."""
         self._engine = engine
         self._sealing = sealing
+        self._language_of = language_of
         self._known = dict[str, tuple[float, tuple[AnswerPolicy, ...]]]()
         self._read = dict[str, AnswerPolicy]()
         """Policies that were unsealed once, by id: rows never change."""
@@ -205,7 +216,8 @@ class PolicyStore:
             return None
         solution = None
         if row.solution is not None:
-            solution = WithheldSolution(self._sealing.unseal(row.solution), row.text)
+            language = self._language_of(row.course_id)
+            solution = WithheldSolution(self._sealing.unseal(row.solution), row.text, language)
         return Assignment(row.name, row.text, tuple(row.sections), solution)
 
 

@@ -4,10 +4,9 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from itertools import chain
 
-from core.grounding.numbers import quantities
-from core.grounding.words import Reading
+from core.grounding.judge.amounts import amounts
+from core.index.sparse import Bm25Encoder
 from core.text.characters import visible
 from core.text.sentences import sentences
 
@@ -27,6 +26,8 @@ _LOOKS_LIKE = str.maketrans(
 )
 """Cyrillic and Greek letters that read as Latin ones."""
 _SCALE_AND = re.compile(r"\b(hundred|thousand|million)\s+and\b", re.I)
+_HUNDRED = 100
+_WORD = re.compile(r"[^\W_]+")
 _SMALL = 10
 _CODE_SIGNS = frozenset("=(){}[];<>:+*/&|%!")
 
@@ -37,17 +38,19 @@ class WithheldSolution:
     Only what is compared is kept: word stems, numbers and lines of code.
     """
 
-    __slots__ = ("_code", "_final", "_runs")
+    __slots__ = ("_code", "_encoder", "_final", "_runs")
 
-    def __init__(self, text: str, given: str = "") -> None:
+    def __init__(self, text: str, given: str = "", language: str = "en") -> None:
         """Read a solution.
 
         Args:
             text: The solution.
             given: The assignment, whose own numbers and code may be said.
+            language: BCP 47 tag; where its stop words are known, these do not count as content.
         """
+        self._encoder = Bm25Encoder(language)
         text, given = _plain(text), _plain(given)
-        self._runs = frozenset(_runs_of(text, given))
+        self._runs = frozenset(self._runs_of(text, given))
         self._final = frozenset(_final_numbers(text, given))
         own = set(_code_lines(given))
         self._code = frozenset(line for line in _code_lines(text) if line not in own)
@@ -70,14 +73,30 @@ class WithheldSolution:
         """Return whether a text shares a run of words with it."""
         text = _plain(text)
         lengths = {len(run) for run in self._runs}
-        words = _stems(text)
-        tight = _stems(_SPACED.sub(lambda found: _SPACER.sub("", found.group()), text))
+        words = self._stems(text)
+        tight = self._stems(_SPACED.sub(lambda found: _SPACER.sub("", found.group()), text))
         return any(
             run in self._runs
             for said in (words, tight, words[::-1])
             for length in lengths
             for run in _windows(said, length)
         )
+
+    def _stems(self, text: str) -> tuple[int, ...]:
+        """Return the content words of a text, code included, by their stems and in order."""
+        return tuple(term for word in _WORD.findall(text) for term in self._encoder.terms(word)[:1])
+
+    def _runs_of(self, text: str, given: str) -> Iterator[tuple[int, ...]]:
+        """Yield the runs of words that are withheld; a short solution or line is one by itself."""
+        prose = _FENCE.sub("\n", text)
+        words = self._stems(prose)
+        yield from _windows(words, min(_RUN, len(words)) or _RUN)
+        known = set(self._stems(given))
+        for line in prose.splitlines():
+            for sentence in sentences(_NUMBERING.sub("", line)):
+                stems = self._stems(sentence)
+                if _SHORT_LINE <= len(stems) < _RUN and not known.issuperset(stems):
+                    yield stems
 
     def _shares_number(self, text: str) -> bool:
         return bool(self._final) and not self._final.isdisjoint(_numbers(text))
@@ -92,28 +111,8 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFKC", visible(text)).translate(_LOOKS_LIKE)
 
 
-def _stems(text: str) -> tuple[str, ...]:
-    """Return the content words of a text, code included, in order."""
-    reading = Reading(text)
-    inside = chain.from_iterable(Reading(code).content for code in reading.code)
-    return tuple(word.stem for word in (*reading.content, *inside))
-
-
-def _windows(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+def _windows(words: Sequence[int], length: int) -> Iterator[tuple[int, ...]]:
     return (tuple(words[n : n + length]) for n in range(len(words) - length + 1))
-
-
-def _runs_of(text: str, given: str) -> Iterator[tuple[str, ...]]:
-    """Yield the runs of words that are withheld; a short solution or line is one by itself."""
-    prose = _FENCE.sub("\n", text)
-    words = _stems(prose)
-    yield from _windows(words, min(_RUN, len(words)) or _RUN)
-    known = set(_stems(given))
-    for line in prose.splitlines():
-        for sentence in sentences(_NUMBERING.sub("", line)):
-            stems = _stems(sentence)
-            if _SHORT_LINE <= len(stems) < _RUN and not known.issuperset(stems):
-                yield stems
 
 
 def _final_numbers(text: str, given: str) -> Iterator[Decimal]:
@@ -138,15 +137,16 @@ def _without_numbering(line: str) -> str:
 
 
 def _numbers(text: str) -> Iterator[Decimal]:
-    """Yield every number of a text, whatever its sign, also those in code."""
-    text = _SCALE_AND.sub(r"\1", text.replace("`", " ").replace("*", " ").replace("_", " "))
+    """Yield every number of a text, whatever its sign, also those in code and in words."""
+    text = _SCALE_AND.sub(r"\1 ", text.replace("`", " ").replace("*", " ").replace("_", " "))
     said = Decimal(0)
-    for found in quantities(text):
-        for value in found.values | found.amounts:
+    for found in amounts(text):
+        for value in found.values:
             yield abs(value).normalize()
-        said = said + max(found.values) if found.spelled else Decimal(0)
-        if said:  # three hundred sixty
-            yield said.normalize()
+        value = max(found.values)
+        # Three hundred sixty.
+        said = said + value if said >= _HUNDRED and said % _HUNDRED == 0 and value < said else value
+        yield abs(said).normalize()
 
 
 def _code_lines(text: str) -> Iterator[str]:

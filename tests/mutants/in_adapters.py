@@ -451,8 +451,8 @@ IN_ADAPTERS = (
     Mutant(
         "answer what was deleted before it was heard",
         "adapters/intake/front_desk.py",
-        "        if now() - sent_at > _MAY_STILL_COME or not await self._inbox.tombstone(unheard):\n",
-        "        if True:\n",
+        " > _MAY_STILL_COME or not await self._inbox.tombstone(unheard):\n",
+        " > _MAY_STILL_COME or True:\n",
         "what somebody deleted is neither answered nor kept",
         (f"{DESK}::test_what_was_deleted_before_it_is_heard_is_not_accepted",),
     ),

@@ -11,10 +11,10 @@ from discord import app_commands
 from discord.ext import commands
 
 from adapters.access.standing import Presence
+from adapters.discord.commands.policies import Extent, PolicyCommands, RadarCommands
 from adapters.discord.commands.staff_commands import StaffCommands
 from adapters.discord.commands.translator import described
 from adapters.discord.inbound import PLATFORM, category_of, is_guest, location_of, presence_of
-from adapters.discord.policy_commands import Extent, PolicyCommands, RadarCommands
 from adapters.discord.replies.ephemeral import Interaction, in_time, tell, tell_all
 from adapters.features.channel_settings import ChannelSettings
 from adapters.features.command_names import CommandNames
@@ -75,8 +75,8 @@ class CourseCommands(
 
     @commands.Cog.listener("on_interaction")
     async def form_sent(self, interaction: Interaction) -> None:
-        """Take in what was typed into a form of before, or of before a restart."""
-        await self._policies.incoming(interaction)
+        """Take in what was typed into a form, also one of before a restart."""
+        await self._policies.heard(interaction)
 
     @app_commands.command(description=described("describe-hints"))
     async def hints(self, interaction: Interaction) -> None:

@@ -3,7 +3,6 @@
 import logging
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
@@ -14,10 +13,10 @@ from adapters.features.channel_settings import ChannelSettings
 from adapters.features.staff_settings import StaffSettings
 from adapters.intake.deadline import BackgroundWork
 from adapters.slack.commands.modals import answer_command, told, told_to_all
+from adapters.slack.commands.policies import Command, PolicyCommands
 from adapters.slack.commands.staff_commands import STAFF, StaffCommands, unescaped
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_command
 from adapters.slack.people import People
-from adapters.slack.policy_commands import Command, PolicyCommands
 from core import i18n
 from core.errors import BotError, RequestError
 from core.models import AnswerLength
@@ -68,8 +67,8 @@ class Staff:
         self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
         """Do what the command says, and tell what holds afterwards."""
-        command = Command(spot_of_command(body), unescaped(str(body.get("text") or "")))
-        command = replace(command, trigger=str(body.get("trigger_id") or ""), client=client)
+        text, trigger = str(body.get("text") or ""), str(body.get("trigger_id") or "")
+        command = Command(spot_of_command(body), unescaped(text), trigger, client)
         answer = self._answer(command)
         await answer_command(self._unhurried, answer, ack, respond)
 

@@ -22,13 +22,13 @@ from adapters.slack.commands.former_commands import former_commands
 from adapters.slack.commands.home import Home
 from adapters.slack.commands.modals import EXPLAIN, EXPORT, FORGET_ME, REASON
 from adapters.slack.commands.my_data import MyData
+from adapters.slack.commands.policies import HINTS, PolicyCommands
 from adapters.slack.commands.questions import Questions
 from adapters.slack.commands.staff import Staff
 from adapters.slack.gateway.events import Events
 from adapters.slack.inbound import spot_of_interaction
 from adapters.slack.installs.installations import Installations, InstalledClients
 from adapters.slack.installs.tenants import InstalledTenants
-from adapters.slack.policy_commands import HINTS, PolicyCommands
 from core.i18n import text
 
 logger = logging.getLogger(__name__)

@@ -267,7 +267,7 @@ class TestMoments:
 
 def test_neither_asyncpg_nor_alembic_is_loaded_for_sqlite() -> None:
     program = (
-        "import asyncio, sys; import bot.database, core.storage.sessions.store, core.storage.catalogue;"
+        "import asyncio, sys, bot.database, core.storage.sessions.store, core.storage.catalogue;"
         "from core.storage.database import create_engine;"
         "asyncio.run(bot.database.is_current(create_engine('sqlite:///none.db')));"
         "print(*sys.modules)"

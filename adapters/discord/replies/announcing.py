@@ -9,7 +9,7 @@ import discord
 
 from adapters.discord.api.refusals import refused
 from adapters.discord.api.rest import Rest
-from adapters.discord.policy_commands import shortened
+from adapters.discord.commands.policies import shortened
 from adapters.discord.replies.dedupe import nonce
 from adapters.features.radar_views import RadarPost
 from core.errors import DeliveryError
