@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
-from adapters.features.radar_views import RadarPost
 from adapters.nearest_sections import Nearest
 from core.access.tenants import Tenant
 from core.errors import BotError
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
+from core.radar.post import RadarPost
 from core.radar.store import RadarChannel
 
 

@@ -42,7 +42,6 @@ from adapters.discord.raw_message import RawMessage, moment, needed_id, read_mes
 from adapters.discord.replies import threads
 from adapters.discord.replies.announcing import announce
 from adapters.discord.replies.reply import DiscordReply, notify, retract, tell, tidy
-from adapters.features.radar_views import RadarPost
 from adapters.intake.acceptor import Acceptor
 from adapters.intake.deleted_channels import DeletedChannels
 from adapters.intake.front_desk import FrontDesk, Received
@@ -54,6 +53,7 @@ from core.access.tenants import Tenant
 from core.errors import DeliveryError, StoreError
 from core.inbox.base import DeletedEvent, Job, Twin
 from core.models import AgentRequest
+from core.radar.post import RadarPost
 from core.radar.store import RadarChannel
 from core.storage.leases import Leases
 from core.storage.rate_limit_windows import RateLimitWindows

@@ -2,15 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from adapters.access.standing import Presence
-from adapters.features.data_export import File
 from adapters.markdown.visible import visible
 from core.access.tenants import Tenant
 from core.errors import RequestError
 from core.i18n import text
 from core.radar.picture import Theme, to_png
+from core.radar.post import RadarPost
 from core.radar.report import Radar, Report
 from core.radar.store import RadarChannel, RadarStore
 from core.radar.told import empty, lists, note, rows, title
@@ -20,17 +19,6 @@ Courses = Callable[[Presence], Awaitable[str]]
 """Returns the course that answers where somebody is; RequestError: there is none."""
 Titles = Callable[[str], Awaitable[str]]
 """Returns what people call a course."""
-
-
-@dataclass(frozen=True, slots=True)
-class RadarPost:
-    """A report as a chat shows it."""
-
-    text: str
-    """Markdown: the picture's table and the lists."""
-    picture: File
-    alternative: str
-    """What the picture shows, in words."""
 
 
 class RadarViews:
@@ -65,7 +53,7 @@ class RadarViews:
         for heading, listed in lists(report):
             lines += ["", f"**{heading}**", *(f"- {visible(line)}" for line in listed)]
         name = f"radar-{report.course_id}-{report.week.isoformat()}.png"
-        return RadarPost("\n".join([*lines, "", note(report)]), File(name, picture), _picture())
+        return RadarPost("\n".join([*lines, "", note(report)]), name, picture, _picture())
 
     async def post_here(
         self, who: Presence, place: Place, *, enterprise: str | None, locale: str | None

@@ -7,7 +7,6 @@ from typing import Protocol
 
 from adapters.base import PlatformReply, PostKeeper
 from adapters.context.question_context import QuestionContext
-from adapters.features.radar_views import RadarPost
 from adapters.intake.acceptor import Acceptor
 from adapters.intake.deadline import BackgroundWork
 from adapters.nearest_sections import Nearest
@@ -32,6 +31,7 @@ from core.access.tenants import Tenant
 from core.errors import ConfigurationError, DeliveryError
 from core.inbox.base import Job, Twin
 from core.models import AgentRequest
+from core.radar.post import RadarPost
 from core.radar.store import RadarChannel
 from core.storage.installations.store import Installed
 

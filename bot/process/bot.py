@@ -21,7 +21,6 @@ from adapters.base import ChatPlatform
 from adapters.delivery.janitor import Janitor
 from adapters.delivery.waiting import WaitingNotices
 from adapters.delivery.worker import Worker
-from adapters.features.radar_posts import RadarPosts
 from adapters.intake.front_desk import FrontDesk
 from adapters.intake.platform_clock import PlatformClock
 from adapters.intake.unreadable import place_of, without_text
@@ -31,6 +30,7 @@ from bot.keyring.sealing import Pseudonyms, Sealer
 from bot.platforms import slack
 from bot.platforms.discord import discord_adapter
 from bot.platforms.services import ChatServices, retention_of
+from bot.process.radar_posts import RadarPosts
 from bot.process.supervision import Supervisor
 from bot.settings import Settings
 from bot.wiring import Services

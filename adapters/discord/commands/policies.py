@@ -9,6 +9,7 @@ from discord import app_commands
 from adapters.discord.commands.translator import described
 from adapters.discord.inbound import PLATFORM, presence_of
 from adapters.discord.replies.ephemeral import Interaction, in_time, respond, tell
+from adapters.features.data_export import File
 from adapters.features.policy_settings import (
     LONGEST_NAME,
     LONGEST_TEXT,
@@ -194,7 +195,7 @@ class RadarCommands(app_commands.Group):
         except BotError as error:
             await tell(interaction, error.user_message)
             return
-        await tell(interaction, shortened(post.text), file=post.picture)
+        await tell(interaction, shortened(post.text), file=File(post.picture_name, post.picture))
 
     @app_commands.command(name="post", description=described("describe-radar-post"))
     async def post(self, interaction: Interaction) -> None:

@@ -11,8 +11,8 @@ from adapters.discord.api.refusals import refused
 from adapters.discord.api.rest import Rest
 from adapters.discord.commands.policies import shortened
 from adapters.discord.replies.dedupe import nonce
-from adapters.features.radar_views import RadarPost
 from core.errors import DeliveryError
+from core.radar.post import RadarPost
 from core.radar.store import RadarChannel
 
 _LOOKED_BACK = timedelta(days=8)
@@ -33,7 +33,7 @@ async def announce(
     since = discord.utils.time_snowflake(discord.utils.utcnow() - _LOOKED_BACK)
     for message in await rest.messages_after(number, since):
         names = [one.get("filename") for one in message.get("attachments") or ()]
-        if (message.get("author") or {}).get("id") == rest.me and post.picture.name in names:
+        if (message.get("author") or {}).get("id") == rest.me and post.picture_name in names:
             return
     target = client.get_partial_messageable(number)
     options: dict[str, Any] = {
@@ -41,8 +41,8 @@ async def announce(
         "suppress_embeds": True,
         "nonce": nonce(key, number, 0),
     }
-    picture = io.BytesIO(post.picture.data)
-    file = discord.File(picture, post.picture.name, description=post.alternative)
+    picture = io.BytesIO(post.picture)
+    file = discord.File(picture, post.picture_name, description=post.alternative)
     try:
         await target.send(shortened(post.text), file=file, **options)
     except discord.HTTPException as error:

@@ -9,6 +9,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.access.standing import Presence
+from adapters.features.data_export import File
 from adapters.features.policy_settings import (
     LONGEST_NAME,
     LONGEST_TEXT,
@@ -142,7 +143,8 @@ class PolicyCommands:
                 post = await self._radar.shown(who)
                 assert command.client is not None, "a command comes with one"
                 try:
-                    await send_file(command.client, spot.user, post.picture, post.alternative)
+                    picture = File(post.picture_name, post.picture)
+                    await send_file(command.client, spot.user, picture, post.alternative)
                 except DeliveryError as error:
                     logger.info("a radar's picture was not sent: %s", error)
                     return told(post.text)

@@ -5,12 +5,13 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from adapters.features.radar_views import RadarPost
+from adapters.features.data_export import File
 from adapters.slack.api.client import SlackClient
 from adapters.slack.api.rest import Rest
 from adapters.slack.commands.files import share_file
 from adapters.slack.replies.outbound import Post
 from core.errors import DeliveryError
+from core.radar.post import RadarPost
 from core.radar.store import RadarChannel
 
 logger = logging.getLogger(__name__)
@@ -34,10 +35,10 @@ async def announce(
     if ts is None:
         metadata = {"event_type": _EVENT_TYPE, "event_payload": {"key": key}}
         ts = await rest.post(channel.channel, None, Post(post.text), metadata)
-    elif _has_picture(await rest.replies(channel.channel, ts, ts), post.picture.name):
+    elif _has_picture(await rest.replies(channel.channel, ts, ts), post.picture_name):
         return
     try:
-        await share_file(client, channel.channel, ts, post.picture)
+        await share_file(client, channel.channel, ts, File(post.picture_name, post.picture))
     except DeliveryError as error:
         logger.info("a radar's picture was not posted: %s", error)
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from adapters.delivery.heartbeat import Pulse
-from adapters.features.radar_views import RadarPost, RadarViews
+from adapters.features.radar_views import RadarViews
 from core.errors import BotError, DeliveryError, StoreError
 from core.i18n import use_locale
+from core.radar.post import RadarPost
 from core.radar.report import Radar
 from core.radar.store import RadarChannel, RadarStore
 
