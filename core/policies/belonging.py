@@ -87,7 +87,7 @@ class _Compared:
 
     parts: tuple[str, ...]
     vectors: Vectors
-    doubt: float
+    doubt_from: float
     """Likeness from which a question may belong."""
 
 
@@ -150,8 +150,8 @@ class Belonging:
         wanted = SHARED_IN_SECTIONS if _lies_in(asked, assignment.sections) else SHARED
         words = set(asked.retrieval.encode_terms(assignment.text))
         in_doubt = any(
-            like >= max(SURE, compared.mark_ambiguous)
-            or (like >= compared.mark_ambiguous and _share(asked, text, words) >= wanted)
+            like >= max(SURE, compared.doubt_from)
+            or (like >= compared.doubt_from and _share(asked, text, words) >= wanted)
             for like, text in zip(likeness, asked.texts, strict=True)
         )
         return _Likely(policy, assignment, float(likeness.max()), in_doubt)

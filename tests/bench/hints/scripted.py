@@ -87,7 +87,7 @@ class LeakingModel:
             yield Claim(first, (QuotedWords(number, first, start),))
         for sentence in tell(self._solution_of(task)):
             self.offered += 1
-            quotes = ()
+            quotes: tuple[QuotedWords, ...] = ()
             if numbered:
                 number, chunk = numbered[0]
                 said = sentences(chunk.content_text)[0]
