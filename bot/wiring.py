@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
 
     from core.answering.agent import Agent
+    from core.answering.verified import VerifiedStage
     from core.generation.base import Generator
     from core.generation.extractive import ExtractiveGenerator
     from core.grounding.judge.base import SupportJudge
+    from core.grounding.judge.model import ModelJudge
     from core.grounding.support import SupportChecker
     from core.ingestion.pipeline import Ingestion
     from core.policies.store import PolicyStore
@@ -156,8 +158,7 @@ class Services:
         Raises:
             ConfigurationError: when the key of its model cannot be sent.
         """
-        name = self.course_file.judge(course_id) or self.settings.judge
-        return None if name is None or name == LEXICAL else self.models.judge(name)
+        return self.answer_judge(course_id)
 
     def chosen_generator(self, name: str | None = None) -> str:
         """Return who writes where a course says nothing; see the function of that name."""
@@ -216,8 +217,34 @@ class Services:
             sessions=self.sessions,
             configuration=partial(self.configuration, generator=generator),
             meter=meter,
-            stages=[policy_stage(self, Writing(**writing))],
+            stages=[policy_stage(self, Writing(**writing)), self.verified_stage],
         )
+
+    @cached_property
+    def verified_stage(self) -> "VerifiedStage":
+        """What answers by the words of a course's staff."""
+        from bot.handbook import COURSE
+        from core.access.store import AccessStore
+        from core.answering.verified import VerifiedStage
+        from core.verified_answers.matching import Matcher
+        from core.verified_answers.store import VerifiedAnswers
+
+        return VerifiedStage(
+            answers=VerifiedAnswers(self.engine),
+            matcher=Matcher(self.local),
+            retriever=self.retriever,
+            access=AccessStore(self.engine, frozenset({COURSE.course_id})),
+            judge_of=self.answer_judge,
+        )
+
+    def answer_judge(self, course_id: str) -> "ModelJudge | None":
+        """Return the model that compares questions of a course; None: it has none.
+
+        Raises:
+            ConfigurationError: when the key of its model cannot be sent.
+        """
+        name = self.course_file.judge(course_id) or self.settings.judge
+        return None if name is None or name == LEXICAL else self.models.judge(name)
 
     async def warm_up(self, generator: str | None = None) -> None:
         """Load what the first answer would wait for, a provider's SDK above all: about a second.
@@ -241,6 +268,7 @@ class Services:
         from core.ingestion.edition.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
         from core.storage.ingest_accounts import IngestAccounts
+        from core.verified_answers.editions import settle
 
         return Ingestion(
             catalogue=self.catalogue,
@@ -252,6 +280,7 @@ class Services:
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
             orders_machines=_orders_machines,
             check_room=partial(check_room, self.settings),
+            settle=settle,
         )
 
 

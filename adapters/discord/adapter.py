@@ -326,6 +326,7 @@ class DiscordAdapter:
             await client.add_cog(cog)
         questions = self._cogs[0]
         client.tree.add_command(questions.menu)
+        client.tree.add_command(self._cogs[1].menu)
         client.asking = questions.ask.name
         await client.tree.set_translator(CatalogueTranslator())
         try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from adapters.access.course_directory import CourseDirectory
 from adapters.access.readers import Readers
+from adapters.access.standing import StaffStanding
 from adapters.context.pointing import Pointing
 from adapters.context.question_context import QuestionContext
 from adapters.features.about import Facts
@@ -16,6 +17,7 @@ from adapters.features.data_export import OwnData
 from adapters.features.greeting import Greeting
 from adapters.features.policy_settings import PolicySettings
 from adapters.features.radar_views import RadarViews
+from adapters.features.staff_desk import StaffDesk
 from adapters.features.staff_settings import PlatformTerms, StaffSettings
 from adapters.features.suggestions import Suggestions
 from adapters.intake.deleted_channels import DeletedChannels
@@ -26,6 +28,7 @@ from bot.handbook import COURSE
 from bot.wiring import Services
 from core.access.roster import Roster
 from core.access.staff_store import StaffStore
+from core.help_requests.store import HelpRequests
 from core.i18n import Message
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
@@ -37,12 +40,15 @@ from core.privacy.retention import Retention
 from core.radar.picture import DARK, LIGHT
 from core.radar.store import RadarStore
 from core.retrieval.topics import Topics
+from core.staff_answers import StaffAnswers
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.panels import Panels
 from core.storage.channels.store import ChannelRules, Conversations
 from core.storage.feedback import Feedback
 from core.telemetry.metering import Meter
+from core.verified_answers.reading import CitedPassages
+from core.verified_answers.store import VerifiedAnswers
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -58,6 +64,7 @@ class ChatServices:
     """Connections for claims and renewals alone."""
     desk: FrontDesk
     readers: Readers
+    standing: StaffStanding
     rules: ChannelRules
     staff: StaffStore
     roster: Roster
@@ -83,6 +90,23 @@ class ChatServices:
             stop=self.stop,
         )
 
+    def staff_desk(self, actions: AnswerActions) -> StaffDesk:
+        """Return what leads questions to the staff, and their answers back."""
+        engine = self.opened.engine
+        passages = CitedPassages(self.opened.catalogue, self.opened.index)
+        requests, answers = HelpRequests(engine), VerifiedAnswers(engine)
+        return StaffDesk(
+            desk=self.desk,
+            actions=actions,
+            standing=self.standing,
+            directory=self.directory,
+            inbox=self.inbox,
+            sessions=self.opened.sessions,
+            feedback=Feedback(engine),
+            staff=StaffAnswers(engine, self.inbox, requests, answers, passages),
+            wake=self.wake,
+        )
+
     def personal(self) -> PersonalData:
         """Return what is stored about people."""
         return PersonalData(
@@ -95,6 +119,8 @@ class ChatServices:
             rules=self.rules,
             feedback=Feedback(self.opened.engine),
             budgets=TokenBudgets(self.opened.engine, limits=TokenLimits()),
+            requests=HelpRequests(self.opened.engine),
+            answers=VerifiedAnswers(self.opened.engine),
             hints=HintSteps(self.opened.engine),
         )
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from adapters.slack.api.client import ClosedMethods
     from adapters.slack.commands.policies import PolicyCommands
     from adapters.slack.commands.staff import Staff
+    from adapters.slack.commands.staff_queue import StaffQueue
     from adapters.slack.gateway.acknowledging import Dispatcher
     from adapters.slack.gateway.app import Listeners
     from adapters.slack.installs.greeter import Greeter
@@ -187,6 +188,7 @@ def _listeners(
     from adapters.slack.commands.home import Home
     from adapters.slack.commands.my_data import MyData
     from adapters.slack.commands.questions import Questions
+    from adapters.slack.commands.staff_queue import StaffQueue
     from adapters.slack.gateway.app import Listeners
     from adapters.slack.gateway.events import Events
     from adapters.slack.installs.uninstall import Uninstalls
@@ -196,10 +198,10 @@ def _listeners(
     questions = Questions(desk, intake, people)
     unhurried = BackgroundWork()
     places = chats.places()
-    staff, policies = _staff(chats, people, unhurried)
-    clicks = ButtonActions(
-        desk, chats.actions(), personal, people, installations, unhurried, places
-    )
+    actions = chats.actions()
+    queue = StaffQueue(desk, chats.staff_desk(actions), people, unhurried)
+    clicks = ButtonActions(desk, actions, personal, people, installations, unhurried, places, queue)
+    staff, policies = _staff(chats, people, unhurried, queue)
     my_data = MyData(personal, chats.own_data(), clicks, people, unhurried)
     home = Home(
         desk=desk,
@@ -247,7 +249,7 @@ def _listeners(
 
 
 def _staff(
-    chats: ChatServices, people: "People", unhurried: "BackgroundWork"
+    chats: ChatServices, people: "People", unhurried: "BackgroundWork", queue: "StaffQueue"
 ) -> "tuple[Staff, PolicyCommands]":
     """Return what `/course` does, and the part of it that has a form."""
     from adapters.features.staff_settings import PlatformTerms
@@ -267,7 +269,7 @@ def _staff(
         staff, chats.policy_settings(), chats.radar_views(PLATFORM), people, unhurried
     )
     naming = StaffCommands(staff, people)
-    return Staff(settings, staff, naming, people, unhurried, policies), policies
+    return Staff(settings, staff, naming, people, unhurried, queue, policies), policies
 
 
 def _forget(

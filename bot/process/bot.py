@@ -103,6 +103,7 @@ class Bot:
         whereabouts = Whereabouts(rules, directory, readers, described)
         self._clocks = {name: PlatformClock(name) for name in ("discord", "slack")}
         conversations = Conversations(opened.engine)
+        standing = StaffStanding(whereabouts, roster)
         desk = FrontDesk(
             inbox=self.inbox,
             rules=rules,
@@ -110,7 +111,7 @@ class Bot:
             sessions=opened.sessions,
             pseudonyms=Pseudonyms(opened.keys.pseudonym),
             whereabouts=whereabouts,
-            standing=StaffStanding(whereabouts, roster),
+            standing=standing,
             attention=Attention(
                 inbox=self.inbox,
                 conversations=conversations,
@@ -127,6 +128,7 @@ class Bot:
             holding=holding,
             desk=desk,
             readers=readers,
+            standing=standing,
             rules=rules,
             staff=staff,
             roster=roster,

@@ -212,6 +212,7 @@ class Agent:
                 yield early
                 return
             retrieval = await (search or self._retrieve(turn))
+            turn.pending = turn.pending.model_copy(update={"leans": retrieval.leans})
             if retrieval.nearest_sections:
                 yield SectionsFound(retrieval.nearest_sections)
             async with aclosing(self._writing.stream(turn, retrieval)) as events:

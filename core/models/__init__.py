@@ -3,6 +3,7 @@
 All models are immutable and refuse unknown fields; all times are timezone-aware UTC.
 """
 
+from core.models.checked import OfferedAnswer, StaffCheck
 from core.models.course import (
     Course,
     is_on_site,
@@ -46,6 +47,7 @@ from core.models.response import (
     CITATION_MARKER,
     EXTRACTIVE,
     NOBODY,
+    STAFF,
     AgentConfiguration,
     AgentResponse,
     AgentToolCall,
@@ -85,6 +87,7 @@ __all__ = [
     "MAX_THREAD_MESSAGE",
     "MIN_QUESTION",
     "NOBODY",
+    "STAFF",
     "STORED",
     "Again",
     "AgentConfiguration",
@@ -106,6 +109,7 @@ __all__ = [
     "Milliseconds",
     "Model",
     "NonBlank",
+    "OfferedAnswer",
     "Outcome",
     "PastTime",
     "PolicyMode",
@@ -118,6 +122,7 @@ __all__ = [
     "RetrievalToolInput",
     "RetrievalToolOutput",
     "RetrievedChunk",
+    "StaffCheck",
     "ThreadMessage",
     "Unit",
     "UnreadPart",

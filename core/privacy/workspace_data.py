@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.staff_store import StaffRow
 from core.access.store import CourseGrantRow, TenantRow
+from core.help_requests.store import HelpRequestRow
 from core.inbox.limits import CountRow, channel_subject, user_subject
 from core.inbox.rows import FORGOTTEN_USER, CursorRow, InboxRow
 from core.policies.store import HintStepRow, PolicyRow
@@ -19,6 +20,7 @@ from core.storage.channels.store import ChannelRulesRow, ConversationRow
 from core.storage.database import reading, write
 from core.storage.feedback import VoteRow
 from core.storage.sessions.rows import SessionRow, TurnRow
+from core.verified_answers.rows import VerifiedAnswerRow
 
 _AT_ONCE = 500
 """Values in one statement; databases take some thousand at most."""
@@ -64,7 +66,7 @@ def _forget(db: Connection, platform: str, workspace: str) -> int:
         db.execute(delete(TurnRow).where(TurnRow.session_id.in_(part)))
         db.execute(delete(SessionRow).where(SessionRow.session_id.in_(part)))
     of_places = (ChannelRulesRow, ConversationRow, ExchangeRow, PanelRow)
-    of_staff = (StaffRow, PolicyRow, RadarChannelRow)
+    of_staff = (StaffRow, HelpRequestRow, VerifiedAnswerRow, PolicyRow, RadarChannelRow)
     db.execute(delete(RadarWeekRow).where(RadarWeekRow.tenant == f"{platform}:{workspace}"))
     for row in (*of_places, CourseGrantRow, *of_staff):
         db.execute(delete(row).where(row.platform == platform, row.workspace == workspace))

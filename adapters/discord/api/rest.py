@@ -328,11 +328,20 @@ async def _check_answer(answer: aiohttp.ClientResponse) -> None:
 
 
 def _parameters(post: Post, *, hidden: bool = False, **extra: Any) -> MultipartParameters:
-    """Return the body of a message that pings nobody and previews nothing."""
+    """Return the body of a message that previews nothing, and pings whom it is for at most."""
     return handle_message_parameters(
         flags=discord.MessageFlags(suppress_embeds=True, ephemeral=hidden),
         view=layout(post),
         attachments=files(post),
-        allowed_mentions=discord.AllowedMentions.none(),
+        allowed_mentions=_notified(post),
         **extra,
+    )
+
+
+def _notified(post: Post) -> discord.AllowedMentions:
+    """Return whom a message notifies: nobody, or the one person that it is for."""
+    if post.pings is None:
+        return discord.AllowedMentions.none()
+    return discord.AllowedMentions(
+        everyone=False, roles=False, replied_user=False, users=[discord.Object(post.pings)]
     )

@@ -1,7 +1,7 @@
 """`/course`: what staff set for a channel or its category, and admins for the whole server."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from adapters.discord.commands.staff_commands import StaffCommands
 from adapters.discord.commands.translator import described
 from adapters.discord.inbound import PLATFORM, category_of, is_guest, location_of, presence_of
 from adapters.discord.replies.ephemeral import Interaction, in_time, tell, tell_all
+from adapters.discord.staff_clicks import StaffClicks
 from adapters.features.channel_settings import ChannelSettings
 from adapters.features.command_names import CommandNames
 from adapters.features.policy_settings import PolicySettings
@@ -58,12 +59,19 @@ class CourseCommands(
         self,
         settings: ChannelSettings,
         staff: StaffSettings,
+        clicks: StaffClicks,
         policies: PolicySettings,
         radar: RadarViews,
         *,
         names: CommandNames,
     ) -> None:
         self._settings = settings
+        self._clicks = clicks
+        self.menu = app_commands.ContextMenu(
+            name=described("describe-verify-answer"), callback=self._verify
+        )
+        app_commands.default_permissions(manage_guild=True)(self.menu)
+        app_commands.guild_only(self.menu)
         self._staff = staff
         group = self.app_command
         assert group is not None, "a group has one"
@@ -89,6 +97,27 @@ class CourseCommands(
             await tell(interaction, text("discord-not-a-member-staff"))
             return False
         return True
+
+    @app_commands.command(description=described("describe-queue"))
+    async def queue(self, interaction: Interaction) -> None:
+        """Show what students passed on."""
+        await self._told(interaction, self._clicks.queue(interaction))
+
+    @app_commands.command(description=described("describe-verified"))
+    async def verified(self, interaction: Interaction) -> None:
+        """Show what the staff verified, to be edited or retired."""
+        await self._told(interaction, self._clicks.verified(interaction))
+
+    async def _verify(self, interaction: Interaction, message: discord.Message) -> None:
+        """Open the form in which an answer of the bot is corrected."""
+        await self._told(interaction, self._clicks.verify_message(interaction, message.id))
+
+    async def _told(self, interaction: Interaction, doing: Coroutine[Any, Any, None]) -> None:
+        """Do what staff ask for; who may not is told so."""
+        try:
+            await doing
+        except BotError as error:
+            await tell(interaction, error.user_message)
 
     @app_commands.command(description=described("describe-show"))
     async def show(self, interaction: Interaction) -> None:

@@ -15,6 +15,7 @@ from adapters.intake.deadline import BackgroundWork
 from adapters.slack.commands.modals import answer_command, told, told_to_all
 from adapters.slack.commands.policies import Command, PolicyCommands
 from adapters.slack.commands.staff_commands import STAFF, StaffCommands, unescaped
+from adapters.slack.commands.staff_queue import StaffQueue
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_command
 from adapters.slack.people import People
 from core import i18n
@@ -54,8 +55,10 @@ class Staff:
         naming: StaffCommands,
         people: People,
         unhurried: BackgroundWork,
+        queue: StaffQueue,
         policies: PolicyCommands,
     ) -> None:
+        self._queue = queue
         self._settings = settings
         self._staff = staff
         self._naming = naming
@@ -82,6 +85,10 @@ class Staff:
                     return told_to_all(await self._staff.pause(who, here))
                 case ["resume"]:
                     return told_to_all(await self._staff.resume(who, here))
+                case ["queue"]:
+                    return await self._queue.queue(spot)
+                case ["verified"]:
+                    return await self._queue.verified(spot)
             if (answered := await self._policies.answer(command, _split(text))) is not None:
                 return answered
             return told(await self._done(spot, text))

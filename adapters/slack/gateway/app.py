@@ -25,6 +25,7 @@ from adapters.slack.commands.my_data import MyData
 from adapters.slack.commands.policies import HINTS, PolicyCommands
 from adapters.slack.commands.questions import Questions
 from adapters.slack.commands.staff import Staff
+from adapters.slack.commands.staff_queue import STAFF_FORM, VERIFY
 from adapters.slack.gateway.events import Events
 from adapters.slack.inbound import spot_of_interaction
 from adapters.slack.installs.installations import Installations, InstalledClients
@@ -121,6 +122,8 @@ def _hear_commands(app: AsyncApp, listeners: Listeners) -> None:
     app.message_shortcut(EXPLAIN)(listeners.questions.explain)
     app.view(EXPLAIN)(listeners.questions.explain_submitted)
     app.view(REASON)(listeners.clicks.reason_given)
+    app.message_shortcut(VERIFY)(listeners.clicks.staff.shortcut)
+    app.view(STAFF_FORM)(listeners.clicks.staff.submitted)
     app.view(HINTS)(listeners.policies.form_sent)
 
 

@@ -15,9 +15,11 @@ from core.grounding.judge.questions import (
     BELONGING,
     GRADES,
     GRADES_IN_LINES,
+    ONE_ANSWER,
     RELEVANCE,
     about_answer,
     about_assignment,
+    about_two_questions,
     all_pending,
     template_for,
 )
@@ -125,6 +127,26 @@ class ModelJudge:
         asking = _Asking(self._model, Deadline.after(self._wait), report)
         try:
             return await asking.yes_over_no(BELONGING, about_assignment(question, assignment))
+        except ProviderFailure as failure:
+            logger.warning("the judge %s gave no verdict: %s", self.name, failure)
+        return None
+
+    async def serves_both(
+        self, asked: str, question: str, answer: str, report: Report = ignore
+    ) -> float | None:
+        """Return the probability, 0 to 1, that an answer to one question serves another.
+
+        None: it is not known.
+
+        Args:
+            asked: The other question.
+            question: What the answer was given to.
+        """
+        asking = _Asking(self._model, Deadline.after(self._wait), report)
+        try:
+            return await asking.yes_over_no(
+                ONE_ANSWER, about_two_questions(question, answer, asked)
+            )
         except ProviderFailure as failure:
             logger.warning("the judge %s gave no verdict: %s", self.name, failure)
         return None

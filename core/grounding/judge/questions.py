@@ -54,6 +54,12 @@ BELONGING = (
     "other names and numbers, no if it is about another task or only about a general concept. "
     "Answer with one word: yes or no."
 )
+ONE_ANSWER = (
+    "You compare two questions of students. A teacher has answered the first one. Answer yes if "
+    "this answer would be right and whole for the second question as well. Answer no if the second "
+    "question differs in a number, a name, a negation, a direction, a condition or in what it asks "
+    "about. Answer with one word: yes or no."
+)
 GRADES = (
     "You check claims against a textbook's text. For each numbered claim give a grade from 0 to "
     "10, in order: 10 if its text surely says what the claim says, 0 if the text does not say it "
@@ -78,6 +84,14 @@ def about_assignment(question: str, assignment: str) -> str:
     return (
         f"Assignment: {_on_one_line(assignment)}\n\nQuestion: {_on_one_line(question)}\n\n"
         "Does the question belong to the assignment? yes or no:"
+    )
+
+
+def about_two_questions(answered: str, answer: str, asked: str) -> str:
+    """Return the message that asks whether the answer to one question would serve another."""
+    return (
+        f"First question: {_on_one_line(answered)}\n\nAnswer: {_on_one_line(answer)}\n\n"
+        f"Second question: {_on_one_line(asked)}\n\nWould the answer serve both? yes or no:"
     )
 
 
