@@ -1,6 +1,7 @@
 """Two weeks of a course side by side, as staff see them."""
 
 import logging
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -20,15 +21,6 @@ logger = logging.getLogger(__name__)
 _MOST_REASONS = 20
 Words = Callable[[str], Awaitable[IsCommon]]
 """Returns which words a course's book has."""
-Queue = Callable[[str, str, datetime, datetime, int], Awaitable[dict[str, int]]]
-"""Returns what became of a tenant's help requests for a course, by state, of `k` people or more."""
-
-
-async def no_queue(
-    course_id: str, tenant: str, since: datetime, until: datetime, k: int
-) -> dict[str, int]:
-    """Return that nothing was asked of the staff."""
-    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +61,6 @@ class Radar:
         words: Words,
         zone_of: Callable[[str], ZoneInfo],
         least_of: Callable[[str], int],
-        queue: Queue = no_queue,
     ) -> None:
         """Put together what is needed.
 
@@ -84,7 +75,6 @@ class Radar:
         self._words = words
         self._zone_of = zone_of
         self._least_of = least_of
-        self._queue = queue
 
     def week_due(self, course_id: str, moment: datetime | None = None) -> date:
         """Return the Monday of a course's latest complete week."""
@@ -114,7 +104,6 @@ class Radar:
         earlier = [await self._week(course_id, one, before(week)) for one in tenants]
         k, is_common = self._least_of(course_id), await self._words(course_id)
         reasons = await self._reasons(course_id, tenants, week, k, is_common)
-        queue = [await self._queue(course_id, one, *bounds(week, zone), k) for one in tenants]
         return Report(
             course_id=course_id,
             week=week,
@@ -124,7 +113,7 @@ class Radar:
             asked=await self._told([g for w in weeks for g in w.asked], k, is_common),
             not_covered=await self._told([g for w in weeks for g in w.not_covered], k, is_common),
             reasons=reasons if with_reasons else (),
-            queue=_by_state(queue),
+            queue=_by_state([dict(one.queue) for one in weeks]),
         )
 
     async def _week(self, course_id: str, tenant: str, week: date) -> WeekTold:
@@ -144,8 +133,19 @@ class Radar:
                 tuple(activity_of((one.event for one in turns), k)),
                 await self._groups(turns, k),
                 await self._groups(lacking, k),
+                await self._queue(course_id, tenant, week, k),
             ),
         )
+
+    async def _queue(
+        self, course_id: str, tenant: str, week: date, k: int
+    ) -> tuple[tuple[str, int], ...]:
+        """Return what became of the help requests of a week, where at least `k` people asked."""
+        since, until = bounds(week, self._zone_of(course_id))
+        asked = defaultdict[str, list[str]](list)
+        for state, asker in await self._reader.help_requests(course_id, tenant, since, until):
+            asked[state].append(asker)
+        return tuple((state, len(who)) for state, who in asked.items() if len(set(who)) >= k)
 
     async def _turns(self, course_id: str, tenant: str, week: date) -> list[AskedTurn]:
         since, until = bounds(week, self._zone_of(course_id))

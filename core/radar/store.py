@@ -61,6 +61,8 @@ class WeekTold:
     """The questions asked most."""
     not_covered: tuple[Group, ...] = ()
     """Those of them that the book does not answer."""
+    queue: tuple[tuple[str, int], ...] = ()
+    """What had become of questions to staff, by state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,7 @@ def _content(told: WeekTold) -> dict[str, Any]:
         ],
         "asked": [[str(one) for one in group.request_ids] for group in told.asked],
         "not_covered": [[str(one) for one in group.request_ids] for group in told.not_covered],
+        "queue": [list(one) for one in told.queue],
     }
 
 
@@ -214,7 +217,13 @@ def _told(least: int, content: Mapping[str, Any]) -> WeekTold:
         )
         for one in content["activity"]
     )
-    return WeekTold(least, activity, _groups(content["asked"]), _groups(content["not_covered"]))
+    return WeekTold(
+        least,
+        activity,
+        _groups(content["asked"]),
+        _groups(content["not_covered"]),
+        tuple((state, count) for state, count in content.get("queue", ())),
+    )
 
 
 def _groups(listed: Sequence[Sequence[str]]) -> tuple[Group, ...]:

@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from core.help_requests.store import HelpRequestRow
 from core.models import EXPLAIN_QUOTE
 from core.radar.activity import OTHER, Ending, Event
 from core.radar.wordings import Wording
@@ -80,6 +81,19 @@ class WeekReader:
             )
             for one in found
         ]
+
+    async def help_requests(
+        self, course_id: str, tenant: str, since: datetime, until: datetime
+    ) -> list[tuple[str, str]]:
+        """Return state and asker of what was passed on to a tenant's staff."""
+        platform, _, workspace = tenant.partition(":")
+        row = HelpRequestRow
+        here = (row.course_id == course_id, row.platform == platform, row.workspace == workspace)
+        query = select(row.state, row.asked_by).where(*here)
+        query = query.where(row.opened_at >= since, row.opened_at < until)
+        async with reading(self._engine) as db:
+            found = await db.execute(query.order_by(row.opened_at, row.help_id))
+            return [(state, asker) for state, asker in found]
 
     async def wordings(self, request_ids: Iterable[UUID]) -> dict[UUID, Wording]:
         """Return what is left of some questions."""
