@@ -4,9 +4,10 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from core.answering.quote_context import titles_of
-from core.i18n import current_language, text
+from core.i18n import text
+from core.i18n.dates import date_of
 from core.markdown.writing import beginning, one_line
-from core.models import PolicyMode, RetrievedChunk, now
+from core.models import PolicyMode, RetrievedChunk
 from core.policies.policy import AnswerPolicy
 from core.text.links import prose_without_links
 
@@ -51,14 +52,8 @@ def why(policy: AnswerPolicy, zone: ZoneInfo) -> str:
 
 
 def day(moment: datetime, zone: ZoneInfo) -> str:
-    """Return a moment as a reader of the current language writes it: "1 December"."""
-    from babel.dates import format_skeleton, format_time
-
+    """Return a moment as a reader of the current language writes it: "1 Dec 2026"."""
     local = moment.astimezone(zone)
-    language = current_language()
-    locale = "en_GB" if language == "en" else language
-    skeleton = "MMMMd" if local.year == now().astimezone(zone).year else "yMMMMd"
-    date = format_skeleton(skeleton, local, locale=locale)
     if (local.hour, local.minute) == (0, 0):
-        return date
-    return f"{date}, {format_time(local, 'short', locale=locale)}"
+        return date_of(local)
+    return f"{date_of(local)}, {local:%H:%M}"

@@ -12,7 +12,7 @@ from core.errors import EmbeddingError
 from core.models import now
 from core.radar.activity import OTHER, Ending, SectionActivity, activity_of, summed
 from core.radar.store import RadarStore, WeekTold
-from core.radar.turns import AskedTurn, Reason, WeekReader
+from core.radar.turns import AskedTurn, VoteReason, WeekReader
 from core.radar.weeks import before, bounds, last_complete
 from core.radar.wordings import Group, IsCommon, groups_of, told, without_names
 
@@ -183,10 +183,12 @@ class Radar:
 _MOST_ASKED = 5
 
 
-def _pooled(reasons: Sequence[Reason], k: int) -> list[tuple[tuple[str, ...], list[Reason]]]:
+def _pooled(
+    reasons: Sequence[VoteReason], k: int
+) -> list[tuple[tuple[str, ...], list[VoteReason]]]:
     """Return reasons of at least `k` people each, by section; what is left is one."""
     sections = dict.fromkeys(one.section for one in reasons)
-    large, rest = [], list[Reason]()
+    large, rest = [], list[VoteReason]()
     for section in sections:
         own = [one for one in reasons if one.section == section]
         if section != OTHER and len({one.voter for one in own}) >= k:

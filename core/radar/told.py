@@ -1,19 +1,12 @@
 """A report in words: its headline, its table as text, and its lists."""
 
 from collections.abc import Iterator
-from datetime import date
+from datetime import datetime, time
 
-from core.i18n import current_language, text
+from core.i18n import text
+from core.i18n.dates import date_of
 from core.radar.activity import OTHER, Ending, SectionActivity
 from core.radar.report import Report
-
-
-def week_name(week: date) -> str:
-    """Return a week as a reader of the current language knows it: "16 November"."""
-    from babel.dates import format_skeleton
-
-    language = current_language()
-    return format_skeleton("MMMMd", week, locale="en_GB" if language == "en" else language)
 
 
 def title(report: Report, course: str) -> str:
@@ -22,7 +15,7 @@ def title(report: Report, course: str) -> str:
     Args:
         course: The course's title.
     """
-    return text("radar-title", course=course, week=week_name(report.week))
+    return text("radar-title", course=course, week=date_of(datetime.combine(report.week, time())))
 
 
 def section_name(one: SectionActivity) -> str:

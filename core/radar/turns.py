@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.help_requests.store import HelpRequestRow
 from core.models import EXPLAIN_QUOTE
 from core.radar.activity import OTHER, Ending, Event
-from core.radar.wordings import Wording
+from core.radar.wordings import AskedWording
 from core.storage.database import reading
 from core.storage.feedback import VoteRow
 from core.storage.sessions.rows import SessionRow, TurnRow
@@ -31,11 +31,11 @@ class AskedTurn:
     """A question of a week."""
 
     event: Event
-    wording: Wording
+    wording: AskedWording
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class VoteReason:
     """Why somebody found an answer not helpful."""
 
     voter: str
@@ -95,9 +95,9 @@ class WeekReader:
             found = await db.execute(query.order_by(row.opened_at, row.help_id))
             return [(state, asker) for state, asker in found]
 
-    async def wordings(self, request_ids: Iterable[UUID]) -> dict[UUID, Wording]:
+    async def wordings(self, request_ids: Iterable[UUID]) -> dict[UUID, AskedWording]:
         """Return what is left of some questions."""
-        found, ids = dict[UUID, Wording](), [*request_ids]
+        found, ids = dict[UUID, AskedWording](), [*request_ids]
         for start in range(0, len(ids), _AT_ONCE):
             query = select(TurnRow.request_id, TurnRow.user_id, TurnRow.content).where(
                 TurnRow.request_id.in_(ids[start : start + _AT_ONCE]), TurnRow.content.is_not(None)
@@ -107,12 +107,12 @@ class WeekReader:
             found |= {row.request_id: _wording(row) for row in rows}
         return found
 
-    async def reasons(self, turns: Sequence[AskedTurn]) -> list[Reason]:
+    async def reasons(self, turns: Sequence[AskedTurn]) -> list[VoteReason]:
         """Return why answers to some questions were found not helpful."""
         by_request = {one.wording.request_id: one.event.section for one in turns}
         votes = await self._down_votes([*by_request])
         return [
-            Reason(voter, reason, by_request[request_id])
+            VoteReason(voter, reason, by_request[request_id])
             for request_id, cast in votes.items()
             for voter, reason in cast.items()
             if reason
@@ -169,12 +169,12 @@ def _asked(row: Any) -> AskedTurn | None:
     return AskedTurn(Event(_section(answer), ending, row.user_id), _wording(row))
 
 
-def _wording(row: Any) -> Wording:
+def _wording(row: Any) -> AskedWording:
     content = row.content
     text = content["user_input"]
     if text == EXPLAIN_QUOTE and content.get("selected_text"):
         text = content["selected_text"]
-    return Wording(row.request_id, row.user_id, text)
+    return AskedWording(row.request_id, row.user_id, text)
 
 
 def _ending(answer: Mapping[str, Any]) -> Ending | None:

@@ -25,7 +25,7 @@ IsCommon = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class AskedWording:
     """A question, in its asker's words."""
 
     request_id: UUID
@@ -40,7 +40,7 @@ class Group:
     request_ids: tuple[UUID, ...]
 
 
-async def groups_of(wordings: Sequence[Wording], k: int, embedder: Embedder) -> list[Group]:
+async def groups_of(wordings: Sequence[AskedWording], k: int, embedder: Embedder) -> list[Group]:
     """Return what was asked by at least `k` people, by most of them first.
 
     Raises:
@@ -75,7 +75,7 @@ def _clusters(vectors: Vectors, counts: Sequence[int]) -> Iterator[set[int]]:
         yield members
 
 
-def told(wordings: Sequence[Wording], k: int, is_common: IsCommon) -> str | None:
+def told(wordings: Sequence[AskedWording], k: int, is_common: IsCommon) -> str | None:
     """Return the shortest wording of a group in which every word is common, or used by `k` people.
 
     Other words are left out, since they may be names; None: fewer than `k` people are left.
@@ -92,7 +92,7 @@ def told(wordings: Sequence[Wording], k: int, is_common: IsCommon) -> str | None
     return min(shown, key=lambda text: (text.count(_GAP), len(text), text))
 
 
-def _words_by(asker: str, wordings: Sequence[Wording]) -> set[str]:
+def _words_by(asker: str, wordings: Sequence[AskedWording]) -> set[str]:
     said = " ".join(one.text for one in wordings if one.asker == asker)
     return {word.casefold() for word in _WORD.findall(said)}
 

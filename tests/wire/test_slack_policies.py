@@ -124,7 +124,7 @@ async def test_the_radar_is_shown_to_staff_and_its_picture_in_their_direct_messa
         assert past_week.ASKED in shown
         assert "It is too short." in shown
         sent = [m for m in trial.from_bot(trial.world.dm(owner), owner) if m.files]
-        assert sent[0].files[0].content.startswith(PNG)
+        assert (sent[0].files[0].content or b"").startswith(PNG)
         said = await told(trial, owner, channel, "radar post")
         assert said == "Every week's radar of Arden is now posted here."
         said = await told(trial, owner, channel, "radar stop")
@@ -148,7 +148,7 @@ async def test_a_week_that_is_due_is_posted_once_also_over_a_restart(
         assert "It is too short." not in post.shown
         [picture] = _pictures(trial, channel)
         assert picture.thread_ts == post.ts
-        assert picture.files[0].content.startswith(PNG)
+        assert (picture.files[0].content or b"").startswith(PNG)
 
 
 def _pictures(trial: Trial, channel: Channel) -> list[Message]:

@@ -62,7 +62,8 @@ def form_in(interaction: Interaction) -> AssignmentForm | None:
         return None
     if data.get("custom_id") != _FORM:
         return None
-    return AssignmentForm(**dict(_typed(data.get("components", ()))))
+    typed: dict[str, Any] = dict(_typed(data.get("components", ())))
+    return AssignmentForm(**typed)
 
 
 def _typed(components: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
@@ -93,7 +94,7 @@ class PolicyCommands(app_commands.Group):
             return
         await respond(lambda: interaction.response.send_modal(HintsForm()))
 
-    async def incoming(self, interaction: Interaction) -> None:
+    async def form_sent(self, interaction: Interaction) -> None:
         """Keep what a form for an assignment says; any other interaction does nothing."""
         form = form_in(interaction)
         if form is None:

@@ -84,7 +84,7 @@ class CourseCommands(
     @commands.Cog.listener("on_interaction")
     async def form_sent(self, interaction: Interaction) -> None:
         """Take in what was typed into a form, also one of before a restart."""
-        await self._policies.heard(interaction)
+        await self._policies.form_sent(interaction)
 
     @app_commands.command(description=described("describe-hints"))
     async def hints(self, interaction: Interaction) -> None:

@@ -72,10 +72,11 @@ class Trusting(SupportChecker):
 def tasks() -> list[Task]:
     """Return the assignments."""
     listed = tomllib.loads((HERE / "assignments.toml").read_text(encoding="utf-8"))["assignments"]
-    return [
-        Task(**{k: tuple(v) if isinstance(v, list) else v for k, v in one.items()})
+    found: list[dict[str, Any]] = [
+        {key: tuple(value) if isinstance(value, list) else value for key, value in one.items()}
         for one in listed
     ]
+    return [Task(**one) for one in found]
 
 
 def _chapters(corpus: Corpus, patterns: Sequence[str], folder: Path) -> Corpus:

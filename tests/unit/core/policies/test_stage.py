@@ -4,7 +4,7 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
@@ -92,10 +92,8 @@ def of_student(question: str = COVERED, **changes: Any) -> AgentRequest:
 
 
 async def test_what_belongs_to_the_assignment_gets_hints_and_the_reason(house: House) -> None:
-    until = now().replace(month=12, day=1, hour=0, minute=0, second=0, microsecond=0)
-    until = until.replace(year=until.year + 1)
-    policy = replace(HINTS, valid_until=until.astimezone(ZoneInfo("Europe/Berlin")))
-    policy = replace(policy, valid_until=policy.valid_until.replace(hour=0))
+    until = datetime(now().year + 1, 12, 1, tzinfo=ZoneInfo("Europe/Berlin"))
+    policy = replace(HINTS, valid_until=until)
     answer = await agent_of(house, policy).answer(of_student())
     assert answer.held_to is PolicyMode.HINTS
     assert answer.notices[0].startswith("Hints only until 1 Dec")
@@ -117,7 +115,7 @@ async def test_other_questions_and_staff_are_answered_in_full(house: House) -> N
 
 async def test_three_hints_each_say_more(house: House) -> None:
     agent, user, session = agent_of(house, HINTS), str(uuid4()), uuid4()
-    same = {"user_id": user, "session_id": session}
+    same: dict[str, Any] = {"user_id": user, "session_id": session}
     first, second, third = [await agent.answer(of_student(**same)) for _ in range(3)]
     assert "Read here first" in first.response_text
     assert "Trimming the wick" in first.response_text
@@ -177,7 +175,7 @@ def leaking(words: str) -> Callable[[GenerationTask], Sequence[Claim]]:
 
 async def asked_twice(agent: Agent) -> AgentResponse:
     """Return the second hint, which a model writes."""
-    same = {"user_id": str(uuid4()), "session_id": uuid4()}
+    same: dict[str, Any] = {"user_id": str(uuid4()), "session_id": uuid4()}
     await agent.answer(of_student(**same))
     return await agent.answer(of_student(**same))
 

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from core.radar.wordings import Wording, groups_of, told, without_names
+from core.radar.wordings import AskedWording, groups_of, told, without_names
 from tests.embedding import HashingEmbedder
 
 BOOK = set("what is a lamp how do i trim the wick of".split())
@@ -14,8 +14,8 @@ def common(word: str) -> bool:
     return word.casefold() in BOOK
 
 
-def said(asker: str, text: str) -> Wording:
-    return Wording(uuid4(), asker, text)
+def said(asker: str, text: str) -> AskedWording:
+    return AskedWording(uuid4(), asker, text)
 
 
 async def test_a_question_of_too_few_people_is_in_no_group() -> None:
