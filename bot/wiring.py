@@ -7,12 +7,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bot.course_file import CourseFile, read_course_file
 from bot.database import make_current
 from bot.keyring.keys import Keys, prove
-from bot.keyring.sealing import Pseudonyms
+from bot.keyring.sealing import Pseudonyms, Sealer
 from bot.providers.embedders import Embedders, open_local, whole_words
 from bot.providers.models import (
     Models,
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from core.grounding.judge.model import ModelJudge
     from core.grounding.support import SupportChecker
     from core.ingestion.pipeline import Ingestion
+    from core.policies.store import PolicyStore
+    from core.radar.report import Radar
     from core.retrieval.retriever import Retriever
     from core.storage.sessions.store import SessionStore
 
@@ -88,6 +90,38 @@ class Services:
         from core.storage.sessions.store import SessionStore
 
         return SessionStore(self.engine)
+
+    @cached_property
+    def policies(self) -> "PolicyStore":
+        """What staff set in chats of how questions are answered."""
+        from core.policies.store import PolicyStore
+
+        sealer = Sealer(self.keys.sealing)
+        return PolicyStore(self.engine, sealer, self.course_file.language)
+
+    @cached_property
+    def radar(self) -> "Radar":
+        """What may be told of a course's weeks."""
+        from core.radar.report import Radar
+        from core.radar.store import RadarStore
+        from core.radar.turns import WeekReader
+
+        return Radar(
+            store=RadarStore(self.engine),
+            reader=WeekReader(self.engine),
+            embedder=self.local,
+            words=self._book_words,
+            zone_of=self.course_file.zone,
+            least_of=self.course_file.radar_least_askers,
+        )
+
+    async def _book_words(self, course_id: str) -> Callable[[str], bool]:
+        """Return which words stand in a course's book, or say nothing by themselves."""
+        try:
+            edition = await self.retriever.opened(course_id)
+        except ConfigurationError:  # it has no text any more
+            return lambda word: False
+        return lambda word: edition.terms.knows(edition.encoder.terms(word))
 
     @cached_property
     def retriever(self) -> "Retriever":
@@ -172,24 +206,33 @@ class Services:
         Raises:
             ConfigurationError: when a model is to write that there is not, or has no key.
         """
+        from bot.policies import policy_stage
         from core.answering.agent import Agent
+        from core.answering.pipeline import Pipeline
+        from core.answering.spending import Spending
         from core.storage.budgets.store import TokenBudgets, TokenLimits
 
         budget = self.settings.budget
         limits = TokenLimits(budget.user_tokens, budget.course_tokens, budget.total_tokens)
+        writing: dict[str, Any] = {
+            "retriever": self.retriever,
+            "generator": self.generator(generator),
+            "fallback": self.extractive,
+            "checker": self.checker,
+            "request_tokens": budget.request_tokens,
+            "times": self.models.times,
+        }
+        budgets = TokenBudgets(self.engine, limits=limits)
+        costs = prices(self.settings, self.models.tables)
+        aside = Pipeline(**writing, spending=Spending(budgets, costs), stages=())
         return Agent(
-            retriever=self.retriever,
-            generator=self.generator(generator),
-            fallback=self.extractive,
-            checker=self.checker,
+            **writing,
+            budgets=budgets,
+            prices=costs,
             sessions=self.sessions,
-            budgets=TokenBudgets(self.engine, limits=limits),
-            prices=prices(self.settings, self.models.tables),
             configuration=partial(self.configuration, generator=generator),
-            request_tokens=budget.request_tokens,
-            times=self.models.times,
             meter=meter,
-            stages=(self.verified_stage,),
+            stages=[policy_stage(self, aside), self.verified_stage],
         )
 
     @cached_property

@@ -386,6 +386,23 @@ def calibrate(
 
 
 @app.command()
+def radar(
+    course: Annotated[str, typer.Argument(help="The course's id.", metavar="COURSE")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Write it to FILE, which ends in .html, .png or .json."
+        ),
+    ] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="Draw a PNG on a dark ground.")] = False,
+) -> int:
+    """Show what a course was asked in the latest complete week, and in the one before."""
+    from bot.cli.radar import radar as work
+
+    return _run(work(course, out, dark=dark))
+
+
+@app.command()
 def doctor() -> int:
     """Check settings, database, index and model, and say what to do."""
     from bot.cli.doctor import doctor as work

@@ -52,6 +52,14 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     staff = chats.staff_settings(channels, PlatformTerms(Message("tenant-server"), shown))
     actions = chats.actions()
     clicks = StaffClicks(desk, chats.staff_desk(actions))
+    course = CourseCommands(
+        channels,
+        staff,
+        clicks,
+        chats.policy_settings(),
+        chats.radar_views("discord"),
+        names=names,
+    )
     return DiscordAdapter(
         token=settings.token.get_secret_value(),
         api_url=settings.api_url,
@@ -62,7 +70,7 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         clicks=ButtonActions(desk, actions, clicks),
         my_data=my_data,
         greeter=Greeter(chats.readers, chats.greeting(as_written)),
-        cogs=(questions, CourseCommands(channels, staff, clicks, names=names), about),
+        cogs=(questions, course, about),
         wake=chats.wake,
         closed=RateLimitWindows(chats.opened.engine),
         shards=settings.shards,

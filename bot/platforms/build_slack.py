@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from adapters.intake.unreadable import Unreadable
     from adapters.slack.adapter import SlackAdapter, Transport
     from adapters.slack.api.client import ClosedMethods
+    from adapters.slack.commands.policies import PolicyCommands
     from adapters.slack.commands.staff import Staff
     from adapters.slack.commands.staff_queue import StaffQueue
     from adapters.slack.gateway.acknowledging import Dispatcher
@@ -155,6 +156,7 @@ def _listeners(
     actions = chats.actions()
     queue = StaffQueue(desk, chats.staff_desk(actions), people, unhurried)
     clicks = ButtonActions(desk, actions, personal, people, installations, unhurried, places, queue)
+    staff, policies = _staff(chats, people, unhurried, queue)
     my_data = MyData(personal, chats.own_data(), clicks, people, unhurried)
     home = Home(
         desk=desk,
@@ -193,7 +195,8 @@ def _listeners(
         ),
         names=chats.opened.settings.commands,
         my_data=my_data,
-        staff=_staff(chats, people, unhurried, clicks.staff),
+        staff=staff,
+        policies=policies,
         clicks=clicks,
         home=home,
         unhurried=unhurried,
@@ -202,9 +205,10 @@ def _listeners(
 
 def _staff(
     chats: ChatServices, people: "People", unhurried: "BackgroundWork", queue: "StaffQueue"
-) -> "Staff":
-    """Return what `/course` does."""
+) -> "tuple[Staff, PolicyCommands]":
+    """Return what `/course` does, and the part of it that has a form."""
     from adapters.features.staff_settings import PlatformTerms
+    from adapters.slack.commands.policies import PolicyCommands
     from adapters.slack.commands.staff import Staff
     from adapters.slack.commands.staff_commands import Names, StaffCommands
 
@@ -216,7 +220,11 @@ def _staff(
     staff = chats.staff_settings(
         settings, PlatformTerms(Message("tenant-workspace"), Names(people).shown)
     )
-    return Staff(settings, staff, StaffCommands(staff, people), people, unhurried, queue)
+    policies = PolicyCommands(
+        staff, chats.policy_settings(), chats.radar_views(PLATFORM), people, unhurried
+    )
+    naming = StaffCommands(staff, people)
+    return Staff(settings, staff, naming, people, unhurried, queue, policies), policies
 
 
 def _forget(

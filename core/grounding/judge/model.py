@@ -13,6 +13,7 @@ from typing import Any
 from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.judge.questions import (
+    BELONGING,
     FACT_CHECKER,
     GRADES,
     GRADES_IN_LINES,
@@ -20,6 +21,7 @@ from core.grounding.judge.questions import (
     RELEVANCE,
     RELEVANCE_GRADE,
     about_answer,
+    about_assignment,
     about_two_questions,
     all_pending,
     template_for,
@@ -156,6 +158,17 @@ class ModelJudge:
             return False
         self._without_odds = _MOST_WITHOUT_ODDS - 1  # once, unless they are there
         return True
+
+    async def belongs_to(
+        self, question: str, assignment: str, report: Report = ignore
+    ) -> float | None:
+        """Return the probability, 0 to 1, that a question is about a task; None: not known."""
+        asking = _Asking(self._model, Deadline.after(self._wait), report)
+        try:
+            return await asking.yes_over_no(BELONGING, about_assignment(question, assignment))
+        except ProviderFailure as failure:
+            logger.warning("the judge %s gave no verdict: %s", self.name, failure)
+        return None
 
     async def serves_both(
         self, asked: str, question: str, answer: str, report: Report = ignore
