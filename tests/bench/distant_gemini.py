@@ -35,7 +35,7 @@ class DistantGemini:
         self.server = GeminiServer()
         """Address and key alone: it is the other process that listens."""
         assert connection.poll(_START), "the server did not start"
-        self.server.url = connection.recv()
+        self.server.origin = connection.recv()
 
     def served(self) -> Served:
         """Return the next call that was answered."""

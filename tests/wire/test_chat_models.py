@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import math
-import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -98,7 +97,6 @@ async def test_a_fault_ends_in_a_reply_or_in_an_error_that_says_why(
 ) -> None:
     expected = streamed if stream else whole
     provider.fail(fault)
-    began = time.monotonic()
     timeouts = QUICK if fault in SLOW else PATIENT
     async with chat_model(provider.wire(), timeouts=timeouts) as model:
         if expected == TWICE:
@@ -109,7 +107,6 @@ async def test_a_fault_ends_in_a_reply_or_in_an_error_that_says_why(
             told = " ".join(chain(caught.value))
             assert not [secret for secret in (provider.key, QUESTION, "Prices") if secret in told]
     assert provider.asked == (2 if expected == TWICE else 1)
-    assert time.monotonic() - began < 9.0
     assert [r for r in caplog.records if r.levelno > logging.INFO] == []
 
 
