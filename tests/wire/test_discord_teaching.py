@@ -127,8 +127,8 @@ async def test_staff_verify_an_answer_of_the_bot(trial: Trial) -> None:
         ann, trial.channel(), "How often does the keeper have to trim the lamp's wick?"
     )
     assert "The staff answered: “" in near.text
-    read = await press(trial, ann, near, "Show the staff's answer")
-    assert "Every four hours" in (await trial.result_of(read)).text
+    await press(trial, ann, near, "Show the staff's answer")
+    await reply_in(trial, near.channel, "Every four hours")
     listed = await trial.world.slash(owner, channel, "course verified")
     await listed.response(PATIENCE)
     assert listed.original is not None

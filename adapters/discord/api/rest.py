@@ -82,7 +82,10 @@ class Rest:
             "fail_if_not_exists": False,
         }
         route = Route("POST", _MESSAGES, channel_id=channel)
-        extra = {"nonce": nonce} | ({"message_reference": reference} if reply_to else {})
+        extra: dict[str, Any] = {"nonce": nonce} | (
+            {"message_reference": reference} if reply_to else {}
+        )
+        extra["allowed_mentions"] = _notified(post)
         message = await self._call(lambda: self._send(route, post, **extra))
         return str(message["id"]), text_in(message)
 
@@ -328,13 +331,12 @@ async def _check_answer(answer: aiohttp.ClientResponse) -> None:
 
 
 def _parameters(post: Post, *, hidden: bool = False, **extra: Any) -> MultipartParameters:
-    """Return the body of a message that previews nothing, and pings whom it is for at most."""
+    """Return the body of a message that previews nothing, and pings nobody unless told to."""
     return handle_message_parameters(
         flags=discord.MessageFlags(suppress_embeds=True, ephemeral=hidden),
         view=layout(post),
         attachments=files(post),
-        allowed_mentions=_notified(post),
-        **extra,
+        **{"allowed_mentions": discord.AllowedMentions.none(), **extra},
     )
 
 
