@@ -37,6 +37,7 @@ from core.telemetry.metering import NO_METER, Meter
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
 
+    from bot.providers.marks import Marks
     from core.answering.agent import Agent
     from core.answering.verified import VerifiedStage
     from core.generation.base import Generator
@@ -73,6 +74,13 @@ class Services:
     def local(self) -> OfflineEmbedder:
         """The offline embedding model."""
         return self.embedders.local
+
+    @cached_property
+    def marks(self) -> "Marks":
+        """What `glossator calibrate` fitted."""
+        from bot.providers.marks import Marks
+
+        return Marks(self.settings.data_dir)
 
     @cached_property
     def sessions(self) -> "SessionStore":
@@ -123,6 +131,7 @@ class Services:
             self.index,
             self.embedders.named,
             is_word=whole_words(self.settings),
+            scale_of=self.marks.scale,
         )
 
     @cached_property

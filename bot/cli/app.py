@@ -357,6 +357,21 @@ def radar(
 
 
 @app.command()
+def calibrate(
+    course: Annotated[str, typer.Argument(metavar="COURSE", help="Whose models.")],
+    as_json: JsonOption = False,
+) -> int:
+    """Fit the marks of an embedding model or judge that are not known, on a course's own text.
+
+    Questions are made of the course and of other texts, and claims of its sentences, as they
+    stand and altered. A judging model is called about 60 times.
+    """
+    from bot.cli.calibrate import calibrate as work
+
+    return _run(work(course, as_json=as_json))
+
+
+@app.command()
 def doctor() -> int:
     """Check settings, database, index and model, and say what to do."""
     from bot.cli.doctor import doctor as work

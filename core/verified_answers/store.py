@@ -43,13 +43,15 @@ class VerifiedAnswers:
         return await self._of(course_id, [VerifiedState.CURRENT])
 
     async def all(self, course_id: str, tenant: Tenant | None = None) -> list[VerifiedAnswer]:
-        """Return the answers of a course that are not retired, those to look at again first.
+        """Return the answers of a course that are not retired, latest first.
+
+        Those to look at again come before the others.
 
         Args:
             tenant: Only those of its staff; None: of all tenants'.
         """
         found = await self._of(course_id, [VerifiedState.STALE, VerifiedState.CURRENT])
-        own = [one for one in found if tenant is None or one.tenant == tenant]
+        own = [one for one in reversed(found) if tenant is None or one.tenant == tenant]
         return sorted(own, key=lambda one: one.state is not VerifiedState.STALE)
 
     async def get(self, answer_id: UUID) -> VerifiedAnswer | None:

@@ -111,6 +111,7 @@ class ButtonActions:
         """Do what the pressed button says; the clicker is told when it cannot be done."""
         action = body["actions"][0]
         pressed, chosen = blocks.pressed(action), blocks.chosen(action)
+        doing: Callable[[_Press], Awaitable[Json | str | None]]
         if (section := section_of(action)) is not None:
             request_id, number = section
             doing = partial(self._section_chosen, number=number)
