@@ -27,6 +27,7 @@ from bot.providers.tables import LEXICAL, read_tables
 from bot.settings import Settings
 from core.disk.space import is_writable
 from core.errors import ConfigurationError
+from core.extras import require
 from core.index.base import VectorIndex
 from core.index.sparse import Bm25Encoder
 from core.models import EXTRACTIVE, AgentConfiguration
@@ -386,6 +387,7 @@ def open_index(settings: Settings) -> VectorIndex:
         from core.index.embedded.edge import EdgeIndex
 
         return EdgeIndex(settings.data_dir / "index")
+    require("qdrant")
     from core.index.server.qdrant import QdrantIndex
     from core.index.server.qdrant_connection import connect
 

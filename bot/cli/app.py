@@ -26,6 +26,7 @@ from bot.cli.options import (
     YesOption,
     readable,
 )
+from bot.cli.setup_commands import demo, model_app
 from core.errors import BotError
 
 app = typer.Typer(
@@ -47,6 +48,8 @@ db_app = typer.Typer(no_args_is_help=True, help="Prepare the database, or check 
 app.add_typer(sessions_app, name="sessions")
 app.add_typer(courses_app, name="courses")
 app.add_typer(db_app, name="db")
+app.add_typer(model_app, name="model")
+app.command()(demo)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -164,7 +164,7 @@ async def _check_keys(settings: Settings) -> tuple[Keys | None, Finding]:
 
 async def _check_model(settings: Settings) -> Finding:
     try:
-        embedder = open_local(settings)
+        embedder = open_local(settings, may_install=False)
         try:
             await embedder.embed_queries(["Is anybody there?"])
         finally:

@@ -17,6 +17,7 @@ from bot.providers.tables import (
 )
 from bot.settings import Settings
 from core.errors import ConfigurationError
+from core.extras import require
 from core.models import EXTRACTIVE
 from core.storage.budgets.pricing import Prices
 
@@ -161,6 +162,7 @@ class Models:
 
         is_old = is_of_old_names(self._settings, name)
         how = HOW_TO_SET_A_KEY if is_old else f"set GLOSSATOR_MODELS__{name.upper()}__API_KEY"
+        require("openai" if table.kind == "openai" else "gemini")
         address = Address(
             table.kind,
             usable_key(name, table, how),
