@@ -21,7 +21,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.answering.agent import Agent
 from core.answering.events import TextDelta
 from core.embeddings.local import LocalEmbedder

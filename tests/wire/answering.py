@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.providers.tables import GeminiSettings
+from bot.providers.old_names import OldModelSettings
 from bot.settings import AnswerSettings, BudgetSettings, Settings
 from bot.wiring import Services, open_services
 from core.answering.agent import Agent
@@ -80,7 +80,7 @@ async def open_house(
         answer=AnswerSettings(**(answer or {})),
         judge=None if judge is None else JUDGE,
         models={} if judge is None else {JUDGE: secrets(judge)},
-        gemini=GeminiSettings(api_key=SecretStr(server.api_key), base_url=server.url, **gemini),
+        gemini=OldModelSettings(api_key=SecretStr(server.api_key), base_url=server.url, **gemini),
     )
     async with open_services(settings) as services:
         if fresh:
