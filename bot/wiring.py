@@ -135,7 +135,13 @@ class Services:
         name = self.course_file.judge(course_id) or self.settings.judge
         if name is None or name == LEXICAL:
             return None
-        return self.models.judge(name, self.course_file.judge_mark(course_id))
+        table = self.models.table(name)
+        marks = (
+            self.course_file.judge_mark(course_id),
+            table.judge_mark,
+            self.marks.judge(course_id, table.model),
+        )
+        return self.models.judge(name, next((mark for mark in marks if mark is not None), None))
 
     def chosen_generator(self, name: str | None = None) -> str:
         """Return who writes where a course says nothing; see the function of that name."""

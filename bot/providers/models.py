@@ -108,7 +108,7 @@ class Models:
 
         Args:
             name: Of its table.
-            mark: The probability from which a claim holds; None: the table's own.
+            mark: The probability from which a claim holds; None: the usual one.
 
         Raises:
             ConfigurationError: when there is no such table, or no usable key.
@@ -119,7 +119,7 @@ class Models:
         if (name, mark) not in self._judges:
             self._judges[name, mark] = ModelJudge(
                 self.chat(name),
-                mark=_first(mark, table.judge_mark, MARK),
+                mark=_first(mark, MARK),
                 relevance_mark=_first(table.relevance_mark, RELEVANCE_MARK),
                 wait=_first(table.judge_wait, WAIT),
             )
