@@ -371,6 +371,38 @@ def usage(
 
 
 @app.command()
+def calibrate(
+    course: Annotated[str, typer.Argument(metavar="COURSE", help="Whose models.")],
+    as_json: JsonOption = False,
+) -> int:
+    """Fit the marks of an embedding model or judge that are not known, on a course's own text.
+
+    Questions are made of the course and of other texts, and claims of its sentences, as they
+    stand and altered. A judging model is called about 60 times.
+    """
+    from bot.cli.calibrate import calibrate as work
+
+    return _run(work(course, as_json=as_json))
+
+
+@app.command()
+def radar(
+    course: Annotated[str, typer.Argument(help="The course's id.", metavar="COURSE")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Write it to FILE, which ends in .html, .png or .json."
+        ),
+    ] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="Draw a PNG on a dark ground.")] = False,
+) -> int:
+    """Show what a course was asked in the latest complete week, and in the one before."""
+    from bot.cli.radar import radar as work
+
+    return _run(work(course, out, dark=dark))
+
+
+@app.command()
 def doctor() -> int:
     """Check settings, database, index and model, and say what to do."""
     from bot.cli.doctor import doctor as work

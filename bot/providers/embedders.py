@@ -5,42 +5,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from bot.course_file import CourseFile
-from bot.providers.models import HOW_TO_SET_A_KEY, Models
+from bot.providers.models import Models
 from bot.providers.offline_model import (
     TOKENIZER,
     install_if_missing,
     model_place,
     refuse_to_install,
 )
+from bot.providers.old_names import HOW_TO_SET_A_KEY, OLD, old_embedding
 from bot.providers.stand_ins import LOUDLY, load_stand_ins
-from bot.providers.tables import GEMINI, LOCAL, ModelTable
+from bot.providers.tables import LOCAL, ModelTable
 from bot.settings import Settings
-from core.embeddings.base import Embedder, SentenceEmbedder
+from core.embeddings.base import Embedder, OfflineEmbedder
 from core.embeddings.local import LocalEmbedder
 from core.embeddings.whole_words import WholeWords
 from core.errors import ConfigurationError
 
 logger = logging.getLogger(__name__)
-
-
-class OfflineEmbedder(SentenceEmbedder, Protocol):
-    """An embedding model of this machine, loaded at first use."""
-
-    async def warm_up(self) -> None:
-        """Load it now.
-
-        Raises:
-            ConfigurationError: when it is not installed as it has to be.
-            EmbeddingError: when it cannot be run.
-        """
-        ...
-
-    def close(self) -> None:
-        """Let go of what it holds."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +78,7 @@ def meant(settings: Settings, tables: Mapping[str, ModelTable], wanted: str) -> 
     table = tables.get(wanted)
     if table is not None and table.dimensions is not None:
         return table.model, table.dimensions
-    return settings.gemini.embedding_model, settings.gemini.embedding_dimensions
+    return old_embedding(settings)
 
 
 def embedding_model(
@@ -124,11 +107,11 @@ def embedding_model(
             str(described.dimensions),
         ):
             return table, model, described.dimensions
-    if GEMINI not in tables:
+    if OLD not in tables:
         raise ConfigurationError(
             f"This course was embedded with {model}: {HOW_TO_SET_A_KEY}, or ingest it again."
         )
-    return GEMINI, model, int(dimensions)
+    return OLD, model, int(dimensions)
 
 
 def open_local(

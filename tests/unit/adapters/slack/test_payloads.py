@@ -59,9 +59,9 @@ def test_a_question_is_heard_whatever_else_is_odd(field: str, value: Any) -> Non
 def test_blocks_and_attachments_of_any_form_raise_nothing(blocks: Any, attachments: Any) -> None:
     message = readable_message({**GOOD, "blocks": blocks, "attachments": attachments})
     assert all_of(message)
-    heard = heard_message({**message, "channel": "C1"}, ORIGIN)
-    assert heard is not None
-    assert heard.addressed
+    incoming = heard_message({**message, "channel": "C1"}, ORIGIN)
+    assert incoming is not None
+    assert incoming.addressed
 
 
 @pytest.mark.parametrize("ts", [None, 7, 1.5, "", "soon", "9" * 12, "-1", "1700000000.0000001", {}])
