@@ -23,7 +23,15 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 from adapters.features.command_names import CommandNames
 from bot.platforms.entry import G, Host, PlatformSettings
 from bot.platforms.registry import PLATFORMS
-from bot.providers.tables import LOCAL, RETIRED, GeminiSettings, ModelTable, Seconds
+from bot.providers.old_names import (
+    FOREIGN_KEYS,
+    OLD_PREFIX,
+    RETIRED,
+    OldModelSettings,
+    old_key,
+    with_foreign_key,
+)
+from bot.providers.tables import LOCAL, ModelTable, Seconds
 from core.errors import ConfigurationError
 from core.models import NonBlank
 from core.runtime.hosts import check_authority
@@ -31,10 +39,8 @@ from core.runtime.hosts import check_authority
 logger = logging.getLogger(__name__)
 
 PREFIX = "GLOSSATOR_"
-FOREIGN_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
-"""The names that other programs give to the key of Gemini, in order of preference."""
 WRITTEN_AS_JSON = {
-    "GLOSSATOR_GEMINI__PRICES": 'a JSON object, such as {"gemini-3.5-flash-lite": [0.3, 2.5]}',
+    f"{OLD_PREFIX}PRICES": 'a JSON object, such as {"gemini-3.5-flash-lite": [0.3, 2.5]}',
     **{
         f"{PREFIX}{name}__{key}".upper(): how
         for name, platform in PLATFORMS.items()
@@ -51,12 +57,6 @@ LogFormat = Literal["text", "json"]
 Tokens = Annotated[int, Field(ge=1)]
 Authority = Annotated[str, AfterValidator(check_authority)]
 """`name` or `name:port`."""
-
-
-_RETIRED: Mapping[str, str] = {
-    f"{PREFIX}GEMINI__{name.upper()}": f"{why}; delete the line" for name, why in RETIRED.items()
-}
-"""Settings of earlier versions, and why there is nothing to set; each is told once at the start."""
 
 
 class _Group(BaseModel):
@@ -102,7 +102,7 @@ class EmbeddingSettings(_Group):
 
 
 class BudgetSettings(_Group):
-    """How many tokens Gemini may use, read and written together."""
+    """How many tokens language models may use, read and written together."""
 
     user_tokens: Tokens | None = None
     """Of one user on a UTC day; None: any number."""
@@ -209,12 +209,12 @@ class Settings(_Platforms):
     qdrant: QdrantSettings = QdrantSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     generator: NonBlank | None = None
-    """A model's name or `extractive`; None: gemini when a key is set, else extractive."""
+    """A model's name or `extractive`; None: the old names' model when its key is set, else that."""
     judge: NonBlank | None = None
     """The name of the model that judges claims; None: they are judged by their words."""
     models: Mapping[str, Mapping[str, SecretStr]] = Field(default_factory=dict)
     """What `GLOSSATOR_MODELS__NAME__KEY` says of models, by name and key; see ModelTable."""
-    gemini: GeminiSettings = GeminiSettings()
+    gemini: OldModelSettings = OldModelSettings()
     answer: AnswerSettings = AnswerSettings()
     budget: BudgetSettings = BudgetSettings()
     ingest: IngestSettings = IngestSettings()
@@ -253,7 +253,7 @@ class Settings(_Platforms):
 
     @property
     def uses_old_names(self) -> bool:
-        """Whether variables that begin with GLOSSATOR_GEMINI__ are set."""
+        """Whether variables of earlier versions are set."""
         return bool(self.gemini.model_fields_set)
 
     @property
@@ -267,8 +267,8 @@ class Settings(_Platforms):
 def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
     """Return the settings of this process; the environment wins over `.env`.
 
-    Of names that are not Glossator's own, only the `FOREIGN_KEYS` are read, and only where
-    `GLOSSATOR_GEMINI__API_KEY` is not set.
+    Of names that are not Glossator's own, only the `FOREIGN_KEYS` are read, and only where the
+    old names give no key.
 
     Raises:
         ConfigurationError: naming the variable and what is wrong with it, for a bad value
@@ -280,8 +280,8 @@ def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{env_file} cannot be read as UTF-8 text.") from error
     for name in [*in_file, *os.environ]:
-        if name.upper() in _RETIRED:
-            logger.info("%s is not used any more: %s", name.upper(), _RETIRED[name.upper()])
+        if name.upper() in RETIRED:
+            logger.info("%s is not used any more: %s", name.upper(), RETIRED[name.upper()])
         elif name.upper().startswith(PREFIX) and without_name(name) not in known:
             raise ConfigurationError(_unknown(name, known))
     try:
@@ -318,15 +318,11 @@ def setting_names(group: type[BaseModel] = Settings, prefix: str = PREFIX) -> It
 
 def _with_foreign_key(settings: Settings, in_file: Mapping[str, str | None]) -> Settings:
     """Return the settings with the key that stands under another program's name, if any."""
-    if settings.gemini.api_key is not None:
+    if old_key(settings) is not None:
         return settings
     found = (source.get(name) for source in (os.environ, in_file) for name in FOREIGN_KEYS)
     key = next((value for value in found if value), None)
-    if key is None:
-        return settings
-    gemini = settings.gemini.model_copy(update={"api_key": SecretStr(key)})
-    gemini.model_fields_set.discard("api_key")  # no variable of ours names it
-    return settings.model_copy(update={"gemini": gemini})
+    return settings if key is None else with_foreign_key(settings, key)
 
 
 def without_name(name: str) -> str:

@@ -27,6 +27,7 @@ from bot.providers.tables import LEXICAL, read_tables
 from bot.settings import Settings
 from core.disk.space import is_writable
 from core.errors import ConfigurationError
+from core.extras import require
 from core.index.base import VectorIndex
 from core.index.sparse import Bm25Encoder
 from core.models import EXTRACTIVE, AgentConfiguration
@@ -37,6 +38,7 @@ from core.telemetry.metering import NO_METER, Meter
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
 
+    from bot.providers.marks import Marks
     from core.answering.agent import Agent
     from core.embeddings.base import OfflineEmbedder
     from core.generation.base import Generator
@@ -72,6 +74,13 @@ class Services:
         return self.embedders.local
 
     @cached_property
+    def marks(self) -> "Marks":
+        """What `glossator calibrate` fitted."""
+        from bot.providers.marks import Marks
+
+        return Marks(self.settings.data_dir)
+
+    @cached_property
     def sessions(self) -> "SessionStore":
         """The conversations."""
         from core.storage.sessions.store import SessionStore
@@ -88,6 +97,7 @@ class Services:
             self.index,
             self.embedders.named,
             is_word=whole_words(self.settings),
+            scale_of=self.marks.scale,
         )
 
     @cached_property
@@ -309,6 +319,7 @@ def open_index(settings: Settings) -> VectorIndex:
         from core.index.embedded.edge import EdgeIndex
 
         return EdgeIndex(settings.data_dir / "index")
+    require("qdrant")
     from core.index.server.qdrant import QdrantIndex
     from core.index.server.qdrant_connection import connect
 

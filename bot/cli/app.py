@@ -26,6 +26,7 @@ from bot.cli.options import (
     YesOption,
     readable,
 )
+from bot.cli.setup_commands import demo, model_app
 from core.errors import BotError
 
 app = typer.Typer(
@@ -47,6 +48,8 @@ db_app = typer.Typer(no_args_is_help=True, help="Prepare the database, or check 
 app.add_typer(sessions_app, name="sessions")
 app.add_typer(courses_app, name="courses")
 app.add_typer(db_app, name="db")
+app.add_typer(model_app, name="model")
+app.command()(demo)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -337,6 +340,21 @@ def usage(
     from bot.cli.usage import usage as work
 
     return _run(work(days, as_json=as_json))
+
+
+@app.command()
+def calibrate(
+    course: Annotated[str, typer.Argument(metavar="COURSE", help="Whose models.")],
+    as_json: JsonOption = False,
+) -> int:
+    """Fit the marks of an embedding model or judge that are not known, on a course's own text.
+
+    Questions are made of the course and of other texts, and claims of its sentences, as they
+    stand and altered. A judging model is called about 60 times.
+    """
+    from bot.cli.calibrate import calibrate as work
+
+    return _run(work(course, as_json=as_json))
 
 
 @app.command()

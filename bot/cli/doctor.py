@@ -15,7 +15,7 @@ from bot.doctor.access import check_access
 from bot.doctor.accounts import check_account
 from bot.doctor.disk import check_disks
 from bot.doctor.findings import Finding, failed, misconfigured, warning
-from bot.doctor.models import check_models
+from bot.doctor.models import check_marks, check_models
 from bot.doctor.staff import check_staff
 from bot.handbook import COURSE
 from bot.keyring.keys import Keys, prove, short_keys
@@ -168,7 +168,7 @@ async def _check_keys(settings: Settings) -> tuple[Keys | None, Finding]:
 
 async def _check_model(settings: Settings) -> Finding:
     try:
-        embedder = open_local(settings)
+        embedder = open_local(settings, may_install=False)
         try:
             await embedder.embed_queries(["Is anybody there?"])
         finally:
@@ -237,6 +237,9 @@ async def _check_courses(
             yield misconfigured("course", without_text(course.course_id))
         else:
             yield await _check_edition(settings, course_file, edition, again)
+            tables = read_tables(settings, course_file.models)
+            for finding in check_marks(settings, tables, course_file, edition):
+                yield finding
             accounted = accounts.get(course.course_id, [])
             # The handbook is no operator's to ingest: a start does it, once its text changes.
             if accounted or course.course_id != COURSE.course_id:

@@ -53,7 +53,7 @@ async def evaluate(
         ServiceError: when not a single question could be measured.
     """
     if generator == "":
-        raise UsageError("--generator names nobody; there is extractive, gemini and what is set.")
+        raise UsageError("--generator names none; there is extractive, and what is set.")
     rows = _chosen(read_questions(path), kind, limit, seed)
     async with services(keys=[PSEUDONYM], needs_room=False) as opened:
         check_generator(opened, generator)

@@ -10,7 +10,7 @@ from adapters.markdown.printable import printable
 from bot.cli.context import services
 from bot.cli.exits import Exit
 from bot.providers.models import models_in_use, prices
-from bot.providers.tables import GEMINI, of_old_names
+from bot.providers.old_names import OLD, old_table
 from core.models import EXTRACTIVE
 from core.storage.budgets.store import TokenBudgets, TokenLimits, Usage
 
@@ -30,7 +30,7 @@ async def usage(days: int, *, as_json: bool) -> int:
     settings, tables = opened.settings, opened.models.tables
     chosen = opened.chosen_generator()
     if chosen == EXTRACTIVE:  # what was used before the key was taken away had its price
-        tables, chosen = {GEMINI: of_old_names(settings), **tables}, GEMINI
+        tables, chosen = {OLD: old_table(settings), **tables}, OLD
     in_use = models_in_use(settings, tables, opened.course_file, chosen)
     cost = partial(prices(settings, tables).most, in_use)
     if as_json:

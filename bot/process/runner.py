@@ -18,7 +18,8 @@ from bot.process.bot import Bot
 from bot.process.collecting import leave_in_peace
 from bot.process.startup import Result, StoppedWhileStarting, is_only_process, once_there
 from bot.providers.models import chosen_generator
-from bot.providers.tables import OLD_NAMES, read_tables
+from bot.providers.old_names import OLD_NAMES
+from bot.providers.tables import read_tables
 from bot.settings import Settings
 from bot.wiring import Services, open_services, without_text
 from core.errors import (

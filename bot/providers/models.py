@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.course_file import CourseFile
+from bot.providers.old_names import HOW_TO_SET_A_KEY, OLD, is_of_old_names, old_key, old_prices
 from bot.providers.tables import (
-    GEMINI,
     LEXICAL,
     LOCAL,
     ModelTable,
@@ -15,8 +15,9 @@ from bot.providers.tables import (
     names_of,
     usable_key,
 )
-from bot.settings import FOREIGN_KEYS, Settings
+from bot.settings import Settings
 from core.errors import ConfigurationError
+from core.extras import require
 from core.models import EXTRACTIVE
 from core.storage.budgets.pricing import Prices
 
@@ -25,12 +26,9 @@ if TYPE_CHECKING:
     from core.generation.model import ModelGenerator
     from core.generation.times import AnswerTimes
     from core.grounding.judge.model import ModelJudge
-    from core.providers.gemini.client import GeminiClient
     from core.providers.guarded import GuardedModel
-    from core.providers.openai.client import OpenAIClient
+    from core.providers.services import Client
     from core.providers.wire import Wire
-
-HOW_TO_SET_A_KEY = f"set GLOSSATOR_GEMINI__API_KEY (or {' or '.join(FOREIGN_KEYS)})"
 
 
 class Models:
@@ -42,7 +40,7 @@ class Models:
         self.tables = tables
         self._settings = settings
         self._closing = closing
-        self._clients: dict[str, GeminiClient | OpenAIClient] = {}
+        self._clients: dict[str, Client] = {}
         self._chats: dict[tuple[str, str], GuardedModel] = {}
         self._generators: dict[str, ModelGenerator] = {}
         self._judges: dict[str, ModelJudge] = {}
@@ -134,19 +132,11 @@ class Models:
         Raises:
             ConfigurationError: when there is no such table, or no usable key.
         """
-        from core.embeddings.gemini import GeminiEmbedder
-        from core.embeddings.openai import OpenAIEmbedder
-        from core.providers.gemini.client import GeminiClient
+        from core.embeddings.services import embedder_at
 
         client, table = self.client(name), self.table(name)
-        if table.dimensions is None and isinstance(client, GeminiClient):  # by the old names
-            return GeminiEmbedder(client, model=model, dimensions=dimensions)
-        names, setting = names_of(name, table), f"models.{name}.dimensions"
-        if isinstance(client, GeminiClient):
-            return GeminiEmbedder(
-                client, model=model, dimensions=dimensions, names=names, setting=setting
-            )
-        return OpenAIEmbedder(client, model=model, dimensions=dimensions, setting=setting)
+        names = None if table.dimensions is None else names_of(name, table)  # None: by old names
+        return embedder_at(client, model, dimensions, names, f"models.{name}.dimensions")
 
     def table(self, name: str) -> ModelTable:
         """Return the table with that name.
@@ -156,81 +146,60 @@ class Models:
         """
         if name in self.tables:
             return self.tables[name]
-        if name == GEMINI:
-            raise ConfigurationError(f"Gemini needs a key: {HOW_TO_SET_A_KEY}.")
+        if name == OLD:
+            raise ConfigurationError(f"The model {OLD} needs a key: {HOW_TO_SET_A_KEY}.")
         raise ConfigurationError(f"There is no table models.{name}.")
 
-    def client(self, name: str) -> "GeminiClient | OpenAIClient":
+    def client(self, name: str) -> "Client":
         """Return the connections of a table, opened at first use."""
         if name not in self._clients:
             self._clients[name] = self._connect(name, self.table(name))
             self._closing.push_async_callback(self._clients[name].aclose)
         return self._clients[name]
 
-    def _connect(self, name: str, table: ModelTable) -> "GeminiClient | OpenAIClient":
-        is_old = name == GEMINI and not self._settings.describes(GEMINI)
+    def _connect(self, name: str, table: ModelTable) -> "Client":
+        from core.providers.services import Address, connect
+
+        is_old = is_of_old_names(self._settings, name)
         how = HOW_TO_SET_A_KEY if is_old else f"set GLOSSATOR_MODELS__{name.upper()}__API_KEY"
-        key = usable_key(name, table, how)
-        base_url, timeout = table.base_url, self.times.whole
-        if table.kind == "openai":
-            from core.providers.openai.client import OpenAIClient
-
-            names = names_of(name, table)
-            return OpenAIClient(key, base_url=base_url, names=names, timeout=timeout)
-        from core.providers.gemini.client import GeminiClient
-        from core.providers.gemini.failures import NAMES
-
-        if table.kind == "gemini":
-            return GeminiClient(
-                key,
-                base_url=base_url,
-                api_version=table.api_version,
-                names=NAMES if is_old else names_of(name, table),
-                timeout=timeout,
-            )
-        return GeminiClient(
-            None,
-            base_url=base_url,
-            project=table.project,
-            location=table.location,
-            names=names_of(name, table),
-            timeout=timeout,
+        require("openai" if table.kind == "openai" else "gemini")
+        address = Address(
+            table.kind,
+            usable_key(name, table, how),
+            table.base_url,
+            table.api_version,
+            table.project,
+            table.location,
         )
+        names = None if is_old and table.kind == "gemini" else names_of(name, table)
+        return connect(address, names, self.times.whole)
 
     def _wire(self, name: str, table: ModelTable, model: str) -> "Wire":
-        from core.providers.gemini.client import GeminiClient
+        from core.providers.services import wire_to
 
-        client = self.client(name)
-        if isinstance(client, GeminiClient):
-            from core.providers.gemini.wire import GeminiWire
-
-            return GeminiWire(client, model, thinking_level=table.thinking)
-        from core.providers.openai.wire import OpenAIWire
-
-        return OpenAIWire(client, model, reasoning_effort=table.thinking)
+        return wire_to(self.client(name), model, table.thinking)
 
 
 def configured_generator(settings: Settings) -> str:
-    """Return who writes where nobody is asked for: who is set, else Gemini with a key."""
-    has_key = settings.gemini.api_key is not None
-    return settings.generator or (GEMINI if has_key else EXTRACTIVE)
+    """Return who writes where none is asked for: who is set, else the old names' model."""
+    return settings.generator or (OLD if old_key(settings) is not None else EXTRACTIVE)
 
 
 def chosen_generator(
     settings: Settings, tables: Mapping[str, ModelTable], name: str | None = None
 ) -> str:
-    """Return who writes answers: who is asked for, else configured, else Gemini with a key.
+    """Return who writes answers: who is asked for, else configured, else the old names' model.
 
     Raises:
-        ConfigurationError: when it is a model that there is not, or Gemini and there is no key.
+        ConfigurationError: when it is a model that there is not, or one that has no key.
     """
     chosen = name or configured_generator(settings)
-    if chosen == GEMINI and GEMINI not in tables:
+    if chosen == OLD and OLD not in tables:
         raise ConfigurationError(
-            f"The generator gemini needs a key: {HOW_TO_SET_A_KEY}, or choose extractive."
+            f"The generator {OLD} needs a key: {HOW_TO_SET_A_KEY}, or choose extractive."
         )
     check_named(
-        chosen, {*tables, GEMINI}, "--generator" if name else "GLOSSATOR_GENERATOR", EXTRACTIVE
+        chosen, {*tables, OLD}, "--generator" if name else "GLOSSATOR_GENERATOR", EXTRACTIVE
     )
     return chosen
 
@@ -254,8 +223,8 @@ def check_named_models(
             check_named(table.judge, tables, f"{place}.judge", LEXICAL)
         named[f"{place}.embedding"] = table.embedding or LOCAL
     for place, name in named.items():
-        check_named(name, tables, place, LOCAL, GEMINI)
-        if name in tables and name != GEMINI and tables[name].dimensions is None:
+        check_named(name, tables, place, LOCAL, OLD)
+        if name in tables and name != OLD and tables[name].dimensions is None:
             raise ConfigurationError(f"{place} names {name}: set models.{name}.dimensions.")
 
 
@@ -309,12 +278,11 @@ def models_in_use(
 def prices(settings: Settings, tables: Mapping[str, ModelTable]) -> Prices:
     """Return what the models cost, as far as it is set.
 
-    The old names' prices of any model are those of the table gemini alone.
+    The old names' prices of any model are those of their own table alone.
     """
-    old = settings.gemini
-    known = Prices(old.input_price, old.output_price, old.prices)
+    known = old_prices(settings)
     services = {
-        name: _prices_of(table, known if name == GEMINI else Prices(of_models=old.prices))
+        name: _prices_of(table, known if name == OLD else Prices(of_models=known.of_models))
         for name, table in tables.items()
     }
     return replace(known, of_services=services)

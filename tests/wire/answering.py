@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.providers.tables import GeminiSettings
+from bot.providers.old_names import OldModelSettings
 from bot.settings import AnswerSettings, BudgetSettings, Settings
 from bot.wiring import Services, open_services
 from core.answering.agent import Agent
@@ -75,7 +75,7 @@ async def open_house(
         config=folder / "glossator.toml",
         budget=BudgetSettings(**(budget or {})),
         answer=AnswerSettings(**(answer or {})),
-        gemini=GeminiSettings(api_key=SecretStr(server.api_key), base_url=server.url, **gemini),
+        gemini=OldModelSettings(api_key=SecretStr(server.api_key), base_url=server.url, **gemini),
     )
     async with open_services(settings) as services:
         if fresh:
