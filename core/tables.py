@@ -7,6 +7,8 @@ import core.access.store
 import core.help_requests.store
 import core.inbox.limits
 import core.inbox.rows
+import core.policies.store
+import core.radar.store
 import core.storage.budgets.store
 import core.storage.catalogue_rows
 import core.storage.channels.exchanges

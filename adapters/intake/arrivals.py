@@ -186,6 +186,8 @@ class Arrivals:
                 workspace=incoming.workspace,
                 channel=incoming.channel,
                 thread=incoming.conversation,
+                places=incoming.places,
+                personal=incoming.personal,
                 message_ids=(incoming.message,) if incoming.message else (),
                 locale=incoming.locale,
                 role=role,

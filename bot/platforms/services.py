@@ -15,6 +15,8 @@ from adapters.features.answer_actions import AnswerActions
 from adapters.features.channel_settings import ChannelSettings
 from adapters.features.data_export import OwnData
 from adapters.features.greeting import Greeting
+from adapters.features.policy_settings import PolicySettings
+from adapters.features.radar_views import RadarViews
 from adapters.features.staff_desk import StaffDesk
 from adapters.features.staff_settings import PlatformTerms, StaffSettings
 from adapters.features.suggestions import Suggestions
@@ -31,9 +33,12 @@ from core.i18n import Message
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.models import EXTRACTIVE, AgentRequest, AgentResponse
+from core.policies.store import HintSteps
 from core.privacy.disclosure import Disclosure
 from core.privacy.personal_data import PersonalData
 from core.privacy.retention import Retention
+from core.radar.picture import DARK, LIGHT
+from core.radar.store import RadarStore
 from core.retrieval.topics import Topics
 from core.staff_answers import StaffAnswers
 from core.storage.budgets.store import TokenBudgets, TokenLimits
@@ -116,6 +121,7 @@ class ChatServices:
             budgets=TokenBudgets(self.opened.engine, limits=TokenLimits()),
             requests=HelpRequests(self.opened.engine),
             answers=VerifiedAnswers(self.opened.engine),
+            hints=HintSteps(self.opened.engine),
         )
 
     def question_context(self) -> QuestionContext:
@@ -169,6 +175,29 @@ class ChatServices:
     def staff_settings(self, settings: ChannelSettings, words: PlatformTerms) -> StaffSettings:
         """Return who may use `/course`, and whom it names; `words` are the platform's own."""
         return StaffSettings(self.desk, self.roster, self.staff, settings, words)
+
+    def policy_settings(self) -> PolicySettings:
+        """Return what staff set of how questions are answered."""
+        return PolicySettings(
+            self.desk,
+            self.opened.policies,
+            described=self.opened.course_file.policies_of,
+            zone_of=self.opened.course_file.zone,
+        )
+
+    def radar_views(self, platform: str) -> RadarViews:
+        """Return what staff of a platform see of what was asked."""
+        return RadarViews(
+            self.opened.radar,
+            RadarStore(self.opened.engine),
+            self.policy_settings().course,
+            self._title_of,
+            DARK if platform == "discord" else LIGHT,
+        )
+
+    async def _title_of(self, course_id: str) -> str:
+        course = await self.opened.catalogue.course(course_id)
+        return course_id if course is None else course.title
 
     def channel_settings(self, names: Mapping[str, Message]) -> ChannelSettings:
         """Return what staff set; `names` are the platform's own names of rules."""

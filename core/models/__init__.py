@@ -27,6 +27,7 @@ from core.models.fields import (
     now,
     well_formed,
 )
+from core.models.policy import PolicyMode
 from core.models.request import (
     EXPLAIN_QUOTE,
     MAX_SELECTED_TEXT,
@@ -111,6 +112,7 @@ __all__ = [
     "OfferedAnswer",
     "Outcome",
     "PastTime",
+    "PolicyMode",
     "QueryType",
     "Question",
     "QuoteLocation",

@@ -82,6 +82,10 @@ class UserContext(Model):
     workspace: str | None = None
     channel: str | None = None
     thread: str | None = None
+    places: tuple[str, ...] = ()
+    """Where rules may be set for, narrowest first: thread, channel, category, workspace."""
+    personal: bool = False
+    """Whether no tenant stands around it, as in direct messages of some platforms."""
     message_ids: tuple[str, ...] = ()
     locale: str | None = None
     role: Literal["staff", "student"] | None = None

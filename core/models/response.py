@@ -23,6 +23,7 @@ from core.models.fields import (
     WebUrl,
     now,
 )
+from core.models.policy import PolicyMode
 from core.models.request import AnswerLength
 from core.models.retrieval import (
     QuoteLocation,
@@ -118,6 +119,8 @@ class AgentResponse(Model):
     conversation_id: UUID
     query_tokens: Count = 0
     response_tokens: Count = 0
+    cached_tokens: Count = 0
+    """Those of `query_tokens` that a service had kept from an earlier call."""
     tokens_used: Count = 0
     """The sum over all model calls; 0 for an extractive answer."""
     estimated_cost: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
@@ -143,6 +146,8 @@ class AgentResponse(Model):
     """The answer of the course's staff that this is; it may cite nothing of the book."""
     offered: tuple[OfferedAnswer, ...] = ()
     """Answers of the course's staff to questions that may be the same, likeliest first."""
+    held_to: PolicyMode | None = None
+    """The policy of the course's staff that it was answered by; None: in full."""
     quote_location: QuoteLocation | None = None
     response_time_ms: Milliseconds = 0.0
     retrieval_time_ms: Milliseconds = 0.0

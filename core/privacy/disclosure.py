@@ -13,6 +13,7 @@ from core.help_requests.store import HelpRequestRow
 from core.inbox.limits import CountRow, user_subject
 from core.inbox.rows import CursorRow, InboxRow, PostRow
 from core.models import now
+from core.policies.store import HintStepRow
 from core.storage.budgets.store import Scope, TokenUsageRow
 from core.storage.channels.exchanges import ExchangeRow
 from core.storage.channels.panels import PanelRow
@@ -66,7 +67,7 @@ def _about(
     user_ids: Sequence[str], direct: Iterable[tuple[str, str, str]]
 ) -> Iterator[tuple[type[Base], ColumnElement[bool]]]:
     """Yield the tables that hold anything of people, each with which rows are a person's."""
-    for row in (SessionRow, TurnRow, VoteRow, InboxRow, StaffRow, ExchangeRow):
+    for row in (SessionRow, TurnRow, VoteRow, InboxRow, StaffRow, ExchangeRow, HintStepRow):
         yield row, row.user_id.in_(user_ids)
     help_request, said = HelpRequestRow, VerifiedRevisionRow
     yield (

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from core.help_requests.store import HelpRequests
 from core.inbox.places import Channel, InboxPlaces
 from core.inbox.store import Inbox
+from core.policies.store import HintSteps
 from core.storage.budgets.store import TokenBudgets
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.panels import Panels
@@ -63,6 +64,7 @@ class PersonalData:
         budgets: TokenBudgets,
         requests: HelpRequests,
         answers: VerifiedAnswers,
+        hints: HintSteps,
     ) -> None:
         self._sessions = sessions
         self._inbox = inbox
@@ -75,6 +77,7 @@ class PersonalData:
         self._budgets = budgets
         self._requests = requests
         self._answers = answers
+        self._hints = hints
 
     async def workspaces(self, platform: str) -> frozenset[str]:
         """Return the workspaces of a platform that something is kept of, left ones included."""
@@ -108,6 +111,7 @@ class PersonalData:
             )
             await self._budgets.forget_user(user_id)
             await self._exchanges.forget_user(user_id)
+            await self._hints.forget_user(user_id)
         await self._forget_direct(direct)  # what came meanwhile
         return total
 

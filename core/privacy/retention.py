@@ -12,6 +12,8 @@ from core.help_requests.store import HelpRequestRow
 from core.inbox.limits import CountRow
 from core.inbox.rows import CursorRow, InboxRow, is_buried, is_waiting
 from core.models import now
+from core.policies.store import HintStepRow
+from core.radar.store import RadarWeekRow
 from core.storage.budgets.store import TokenUsageRow, has_expired
 from core.storage.channels import panels
 from core.storage.channels.exchanges import ExchangeRow
@@ -61,7 +63,7 @@ class Retention:
         steps.append((_panels, moment - min(panels.KEPT, self._kept_for or panels.KEPT)))
         if self._kept_for is not None:
             expired = [_sessions, _turns, _votes, _conversations, _events]
-            expired += [_help_requests, _phrasings, _askers]
+            expired += [_help_requests, _phrasings, _askers, _hints, _weeks]
             steps += [(step, moment - self._kept_for) for step in expired]
         deleted = 0
         for step, before in steps:
@@ -88,6 +90,17 @@ def _votes(db: Connection, before: datetime) -> int:
     key = tuple_(row.request_id, row.user_id)
     old = select(row.request_id, row.user_id).where(row.voted_at < before).limit(_BATCH)
     return _count(db, delete(row).where(key.in_(old)))
+
+
+def _hints(db: Connection, before: datetime) -> int:
+    row = HintStepRow
+    old = select(row.request_id).where(row.taken_at < before).limit(_BATCH)
+    return _count(db, delete(row).where(row.request_id.in_(old)))
+
+
+def _weeks(db: Connection, before: datetime) -> int:
+    """Delete what was told of weeks, all at once: there is one row a course, tenant and week."""
+    return _count(db, delete(RadarWeekRow).where(RadarWeekRow.made_at < before))
 
 
 def _help_requests(db: Connection, before: datetime) -> int:

@@ -5,7 +5,7 @@ import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -18,6 +18,7 @@ from core.inbox.base import Posted, request_id_for
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.models import AgentRequest, Course, now
+from core.policies.store import HintSteps
 from core.privacy.disclosure import Disclosure
 from core.privacy.personal_data import PersonalData
 from core.storage.budgets.store import TokenBudgets, TokenLimits
@@ -89,6 +90,7 @@ async def fill(engine: AsyncEngine) -> None:
         person = NamedStaff(StaffKind.PERSON, f"id-of-{user}")
         await StaffStore(engine).add(Tenant("test", "w"), person, user)
         await passed_on(engine, number, user)
+        await HintSteps(engine).take(UUID(int=100 + number), user, "algorithms", None)
         chosen = Rules(course_id="algorithms")
         await ChannelRules(engine).set(Place("test", "w", channel), chosen)
 
@@ -144,4 +146,5 @@ def personal(engine: AsyncEngine) -> PersonalData:
         budgets=TokenBudgets(engine, limits=TokenLimits()),
         requests=HelpRequests(engine),
         answers=VerifiedAnswers(engine),
+        hints=HintSteps(engine),
     )

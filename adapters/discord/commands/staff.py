@@ -11,6 +11,7 @@ from discord import app_commands
 from discord.ext import commands
 
 from adapters.access.standing import Presence
+from adapters.discord.commands.policies import Extent, PolicyCommands, RadarCommands
 from adapters.discord.commands.staff_commands import StaffCommands
 from adapters.discord.commands.translator import described
 from adapters.discord.inbound import PLATFORM, category_of, is_guest, location_of, presence_of
@@ -18,6 +19,8 @@ from adapters.discord.replies.ephemeral import Interaction, in_time, tell, tell_
 from adapters.discord.staff_clicks import StaffClicks
 from adapters.features.channel_settings import ChannelSettings
 from adapters.features.command_names import CommandNames
+from adapters.features.policy_settings import PolicySettings
+from adapters.features.radar_views import RadarViews
 from adapters.features.staff_settings import StaffSettings
 from adapters.markdown.visible import visible
 from core.errors import BotError, RequestError
@@ -29,7 +32,6 @@ from core.storage.channels.store import Place
 logger = logging.getLogger(__name__)
 
 _MOST_CHOICES = 25
-Extent = Literal["this channel", "this category", "this server"]
 _DONE: dict[str, Message] = {
     "this channel": Message("staff-done-channel"),
     "this category": Message("staff-done-category"),
@@ -58,6 +60,8 @@ class CourseCommands(
         settings: ChannelSettings,
         staff: StaffSettings,
         clicks: StaffClicks,
+        policies: PolicySettings,
+        radar: RadarViews,
         *,
         names: CommandNames,
     ) -> None:
@@ -73,6 +77,19 @@ class CourseCommands(
         assert group is not None, "a group has one"
         group.name = names.course
         group.add_command(StaffCommands(staff, self._suggested))
+        self._policies = PolicyCommands(policies, self._admit, place_at)
+        group.add_command(self._policies)
+        group.add_command(RadarCommands(radar, self._admit))
+
+    @commands.Cog.listener("on_interaction")
+    async def form_sent(self, interaction: Interaction) -> None:
+        """Take in what was typed into a form, also one of before a restart."""
+        await self._policies.form_sent(interaction)
+
+    @app_commands.command(description=described("describe-hints"))
+    async def hints(self, interaction: Interaction) -> None:
+        """Ask for an assignment to which students get hints alone."""
+        await self._policies.open_form(interaction)
 
     async def interaction_check(self, interaction: Interaction, /) -> bool:
         """Return whether there is anything to set up: the bot has to be on the server itself."""
@@ -241,7 +258,7 @@ class CourseCommands(
     async def _changed(
         self, interaction: Interaction, extent: Extent, changes: dict[str, Any]
     ) -> list[str]:
-        place = _place(interaction, extent)
+        place = place_at(interaction, extent)
         assert place is not None, "else nobody is admitted"
         await self._settings.change(place, location_of(interaction), changes)
         return [str(_DONE[extent]), *await self._lines(interaction)]
@@ -264,7 +281,7 @@ class CourseCommands(
 
     async def _admit(self, interaction: Interaction, extent: Extent) -> None:
         """Raise RequestError unless the user may set something for so wide a place."""
-        who, place = presence_of(interaction), _place(interaction, extent)
+        who, place = presence_of(interaction), place_at(interaction, extent)
         if place is None:
             raise RequestError(user_message=text("discord-no-category"))
         if extent == "this server":
@@ -279,7 +296,8 @@ class CourseCommands(
         return await self._settings.lines(location_of(interaction))
 
 
-def _place(interaction: Interaction, extent: Extent) -> Place | None:
+def place_at(interaction: Interaction, extent: Extent) -> Place | None:
+    """Return the place that somebody means by an extent; None: there is no such category."""
     channel = interaction.channel
     workspace = str(interaction.guild_id)
     if extent == "this server":

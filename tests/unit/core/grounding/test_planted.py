@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.base import Vectors
 from core.embeddings.local import LocalEmbedder
 from core.grounding.planted import PlantedTextFinder, Setting, orders_machines

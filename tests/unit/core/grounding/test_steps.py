@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 from core.grounding.planted import PlantedTextFinder
 from core.grounding.telling import is_step

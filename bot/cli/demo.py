@@ -1,8 +1,6 @@
-"""`make demo`: ingests the handbook and asks it six questions, offline."""
+"""`glossator demo`: ingests the handbook and asks it six questions, offline."""
 
-import asyncio
 import shlex
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,11 +9,10 @@ from uuid import UUID, uuid4
 from adapters.delivery.run_turn import take_turn
 from bot.cli.ask import console_request, open_reply
 from bot.cli.counted import counted
-from bot.cli.exits import Exit, exit_code, sentence_for
+from bot.cli.exits import Exit
 from bot.handbook import COURSE, handbook_folder, ingest_handbook
 from bot.settings import Settings, load_settings
 from bot.wiring import Services, open_services
-from core.errors import BotError
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,7 @@ QUESTIONS: Sequence[DemoQuestion] = (
 )
 
 
-async def main() -> int:
+async def demo() -> int:
     """Run the demo in a data folder of its own and return the exit code."""
     started = time.perf_counter()
     async with open_services(_offline(load_settings()), announce=print) as opened:
@@ -76,7 +73,7 @@ async def main() -> int:
     print(
         f"\n{'─' * 78}\nSix questions, answered offline in {time.perf_counter() - started:.1f} s."
     )
-    print("Now your own book: .venv/bin/glossator ingest FOLDER, then .venv/bin/glossator chat")
+    print("Now your own book: glossator ingest FOLDER, then glossator chat")
     return Exit.OK
 
 
@@ -110,11 +107,3 @@ def _command(shown: DemoQuestion, session: UUID) -> str:
     if shown.follows_up:
         words += ["--session", str(session)]
     return shlex.join(words)
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(asyncio.run(main()))
-    except BotError as error:
-        print(f"glossator: {sentence_for(error)}", file=sys.stderr)
-        sys.exit(exit_code(error))
