@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import replace
 
 from core.composition import Composition
@@ -22,6 +22,7 @@ from core.generation.base import (
 from core.generation.claims.example import is_fit
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.copied import adds_link, with_code_of
+from core.grounding.planted import commands, planted_in
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
 from core.pauses import Pauses
@@ -32,9 +33,6 @@ from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
 
 logger = logging.getLogger(__name__)
-
-_REQUEST_IS_OUT = 0.05
-"""Seconds after which the writer's request is on its way, and we need not hurry any more."""
 
 
 class Drafting:
@@ -78,7 +76,7 @@ class Drafting:
         task = replace(task, report=self.calls.append)
         until = time.monotonic() + self._times.whole
         draft = self._checked(self._writer.generate(task), task, until)
-        async with self._preparing(task), aclosing(draft) as deltas:
+        async with aclosing(draft) as deltas:
             async for delta in deltas:
                 yield delta
 
@@ -86,26 +84,6 @@ class Drafting:
         self.judge_calls.append(
             ModelCall(end.model, end.query_tokens, end.response_tokens, service=end.service)
         )
-
-    @asynccontextmanager
-    async def _preparing(self, task: GenerationTask) -> AsyncIterator[None]:
-        """Let the checker read what may be quoted, while the writer is still silent."""
-        ahead = None
-        if self._checker is not None:
-            ahead = asyncio.create_task(self._prepare(self._checker, task))
-        try:
-            yield
-        finally:
-            if ahead is not None:
-                ahead.cancel()
-                await asyncio.gather(ahead, return_exceptions=True)
-
-    @staticmethod
-    async def _prepare(checker: SupportChecker, task: GenerationTask) -> None:
-        await asyncio.sleep(_REQUEST_IS_OUT)
-        chunks = [passage.chunk for passage in task.passages()]
-        passages = [_quoted(chunk, 0, len(chunk.content_text)) for chunk in chunks]
-        await checker.prepare(passages, *task.asked)
 
     async def _checked(
         self,
@@ -152,8 +130,7 @@ class Drafting:
             return None
         if not is_fit(text, task) or adds_link(text, known):
             return None
-        planted = await self._checker.finder.spoken_in(text, (), task.asked)
-        if planted.spans:
+        if commands(text):
             return None
         self._has_example = True
         return self._composition.add_example(replace(claim, text=text))
@@ -205,7 +182,7 @@ def _topic(task: GenerationTask) -> str:
 
 
 def _quoted(chunk: Chunk, start: int, end: int) -> QuotedPassage:
-    return QuotedPassage(chunk.content_text, start, end, titles_of(chunk), chunk.is_trusted)
+    return QuotedPassage(chunk.content_text, start, end, titles_of(chunk), planted_in(chunk))
 
 
 async def _next(parts: AsyncGenerator[DraftPart, None], until: float) -> DraftPart | None:

@@ -22,6 +22,7 @@ from core.generation.base import GenerationTask, Generator, Passage, Search
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.confidence import is_covered, located_of, outcome_of
 from core.grounding.languages import is_in_another_language
+from core.grounding.planted import planted_in
 from core.grounding.support import SupportChecker
 from core.i18n import current_language, in_language, text
 from core.models import (
@@ -29,7 +30,6 @@ from core.models import (
     EXTRACTIVE,
     NOBODY,
     AgentConfiguration,
-    AgentRequest,
     AgentResponse,
     AgentToolCall,
     Outcome,
@@ -194,7 +194,7 @@ class Writing:
         composition = Composition(retrieval)
         composition.tally.instead_of = instead_of
         asks_again = carries(turn, retrieval, composition, by_model=by_model) and by_model
-        await self._check_quote(request, composition)
+        _check_quote(composition)
         streamed, author = False, NOBODY
         for delta in composition.open(request):
             streamed = clock.note_first_token()
@@ -242,21 +242,6 @@ class Writing:
             yield TextWithdrawn()
         yield response
 
-    async def _check_quote(self, request: AgentRequest, composition: Composition) -> None:
-        """Take note when the quote, or something beside it, was planted in the book.
-
-        The quote does not count as what is asked, or it would be about itself.
-        """
-        asked = () if request.query_text == EXPLAIN_QUOTE else (request.query_text,)
-        for chunk, part in composition.quoted_passages():
-            if chunk.is_trusted:
-                continue
-            planted = await self._checker.finder.spoken_in(part.content, part.headings, asked)
-            if planted.sure:
-                composition.leave_out(chunk)
-            if planted.surely_touches(part.start, part.end):
-                composition.quote_is_planted = True
-
     def _task(
         self, turn: Turn, retrieval: Retrieval, composition: Composition, writer: Generator
     ) -> GenerationTask:
@@ -283,6 +268,7 @@ class Writing:
             language=retrieval.language,
             statistics=retrieval.statistics,
             encode_terms=retrieval.encode_terms,
+            planted_in=planted_in,
             search=self._search(turn, composition) if searchable else None,
             model=configuration.model_name,
             system_prompt=configuration.system_prompt,
@@ -327,6 +313,15 @@ class _EmptyDraft(Exception):
     def __init__(self, emptiness: Emptiness) -> None:
         super().__init__(emptiness)
         self.emptiness = emptiness
+
+
+def _check_quote(composition: Composition) -> None:
+    """Take note when the quote, or something in the chunk that it stands in, was planted."""
+    for chunk, part in composition.quoted_passages():
+        if part.planted.spans:
+            composition.leave_out(chunk)
+        if part.planted.touches(part.start, part.end):
+            composition.quote_is_planted = True
 
 
 def _is_promising(retrieval: Retrieval, configuration: AgentConfiguration) -> bool:

@@ -16,6 +16,7 @@ from core.ingestion.embedded_chunks import ChunkEmbedder
 from core.ingestion.footprint import CheckRoom, footprint
 from core.ingestion.plan import Plan
 from core.ingestion.report import Progress
+from core.ingestion.withheld import PlantedIn, withheld_sections
 from core.ingestion.writing import SegmentWriter
 from core.models import Course, now
 
@@ -77,11 +78,14 @@ class EditionBuilder:
         index: VectorIndex,
         embedder: ChunkEmbedder,
         check_room: CheckRoom,
+        planted_in: PlantedIn,
     ) -> None:
+        """Build with the collaborators given; what `planted_in` finds is named in the report."""
         self._catalogue = catalogue
         self._index = index
         self._embedder = embedder
         self._check_room = check_room
+        self._planted_in = planted_in
 
     async def build(
         self, course: Course, plan: Plan, live: Live | None, generation: UUID, progress: Progress
@@ -173,7 +177,10 @@ class EditionBuilder:
             for chunk, section_ids in zip(document.chunks, document.chunk_sections, strict=True)
         ]
         for batch in batches(pairs, _EMBED_BATCH):
-            yield await self._embedder.points(course.language, batch, plan.report, progress)
+            points = await self._embedder.points(course.language, batch, plan.report, progress)
+            chunks = [point.chunk for point in points]
+            plan.report.warnings += withheld_sections(chunks, self._planted_in)
+            yield points
 
     async def _stored(
         self, held: Sequence[tuple[Stored, DocumentRecord]]
