@@ -14,7 +14,7 @@ from adapters.intake.meta_answers import SEEN_AGAIN, PointedBack, about_last
 from adapters.keeping import Holding, noticed
 from adapters.outgoing import Outgoing
 from adapters.turn import take_turn
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.errors import BotError, DeliveryError, RequestError, Stopped
 from core.i18n import text, use_locale
 from core.inbox import offers

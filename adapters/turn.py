@@ -4,12 +4,12 @@ import logging
 from contextlib import aclosing
 
 from adapters.base import Reply
-from core.agent import Agent, Placed, as_asked
+from core.answering.agent import Agent, Placed, as_asked
+from core.answering.events import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.errors import BotError, DeliveryError
 from core.i18n import current_language, use_locale
 from core.inbox.base import LeaseLost
 from core.models import AgentRequest
-from core.progress import Answerable, SectionsFound, TextDelta, TextWithdrawn
 
 logger = logging.getLogger(__name__)
 

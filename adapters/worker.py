@@ -13,7 +13,7 @@ from adapters.delivering import Checked, Delivery
 from adapters.intake.crowd import TwinWaits
 from adapters.keeping import Holding, Reached, nothing, unstoppable_clock
 from adapters.pulse import Pulse
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.budgets.store import TokenBudgets
 from core.errors import DeliveryError, StoreError
 from core.i18n import use_locale

@@ -37,7 +37,7 @@ from core.models import EXTRACTIVE, AgentConfiguration
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
 
-    from core.agent import Agent
+    from core.answering.agent import Agent
     from core.generation.base import Generator
     from core.generation.extractive import ExtractiveGenerator
     from core.grounding.judge.base import SupportJudge
@@ -160,7 +160,7 @@ class Services:
         Raises:
             ConfigurationError: when a model is to write that there is not, or has no key.
         """
-        from core.agent import Agent
+        from core.answering.agent import Agent
         from core.budgets.store import Limits, TokenBudgets
 
         budget = self.settings.budget

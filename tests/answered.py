@@ -16,7 +16,7 @@ from adapters.discord import outbound as discord
 from adapters.markdown.dialects import plain_text
 from adapters.slack import outbound as slack
 from adapters.slack.blocks import blocks, fallback
-from core.composition import Composition
+from core.answering.answer import Composition
 from core.errors import UnsupportedDocument
 from core.generation.base import Claim, Quoted
 from core.generation.passages.pieces import Piece, cut

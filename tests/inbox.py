@@ -9,14 +9,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.worker import Worker
 from core import i18n
-from core.agent import Agent, AgentEvent, Placed, as_asked
+from core.answering.agent import Agent, Placed, as_asked
+from core.answering.events import AgentEvent, Answerable, TextDelta
 from core.budgets.store import Limits as TokenLimits
 from core.budgets.store import TokenBudgets
 from core.inbox.base import Arrival, Job, Kind, Unheard, lane_for, request_id_for
 from core.inbox.limits import Limits
 from core.inbox.store import Inbox
 from core.models import AgentRequest, UserContext, now, session_id_for
-from core.progress import Answerable, TextDelta
 from core.sessions.store import SessionStore
 from tests.samples import request, response_to
 

@@ -14,7 +14,7 @@ from bot.cli.opening import check_generator, choose_course_of, live_edition, ser
 from bot.keys import PSEUDONYM
 from bot.log import tell
 from bot.wiring import Services
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.errors import BotError, RequestError
 from core.models import Course
 from core.retrieval.sections import resolve_section

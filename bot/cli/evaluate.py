@@ -15,7 +15,7 @@ from bot.cli.rehearsing import rehearsed
 from bot.keys import PSEUDONYM
 from bot.log import tell
 from bot.wiring import Services, terminal_user
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.errors import ServiceError
 from core.evaluation.answers import MeasuredAnswer, summarise_answers
 from core.evaluation.judging import PassageJudge, judged

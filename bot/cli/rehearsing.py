@@ -1,6 +1,6 @@
 """Asks an agent the questions of a file, each after those that came before it."""
 
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.evaluation.questions import GoldQuestion
 from core.models import MAX_QUESTION, MIN_QUESTION, AgentRequest, AgentResponse, ConversationTurn
 from core.retrieval.retrieval import Retrieval

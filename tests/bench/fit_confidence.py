@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from bot.wiring import Services
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.evaluation.metrics import auroc, calibration_error
 from core.evaluation.questions import GoldQuestion
 from core.models import MAX_QUESTION, AgentRequest, Outcome

@@ -17,10 +17,10 @@ from itertools import islice, product
 from pathlib import Path
 
 from bot.embedders import installed_model
-from core.agent import Agent
+from core.answering.agent import Agent
+from core.answering.events import TextDelta
 from core.embeddings.local import LocalEmbedder
 from core.models import AgentResponse
-from core.progress import TextDelta
 from core.providers.gemini.client import GeminiClient
 from tests.bench.distant_gemini import DistantGemini, Served, distant_gemini
 from tests.bench.figures import machine, milliseconds, percentile

@@ -8,7 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.base import PostKeeper
 from adapters.nearest_sections import Nearest
-from core.agent import AgentEvent, Placed, as_asked
+from core.answering.agent import Placed, as_asked
+from core.answering.events import AgentEvent
 from core.database import reading
 from core.errors import DeliveryError, EmptyQuestion, Unclear
 from core.inbox.base import Job, State

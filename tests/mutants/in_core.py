@@ -3,8 +3,8 @@
 from tests.mutants.mutant import Mutant
 
 ACCESS = "tests/unit/core/access/test_reading.py"
-AGENT = "tests/unit/core/test_agent.py"
-COMPOSITION = "tests/unit/core/test_composition.py"
+AGENT = "tests/unit/core/answering/test_agent.py"
+COMPOSITION = "tests/unit/core/answering/test_answer.py"
 INBOX = "tests/contracts/test_inbox.py"
 SESSIONS = "tests/contracts/test_session_store.py"
 BUDGETS = "tests/contracts/test_token_budgets.py"
@@ -147,7 +147,7 @@ IN_CORE = (
     ),
     Mutant(
         "mix two editions in one answer",
-        "core/composition.py",
+        "core/answering/answer.py",
         "            return []  # the book was replaced in mid-answer: an answer has one edition\n",
         "            pass\n",
         "an answer rests on one edition",
@@ -186,7 +186,7 @@ IN_CORE = (
     ),
     Mutant(
         "believe every quote that was found",
-        "core/composition.py",
+        "core/answering/answer.py",
         "self._misquote, other_words = misquote_of(quote, passages), reworded(quote, passages)",
         "other_words = reworded(quote, passages)",
         "a quote that says otherwise than the book is told",
@@ -205,7 +205,7 @@ IN_CORE = (
     ),
     Mutant(
         "show an example that stands alone",
-        "core/drafting.py",
+        "core/answering/drafting.py",
         "        if self._checker is None or not tally.released or self._has_example:\n",
         "        if self._checker is None or self._has_example:\n",
         "a model's own example follows what is cited",
@@ -237,7 +237,7 @@ IN_CORE = (
     ),
     Mutant(
         "believe what its quote does not carry",
-        "core/drafting.py",
+        "core/answering/drafting.py",
         "            flaw = support.flaw\n",
         "            flaw = None\n",
         "a claim says no more than its quote",
@@ -245,7 +245,7 @@ IN_CORE = (
     ),
     Mutant(
         "tell what is not cited",
-        "core/drafting.py",
+        "core/answering/drafting.py",
         "            flaw = Flaw.UNCITED\n",
         "            flaw = None\n",
         "every sentence has a source",
@@ -253,7 +253,7 @@ IN_CORE = (
     ),
     Mutant(
         "show what was not checked",
-        "core/drafting.py",
+        "core/answering/drafting.py",
         "text = with_code_of(shown_prose(claim.text), [",
         "text = with_code_of(claim.text, [",
         "no link or tag of a model's prose is shown",
@@ -322,7 +322,7 @@ IN_CORE = (
     ),
     Mutant(
         "spend what cannot be counted",
-        "core/writing.py",
+        "core/answering/pipeline.py",
         "            return self._fallback  # nothing is spent that cannot be counted\n",
         "            return self.generator\n",
         "nothing is spent while the budgets cannot be read",
@@ -412,7 +412,7 @@ IN_CORE = (
     # --- what is stored and told -----------------------------------------------------------
     Mutant(
         "answer that the database is away",
-        "core/agent.py",
+        "core/answering/agent.py",
         "        except StoreError:\n            raise\n",
         "",
         "a turn that the database failed is tried again in place of being answered so",

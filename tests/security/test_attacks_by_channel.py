@@ -21,7 +21,7 @@ from adapters.markdown.slack_text import markdown_escaped
 from adapters.slack import outbound as slack
 from adapters.slack.blocks import blocks, fallback
 from adapters.slack.evidence import evidence
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.budgets.pricing import Prices
 from core.budgets.store import Limits, TokenBudgets
 from core.database import create_engine

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.budgets.pricing import Prices
 from core.budgets.store import Limits, Scope, TokenBudgets
 from core.database import create_engine

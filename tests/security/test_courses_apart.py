@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from adapters.access.location import Location
 from adapters.desk import FrontDesk
 from core.access.tenants import Tenant
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.budgets.pricing import Prices
 from core.budgets.store import Limits, TokenBudgets
 from core.channels.rules import Rules

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from bot.model_tables import GeminiSettings
 from bot.settings import AnswerSettings, BudgetSettings, Settings
 from bot.wiring import Services, open_services
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.models import AgentRequest, Course
 from tests.books import write_files
 from tests.wire.gemini_server import GeminiServer

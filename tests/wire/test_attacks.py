@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.agent import Agent
+from core.answering.agent import Agent
 from core.embeddings.base import SentenceEmbedder
 from core.index.base import PointId
 from core.models import EXTRACTIVE, AgentResponse, Chunk, ContextMode, Outcome

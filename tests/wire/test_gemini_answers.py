@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 
 from core import i18n
+from core.answering.events import TextDelta, TextWithdrawn
 from core.budgets.store import Limits, TokenBudgets
 from core.models import EXTRACTIVE, AgentResponse, ContextMode, Outcome
-from core.progress import TextDelta, TextWithdrawn
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, UNCOVERED
 from tests.wire.answering import SYSTEM_CANARY, House, asking, open_house
 from tests.wire.gemini_calls import GeminiCall

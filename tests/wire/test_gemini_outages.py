@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from core import i18n
-from core.agent import AgentEvent
+from core.answering.events import AgentEvent, TextDelta, TextWithdrawn
 from core.models import AgentResponse, Outcome
-from core.progress import TextDelta, TextWithdrawn
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE
 from tests.wire import gemini_faults as faults
 from tests.wire.answering import asking, open_house

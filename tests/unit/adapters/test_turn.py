@@ -6,11 +6,11 @@ from typing import cast
 import pytest
 
 from adapters.turn import take_turn
-from core.agent import Agent, AgentEvent, Placed
+from core.answering.agent import Agent, Placed
+from core.answering.events import AgentEvent, SectionsFound, TextDelta, TextWithdrawn
 from core.errors import BotError, ConfigurationError, DeliveryError, QuestionTooLong, StoreError
 from core.inbox.base import LeaseLost
 from core.models import AgentRequest, AgentResponse
-from core.progress import SectionsFound, TextDelta, TextWithdrawn
 from tests.samples import request, response
 
 

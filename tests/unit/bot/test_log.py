@@ -47,7 +47,7 @@ def _fail_with(text: str) -> None:
     try:
         raise ValueError(text)
     except ValueError:
-        logging.getLogger("core.agent").exception("that failed")
+        logging.getLogger("core.answering.agent").exception("that failed")
 
 
 def test_what_is_told_is_json_where_the_log_is(glossator: CommandLine) -> None:
@@ -63,11 +63,11 @@ def test_what_is_told_is_json_where_the_log_is(glossator: CommandLine) -> None:
 
 def test_a_json_line_tells_what_it_is_about(log: Log, request_key: str) -> None:
     log.configure("INFO", "json")
-    logging.getLogger("core.agent").info("said\nINFO bot: forged")
+    logging.getLogger("core.answering.agent").info("said\nINFO bot: forged")
     _fail_with("no\u2028good")
     said, failed = map(json.loads, log.lines)
     assert said["message"] == "said\nINFO bot: forged"
-    assert (said["level"], said["logger"]) == ("INFO", "core.agent")
+    assert (said["level"], said["logger"]) == ("INFO", "core.answering.agent")
     assert said["request"] == request_key
     assert said["time"].endswith("+00:00")
     assert "traceback" not in said
@@ -76,31 +76,31 @@ def test_a_json_line_tells_what_it_is_about(log: Log, request_key: str) -> None:
 
 def test_a_text_line_cannot_be_forged(log: Log) -> None:
     log.configure("INFO", with_tracebacks=True)
-    logging.getLogger("core.agent").info("said\nERROR bot: forged\x1b[31m\u2028")
+    logging.getLogger("core.answering.agent").info("said\nERROR bot: forged\x1b[31m\u2028")
     _fail_with("bad\nERROR bot: forged")
     first, second, *rest = log.lines
-    assert first == r"INFO core.agent: said\nERROR bot: forged\x1b[31m\u2028"
-    assert second == r"ERROR core.agent: that failed (ValueError: bad\nERROR bot: forged)"
+    assert first == r"INFO core.answering.agent: said\nERROR bot: forged\x1b[31m\u2028"
+    assert second == r"ERROR core.answering.agent: that failed (ValueError: bad\nERROR bot: forged)"
     assert rest
     assert all(line.startswith("    ") for line in rest)
 
 
 def test_a_text_line_names_its_request_once(log: Log, request_key: str) -> None:
     log.configure("INFO")
-    logging.getLogger("core.agent").info("answered")
+    logging.getLogger("core.answering.agent").info("answered")
     logging.getLogger("adapters.worker").info("%s is done", request_key)
     _fail_with("bad")
     assert log.lines == [
-        "INFO core.agent: answered [slack:T1:C1:1.0]",
+        "INFO core.answering.agent: answered [slack:T1:C1:1.0]",
         "INFO adapters.worker: slack:T1:C1:1.0 is done",
-        "ERROR core.agent: that failed [slack:T1:C1:1.0] (ValueError: bad)",
+        "ERROR core.answering.agent: that failed [slack:T1:C1:1.0] (ValueError: bad)",
     ]
 
 
 @pytest.mark.parametrize(
     ("logger", "level", "is_shown"),
     [
-        ("core.agent", logging.INFO, True),
+        ("core.answering.agent", logging.INFO, True),
         ("adapters.worker", logging.INFO, True),
         ("discord.gateway", logging.INFO, False),
         ("discord.gateway", logging.WARNING, True),
@@ -117,5 +117,5 @@ def test_other_libraries_are_heard_from_warnings_on(
 def test_what_libraries_send_and_store_is_told_at_no_level(log: Log) -> None:
     log.configure("DEBUG")
     logging.getLogger("discord.gateway").debug("received the words of a student")
-    logging.getLogger("core.agent").debug("begun")
-    assert log.lines == ["DEBUG core.agent: begun"]
+    logging.getLogger("core.answering.agent").debug("begun")
+    assert log.lines == ["DEBUG core.answering.agent: begun"]

@@ -8,8 +8,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 from bot.cli import main
-from core import agent
-from core.agent import Agent, AgentEvent, Placed, as_asked
+from core.answering import agent
+from core.answering.agent import Agent, Placed, as_asked
+from core.answering.events import AgentEvent
 from core.models import AgentRequest, AgentResponse
 
 MODULE = "tests.wire.conversation.recording"

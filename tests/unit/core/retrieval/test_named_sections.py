@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from core.answering.answer import Composition
 from core.catalogue import SectionRecord
-from core.composition import Composition
 from core.errors import UnknownSection
 from core.generation.base import Claim, GenerationTask
 from core.generation.extractive import ExtractiveGenerator

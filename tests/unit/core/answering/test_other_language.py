@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.composition import Composition
+from core.answering.answer import Composition
 from core.models import AgentConfiguration, AgentRequest, EvidenceSignals, Outcome
 from core.retrieval.retrieval import passage_alone
 from core.retrieval.scoring import BUILT_IN

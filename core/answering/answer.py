@@ -6,7 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from core import i18n
-from core.assurance import Standing, Sureness, right_and_whole
+from core.answering.assurance import Standing, Sureness, right_and_whole
+from core.answering.events import TextDelta
+from core.answering.notices import notices
+from core.answering.quote_context import is_short, place_in_book, quoted_part
+from core.answering.tally import DraftTally, Emptiness
 from core.generation.base import Claim, Passage
 from core.grounding import wording
 from core.grounding.citations import CitationLedger, Place, below_mark, is_block, presentable
@@ -26,12 +30,8 @@ from core.models import (
     QuoteStatus,
     RetrievedChunk,
 )
-from core.notices import notices
-from core.progress import TextDelta
-from core.quoted import is_short, place_in_book, quoted_part
 from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
-from core.tally import DraftTally, Emptiness
 from core.text.unread import unread_instead
 
 logger = logging.getLogger(__name__)

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
-from core.composition import Composition
+from core.answering.answer import Composition
+from core.answering.context import AnswerContext
 from core.generation.base import TaskPart
 from core.models import Citation
 from core.retrieval.retrieval import Retrieval
-from core.turn import Turn
 
 
-def carries(turn: Turn, retrieval: Retrieval, composition: Composition, *, by_model: bool) -> bool:
+def carries(
+    turn: AnswerContext, retrieval: Retrieval, composition: Composition, *, by_model: bool
+) -> bool:
     """Return whether the question may be about the last answer, whose evidence is kept."""
     is_here = by_model and bool(turn.turns) and turn.request.section_filter is None
     if not is_here and turn.again is None:
@@ -17,7 +19,7 @@ def carries(turn: Turn, retrieval: Retrieval, composition: Composition, *, by_mo
     return composition.carry(turn.turns[-1]) and (retrieval.leans or turn.again is not None)
 
 
-def shown_before(turn: Turn) -> list[Sequence[Citation]]:
+def shown_before(turn: AnswerContext) -> list[Sequence[Citation]]:
     """Return what was cited of an answer that is wanted again, each time that it was shown."""
     return [one.agent_response.citations for one in turn.again.since] if turn.again else []
 

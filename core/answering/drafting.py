@@ -3,11 +3,13 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 
-from core.composition import Composition
+from core.answering.answer import Composition
+from core.answering.events import TextDelta
+from core.answering.quote_context import titles_of
 from core.errors import GenerationError
 from core.generation.base import (
     Claim,
@@ -26,9 +28,7 @@ from core.grounding.planted import commands, planted_in
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
 from core.pauses import Pauses
-from core.progress import TextDelta
 from core.providers.base import ChatEnd
-from core.quoted import titles_of
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
 
@@ -47,8 +47,13 @@ class Drafting:
         checker: SupportChecker | None,
         composition: Composition,
         times: AnswerTimes = DEFAULT_TIMES,
+        may_show: Callable[[str], bool] = lambda _: True,
     ) -> None:
-        """Let `writer` draft; `checker` None: what it says are its quotes, word for word."""
+        """Let `writer` draft; `checker` None: what it says are its quotes, word for word.
+
+        `may_show` is asked of each sentence that would be shown.
+        """
+        self._may_show = may_show
         self._writer = writer
         self._checker = checker
         self._composition = composition
@@ -128,7 +133,7 @@ class Drafting:
         known = [passage.text for passage in task.passages()]
         if self._checker is None or not tally.released or self._has_example:
             return None
-        if not is_fit(text, task) or adds_link(text, known):
+        if not is_fit(text, task) or adds_link(text, known) or not self._may_show(text):
             return None
         if commands(text):
             return None
@@ -161,7 +166,7 @@ class Drafting:
                 self._composition.tally.translated = True
             if support.by_words_only and flaw is None:
                 self._composition.tally.by_words_only = True
-        if flaw is None:
+        if flaw is None and self._may_show(claim.text):
             self._released.add(claim.text)
             lead_in, self._lead_in = self._lead_in, None
             return self._composition.add(claim, places, lead_in)

@@ -7,6 +7,16 @@ from contextlib import aclosing, asynccontextmanager
 from uuid import uuid4
 
 from core import i18n
+from core.answering.context import AnswerContext, Clock
+from core.answering.events import (
+    AgentEvent,
+    Answerable,
+    SectionsFound,
+    TextDelta,
+    TextWithdrawn,
+)
+from core.answering.pipeline import Writing, first
+from core.answering.stages import EarlyStage, run_early
 from core.budgets.pricing import Prices
 from core.budgets.store import TokenBudgets
 from core.errors import (
@@ -34,18 +44,14 @@ from core.models import (
     RetrievalToolInput,
     gist_of,
 )
-from core.progress import Answerable, SectionsFound, TextDelta, TextWithdrawn
 from core.retrieval import in_parts
 from core.retrieval.references import asks_for_section_at_hand, read_references
 from core.retrieval.retrieval import Retrieval, passage_alone
 from core.retrieval.retriever import Retriever
 from core.sessions.store import SessionStore
-from core.turn import Clock, Turn
-from core.writing import AnswerEvent, Writing, first
 
 logger = logging.getLogger(__name__)
 
-AgentEvent = Answerable | SectionsFound | AnswerEvent
 Placed = Callable[[AgentRequest], AgentRequest]
 """Returns a request as part of the conversation that its answer has begun meanwhile."""
 
@@ -72,10 +78,12 @@ class Agent:
         request_tokens: int | None = None,
         times: AnswerTimes = DEFAULT_TIMES,
         meter: Meter = NO_METER,
+        stages: Sequence[EarlyStage] = (),
     ) -> None:
         """Put the stages together.
 
         Args:
+            stages: Are asked in order before the book is searched; see `EarlyStage`.
             fallback: Writes when `generator` fails or its budget is spent; needs no network.
             configuration: Gives a course's, by its id.
             request_tokens: What all model calls for one request may use together.
@@ -85,6 +93,7 @@ class Agent:
         self._sessions = sessions
         self._configuration = configuration
         self._meter = meter
+        self._stages = stages
         self._writing = Writing(
             retriever=retriever,
             generator=generator,
@@ -126,7 +135,7 @@ class Agent:
         """
         configuration = self._configuration(request.course_id)
         limit = request.max_turns or configuration.max_turns
-        turn = Turn(request, configuration, _begin(request), Clock())
+        turn = AnswerContext(request, configuration, _begin(request), Clock())
         async with self._searching(turn) as search:
             recalled = await self._sessions.recall(request, limit)
             if recalled.answered is not None:
@@ -143,7 +152,9 @@ class Agent:
                     yield event
 
     @asynccontextmanager
-    async def _searching(self, turn: Turn) -> AsyncIterator[asyncio.Task[Retrieval] | None]:
+    async def _searching(
+        self, turn: AnswerContext
+    ) -> AsyncIterator[asyncio.Task[Retrieval] | None]:
         """Search while the store is asked, where nothing that was said before has a say in it."""
         if turn.request.session_id is not None:
             yield None
@@ -156,7 +167,7 @@ class Agent:
             await asyncio.gather(search, return_exceptions=True)
 
     async def _take(
-        self, turn: Turn, search: asyncio.Task[Retrieval] | None, placed: Placed
+        self, turn: AnswerContext, search: asyncio.Task[Retrieval] | None, placed: Placed
     ) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer as it is written, store it, and count what it used."""
         response, streamed, answerable = turn.pending, False, False
@@ -188,7 +199,7 @@ class Agent:
             await self._writing.count(turn)
 
     async def _write(
-        self, turn: Turn, search: asyncio.Task[Retrieval] | None
+        self, turn: AnswerContext, search: asyncio.Task[Retrieval] | None
     ) -> AsyncGenerator[AgentEvent, None]:
         """Yield the answer as it is written, and last the response.
 
@@ -197,6 +208,9 @@ class Agent:
         """
         streamed = False
         try:
+            if (early := await run_early(self._stages, turn)) is not None:
+                yield early
+                return
             retrieval = await (search or self._retrieve(turn))
             if retrieval.nearest_sections:
                 yield SectionsFound(retrieval.nearest_sections)
@@ -225,7 +239,7 @@ class Agent:
         """
         configuration = self._configuration(request.course_id)
         limit = request.max_turns or configuration.max_turns
-        turn = Turn(request, configuration, _begin(request), Clock(), turns[-limit:])
+        turn = AnswerContext(request, configuration, _begin(request), Clock(), turns[-limit:])
         retrieval = await self._retrieve(turn)
         response = turn.pending
         try:
@@ -236,13 +250,13 @@ class Agent:
             await self._writing.count(turn)
         return retrieval, response
 
-    async def _retrieve(self, turn: Turn) -> Retrieval:
+    async def _retrieve(self, turn: AnswerContext) -> Retrieval:
         started = turn.clock.elapsed()
         retrieval = await self._find(turn)
         turn.clock.retrieval = turn.clock.elapsed() - started
         return retrieval
 
-    async def _find(self, turn: Turn) -> Retrieval:
+    async def _find(self, turn: AnswerContext) -> Retrieval:
         configuration = turn.configuration
         await self._notice_again(turn)
         request = turn.asked
@@ -278,7 +292,7 @@ class Agent:
             self._retriever, request.course_id, asked, earlier, cited, mark
         )
 
-    async def _notice_again(self, turn: Turn) -> None:
+    async def _notice_again(self, turn: AnswerContext) -> None:
         """Take note when the answer before is wanted shorter or longer, or its place alone."""
         said = turn.said_here
         answered = {Outcome.ANSWERED, Outcome.PARTIAL}

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from core.models import AgentResponse
+
 
 @dataclass(frozen=True, slots=True)
 class Answerable:
@@ -30,3 +32,8 @@ class TextDelta:
 @dataclass(frozen=True, slots=True)
 class TextWithdrawn:
     """What was streamed of the answer so far no longer holds."""
+
+
+AnswerEvent = TextDelta | TextWithdrawn | AgentResponse
+"""Of the writing: text, text that is taken back, and last the finished answer."""
+AgentEvent = Answerable | SectionsFound | AnswerEvent

@@ -8,7 +8,8 @@ from uuid import uuid4
 import pytest
 
 from core import i18n
-from core.composition import Composition
+from core.answering.answer import Composition
+from core.answering.events import TextDelta
 from core.generation.base import Claim, Quoted
 from core.grounding import wording
 from core.grounding.quoting import whole_sentences
@@ -30,7 +31,6 @@ from core.models import (
     RetrievalToolOutput,
     RetrievedChunk,
 )
-from core.progress import TextDelta
 from core.retrieval.retrieval import Retrieval, whole
 from core.retrieval.scoring import BUILT_IN
 from core.text.sentences import Span

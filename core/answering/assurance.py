@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from core.answering.tally import DraftTally, Emptiness
 from core.grounding.confidence import answer_figures, confidence_of, outcome_of
 from core.models import AgentConfiguration, EvidenceSignals, Outcome
 from core.retrieval.retrieval import Retrieval
-from core.tally import DraftTally, Emptiness
 
 WELL_SUPPORTED = 0.5
 """An answer that lost a larger part of its draft is told as `partial`."""

@@ -1,7 +1,7 @@
 """One request on its way through the house, and the clock that runs with it."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
@@ -18,6 +18,9 @@ from core.models import (
     AgentToolCall,
     ContextMode,
     ConversationTurn,
+    Outcome,
+    ResponseState,
+    now,
 )
 
 
@@ -64,7 +67,7 @@ class ShownAgain:
 
 
 @dataclass
-class Turn:
+class AnswerContext:
     """One request on its way: what it asks, what was found, what it has cost so far."""
 
     request: AgentRequest
@@ -75,6 +78,11 @@ class Turn:
     calls: list[ModelCall] = field(default_factory=list)
     tool_calls: list[AgentToolCall] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    """Sentences below the answer, before its own."""
+    instructions: list[str] = field(default_factory=list)
+    """What a model is told besides the course's own words; they never replace the rules."""
+    guards: list[Callable[[str], bool]] = field(default_factory=list)
+    """Each returns whether a sentence of the answer may be shown, whoever wrote it."""
     dropped: int = 0
     """Claims of a model that nobody reads."""
     reservation: Reservation | None = None
@@ -132,6 +140,23 @@ class Turn:
             return self.turns
         latest = takewhile(lambda turn: turn.section_filter == section, reversed(self.turns))
         return tuple(latest)[::-1]
+
+    def may_show(self, sentence: str) -> bool:
+        """Return whether no guard holds a sentence of the answer back."""
+        return all(guard(sentence) for guard in self.guards)
+
+    def completed(self, outcome: Outcome, text: str, **fields: Any) -> AgentResponse:
+        """Return the finished answer with this text; `fields` are further ones of the response.
+
+        Its times are set, its notices are those of the context unless `fields` has others.
+        """
+        return self.pending.advance(
+            ResponseState.COMPLETED,
+            outcome=outcome,
+            response_text=text,
+            **{"notices": tuple(self.notices), **self.clock.times(), **fields},
+            generated_at=now(),
+        )
 
     def spent(self, prices: Prices) -> dict[str, Any]:
         """Return the fields of an AgentResponse that tell what the model used."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from core.assurance import WELL_SUPPORTED
+from core.answering.assurance import WELL_SUPPORTED
+from core.answering.quote_context import is_short
+from core.answering.tally import DraftTally, Emptiness
 from core.i18n import text
 from core.models import AgentRequest, Outcome, QuoteStatus
-from core.quoted import is_short
 from core.retrieval.retrieval import Retrieval
-from core.tally import DraftTally, Emptiness
 from core.text.unread import unread_besides
 
 

@@ -1,15 +1,25 @@
-"""Writes the answer of one turn: by the model while it can, else in the book's own words."""
+"""The pipeline of an answer: early stages, search, writing, checks, and the finished response.
+
+1. Early stages (`core.answering.stages`), in the order that `Agent` was given them, before the
+   book is searched: one may answer by itself, or say how the pipeline goes on.
+2. The book is searched.
+3. A model writes where it may be paid for, else the book's own words are shown.
+4. Each claim is checked before it is shown, by the guards of the early stages too.
+"""
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+from core.answering.answer import Composition
+from core.answering.carrying import carries, parts_of, shown_before
+from core.answering.context import AnswerContext
+from core.answering.drafting import Drafting
+from core.answering.events import AnswerEvent, TextDelta, TextWithdrawn
+from core.answering.tally import Emptiness
 from core.budgets.pricing import Prices
 from core.budgets.reservations import Reservation
 from core.budgets.store import TokenBudgets
-from core.carrying import carries, parts_of, shown_before
-from core.composition import Composition
-from core.drafting import Drafting
 from core.errors import (
     GenerationError,
     ServiceError,
@@ -37,16 +47,11 @@ from core.models import (
     RetrievalToolInput,
     now,
 )
-from core.progress import TextDelta, TextWithdrawn
 from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
-from core.tally import Emptiness
-from core.turn import Turn
 
 logger = logging.getLogger(__name__)
-
-AnswerEvent = TextDelta | TextWithdrawn | AgentResponse
 
 
 class Writing:
@@ -73,7 +78,9 @@ class Writing:
         self._request_tokens = request_tokens
         self._times = times
 
-    async def stream(self, turn: Turn, retrieval: Retrieval) -> AsyncGenerator[AnswerEvent, None]:
+    async def stream(
+        self, turn: AnswerContext, retrieval: Retrieval
+    ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield the claims that hold, as they are written, then the finished response."""
         writer = await self._writer(turn)
         streamed, emptiness = False, None
@@ -102,7 +109,7 @@ class Writing:
             async for event in events:
                 yield event
 
-    def failed(self, turn: Turn, error: ServiceError) -> AgentResponse:
+    def failed(self, turn: AnswerContext, error: ServiceError) -> AgentResponse:
         """Return the response that tells of a service that failed."""
         return turn.pending.advance(
             ResponseState.ERROR,
@@ -115,19 +122,16 @@ class Writing:
             **turn.clock.times(),
         )
 
-    def refused(self, turn: Turn, error: UnknownSection) -> AgentResponse:
+    def refused(self, turn: AnswerContext, error: UnknownSection) -> AgentResponse:
         """Return the response that keeps which sections come near the one asked for."""
-        return turn.pending.advance(
-            ResponseState.COMPLETED,
-            outcome=Outcome.ABSTAINED,
-            response_text=in_language(error.bare, current_language()),
+        return turn.completed(
+            Outcome.ABSTAINED,
+            in_language(error.bare, current_language()),
             unknown_section=error.name,
             nearest_sections=error.nearest,
-            generated_at=now(),
-            **turn.clock.times(),
         )
 
-    async def count(self, turn: Turn) -> None:
+    async def count(self, turn: AnswerContext) -> None:
         """Put what the turn used on the account of the user, the course and the day."""
         calls = turn.calls
         try:
@@ -138,7 +142,7 @@ class Writing:
                 used = sum(call.query_tokens + call.response_tokens for call in calls)
                 self._budgets.settle(turn.reservation, used)
 
-    async def _count(self, turn: Turn) -> None:
+    async def _count(self, turn: AnswerContext) -> None:
         calls = turn.calls
         try:
             await self._budgets.add(
@@ -151,7 +155,7 @@ class Writing:
         except StoreError:
             logger.exception("the tokens used could not be counted")
 
-    async def _writer(self, turn: Turn) -> Generator:
+    async def _writer(self, turn: AnswerContext) -> Generator:
         """Return who may write: the fallback when the course says so or a budget is spent."""
         if self.generator is self._fallback or turn.configuration.model_name == EXTRACTIVE:
             return self._fallback
@@ -170,7 +174,7 @@ class Writing:
 
     async def _draft(
         self,
-        turn: Turn,
+        turn: AnswerContext,
         retrieval: Retrieval,
         writer: Generator,
         instead_of: Emptiness | None = None,
@@ -207,7 +211,7 @@ class Writing:
                 composition.widen(await self._paragraphs(turn, retrieval))
             by_words = writer.name == EXTRACTIVE
             checker = None if by_words else self._checker.of_course(request.course_id)
-            drafting = Drafting(writer, checker, composition, self._times)
+            drafting = Drafting(writer, checker, composition, self._times, turn.may_show)
             author = _author(writer, turn)
             task = self._task(turn, retrieval, composition, writer)
             try:
@@ -243,7 +247,7 @@ class Writing:
         yield response
 
     def _task(
-        self, turn: Turn, retrieval: Retrieval, composition: Composition, writer: Generator
+        self, turn: AnswerContext, retrieval: Retrieval, composition: Composition, writer: Generator
     ) -> GenerationTask:
         request, configuration = turn.asked, turn.configuration
         by_model = writer is not self._fallback
@@ -271,7 +275,10 @@ class Writing:
             planted_in=planted_in,
             search=self._search(turn, composition) if searchable else None,
             model=configuration.model_name,
-            system_prompt=configuration.system_prompt,
+            system_prompt="\n\n".join(
+                filter(None, (configuration.system_prompt, *turn.instructions))
+            )
+            or None,
             length=request.answer_length or configuration.answer_length,
             temperature=configuration.temperature
             if request.temperature is None
@@ -282,7 +289,7 @@ class Writing:
             deadline=turn.clock.started + self._times.first_sentence if by_model else None,
         )
 
-    async def _paragraphs(self, turn: Turn, retrieval: Retrieval) -> Sequence[Excerpt]:
+    async def _paragraphs(self, turn: AnswerContext, retrieval: Retrieval) -> Sequence[Excerpt]:
         """Return what a model reads of the evidence; the excerpts where there is no more."""
         room = min(turn.configuration.evidence_tokens, turn.configuration.context_window // 2)
         try:
@@ -291,7 +298,7 @@ class Writing:
             logger.warning("the paragraphs around the evidence could not be read: %s", error)
             return retrieval.evidence
 
-    def _search(self, turn: Turn, composition: Composition) -> Search:
+    def _search(self, turn: AnswerContext, composition: Composition) -> Search:
         """Return the model's second look: the same course and, if one was asked for, section."""
         request = turn.request
 
@@ -330,7 +337,7 @@ def _is_promising(retrieval: Retrieval, configuration: AgentConfiguration) -> bo
     return outcome_of(best, configuration) is not Outcome.ABSTAINED
 
 
-def _author(writer: Generator, turn: Turn) -> str:
+def _author(writer: Generator, turn: AnswerContext) -> str:
     """Return who wrote: the model that the course names, or the writer's own."""
     named = turn.configuration.model_name
     return writer.name if writer.name == EXTRACTIVE or named is None else named

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
-from core.composition import Composition
-from core.drafting import Drafting
+from core.answering.answer import Composition
+from core.answering.drafting import Drafting
 from core.generation.base import Claim, DraftPart, GenerationTask, Quoted
 from core.models import EvidenceSignals, RetrievalToolOutput, RetrievedChunk
 from core.retrieval.retrieval import Retrieval, whole
