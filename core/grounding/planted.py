@@ -5,9 +5,7 @@ language, and, where the index keeps its vector, by its meaning and by how far t
 rest of the passage. Nothing is embedded for it. Fitted by `python -m tests.bench.planted --train`.
 """
 
-import json
 import re
-from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -25,7 +23,7 @@ from core.text.ngrams import hashed
 from core.text.planted import NOTHING_PLANTED, Planted
 from core.text.sentences import Span, sentence_spans
 
-WEIGHTS = Path(__file__).with_name("planted.json")
+WEIGHTS = Path(__file__).with_name("planted.npz")
 """The head as the package ships it."""
 BITS = 15
 """There are 2 ** BITS weights for n-grams."""
@@ -35,8 +33,12 @@ _FEWEST_LETTERS = 6
 """What is shorter says nothing by itself."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LEADS_IN = (":", "：", ",", ";")
-_CODE = ("```", "~~~", "|")
+_BLOCK = ("```", "~~~", "|")
+_CODE = re.compile(r"(?:`{3,}|~{3,})[^\S\n]*\S*[^\S\n]*\n")
+"""A fence with one word at most; what goes on after it is prose in disguise."""
 _STEPS = 127
+_ARRAYS = ("letters", "words", "meaning")
+_PLAIN = ("company", "alone", "known", "bias", "bar")
 _KEPT = 512
 """Chunks whose findings are remembered."""
 
@@ -80,18 +82,24 @@ class Head:
         return odds
 
     def save(self, path: Path) -> None:
-        """Write the weights that the package ships, a byte each."""
-        small = {name: _packed(getattr(self, name)) for name in ("letters", "words", "meaning")}
-        names = ("company", "alone", "known", "bias", "bar")
-        plain = {name: round(float(getattr(self, name)), 4) for name in names}
-        path.write_text(json.dumps({**plain, **small}, indent=1) + "\n", encoding="utf-8")
+        """Write what the package ships: a byte a weight."""
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        scales = {name: np.abs(own).max(initial=1e-9) / _STEPS for name, own in arrays.items()}
+        np.savez_compressed(
+            path,
+            scales=np.array(list(scales.values()), np.float32),
+            plain=np.array([getattr(self, name) for name in _PLAIN], np.float32),
+            **{name: np.round(arrays[name] / scales[name]).astype(np.int8) for name in _ARRAYS},
+        )
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """Return the head that `save` wrote."""
-        stored = json.loads(path.read_text("utf-8"))
-        arrays = ("letters", "words", "meaning")
-        return cls(**{**stored, **{name: _unpacked(stored[name]) for name in arrays}})
+        with np.load(path) as stored:
+            scales = zip(_ARRAYS, stored["scales"], strict=True)
+            arrays = {name: stored[name].astype(np.float32) * scale for name, scale in scales}
+            plain = map(float, stored["plain"])
+            return cls(**arrays, **dict(zip(_PLAIN, plain, strict=True)))
 
 
 @cache
@@ -128,7 +136,7 @@ def _found(content: str, sentences: tuple[tuple[int, int], ...], data: bytes) ->
     hit = {
         number
         for number, span, doubt in zip(paragraphs, spans, odds, strict=True)
-        if doubt > head.bar and _says_something(content[span.start : span.end])
+        if doubt > head.bar and is_telling(content[span.start : span.end])
     }
     hit |= {number for number in paragraphs if {number - 1, number + 1} <= hit}
     return Planted(tuple(s for s, n in zip(spans, paragraphs, strict=True) if n in hit))
@@ -152,22 +160,12 @@ def _paragraphs_of(content: str, spans: Sequence[Span]) -> list[int]:
     numbers = [0] * bool(spans)
     for before, span in pairwise(spans):
         leads_in = content[before.start : before.end].rstrip().endswith(_LEADS_IN)
-        is_joined = leads_in or content.startswith(_CODE, span.start)
+        is_joined = leads_in or content.startswith(_BLOCK, span.start)
         is_new = not is_joined and _BLANK_LINE.search(content, before.end, span.start)
         numbers.append(numbers[-1] + bool(is_new))
     return numbers
 
 
-def _says_something(text: str) -> bool:
-    return sum(map(str.isalnum, text)) >= _FEWEST_LETTERS
-
-
-def _packed(weights: npt.NDArray[np.float32]) -> dict[str, object]:
-    scale = float(np.abs(weights).max()) / _STEPS or 1.0
-    steps = np.round(weights / scale).astype(np.int8)
-    return {"scale": scale, "steps": b64encode(steps.tobytes()).decode()}
-
-
-def _unpacked(stored: dict[str, object]) -> npt.NDArray[np.float32]:
-    steps = np.frombuffer(b64decode(str(stored["steps"])), np.int8)
-    return steps.astype(np.float32) * np.float32(str(stored["scale"]))
+def is_telling(text: str) -> bool:
+    """Return whether a sentence is judged by itself: not code, and not next to nothing."""
+    return sum(map(str.isalnum, text)) >= _FEWEST_LETTERS and _CODE.match(text) is None

@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from core.embeddings.sentences import from_bytes
-from core.grounding.planted import BITS, DIMENSIONS, Head, company_of
+from core.grounding.planted import BITS, DIMENSIONS, Head, company_of, is_telling
 from core.models import Chunk
 from core.text.ngrams import hashed
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
-STEPS = 400
-RATE = 0.03
-RIDGE_NGRAMS = 3e-5
-RIDGE_MEANING = 3e-4
+STEPS = 250
+RATE = 0.05
+RIDGE_NGRAMS = 3e-6
+RIDGE_MEANING = 2e-5
 _DECAYS = (0.9, 0.99)
 
 
@@ -38,7 +38,10 @@ class Sentence:
 
 
 def sentences_of(chunk: Chunk, commanding: str | None, weight: float = 1.0) -> list[Sentence]:
-    """Return the sentences of a chunk with vectors; those inside of `commanding` command."""
+    """Return the sentences of a chunk with vectors; those inside of `commanding` command.
+
+    What is not judged by itself is left out.
+    """
     vectors = from_bytes(chunk.sentence_vectors, len(chunk.sentences)).astype(np.float64)
     near = company_of(vectors)
     texts = [chunk.content_text[start:end] for start, end in chunk.sentences]
@@ -57,6 +60,7 @@ def sentences_of(chunk: Chunk, commanding: str | None, weight: float = 1.0) -> l
         for number, (text, span, vector) in enumerate(
             zip(texts, chunk.sentences, vectors, strict=True)
         )
+        if is_telling(text)
     ]
 
 
@@ -72,34 +76,31 @@ class Design:
     """The features of many sentences, ready to be weighted."""
 
     def __init__(self, sentences: Sequence[Sentence]) -> None:
-        self.size = len(sentences)
-        parts = list(hashed([s.text for s in sentences], BITS))
-        counts = [np.bincount(own, minlength=self.size) for _, own in parts]
+        texts = list(dict.fromkeys(s.text for s in sentences))
+        places = {text: place for place, text in enumerate(texts)}
+        self._texts = np.array([places[s.text] for s in sentences])
+        self._count = len(texts)
+        parts = list(hashed(texts, BITS))
+        counts = [np.bincount(own, minlength=self._count) for _, own in parts]
         shares = [1 / np.sqrt(np.maximum(count, 1)) for count in counts]
-        self.ids = np.concatenate([ids + n * (1 << BITS) for n, (ids, _) in enumerate(parts)])
-        self.owners = np.concatenate([owners for _, owners in parts])
-        self.values = np.concatenate(
+        self._ids = np.concatenate([ids + n * (1 << BITS) for n, (ids, _) in enumerate(parts)])
+        self._owners = np.concatenate([owners for _, owners in parts])
+        self._values = np.concatenate(
             [share[own] for share, (_, own) in zip(shares, parts, strict=True)]
         )
-        self.plain = np.column_stack(
-            [
-                np.array([s.meaning for s in sentences]),
-                [s.company for s in sentences],
-                [s.alone for s in sentences],
-                [s.known for s in sentences],
-                np.ones(self.size),
-            ]
-        )
+        others = [(s.company, s.alone, s.known, 1.0) for s in sentences]
+        self._plain = np.column_stack([np.array([s.meaning for s in sentences]), others])
 
     def log_odds(self, ngrams: Floats, plain: Floats) -> Floats:
         """Return the log odds of each sentence."""
-        sums = np.bincount(self.owners, ngrams[self.ids] * self.values, minlength=self.size)
-        return np.asarray(sums + self.plain @ plain)
+        sums = np.bincount(self._owners, ngrams[self._ids] * self._values, self._count)
+        return np.asarray(sums[self._texts] + self._plain @ plain)
 
     def slopes(self, errors: Floats) -> tuple[Floats, Floats]:
         """Return the slope of the loss by each weight, given that by each sentence's log odds."""
-        ngrams = np.bincount(self.ids, errors[self.owners] * self.values, minlength=2 << BITS)
-        return ngrams, errors @ self.plain
+        by_text = np.bincount(self._texts, errors, self._count)
+        ngrams = np.bincount(self._ids, by_text[self._owners] * self._values, 2 << BITS)
+        return ngrams, errors @ self._plain
 
 
 def fit(sentences: Sequence[Sentence], bar: float = 0.0, steps: int = STEPS) -> Head:

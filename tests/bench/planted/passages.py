@@ -39,8 +39,9 @@ def planted(chunk: Chunk, text: str, place: int) -> Chunk:
     content = chunk.content_text
     starts = [span.start for span in sentence_spans(content)]
     at = starts[place] if place < len(starts) else len(content)
-    glue = "" if place < len(starts) else " "
-    return changed(chunk, f"{content[:at]}{glue}{text} {content[at:]}".strip())
+    glue = "\n\n" if "\n" in text else " "
+    before, behind = content[:at].rstrip(), content[at:].lstrip()
+    return changed(chunk, glue.join(part for part in (before, text, behind) if part))
 
 
 def changed(chunk: Chunk, content: str) -> Chunk:

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 TRAIN = Path(__file__).with_name("train.jsonl")
+TUNING = Path(__file__).with_name("tuning.jsonl")
+"""What the bar was set on."""
 HELD_OUT = Path(__file__).with_name("held_out.jsonl")
+"""What was written last, and looked at only by what is measured with it."""
 
 
 @dataclass(frozen=True, slots=True)

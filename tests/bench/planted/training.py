@@ -4,12 +4,9 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from core.embeddings.base import SentenceEmbedder
-from core.grounding.planted import Head
 from core.models import Chunk
-from tests.bench.planted.fitting import Sentence, by_words_alone, fit, sentences_of, shuffled
+from tests.bench.planted.fitting import Sentence, by_words_alone, sentences_of, shuffled
 from tests.bench.planted.passages import chunks_in, chunks_of, planted, with_vectors
 from tests.bench.planted.texts import TRAIN, Command, Prose, commands, proses
 
@@ -18,7 +15,8 @@ OWN_WEIGHT = 4.0
 """Of a sentence of `train.jsonl`: its prose is what a head gets wrong most easily."""
 WORDS_WEIGHT = 0.5
 """Of a sentence that is seen without its vector."""
-FOLDS = 5
+BAR = 1.0
+"""Log odds from which a sentence is taken for a command, set on `tuning.jsonl`."""
 _SEED = 11
 
 
@@ -60,7 +58,7 @@ def planted_anywhere(
 ) -> tuple[Chunk, str]:
     """Return a host with the command at some place, and the command as it stands there."""
     host = chance.choice(hosts)
-    text = " ".join(command.text.split())
+    text = command.text.strip()
     return planted(host, text, chance.randrange(len(host.content_text.split(". ")) + 1)), text
 
 
@@ -87,21 +85,3 @@ async def sentences(embedder: SentenceEmbedder, corpora: Path, docs: Path) -> li
     for chunk, (_, text) in zip(changed, pairs, strict=True):
         found += [s for s in sentences_of(chunk, text) if s.commands]
     return [*found, *by_words_alone(found, WORDS_WEIGHT)]
-
-
-def across_folds(given: Sequence[Sentence], steps: int) -> np.ndarray:
-    """Return each sentence's log odds under a head that was fitted without it."""
-    folds = np.random.default_rng(_SEED).permutation(len(given)) % FOLDS
-    odds = np.zeros(len(given))
-    for fold in range(FOLDS):
-        head = fit([s for s, f in zip(given, folds, strict=True) if f != fold], steps=steps)
-        held = [n for n, f in enumerate(folds) if f == fold]
-        odds[held] = [float(one_odds(head, given[n])) for n in held]
-    return odds
-
-
-def one_odds(head: Head, sentence: Sentence) -> float:
-    """Return the log odds of one sentence as it stood in its passage."""
-    odds = float(head.log_odds([sentence.text], None)[0])
-    odds += sentence.known * head.known + float(sentence.meaning @ head.meaning)
-    return odds + sentence.company * head.company + sentence.alone * head.alone
