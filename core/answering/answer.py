@@ -16,10 +16,9 @@ from core.grounding import wording
 from core.grounding.citations import CitationLedger, Place, below_mark, is_block, presentable
 from core.grounding.codes import missing_codes
 from core.grounding.confidence import located_of
+from core.grounding.differences import Difference, differences
 from core.grounding.languages import is_in_another_language
-from core.grounding.misquoting import Misquote, misquote_of, sentences_around
-from core.grounding.quoting import QuotedPassage
-from core.grounding.rewording import changes_sense, reworded
+from core.grounding.quoting import QuotedPassage, sentences_around
 from core.models import (
     EXPLAIN_QUOTE,
     AgentConfiguration,
@@ -58,9 +57,8 @@ class Composition:
         self._before = Sureness(0.0, 0.0)
         """Of the turn before."""
         self._text = ""
-        self._misquote: Misquote | None = None
-        self._is_reworded = False
-        """Whether words of the quote are not the book's."""
+        self._differences: Sequence[Difference] = ()
+        """Words of the quote that are not the book's."""
         self.quote_is_planted = False
         """Whether the quote stands in the book only because somebody planted it there."""
 
@@ -96,15 +94,12 @@ class Composition:
         chunks = list(self._retrieval.quoted_chunks)
         passages = [passage for _, passage in self.quoted_passages()]
         quote = request.selected_text or ""
-        self._misquote, other_words = misquote_of(quote, passages), reworded(quote, passages)
-        if self._misquote is None and changes_sense(other_words):
-            self._misquote = Misquote.WORD
-        self._is_reworded = bool(other_words)
-        if self._misquote is None:
+        self._differences = differences(quote, passages)
+        if not self._differences:
             chunks, passages = chunks[:1], passages[:1]
         passages = [sentences_around(passage) for passage in passages]
         place = place_in_book(chunks[0])
-        sentence = wording.quote_place(location.status, place, self._misquote, other_words)
+        sentence = wording.quote_place(location.status, place, self._differences)
         if places := list(self._places(chunks, passages)):
             yield self._append(self._ledger.cite(sentence, places), "\n\n")
 
@@ -214,7 +209,7 @@ class Composition:
         located = standing.bounded(located, outcome)
         within = request.section_filter is not None
         nearest = self._nearest(within=within) if outcome is Outcome.ABSTAINED else ()
-        misquoted = self._misquote is not None
+        misquoted = bool(self._differences)
         told = notices(request, outcome, self._retrieval, self.tally, is_misquoted=misquoted)
         return {
             "response_text": self._text,
@@ -242,8 +237,7 @@ class Composition:
             is_cited=bool(self._ledger.citations),
             stands_in_book=self.stands_in_book,
             explains=self._explains(request),
-            is_misquoted=self._misquote is not None,
-            is_reworded=self._is_reworded,
+            is_misquoted=bool(self._differences),
             is_foreign=self._asks_about_foreign(request),
             likeness=location.score if location else 0.0,
         )

@@ -15,8 +15,6 @@ _UNCOVERED = 0.1
 _DOUBTED = 0.3
 """What an answer may claim that only says where the quoted passage stands, or is about one that
 stands nowhere in the book or says otherwise than it, or that a model found no answer in."""
-_REWORDED = 0.7
-"""What an answer may claim that explains a quote of which some words are not the book's."""
 
 
 class Sureness(NamedTuple):
@@ -41,8 +39,6 @@ class Standing:
     explains: bool
     """Whether the reader only wants to know about that quote."""
     is_misquoted: bool
-    """Whether the quote says otherwise than the book."""
-    is_reworded: bool
     """Whether some words of the quote are not the book's."""
     is_foreign: bool
     """Whether the question is about what was not found in the book."""
@@ -80,8 +76,7 @@ class Standing:
         if refused or self.is_misquoted or self.tally.poisoned:
             return min(located, _DOUBTED)
         if self.explains and outcome is Outcome.ANSWERED:
-            located = max(located, self.likeness)
-            return min(located, _REWORDED) if self.is_reworded else located
+            return max(located, self.likeness)
         if not self.tally.released or self.is_foreign:
             return min(located, _DOUBTED)
         return located

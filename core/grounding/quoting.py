@@ -36,6 +36,12 @@ def whole_sentences(content: str, found: Span) -> Span:
     return Span(start, end)
 
 
+def sentences_around(passage: QuotedPassage) -> QuotedPassage:
+    """Return the whole sentences that the passage touches."""
+    span = whole_sentences(passage.content, Span(passage.start, passage.end))
+    return QuotedPassage(passage.content, *span, passage.headings)
+
+
 def _rows(content: str, table: Span, found: Span) -> Span:
     """Return the span of those rows of a table that `found` touches."""
     start = max(content.rfind("\n", table.start, max(found.start, table.start)) + 1, table.start)

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from core.grounding.misquoting import Misquote
-from core.grounding.rewording import Reworded
+from core.grounding.differences import Difference
 from core.i18n import current_language, text
 from core.markdown.writing import beginning, one_line
 from core.models import QuoteStatus
 from core.text.links import prose_without_links
 
 _MOST_DIFFERENCES = 3
-
+_LONGEST_DIFFERENCE = 80
+"""Characters of words in which a quote differs from the book."""
 _LONGEST_HEADING = 80
 """Characters of a heading that are shown while its section is read."""
 _LONGEST_PLACE = 160
@@ -79,32 +79,20 @@ def with_nearest(said: str, sections: Sequence[str]) -> str:
     return f"{said} {text('answer-nearest-sections', names=names)}"
 
 
-def quote_place(
-    status: QuoteStatus,
-    place: str,
-    misquote: Misquote | None = None,
-    reworded: Sequence[Reworded] = (),
-) -> str:
+def quote_place(status: QuoteStatus, place: str, differing: Sequence[Difference] = ()) -> str:
     """Return the sentence that says where a quoted passage stands, and how it misquotes it."""
-    told = "; ".join(map(_difference, reworded[:_MOST_DIFFERENCES]))
-    if misquote is Misquote.WORD:
-        return text("answer-misquoted-word", place=place, told=told)
-    if misquote is Misquote.HIDDEN:
-        return text("answer-misquoted-hidden", place=place)
-    if misquote is Misquote.NEGATION:
-        return text("answer-misquoted-negation", place=place)
-    if misquote is Misquote.NUMBER:
-        return text("answer-misquoted-number", place=place)
+    if differing:
+        told = "; ".join(map(_difference, differing[:_MOST_DIFFERENCES]))
+        return text("answer-misquoted", place=place, told=told)
     if status is QuoteStatus.VERBATIM:
         return text("answer-quote-verbatim", place=place)
-    if told:
-        return text("answer-quote-reworded-with", place=place, told=told)
     return text("answer-quote-reworded", place=place)
 
 
-def _difference(one: Reworded) -> str:
-    if not one.written:
-        return text("answer-difference-missing", quoted=one.quoted)
-    if not one.quoted:
-        return text("answer-difference-added", written=one.written)
-    return text("answer-difference", written=one.written, quoted=one.quoted)
+def _difference(one: Difference) -> str:
+    quoted, written = (beginning(words, _LONGEST_DIFFERENCE) for words in (one.quoted, one.written))
+    if not written:
+        return text("answer-difference-missing", quoted=quoted)
+    if not quoted:
+        return text("answer-difference-added", written=written)
+    return text("answer-difference", written=written, quoted=quoted)

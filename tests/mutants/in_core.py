@@ -187,13 +187,10 @@ IN_CORE = (
     Mutant(
         "believe every quote that was found",
         "core/answering/answer.py",
-        "self._misquote, other_words = misquote_of(quote, passages), reworded(quote, passages)",
-        "other_words = reworded(quote, passages)",
+        "self._differences = differences(quote, passages)",
+        "self._differences = []",
         "a quote that says otherwise than the book is told",
-        (
-            f"{COMPOSITION}"
-            "::test_a_quote_without_the_denial_of_its_sentence_is_told_with_the_whole_sentence",
-        ),
+        (f"{COMPOSITION}::test_what_a_quote_has_otherwise_is_told_with_the_whole_sentence",),
     ),
     Mutant(
         "believe a number that no sentence has",

@@ -106,6 +106,22 @@ def unproved(claim: str, source: str) -> list[Amount]:
     return [one for one in claimed if not any(other.proves(one) for other in known)]
 
 
+def is_same_amount(one: str, other: str) -> bool:
+    """Return whether two words are one number, or one unit, in small letters.
+
+    >>> is_same_amount("nine", "9"), is_same_amount("hrs", "hours"), is_same_amount("9", "6")
+    (True, True, False)
+    """
+    unit = _UNITS.get(one)
+    return bool(_read(one) & _read(other)) or (unit is not None and unit == _UNITS.get(other))
+
+
+def _read(word: str) -> set[Decimal]:
+    if re.fullmatch(r"\d+(?:[.,]\d+)*", word):
+        return _values(word)
+    return _spelled(word, None)
+
+
 def _amount(match: re.Match[str]) -> Amount | None:
     values = _values(match["digits"]) if match["digits"] else _spelled(match["word"], match["one"])
     if not values:

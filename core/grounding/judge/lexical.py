@@ -5,22 +5,19 @@ It knows no meaning. Fitted by `python -m tests.bench.judge.fit` on claims that 
 """
 
 import json
-import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from rapidfuzz.distance import LCSseq
-
 from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
-from core.grounding.judge.words import Vocabulary, denied, names, weight, words
+from core.grounding.judge.words import Vocabulary, denied, weight, words
 from core.providers.base import ChatEnd, ignore
 from core.text.logistic import probability, shipped
 
 WEIGHTS = Path(__file__).with_name("lexical.json")
 """The regression, and the mark from which a claim holds."""
 _NOT_KNOWN = 0.5
-_LEAST_RECALL = 0.5
+_LEAST_RECALL = 0.4
 """Share of a claim's words, by weight, that its sentences have at least: the claims that the
 regression was fitted on are all about their sentences, and it knows nothing of others."""
 _LONGEST = 4_000
@@ -28,7 +25,7 @@ _LONGEST = 4_000
 
 
 class LexicalJudge:
-    """Gives the probability of support by shared words, their order and denials."""
+    """Gives the probability of support by the words that both have, and denials."""
 
     name = "lexical"
 
@@ -52,44 +49,31 @@ class LexicalJudge:
 
 
 def figures(claim: CitedClaim) -> dict[str, float]:
-    """Return what is counted of a claim: shares from 0 to 1, and numbers of denials."""
-    cited = " ".join(claim.sentences)[:_LONGEST]
-    own = words(claim.text[:_LONGEST])
-    source = Vocabulary(f"{cited} {' '.join(claim.headings)}")
-    found = [source.has(word) for word in own]
-    weights = [weight(word) for word in own]
-    third = max(1, len(own) // 3)
-    ours, theirs = denied(claim.text), denied(cited)
-    about = [scope for scope in theirs if _speaks_of(Vocabulary(claim.text), scope)]
+    """Return what is counted of a claim: shares of words by weight, and denials as 0 or 1.
+
+    `recall` and `tail` are what its sentences and titles have of it and of its last third. The
+    other figures are about the one sentence that has most of it: `used`, what it has of that
+    sentence, and whether one of both denies more, the sentence of what the claim speaks of.
+    """
+    text, sentences = claim.text[:_LONGEST], [one[:_LONGEST] for one in claim.sentences]
+    own, said = words(text), Vocabulary(text)
+    source = Vocabulary(" ".join([*sentences, *claim.headings])[: 2 * _LONGEST])
+    nearest = max(sentences, key=lambda one: _share_known(own, Vocabulary(one)))
+    denies, denied_there = denied(text), denied(nearest)
+    about = [scope for scope in denied_there if scope and all(map(said.has, scope))]
     return {
-        "recall": _share(found, weights),
-        "tail": _share(found[-third:], weights[-third:]),
-        "new_names": float(sum(not source.has(name) for name in names(claim.text))),
-        "missing_run": _longest_run(found, weights),
-        "order": float(LCSseq.normalized_similarity(own, words(cited))) if own else 1.0,
-        "adds_denial": float(len(ours) > len(theirs)),
-        "drops_denial": float(len(about) > len(ours)),
-        "length": math.log((1 + len(own)) / (1 + len(words(cited)))),
+        "recall": _share_known(own, source),
+        "tail": _share_known(own[-max(1, len(own) // 3) :], source),
+        "used": _share_known(words(nearest), said),
+        "adds_denial": float(len(denies) > len(denied_there)),
+        "drops_denial": float(len(about) > len(denies)),
     }
 
 
-def _speaks_of(claim: Vocabulary, scope: Sequence[str]) -> bool:
-    """Return whether a claim has all that is denied."""
-    return bool(scope) and all(claim.has(word) for word in scope)
-
-
-def _share(found: Sequence[bool], weights: Sequence[float]) -> float:
-    total = sum(weights)
-    return sum(w for hit, w in zip(found, weights, strict=True) if hit) / total if total else 1.0
-
-
-def _longest_run(found: Sequence[bool], weights: Sequence[float]) -> float:
-    """Return the weight of the heaviest run of words that the source does not have."""
-    heaviest = run = 0.0
-    for hit, mass in zip(found, weights, strict=True):
-        run = 0.0 if hit and mass else run + (0.0 if hit else mass)
-        heaviest = max(heaviest, run)
-    return heaviest
+def _share_known(some: Sequence[str], known: Vocabulary) -> float:
+    """Return the share of words, by weight, that another text has; 1 where none weighs."""
+    total = sum(map(weight, some))
+    return sum(weight(word) for word in some if known.has(word)) / total if total else 1.0
 
 
 @cache

@@ -6,7 +6,6 @@ from functools import lru_cache
 
 _WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]|[^\W_]+(?:[.,](?=\d)\d+)*")
 _CONTRACTED = re.compile(r"n['’]t\b", re.IGNORECASE)
-_NAME = re.compile(r"(?<=[\w,;)] )[A-Z][^\W_]*")
 _REACH = 5
 """Words after a denial that it may deny."""
 _SAYS_MUCH = 0.3
@@ -34,11 +33,6 @@ def weight(word: str) -> float:
         return 1.0
     length = len(word) if word.isascii() or len(word) > 1 else 5
     return min(max(length - 2, 0), 6) / 6
-
-
-def names(text: str) -> list[str]:
-    """Return the words with a capital that no sentence begins with, in lower case."""
-    return [word.casefold() for word in _NAME.findall(unicodedata.normalize("NFKC", text))]
 
 
 def denied(text: str) -> list[list[str]]:

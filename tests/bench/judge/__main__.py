@@ -18,6 +18,7 @@ from core.providers.guarded import GuardedModel
 from core.providers.openai.client import OpenAIClient
 from core.providers.openai.wire import OpenAIWire
 from core.providers.pacing import Timeouts
+from tests.bench.judge.baseline import BaselineJudge
 from tests.bench.judge.claims import OWN, LabelledClaim, read_claims
 from tests.bench.judge.figures import Judged, as_json, lines, summary
 
@@ -63,8 +64,9 @@ async def main(options: argparse.Namespace) -> None:
     ]
     if not claims:
         sys.exit(f"{options.claims} has no claims of this split.")
-    judge: SupportJudge = LexicalJudge()
-    if options.judge != judge.name:
+    by_name: dict[str, SupportJudge] = {one.name: one for one in (LexicalJudge(), BaselineJudge())}
+    judge = by_name.get(options.judge)
+    if judge is None:
         judge = ModelJudge(_model(options), mark=options.mark, wait=_PATIENCE)
     found = [await judged(judge, claim) for claim in claims]
     if options.each:
@@ -87,7 +89,7 @@ if __name__ == "__main__":
     add = parser.add_argument
     add("--claims", type=Path, default=OWN, metavar="FILE", help="JSONL (default: our own)")
     add("--corpora", type=Path, default=Path("../shared/corpora"), help="where the books are")
-    add("--judge", default="lexical", help="lexical, or a name for a model (default: lexical)")
+    add("--judge", default="lexical", help="lexical, baseline, or a model (default: lexical)")
     add("--base-url", default="http://127.0.0.1:8080/v1", help="the model's server")
     add("--model", help="the model's name at its server (default: the judge's)")
     add("--mark", type=float, default=MARK, help="least probability of a claim that holds")

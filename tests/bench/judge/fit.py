@@ -3,7 +3,6 @@
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +18,8 @@ _MAY_BE_DROPPED = 0.2
 """Share of the true claims; a judge of words that drops more spares few of the false ones."""
 _OF_OVER = 0.5
 """What an overreaching claim counts as an example of a false one."""
-_OF_STRAY = 0.3
-"""What a true claim counts as one that cites sentences of another passage."""
-_SPEAK_AGAINST = frozenset({"new_names", "missing_run", "adds_denial", "drops_denial"})
-_SPEAK_EITHER_WAY = frozenset({"length"})
+_RIDGE = 3.0
+_SPEAK_AGAINST = frozenset({"adds_denial", "drops_denial"})
 
 
 def highest_mark(likely: Sequence[float], labels: Sequence[str]) -> float:
@@ -40,38 +37,28 @@ def fitted_by_sense(
     """
     names = list(counted[0])
     while True:
-        found = fit([{name: row[name] for name in names} for row in counted], wanted, mass)
-        wrong = {
-            name: abs(weight)
-            for name, weight in zip(names, found.weights, strict=True)
-            if name not in _SPEAK_EITHER_WAY and (weight > 0) == (name in _SPEAK_AGAINST)
-        }
+        rows = [{name: row[name] for name in names} for row in counted]
+        found = fit(rows, wanted, mass, ridge=_RIDGE)
+        weights = dict(zip(names, found.weights, strict=True))
+        wrong = [name for name in names if (weights[name] > 0) == (name in _SPEAK_AGAINST)]
         if not wrong:
             return found
-        names.remove(max(wrong, key=lambda name: wrong[name]))
+        names.remove(max(wrong, key=lambda name: abs(weights[name])))
 
 
 def main(claims: Sequence[LabelledClaim]) -> None:
     """Write the weights and the mark, and print them."""
     kept = [one for one in claims if one.split == "fit" and certain_flaw(one.cited) is None]
-    true = [one.cited for one in kept if one.label == "true"]
-    others = true[len(true) // 2 :] + true[: len(true) // 2]
-    strays = [replace(one, sentences=far.sentences) for one, far in zip(true, others, strict=True)]
-    counted = [figures(one) for one in (*(one.cited for one in kept), *strays)]
-    wanted = np.array([one.label == "true" for one in kept] + [False] * len(strays), np.float64)
-    mass = np.array([_OF_OVER if one.label == "over" else 1.0 for one in kept])
-    mass = np.concatenate([mass, np.full(len(strays), _OF_STRAY)])
+    labels = [one.label for one in kept]
+    counted = [figures(one.cited) for one in kept]
+    wanted = np.array([label == "true" for label in labels], np.float64)
+    mass = np.array([_OF_OVER if label == "over" else 1.0 for label in labels])
     mass[wanted == 1] *= mass[wanted == 0].sum() / wanted.sum()
     fitted = fitted_by_sense(counted, wanted, mass)
-    likely = [
-        probability(fitted.log_odds({name: row[name] for name in fitted.names})) for row in counted
-    ]
-    rows = zip(fitted.names, fitted.means, fitted.scales, fitted.weights, strict=True)
-    stored = {
-        "figures": {name: [round(value, 4) for value in row] for name, *row in rows},
-        "bias": round(fitted.bias, 4),
-        "mark": round(highest_mark(likely[: len(kept)], [one.label for one in kept]), 4),
-    }
+    likely = [probability(fitted.log_odds(row)) for row in counted]
+    fitted.save(WEIGHTS)
+    stored = json.loads(WEIGHTS.read_text())
+    stored["mark"] = round(highest_mark(likely, labels), 4)
     WEIGHTS.write_text(json.dumps(stored, indent=1) + "\n")
     print(json.dumps(stored, indent=1))
 

@@ -284,11 +284,7 @@ def test_a_quote_with_the_opposite_word_is_told_to_differ() -> None:
     assert answer.confidence <= 0.3
 
 
-def test_a_quote_with_other_words_is_never_sure() -> None:
-    answer = explained("Velosic acid is weaker than acetic acid in milk.")
-    assert answer.response_text.startswith("This passage stands, in slightly other words, ")
-    assert answer.outcome is Outcome.ANSWERED
-    assert answer.confidence == 0.7
+def test_a_quote_with_other_letters_is_the_books() -> None:
     damaged = explained("Velosic acid is weaker than acetlc acid in water.")
     assert damaged.outcome is Outcome.ANSWERED
     assert damaged.confidence >= 0.9
@@ -469,13 +465,13 @@ def test_a_located_quote_is_placed_and_cited_first() -> None:
 @pytest.mark.parametrize(
     ("quote", "start", "said"),
     [
-        ("Open the hive in the rain.", 6, "it leaves out a word such as “not” or “never”"),
-        ("Always open the hive in the rain.", 6, "it leaves out a word such as “not” or “never”"),
-        ("Never open the 3 hives in the rain.", 0, None),
+        ("Open the hive in the rain.", 6, "also “Never”"),
+        ("Always open the hive in the rain.", 6, "“Never” for your “Always”"),
+        ("Never open the 3 hives in the rain.", 0, "“hive” for your “3 hives”"),
     ],
 )
-def test_a_quote_without_the_denial_of_its_sentence_is_told_with_the_whole_sentence(
-    quote: str, start: int, said: str | None
+def test_what_a_quote_has_otherwise_is_told_with_the_whole_sentence(
+    quote: str, start: int, said: str
 ) -> None:
     book = heap("Never open the hive in the rain. Bees dislike it.")
     location = QuoteLocation(
@@ -491,16 +487,11 @@ def test_a_quote_without_the_denial_of_its_sentence_is_told_with_the_whole_sente
     [delta] = composition.open(asked)
     answer = finished(composition, asked)
     assert answer.citations[0].quote == "Never open the hive in the rain."
-    if said is None:
-        assert delta.text.startswith("This passage stands, in slightly other words,")
-        assert (answer.outcome, answer.confidence) == (Outcome.ANSWERED, 0.7)
-    else:
-        assert (
-            delta.text == f"Your quote differs from the book in “Heaps › Definition”: {said}. [1]"
-        )
-        assert answer.outcome is Outcome.PARTIAL
-        assert answer.confidence <= 0.3
-        assert i18n.text("notice-closest") not in answer.notices
+    differs = f"Your quote differs from the book in “Heaps › Definition”: the book has {said}. [1]"
+    assert delta.text == differs
+    assert answer.outcome is Outcome.PARTIAL
+    assert answer.confidence <= 0.3
+    assert i18n.text("notice-closest") not in answer.notices
 
 
 @pytest.mark.parametrize("status", [QuoteStatus.VERBATIM, QuoteStatus.ALTERED])

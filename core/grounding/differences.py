@@ -1,0 +1,168 @@
+"""Names the words by which a reader's quote differs from the book, by an alignment of both.
+
+No rule knows what a word means: every other word is a difference, unless only letters or an
+ending differ. What is left for the reader to judge is shown with the book's words in its place.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from rapidfuzz.distance import OSA, Levenshtein, Opcodes, Prefix
+
+from core.grounding.judge.amounts import is_same_amount
+from core.grounding.judge.words import denied
+from core.grounding.quoting import QuotedPassage, sentences_around
+
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+(?:['’][^\W_]+)*|[%$€£¥°]")
+_MARKS = re.compile(r"\[\d{1,3}\]|\\[a-zA-Z]+")
+"""Of footnotes, and commands of TeX, which a page shows as a sign."""
+_GROUPS = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
+_LOOKS_LIKE = str.maketrans("015", "ols")
+"""Digits that a scanner reads for letters; no two of them become one letter."""
+_ARTICLES = frozenset("a an the der die das den dem des ein eine einen einem einer eines".split())
+_EDGE_WORDS = 2
+"""Words next to the found passage that a quote's first or last words may stand in place of."""
+_SHORTEST_MISSPELT = 5
+_LEAST_STEM = 4
+_LONGEST_ENDING = 3
+_FEWEST_MISSPELT = 2
+"""Words of a quote that are damaged when every short word may be, too."""
+_OPENING = 2
+"""Words with a denial that a quote may not leave out at the beginning of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Words of a quote, and the book's in their place; either may be empty."""
+
+    quoted: str
+    written: str
+
+
+def differences(quote: str, passages: Sequence[QuotedPassage]) -> list[Difference]:
+    """Return the words that differ, in the order of the book.
+
+    A quote may end anywhere, but not leave out a denial at the beginning of its sentence, or
+    one in front of what it makes look like a sentence by a capital letter.
+
+    Args:
+        quote: What the reader believes to be the book's words.
+        passages: Where it was found: its stretch of each chunk that it touches.
+    """
+    ours = _words(quote)
+    theirs = list(chain.from_iterable(map(_words_found, passages)))
+    steps = list(_unequal(ours, theirs))
+    misspelt = [one for one in steps if _is_misspelt(one) and one.quoted[-1] == one.written[-1]]
+    anyhow = len(misspelt) >= _FEWEST_MISSPELT
+    told = [one for one in steps if _differs(one) and not _is_misspelt(one, anyhow=anyhow)]
+    opening = list(_left_out(quote, passages[0])) if passages else []
+    if told and opening and told[0].written and told[0].written in opening[0].written:
+        return told  # something else stands in its place
+    return [*opening, *told]
+
+
+def _words(text: str) -> list[str]:
+    plain = _MARKS.sub(" ", unicodedata.normalize("NFKC", text)).replace("\u00ad", "")
+    return _WORD.findall(_ORDINAL.sub("", _GROUPS.sub("", plain)))
+
+
+def _words_found(passage: QuotedPassage) -> list[str]:
+    """Return the passage's words, whole, and the next ones of its own sentences."""
+    around = sentences_around(passage)
+    places = [m.span() for m in _WORD.finditer(passage.content, around.start, around.end)]
+    inside = [n for n, p in enumerate(places) if p[0] < passage.end and passage.start < p[1]]
+    if not inside:
+        return []
+    first, last = max(inside[0] - _EDGE_WORDS, 0), inside[-1] + _EDGE_WORDS
+    end = places[min(last, len(places) - 1)][1]
+    return _words(passage.content[places[first][0] : end])
+
+
+def _unequal(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Difference]:
+    """Yield what stands between equal words; at the edges only what stands for one another."""
+    steps = _joined(Levenshtein.opcodes(list(map(_folded, ours)), list(map(_folded, theirs))))
+    for first, last, begin, end in steps:
+        quoted, written = ours[first:last], theirs[begin:end]
+        if 0 in (first, begin):
+            quoted, written = _last(quoted, len(written)), _last(written, len(quoted))
+        elif last == len(ours) or end == len(theirs):
+            quoted, written = quoted[: len(written)], written[: len(quoted)]
+        if _letters("".join(quoted)) == _letters("".join(written)) and not _are_numbers(quoted):
+            continue  # `light house`
+        if len(quoted) == len(written):
+            yield from map(Difference, quoted, written)
+        else:
+            yield Difference(" ".join(quoted), " ".join(written))
+
+
+def _joined(opcodes: Opcodes) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the stretches of both texts between equal words."""
+    source = target = 0
+    for step in opcodes:
+        if step.tag == "equal":
+            if (source, target) != (step.src_start, step.dest_start):
+                yield source, step.src_start, target, step.dest_start
+            source, target = step.src_end, step.dest_end
+    if opcodes and opcodes[-1].tag != "equal":
+        yield source, opcodes[-1].src_end, target, opcodes[-1].dest_end
+
+
+def _last(words: Sequence[str], count: int) -> Sequence[str]:
+    return words[len(words) - min(count, len(words)) :]
+
+
+def _differs(one: Difference) -> bool:
+    own, other = one.quoted.casefold(), one.written.casefold()
+    if is_same_amount(own, other) or _ARTICLES.issuperset([*own.split(), *other.split()]):
+        return False
+    own, other = _folded(own), _folded(other)
+    same = Prefix.similarity(own, other)
+    is_inflected = same >= _LEAST_STEM and max(len(own), len(other)) - same <= _LONGEST_ENDING
+    return _is_number(own) or _is_number(other) or not is_inflected
+
+
+def _is_misspelt(one: Difference, *, anyhow: bool = False) -> bool:
+    """Return whether one letter is wrong, is missing or is too many, and not the first one.
+
+    Of short words that is likelier another word, unless the quote is damaged `anyhow`.
+    """
+    own, other = _letters(one.quoted), _letters(one.written)
+    if not own or not other or _is_number(one.quoted) or _is_number(one.written):
+        return False
+    is_long = min(len(own), len(other)) >= _SHORTEST_MISSPELT
+    return (is_long or anyhow) and own[0] == other[0] and OSA.distance(own, other) == 1
+
+
+def _are_numbers(words: Sequence[str]) -> bool:
+    return all(map(_is_number, words))
+
+
+def _is_number(words: str) -> bool:
+    return words[:1].isdigit()
+
+
+def _left_out(quote: str, passage: QuotedPassage) -> Iterator[Difference]:
+    """Yield the beginning of a sentence that was cut off, where it denies what was quoted."""
+    around = sentences_around(passage)
+    before = passage.content[around.start : passage.start]
+    capital = next(filter(str.isalnum, quote), "").isupper()
+    continues = next(filter(str.isalnum, passage.text), "").islower()
+    words = _words(before)
+    if denied(before) and (len(words) <= _OPENING or (capital and continues)):
+        yield Difference("", " ".join(words))
+
+
+def _folded(word: str) -> str:
+    """Return a word in small letters, without accents."""
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", word).casefold())
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def _letters(text: str) -> str:
+    """Return letters and digits alone, with a digit that looks like a letter as that letter."""
+    folded = "".join(letter for letter in _folded(text) if letter.isalnum())
+    return folded.translate(_LOOKS_LIKE)
