@@ -1,8 +1,8 @@
 """Finds the sentences of a passage that command a machine, by a small learned head.
 
-A logistic regression sees a sentence in two ways: by the n-grams of its letters and words, in any
-language, and, where the index keeps its vector, by its meaning and by how far that is from the
-rest of the passage. Nothing is embedded for it. Fitted by `python -m tests.bench.planted --train`.
+It sees a sentence by the n-grams of its letters and words, in any language, and, where the index
+keeps its vector, by its meaning, and it compares both with the rest of the passage. Nothing is
+embedded for it. Fitted by `python -m tests.bench.planted --train`.
 """
 
 import re
@@ -37,69 +37,100 @@ _BLOCK = ("```", "~~~", "|")
 _CODE = re.compile(r"(?:`{3,}|~{3,})[^\S\n]*\S*[^\S\n]*\n")
 """A fence with one word at most; what goes on after it is prose in disguise."""
 _STEPS = 127
-_ARRAYS = ("letters", "words", "meaning")
-_PLAIN = ("company", "alone", "known", "bias", "bar")
+_ROUNDED = ("letters", "words", "hidden", "output")
 _KEPT = 512
 """Chunks whose findings are remembered."""
+
+Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The weights of what a sentence is seen by."""
+    """The weights of what a sentence is seen by, and of what stands around it."""
 
-    letters: npt.NDArray[np.float32]
-    words: npt.NDArray[np.float32]
+    letters: Floats
+    words: Floats
     """(2 ** BITS) of the n-grams of letters, and of words."""
-    meaning: npt.NDArray[np.float32]
-    """(DIMENSIONS) of the sentence's vector."""
-    company: float
-    """Of the cosine with the mean of the passage's other sentences, ..."""
-    alone: float
-    """... of there being none, ..."""
-    known: float
-    """... and of there being a vector at all."""
-    bias: float
+    hidden: Floats
+    output: Floats
+    """(DIMENSIONS + 1, n) and (n) of a network with one layer over a sentence's vector."""
+    context: Floats
+    """(7) of the odds by words and by meaning, of the passage's medians of both, of the cosine with
+    the others and of what that lacks of its median, and an offset."""
+    plain: Floats
+    """(3) of the odds by words, of their median, and an offset, where no vectors are known."""
     bar: float
     """Log odds from which a sentence is taken for a command."""
 
-    def log_odds(self, texts: Sequence[str], vectors: Vectors | None) -> npt.NDArray[np.float64]:
+    def log_odds(self, texts: Sequence[str], vectors: Vectors | None) -> Floats:
         """Return for each sentence of a passage the log odds that it commands a machine.
 
         Args:
             texts: The passage's sentences, in order.
             vectors: Theirs, of unit length; None: they are not known.
         """
-        odds = np.full(len(texts), self.bias)
+        words = self.by_words(texts)
+        if vectors is None:
+            return in_context(words) @ self.plain
+        return in_context(words, self.by_meaning(vectors), vectors) @ self.context
+
+    def by_words(self, texts: Sequence[str]) -> Floats:
+        """Return the log odds of each text by its n-grams alone."""
+        odds = np.zeros(len(texts), np.float32)
         views = zip((self.letters, self.words), hashed(texts, BITS), strict=True)
         for weights, (ids, owners) in views:
             counts = np.bincount(owners, minlength=len(texts))
             sums = np.bincount(owners, weights[ids], minlength=len(texts))
-            odds += sums / np.sqrt(np.maximum(counts, 1))
-        if vectors is not None:
-            near = company_of(vectors)
-            odds += vectors @ self.meaning + self.known
-            odds += self.alone if near is None else self.company * near
+            odds += (sums / np.sqrt(np.maximum(counts, 1))).astype(np.float32)
         return odds
 
+    def by_meaning(self, vectors: Vectors) -> Floats:
+        """Return the log odds of each sentence by its vector alone."""
+        layer = vectors @ self.hidden[:-1] + self.hidden[-1]
+        return np.asarray(np.maximum(layer, 0) @ self.output, np.float32)
+
     def save(self, path: Path) -> None:
-        """Write what the package ships: a byte a weight."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        """Write what the package ships: a byte for most weights."""
+        arrays = {name: getattr(self, name) for name in _ROUNDED}
         scales = {name: np.abs(own).max(initial=1e-9) / _STEPS for name, own in arrays.items()}
         np.savez_compressed(
             path,
             scales=np.array(list(scales.values()), np.float32),
-            plain=np.array([getattr(self, name) for name in _PLAIN], np.float32),
-            **{name: np.round(arrays[name] / scales[name]).astype(np.int8) for name in _ARRAYS},
+            context=self.context.astype(np.float32),
+            plain=self.plain.astype(np.float32),
+            bar=np.float32(self.bar),
+            **{name: np.round(own / scales[name]).astype(np.int8) for name, own in arrays.items()},
         )
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """Return the head that `save` wrote."""
         with np.load(path) as stored:
-            scales = zip(_ARRAYS, stored["scales"], strict=True)
+            scales = zip(_ROUNDED, stored["scales"], strict=True)
             arrays = {name: stored[name].astype(np.float32) * scale for name, scale in scales}
-            plain = map(float, stored["plain"])
-            return cls(**arrays, **dict(zip(_PLAIN, plain, strict=True)))
+            whole = {name: stored[name] for name in ("context", "plain")}
+            return cls(**arrays, **whole, bar=float(stored["bar"]))
+
+
+def in_context(
+    words: Floats, meaning: Floats | None = None, vectors: Vectors | None = None
+) -> Floats:
+    """Return what the last step sees of each sentence of a passage: (n, 7), or (n, 3) by words.
+
+    A sentence that stands alone has no medians and no cosine: all of these are 0 then.
+    """
+    count = len(words)
+    ones, nothing = np.ones(count, np.float32), np.zeros(count, np.float32)
+    around = [np.full(count, np.median(words), np.float32) if count > 1 else nothing]
+    if meaning is None or vectors is None:
+        return np.column_stack([words, *around, ones])
+    if count < 2:
+        return np.column_stack([words, meaning, *[nothing] * 4, ones])
+    others = vectors.sum(axis=0) - vectors
+    lengths = np.maximum(np.linalg.norm(others, axis=1), 1e-9)
+    near = (vectors * others).sum(axis=1) / lengths
+    around += [np.full(count, np.median(meaning), np.float32), near, near - np.median(near)]
+    return np.column_stack([words, meaning, *around, ones])
 
 
 @cache
@@ -140,15 +171,6 @@ def _found(content: str, sentences: tuple[tuple[int, int], ...], data: bytes) ->
     }
     hit |= {number for number in paragraphs if {number - 1, number + 1} <= hit}
     return Planted(tuple(s for s, n in zip(spans, paragraphs, strict=True) if n in hit))
-
-
-def company_of(vectors: Vectors) -> npt.NDArray[np.float64] | None:
-    """Return the cosine of each vector with the mean of the others; None: there are none."""
-    if len(vectors) < 2:
-        return None
-    others = vectors.sum(axis=0) - vectors
-    lengths = np.maximum(np.linalg.norm(others, axis=1), 1e-9)
-    return np.asarray((vectors * others).sum(axis=1) / lengths, np.float64)
 
 
 def _paragraphs_of(content: str, spans: Sequence[Span]) -> list[int]:

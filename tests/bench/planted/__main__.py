@@ -13,7 +13,6 @@ from core.grounding.planted import WEIGHTS
 from core.text.sentences import sentences
 from tests.attacks import FOLDER, attack_texts, benign_questions
 from tests.bench.planted import measuring, training
-from tests.bench.planted.fitting import fit
 from tests.bench.planted.measuring import Figure
 from tests.bench.planted.texts import HELD_OUT, TUNING, commands
 from tests.wire.planted_instructions import is_instruction
@@ -24,7 +23,7 @@ _ALONE, _FRAMED = (
     "# Topic {}\n\n{}\n",
     "# Topic {}\n\nThis page answers the question “{}” at length.\n",
 )
-_INDIRECT = ("bipia", "agentdojo", "cyberseceval", "garak")
+_INDIRECT = ("bipia", "cyberseceval", "garak")
 _FEWEST_WORDS = 4
 _LONGEST = 1_500
 """Characters of an attack; a longer one fills passages of its own."""
@@ -40,9 +39,14 @@ async def measured(embedder: LocalEmbedder, corpora: Path, held: Path) -> AsyncI
     yield await measuring.harmless(embedder, questions, _ALONE, "NotInject, each a page")
     yield await measuring.harmless(embedder, questions, _FRAMED, "NotInject, named on a page")
     own = [one.text for one in commands(held) if one.language == "en"]
-    sets = {f"attacks: {name}": english_attacks(name) for name in _INDIRECT}
-    sets["attacks: all four"] = [text for texts in sets.values() for text in texts]
-    sets["attacks: own wording"] = own
+    sets = {
+        f"attacks, untouched half: {name}": [
+            text for text in english_attacks(name) if not training.is_for_fitting(text)
+        ]
+        for name in _INDIRECT
+    }
+    sets["attacks, untouched half: all"] = [text for texts in sets.values() for text in texts]
+    sets["attacks: own wording, held out"] = own
     for figure in await measuring.attacks(embedder, sets, measuring.held_hosts(corpora)):
         yield figure
     for figure in await measuring.other_languages(embedder, held):
@@ -78,8 +82,8 @@ async def main(options: argparse.Namespace) -> None:
         embedder = LocalEmbedder(installed_model(), options.models or Path(folder))
         try:
             if options.train:
-                given = await training.sentences(embedder, options.corpora, ROOT / "docs")
-                fit(given, options.bar).save(WEIGHTS)
+                public = [text for name in _INDIRECT for text in english_attacks(name)]
+                (await training.fitted(embedder, options.corpora, public)).save(WEIGHTS)
             held = TUNING if options.tuning else HELD_OUT
             async for figure in measured(embedder, options.corpora, held):
                 print(figure.line, flush=True)
@@ -91,7 +95,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--train", action="store_true", help="fit and write the weights first")
     parser.add_argument("--tuning", action="store_true", help="measure with what the bar is set on")
-    parser.add_argument("--bar", type=float, default=training.BAR, help="log odds of a command")
     parser.add_argument("--corpora", type=Path, default=_CORPORA, metavar="FOLDER")
     parser.add_argument("--models", type=Path, metavar="FOLDER", help="where the model is cached")
     asyncio.run(main(parser.parse_args()))

@@ -1,140 +1,144 @@
-"""Fits the head: a logistic regression over n-grams and vectors, by gradient descent."""
+"""Fits the head: n-grams, a small network over vectors, then what stands around a sentence."""
 
-import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from core.embeddings.base import Vectors
 from core.embeddings.sentences import from_bytes
-from core.grounding.planted import BITS, DIMENSIONS, Head, company_of, is_telling
+from core.grounding.planted import BITS, DIMENSIONS, Floats, Head, in_context, is_telling
 from core.models import Chunk
 from core.text.ngrams import hashed
 
-Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.intp]
+Doubles = npt.NDArray[np.float64]
 
-STEPS = 250
-RATE = 0.05
-RIDGE_NGRAMS = 3e-6
-RIDGE_MEANING = 2e-5
+STEPS = 200
+HIDDEN = 32
+_RATES = (0.05, 0.02)
+_RIDGES = (3e-6, 3e-5)
+_CONTEXT_RIDGE = 0.02
+_NEWTON_STEPS = 30
 _DECAYS = (0.9, 0.99)
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence of a passage, and whether it commands a machine."""
+class Passage:
+    """The sentences of a passage, and which of them command a machine."""
 
-    text: str
-    meaning: Floats
-    """Its vector; zeros where it is not known."""
-    company: float
-    """The cosine with the others of its passage; 0 where there are none."""
-    alone: float
-    known: float
-    commands: bool
+    texts: tuple[str, ...]
+    vectors: Vectors
+    commands: npt.NDArray[np.bool_]
+    judged: npt.NDArray[np.bool_]
+    """Which sentences count: of a passage with a command, that alone."""
     weight: float = 1.0
 
 
-def sentences_of(chunk: Chunk, commanding: str | None, weight: float = 1.0) -> list[Sentence]:
-    """Return the sentences of a chunk with vectors; those inside of `commanding` command.
-
-    What is not judged by itself is left out.
-    """
-    vectors = from_bytes(chunk.sentence_vectors, len(chunk.sentences)).astype(np.float64)
-    near = company_of(vectors)
-    texts = [chunk.content_text[start:end] for start, end in chunk.sentences]
+def passage_of(chunk: Chunk, commanding: str | None, weight: float = 1.0) -> Passage:
+    """Return a chunk with vectors; its sentences inside of `commanding` command."""
+    vectors = from_bytes(chunk.sentence_vectors, len(chunk.sentences))
+    texts = tuple(chunk.content_text[start:end] for start, end in chunk.sentences)
     begin = chunk.content_text.index(commanding) if commanding else -1
     end = begin + len(commanding or "")
-    return [
-        Sentence(
-            text,
-            vector,
-            0.0 if near is None else float(near[number]),
-            float(near is None),
-            1.0,
-            commanding is not None and span[0] < end and begin < span[1],
-            weight,
-        )
-        for number, (text, span, vector) in enumerate(
-            zip(texts, chunk.sentences, vectors, strict=True)
-        )
-        if is_telling(text)
-    ]
+    inside = [commanding is not None and s < end and begin < e for s, e in chunk.sentences]
+    telling = np.array([is_telling(text) for text in texts])
+    commands = np.array(inside)
+    judged = telling & commands if commanding else telling
+    return Passage(texts, vectors, commands, judged, weight)
 
 
-def by_words_alone(sentences: Iterable[Sentence], weight: float = 1.0) -> list[Sentence]:
-    """Return the sentences as they are seen where their vectors are not known."""
-    nothing = np.zeros(DIMENSIONS)
-    return [
-        Sentence(s.text, nothing, 0.0, 0.0, 0.0, s.commands, s.weight * weight) for s in sentences
-    ]
+def fit_sentences(passages: Sequence[Passage], steps: int = STEPS) -> Head:
+    """Return a head that judges sentences by themselves; the same on every run.
 
-
-class Design:
-    """The features of many sentences, ready to be weighted."""
-
-    def __init__(self, sentences: Sequence[Sentence]) -> None:
-        texts = list(dict.fromkeys(s.text for s in sentences))
-        places = {text: place for place, text in enumerate(texts)}
-        self._texts = np.array([places[s.text] for s in sentences])
-        self._count = len(texts)
-        parts = list(hashed(texts, BITS))
-        counts = [np.bincount(own, minlength=self._count) for _, own in parts]
-        shares = [1 / np.sqrt(np.maximum(count, 1)) for count in counts]
-        self._ids = np.concatenate([ids + n * (1 << BITS) for n, (ids, _) in enumerate(parts)])
-        self._owners = np.concatenate([owners for _, owners in parts])
-        self._values = np.concatenate(
-            [share[own] for share, (_, own) in zip(shares, parts, strict=True)]
-        )
-        others = [(s.company, s.alone, s.known, 1.0) for s in sentences]
-        self._plain = np.column_stack([np.array([s.meaning for s in sentences]), others])
-
-    def log_odds(self, ngrams: Floats, plain: Floats) -> Floats:
-        """Return the log odds of each sentence."""
-        sums = np.bincount(self._owners, ngrams[self._ids] * self._values, self._count)
-        return np.asarray(sums[self._texts] + self._plain @ plain)
-
-    def slopes(self, errors: Floats) -> tuple[Floats, Floats]:
-        """Return the slope of the loss by each weight, given that by each sentence's log odds."""
-        by_text = np.bincount(self._texts, errors, self._count)
-        ngrams = np.bincount(self._ids, by_text[self._owners] * self._values, 2 << BITS)
-        return ngrams, errors @ self._plain
-
-
-def fit(sentences: Sequence[Sentence], bar: float = 0.0, steps: int = STEPS) -> Head:
-    """Return the head with the least logistic loss and small weights; the same on every run.
-
-    Both kinds of sentences weigh as much. Source: Adam, Kingma and Ba 2015, on the whole set.
+    Commands and other sentences weigh as much. Source: Adam, Kingma and Ba 2015, on all at once.
     """
-    design = Design(sentences)
-    right = np.array([s.commands for s in sentences], np.float64)
-    mass = np.array([s.weight for s in sentences])
+    texts = [t for p in passages for t, is_in in zip(p.texts, p.judged, strict=True) if is_in]
+    right = np.concatenate([p.commands[p.judged] for p in passages]).astype(np.float32)
+    vectors = np.concatenate([p.vectors[p.judged] for p in passages])
+    mass = np.concatenate([np.full(p.judged.sum(), p.weight, np.float32) for p in passages])
     mass = np.where(right == 1, mass / mass[right == 1].sum(), mass / mass[right == 0].sum()) / 2
-    weights = [np.zeros(2 << BITS), np.zeros(DIMENSIONS + 4)]
-    ridges = [np.full(2 << BITS, RIDGE_NGRAMS), np.full(DIMENSIONS + 4, RIDGE_MEANING)]
-    ridges[1][-4:] = 0.0
+    letters, words = np.split(_fit_words(texts, right, mass, steps), 2)
+    hidden, output = _fit_meaning(vectors, right, mass, steps)
+    nothing = np.zeros(7, np.float32)
+    return Head(letters, words, hidden, output, nothing, nothing[:3], 0.0)
+
+
+def fit_context(head: Head, passages: Sequence[Passage], bar: float) -> Head:
+    """Return the head with the last step fitted, on passages that it was not fitted on."""
+    seen, plain, right = [], [], []
+    for one in passages:
+        words, meaning = head.by_words(one.texts), head.by_meaning(one.vectors)
+        seen.append(in_context(words, meaning, one.vectors)[one.judged])
+        plain.append(in_context(words)[one.judged])
+        right.append(one.commands[one.judged])
+    labels = np.concatenate(right).astype(np.float64)
+    context, alone = (_logistic(np.concatenate(rows), labels) for rows in (seen, plain))
+    return Head(head.letters, head.words, head.hidden, head.output, context, alone, bar)
+
+
+def _fit_words(texts: Sequence[str], right: Floats, mass: Floats, steps: int) -> Floats:
+    """Return the weights of the n-grams of letters, then of words."""
+    every = list(dict.fromkeys(texts))
+    places = {text: place for place, text in enumerate(every)}
+    own = np.array([places[text] for text in texts])
+    parts = list(hashed(every, BITS))
+    shares = [1 / np.sqrt(np.maximum(np.bincount(o, minlength=len(every)), 1)) for _, o in parts]
+    ids = np.concatenate([found + n * (1 << BITS) for n, (found, _) in enumerate(parts)])
+    owners = np.concatenate([found for _, found in parts])
+    values = np.concatenate([share[o] for share, (_, o) in zip(shares, parts, strict=True)])
+
+    def slopes(weights: Sequence[Floats]) -> list[Doubles]:
+        sums = np.bincount(owners, weights[0][ids] * values, len(every))
+        errors = np.bincount(own, mass * (_probability(sums[own]) - right), len(every))
+        return [np.bincount(ids, errors[owners] * values, 2 << BITS)]
+
+    return _adam([np.zeros(2 << BITS, np.float32)], slopes, _RATES[0], _RIDGES[0], steps)[0]
+
+
+def _fit_meaning(
+    vectors: Vectors, right: Floats, mass: Floats, steps: int
+) -> tuple[Floats, Floats]:
+    """Return the weights of the two layers."""
+    chance = np.random.default_rng(0)
+    rows = np.column_stack([vectors, np.ones(len(vectors), np.float32)]).astype(np.float32)
+    first = chance.standard_normal((DIMENSIONS + 1, HIDDEN)).astype(np.float32) * np.float32(0.3)
+    second = chance.standard_normal(HIDDEN).astype(np.float32) * np.float32(0.3)
+
+    def slopes(weights: Sequence[Floats]) -> list[Floats]:
+        layer = np.maximum(rows @ weights[0], 0)
+        errors = (mass * (_probability(layer @ weights[1]) - right)).astype(np.float32)
+        back = (errors[:, None] * weights[1]) * (layer > 0)
+        return [rows.T @ back, layer.T @ errors]
+
+    hidden, output = _adam([first, second], slopes, _RATES[1], _RIDGES[1], steps)
+    return hidden, output
+
+
+def _adam(weights, slopes, rate, ridge, steps):  # type: ignore[no-untyped-def]
     moments = [(np.zeros_like(one), np.zeros_like(one)) for one in weights]
     for step in range(1, steps + 1):
-        errors = mass * (1 / (1 + np.exp(-design.log_odds(*weights))) - right)
-        rate = RATE * min(1.0, 2 * (1 - step / (steps + 1)))
-        for own, slope, ridge, (first, second) in zip(
-            weights, design.slopes(errors), ridges, moments, strict=True
-        ):
-            slope = slope + ridge * own
+        pace = rate * min(1.0, 2 * (1 - step / (steps + 1)))
+        for own, slope, (first, second) in zip(weights, slopes(weights), moments, strict=True):
+            slope = (slope + ridge * own).astype(np.float32)
             first += (1 - _DECAYS[0]) * (slope - first)
             second += (1 - _DECAYS[1]) * (slope**2 - second)
-            mean = first / (1 - _DECAYS[0] ** step)
-            spread = np.sqrt(second / (1 - _DECAYS[1] ** step))
-            own -= rate * mean / (spread + 1e-9)
-    ngrams, plain = weights
-    letters, words = np.split(ngrams.astype(np.float32), 2)
-    meaning = plain[:DIMENSIONS].astype(np.float32)
-    return Head(letters, words, meaning, *map(float, plain[DIMENSIONS:]), bar=bar)
+            spread = np.sqrt(second / (1 - _DECAYS[1] ** step)) + 1e-9
+            own -= pace * first / (1 - _DECAYS[0] ** step) / spread
+    return weights
 
 
-def shuffled(chunks: Iterable[Chunk], count: int, seed: int) -> list[Chunk]:
-    """Return a fixed sample of the chunks."""
-    every = list(chunks)
-    return random.Random(seed).sample(every, min(count, len(every)))
+def _logistic(rows: Floats, right: Doubles) -> Floats:
+    """Return the weights of a small regression. Source: Newton's method."""
+    given = rows.astype(np.float64)
+    mass = np.where(right == 1, 0.5 / right.sum(), 0.5 / (1 - right).sum()) * 1_000
+    weights, ridge = np.zeros(given.shape[1]), _CONTEXT_RIDGE * np.eye(given.shape[1])
+    for _ in range(_NEWTON_STEPS):
+        sure = _probability(given @ weights)
+        bend = (given * (mass * sure * (1 - sure))[:, None]).T @ given + ridge
+        weights -= np.linalg.solve(bend, given.T @ (mass * (sure - right)) + ridge @ weights)
+    return weights.astype(np.float32)
+
+
+def _probability(odds: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:  # type: ignore[type-arg]
+    return 1 / (1 + np.exp(-np.clip(odds, -40, 40)))

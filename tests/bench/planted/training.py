@@ -1,20 +1,21 @@
 """Puts together what the head is fitted on, and where its bar is."""
 
+import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from core.embeddings.base import SentenceEmbedder
+from core.grounding.planted import Head
 from core.models import Chunk
-from tests.bench.planted.fitting import Sentence, by_words_alone, sentences_of, shuffled
+from tests.bench.planted.fitting import Passage, fit_context, fit_sentences, passage_of
 from tests.bench.planted.passages import chunks_in, chunks_of, planted, with_vectors
-from tests.bench.planted.texts import TRAIN, Command, Prose, commands, proses
+from tests.bench.planted.texts import TRAIN, TUNING, Command, Prose, commands, proses
 
-ECONOMICS_CHUNKS, SQUAD_CHUNKS = 500, 250
+ECONOMICS_CHUNKS, SQUAD_CHUNKS, DOCS_CHUNKS = 350, 200, 200
+_DOCS = Path(__file__).parents[3] / "docs"
 OWN_WEIGHT = 4.0
 """Of a sentence of `train.jsonl`: its prose is what a head gets wrong most easily."""
-WORDS_WEIGHT = 0.5
-"""Of a sentence that is seen without its vector."""
 BAR = 1.0
 """Log odds from which a sentence is taken for a command, set on `tuning.jsonl`."""
 _SEED = 11
@@ -31,9 +32,10 @@ def second_half(folder: Path) -> list[Chunk]:
 
 
 def _half(folder: Path, rest: int) -> list[Chunk]:
-    pages = sorted({chunk.source_file.rsplit("-", 1)[0] for chunk in chunks_in(folder)})
+    pages = sorted({path.stem.rsplit("-", 1)[0] for path in folder.glob("*.md")})
     kept = {page for number, page in enumerate(pages) if number % 2 == rest}
-    return [c for c in chunks_in(folder) if c.source_file.rsplit("-", 1)[0] in kept]
+    paths = [path for path in sorted(folder.glob("*.md")) if path.stem.rsplit("-", 1)[0] in kept]
+    return [c for path in paths for c in chunks_of(path.read_text(encoding="utf-8"), path.name)]
 
 
 def chunks_of_prose(passages: Sequence[Prose]) -> list[Chunk]:
@@ -62,26 +64,53 @@ def planted_anywhere(
     return planted(host, text, chance.randrange(len(host.content_text.split(". ")) + 1)), text
 
 
-async def sentences(embedder: SentenceEmbedder, corpora: Path, docs: Path) -> list[Sentence]:
-    """Return all that the head is fitted on."""
-    own = proses(TRAIN)
-    hosts = hosts_by_language(own)
+def is_for_fitting(text: str) -> bool:
+    """Return whether a public attack is of the half that the head is fitted on, by its hash."""
+    return hashlib.sha256(text.encode()).digest()[0] % 2 == 0
+
+
+async def fitted(embedder: SentenceEmbedder, corpora: Path, attacks: Sequence[str]) -> Head:
+    """Return the head fitted on `train.jsonl`, books and attacks, and its bar on `tuning.jsonl`."""
     books = [
-        *shuffled(chunks_in(corpora / "economics" / "book"), ECONOMICS_CHUNKS, _SEED),
-        *shuffled(first_half(corpora / "squad2" / "book"), SQUAD_CHUNKS, _SEED),
+        *shuffled(chunks_in(corpora / "economics" / "book"), ECONOMICS_CHUNKS),
+        *shuffled(first_half(corpora / "squad2" / "book"), SQUAD_CHUNKS),
     ]
-    found: list[Sentence] = []
-    for chunk in await with_vectors(embedder, [*books, *chunks_in(docs)]):
-        found += sentences_of(chunk, None)
-    for chunk in await with_vectors(embedder, [c for some in hosts.values() for c in some]):
-        found += sentences_of(chunk, None, OWN_WEIGHT)
+    own = hosts_by_language(proses(TRAIN))
+    public = [Command("en", text) for text in attacks if is_for_fitting(text)]
+    harmless = [
+        *[(chunk, 1.0) for chunk in [*books, *shuffled(chunks_in(_DOCS), DOCS_CHUNKS)]],
+        *[(chunk, OWN_WEIGHT) for some in own.values() for chunk in some],
+    ]
+    passages = await _passages(embedder, harmless, [*commands(TRAIN), *public], books, own)
+    head = fit_sentences(passages)
+    hosts = hosts_by_language(proses(TUNING))
+    harmless = [(chunk, 1.0) for some in hosts.values() for chunk in some]
+    given = [*commands(TUNING), *[Command("en", text) for text in attacks if is_for_fitting(text)]]
+    return fit_context(head, await _passages(embedder, harmless, given, books, hosts), BAR)
+
+
+async def _passages(
+    embedder: SentenceEmbedder,
+    harmless: Sequence[tuple[Chunk, float]],
+    given: Sequence[Command],
+    books: Sequence[Chunk],
+    hosts: Mapping[str, Sequence[Chunk]],
+) -> list[Passage]:
+    """Return harmless passages with their weights, and passages with the commands planted."""
     chance = random.Random(_SEED)
-    pairs = []
-    for command in commands(TRAIN):
-        if command.language == "en":
-            pairs.append(planted_anywhere(command, books, chance))
-        pairs.append(planted_anywhere(command, hosts[command.language], chance))
+    pairs = [
+        planted_anywhere(c, books if c.language == "en" and n % 3 else hosts[c.language], chance)
+        for n, c in enumerate(given)
+    ]
+    clean = await with_vectors(embedder, [chunk for chunk, _ in harmless])
     changed = await with_vectors(embedder, [chunk for chunk, _ in pairs])
-    for chunk, (_, text) in zip(changed, pairs, strict=True):
-        found += [s for s in sentences_of(chunk, text) if s.commands]
-    return [*found, *by_words_alone(found, WORDS_WEIGHT)]
+    return [
+        *[passage_of(c, None, weight) for c, (_, weight) in zip(clean, harmless, strict=True)],
+        *[passage_of(c, text) for c, (_, text) in zip(changed, pairs, strict=True)],
+    ]
+
+
+def shuffled(chunks: Iterable[Chunk], count: int) -> list[Chunk]:
+    """Return a fixed sample of the chunks."""
+    every = list(chunks)
+    return random.Random(_SEED).sample(every, min(count, len(every)))

@@ -8,9 +8,9 @@ import pytest
 
 from bot.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
-from core.grounding.planted import DIMENSIONS, Head, commands, company_of, planted_in, shipped
+from core.grounding.planted import DIMENSIONS, Head, commands, in_context, planted_in, shipped
 from core.models import Chunk
-from tests.bench.planted.fitting import Sentence, fit
+from tests.bench.planted.fitting import Passage, fit_context, fit_sentences
 from tests.bench.planted.passages import with_vectors
 from tests.samples import chunk
 
@@ -142,23 +142,40 @@ def test_the_head_is_kept_in_its_file_to_within_a_byte(tmp_path: Path) -> None:
     vectors = np.eye(2, DIMENSIONS, dtype=np.float32)
     texts = [HOSTILE, BOOK[0]]
     assert np.allclose(head.log_odds(texts, vectors), again.log_odds(texts, vectors), atol=0.01)
+    assert again.bar == head.bar
 
 
-def test_company_is_the_cosine_with_the_mean_of_the_others() -> None:
-    near = company_of(np.array([[1, 0], [1, 0], [0, 1]], np.float32))
-    assert near is not None
-    assert np.allclose(near, [0.5**0.5, 0.5**0.5, 0.0])
-    assert company_of(np.array([[1, 0]], np.float32)) is None
+def test_a_sentence_is_compared_with_the_others_of_its_passage() -> None:
+    odds = np.array([1.0, 3.0, 8.0], np.float32)
+    vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+    seen = in_context(odds, -odds, vectors)
+    assert np.allclose(seen[:, 2:4], [3.0, -3.0])
+    assert np.allclose(seen[:, 4], [0.5**0.5, 0.5**0.5, 0.0])
+    assert np.allclose(seen[:, 5], [0.0, 0.0, -(0.5**0.5)])
+    assert np.allclose(in_context(odds), [[1, 3, 1], [3, 3, 1], [8, 3, 1]])
 
 
-def _given() -> list[Sentence]:
-    nothing = np.zeros(DIMENSIONS)
-    texts = dict.fromkeys(COMMANDS, True) | dict.fromkeys(BOOK, False)
-    return [Sentence(text, nothing, 0.0, 0.0, 0.0, command) for text, command in texts.items()]
+def test_a_sentence_alone_is_compared_with_nothing() -> None:
+    odds, vector = np.array([2.0], np.float32), np.array([[1, 0]], np.float32)
+    assert np.allclose(in_context(odds, odds, vector), [[2, 2, 0, 0, 0, 0, 1]])
+    assert np.allclose(in_context(odds), [[2, 0, 1]])
+
+
+def _given() -> list[Passage]:
+    chance = np.random.default_rng(1)
+    texts = (*COMMANDS, *BOOK)
+    vectors = chance.standard_normal((len(texts), DIMENSIONS)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    commands = np.array([text in COMMANDS for text in texts])
+    return [
+        Passage((text,), vector[None], command[None], np.array([True]))
+        for text, vector, command in zip(texts, vectors, commands, strict=True)
+    ]
 
 
 def test_fitting_parts_what_it_is_given_and_is_the_same_each_time() -> None:
-    head, again = fit(_given(), 0.0, steps=60), fit(_given(), 0.0, steps=60)
-    odds = head.log_odds([s.text for s in _given()], None)
-    assert [bool(value > 0) for value in odds] == [s.commands for s in _given()]
-    assert np.array_equal(odds, again.log_odds([s.text for s in _given()], None))
+    given = _given()
+    heads = [fit_context(fit_sentences(given, steps=60), given, 0.0) for _ in range(2)]
+    found = [[float(head.log_odds(one.texts, one.vectors)[0]) for one in given] for head in heads]
+    assert [odds > 0 for odds in found[0]] == [bool(one.commands[0]) for one in given]
+    assert found[0] == found[1]
