@@ -60,7 +60,7 @@ class PostKeeper(Protocol):
         """
         ...
 
-    def doubt(self) -> None:
+    def mark_ambiguous(self) -> None:
         """Have `tidy` called later: a post may have been applied without our knowledge."""
         ...
 

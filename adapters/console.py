@@ -12,7 +12,7 @@ from adapters.markdown.footnotes import (
     lead_in,
     place_in_book,
 )
-from adapters.printable import printable
+from adapters.markdown.printable import printable
 from core import i18n
 from core.errors import BotError
 from core.grounding import wording

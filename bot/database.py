@@ -9,8 +9,8 @@ from tempfile import TemporaryFile
 from sqlalchemy import Connection, inspect, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import create_engine, dispose, store_errors
 from core.errors import ConfigurationError, StoreError
+from core.storage.database import create_engine, dispose, store_errors
 
 HEAD_REVISION = "0016"
 """The latest migration; revisions are numbered, so that an older code can tell a newer one."""

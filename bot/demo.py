@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
-from adapters.turn import take_turn
+from adapters.delivery.run_turn import take_turn
 from bot.cli.ask import console_request, open_reply
 from bot.cli.counted import counted
 from bot.cli.exits import Exit, exit_code, sentence_for
@@ -19,7 +19,7 @@ from core.errors import BotError
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DemoQuestion:
     """One question of the demo, and what it shows."""
 
     what: str
@@ -29,25 +29,25 @@ class Shown:
     follows_up: bool = False
 
 
-QUESTIONS: Sequence[Shown] = (
-    Shown("a question", "Does Glossator need an internet connection?"),
-    Shown("another question", "How long are conversations kept?"),
-    Shown(
+QUESTIONS: Sequence[DemoQuestion] = (
+    DemoQuestion("a question", "Does Glossator need an internet connection?"),
+    DemoQuestion("another question", "How long are conversations kept?"),
+    DemoQuestion(
         "a follow-up, which leans on the question before",
         "And who deletes them then?",
         follows_up=True,
     ),
-    Shown(
+    DemoQuestion(
         "a quoted passage, to be explained",
         None,
         quote="A chunk never crosses a heading, so every chunk belongs to exactly one section.",
     ),
-    Shown(
+    DemoQuestion(
         "a question to one section",
         "Which addresses does Glossator refuse to fetch from?",
         section="fetching from the web",
     ),
-    Shown("a question that the book does not cover", "How do I bake sourdough bread?"),
+    DemoQuestion("a question that the book does not cover", "How do I bake sourdough bread?"),
 )
 
 
@@ -98,7 +98,7 @@ async def _ingest(opened: Services) -> None:
     print(f"{counted(report.chunks, 'chunk')}; {report.embedded} had to be embedded.")
 
 
-def _command(shown: Shown, session: UUID) -> str:
+def _command(shown: DemoQuestion, session: UUID) -> str:
     """Return the command that asks the same."""
     words = ["glossator", "ask"]
     if shown.question:

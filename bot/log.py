@@ -8,7 +8,7 @@ from textwrap import indent
 from typing import Any, TextIO
 
 from bot.settings import LogFormat, wanted_log_format
-from core.log_context import REQUEST
+from core.runtime.log_context import REQUEST
 
 
 class _Lines(logging.Formatter):

@@ -19,18 +19,11 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
-from adapters.command_names import CommandNames
-from bot.model_tables import (
-    LOCAL,
-    RETIRED,
-    GeminiSettings,
-    ModelTable,
-    Seconds,
-    ServiceUrl,
-)
+from adapters.features.command_names import CommandNames
+from bot.providers.tables import LOCAL, RETIRED, GeminiSettings, ModelTable, Seconds, ServiceUrl
 from core.errors import ConfigurationError
-from core.hosts import check_authority, check_host
 from core.models import NonBlank
+from core.runtime.hosts import check_authority, check_host
 
 logger = logging.getLogger(__name__)
 

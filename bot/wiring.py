@@ -9,12 +9,12 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from bot.courses import CourseFile, read_course_file
+from bot.course_file import CourseFile, read_course_file
 from bot.database import make_current
-from bot.embedders import Embedders, OfflineEmbedder, open_local, whole_words
-from bot.keys import Keys, prove
-from bot.model_tables import LEXICAL, read_tables
-from bot.models import (
+from bot.keyring.keys import Keys, prove
+from bot.keyring.sealing import Pseudonyms
+from bot.providers.embedders import Embedders, OfflineEmbedder, open_local, whole_words
+from bot.providers.models import (
     Models,
     check_contexts,
     check_named_models,
@@ -22,17 +22,17 @@ from bot.models import (
     configured_generator,
     prices,
 )
-from bot.secrets import Pseudonyms
+from bot.providers.stand_ins import load_stand_ins
+from bot.providers.tables import LEXICAL, read_tables
 from bot.settings import Settings
-from bot.stand_ins import load_stand_ins
-from core.catalogue import Catalogue
-from core.database import create_engine, dispose
 from core.disk.space import is_writable
 from core.errors import ConfigurationError
 from core.index.base import VectorIndex
 from core.index.sparse import Bm25Encoder
-from core.metering import NO_METER, Meter
 from core.models import EXTRACTIVE, AgentConfiguration
+from core.storage.catalogue import Catalogue
+from core.storage.database import create_engine, dispose
+from core.telemetry.metering import NO_METER, Meter
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from core.grounding.support import SupportChecker
     from core.ingestion.pipeline import Ingestion
     from core.retrieval.retriever import Retriever
-    from core.sessions.store import SessionStore
+    from core.storage.sessions.store import SessionStore
 
 Result = TypeVar("Result")
 
@@ -73,7 +73,7 @@ class Services:
     @cached_property
     def sessions(self) -> "SessionStore":
         """The conversations."""
-        from core.sessions.store import SessionStore
+        from core.storage.sessions.store import SessionStore
 
         return SessionStore(self.engine)
 
@@ -161,10 +161,10 @@ class Services:
             ConfigurationError: when a model is to write that there is not, or has no key.
         """
         from core.answering.agent import Agent
-        from core.budgets.store import Limits, TokenBudgets
+        from core.storage.budgets.store import TokenBudgets, TokenLimits
 
         budget = self.settings.budget
-        limits = Limits(budget.user_tokens, budget.course_tokens, budget.total_tokens)
+        limits = TokenLimits(budget.user_tokens, budget.course_tokens, budget.total_tokens)
         return Agent(
             retriever=self.retriever,
             generator=self.generator(generator),
@@ -197,9 +197,9 @@ class Services:
         Raises:
             ConfigurationError: when that model is not available.
         """
-        from bot.ingest_room import check_room
+        from bot.cli.ingest_room import check_room
         from core.grounding.planted import planted_in
-        from core.ingestion.lock import ingest_lock
+        from core.ingestion.edition.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
         from core.storage.ingest_accounts import IngestAccounts
 
@@ -299,11 +299,11 @@ def open_index(settings: Settings) -> VectorIndex:
     """
     qdrant = settings.qdrant
     if qdrant.url is None:
-        from core.index.edge import EdgeIndex
+        from core.index.embedded.edge import EdgeIndex
 
         return EdgeIndex(settings.data_dir / "index")
-    from core.index.qdrant import QdrantIndex
-    from core.index.qdrant_connection import connect
+    from core.index.server.qdrant import QdrantIndex
+    from core.index.server.qdrant_connection import connect
 
     key = qdrant.api_key.get_secret_value() if qdrant.api_key else None
     return QdrantIndex(

@@ -1,22 +1,24 @@
 """Brings every table into `Base`: what concerns the whole database imports this."""
 
+# ruff: noqa: F401  (imported for their tables)
+
 import core.access.staff_store
 import core.access.store
-import core.budgets.store
-import core.catalogue_rows
-import core.channels.beside
-import core.channels.exchanges
-import core.channels.store
-import core.closed_windows
-import core.feedback.store
 import core.inbox.limits
 import core.inbox.rows
-import core.installations.store
-import core.key_ids
-import core.leases
-import core.sessions.rows
+import core.storage.budgets.store
+import core.storage.catalogue_rows
+import core.storage.channels.exchanges
+import core.storage.channels.panels
+import core.storage.channels.store
+import core.storage.feedback
 import core.storage.gateway_sessions
-import core.storage.ingest_accounts  # noqa: F401  (imported for their tables)
-from core.database import Base
+import core.storage.ingest_accounts
+import core.storage.installations.store
+import core.storage.key_ids
+import core.storage.leases
+import core.storage.rate_limit_windows
+import core.storage.sessions.rows
+from core.storage.database import Base
 
 METADATA = Base.metadata

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from adapters.console import TerminalReply
-from adapters.discord import outbound as discord
+from adapters.discord.replies import outbound as discord
 from adapters.markdown.dialects import plain_text
-from adapters.slack import outbound as slack
-from adapters.slack.blocks import blocks, fallback
+from adapters.slack.replies import outbound as slack
+from adapters.slack.replies.blocks import blocks, fallback
 from core.answering.answer import Composition
 from core.errors import UnsupportedDocument
-from core.generation.base import Claim, Quoted
+from core.generation.base import Claim, QuotedWords
 from core.generation.passages.pieces import Piece, cut
-from core.ingestion.chunking import chunk_document
-from core.ingestion.formats.markdown import parse_markdown
+from core.ingestion.chunks.chunking import chunk_document
+from core.ingestion.formats.markdown.reader import parse_markdown
 from core.markdown.code import code_in, without_code
 from core.markdown.locating import CodeKind
 from core.markdown.parser import parser
@@ -133,7 +133,7 @@ def answer_of(chunks: Sequence[RetrievedChunk], pieces: Sequence[Piece]) -> Agen
         )
     )
     for piece in pieces:
-        claim = Claim(piece.text, (Quoted(piece.chunk_number, piece.quote, piece.start),))
+        claim = Claim(piece.text, (QuotedWords(piece.chunk_number, piece.quote, piece.start),))
         if places := composition.locate(claim):
             composition.tally.written += 1
             composition.add(claim, places)

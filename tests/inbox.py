@@ -7,20 +7,19 @@ from typing import Any, cast
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.worker import Worker
+from adapters.delivery.worker import Worker
 from core import i18n
 from core.answering.agent import Agent, Placed, as_asked
 from core.answering.events import AgentEvent, Answerable, TextDelta
-from core.budgets.store import Limits as TokenLimits
-from core.budgets.store import TokenBudgets
-from core.inbox.base import Arrival, Job, Kind, Unheard, lane_for, request_id_for
-from core.inbox.limits import Limits
+from core.inbox.base import Arrival, DeletedEvent, Job, Kind, lane_for, request_id_for
+from core.inbox.limits import IntakeLimits
 from core.inbox.store import Inbox
 from core.models import AgentRequest, UserContext, now, session_id_for
-from core.sessions.store import SessionStore
+from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.sessions.store import SessionStore
 from tests.samples import request, response_to
 
-GENEROUS = Limits(user_per_minute=10**6, channel_per_minute=10**6)
+GENEROUS = IntakeLimits(user_per_minute=10**6, channel_per_minute=10**6)
 PLATFORMS = ["test"]
 
 
@@ -61,12 +60,12 @@ def forget(n: int, **changes: Any) -> Arrival:
     return event(n, kind=Kind.FORGET, about=f"test:{n}", **changes)
 
 
-def unheard(n: int, **changes: Any) -> Unheard:
+def unheard(n: int, **changes: Any) -> DeletedEvent:
     """Return question number `n` as what was deleted just now."""
-    return replace(Unheard(f"test:{n}", "test", "w", now()), **changes)
+    return replace(DeletedEvent(f"test:{n}", "test", "w", now()), **changes)
 
 
-def inbox_of(engine: AsyncEngine, limits: Limits = GENEROUS, **options: Any) -> Inbox:
+def inbox_of(engine: AsyncEngine, limits: IntakeLimits = GENEROUS, **options: Any) -> Inbox:
     """Return an inbox that keeps tokens in a way that everybody can read."""
     return Inbox(
         engine,

@@ -8,17 +8,17 @@ from pathlib import Path
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.database import upgrade
-from core.catalogue import Catalogue, Edition
-from core.database import create_engine
 from core.index.base import VectorIndex
-from core.index.edge import EdgeIndex
+from core.index.embedded.edge import EdgeIndex
 from core.index.sparse import Bm25Encoder
-from core.ingestion.lock import ingest_lock
+from core.ingestion.edition.lock import ingest_lock
 from core.ingestion.pipeline import Ingestion
 from core.ingestion.report import IngestReport
 from core.ingestion.sources import open_sources
 from core.models import Chunk, Course
-from core.retrieval.reading import EditionReader
+from core.retrieval.editions.edition_reader import EditionReader
+from core.storage.catalogue import Catalogue, Edition
+from core.storage.database import create_engine
 from core.storage.ingest_accounts import IngestAccounts
 from tests.books import write_files
 from tests.embedding import HashingEmbedder

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.base import PostKeeper
+from adapters.delivery.throttle import Throttle
 from adapters.nearest_sections import Nearest
-from adapters.pacing import Pacing
 from core.errors import DeliveryError
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
@@ -194,7 +194,7 @@ class PlatformAdapter:
             return await self._call(operation, **arguments)
         except ConnectionError as error:
             if keeper is not None:
-                keeper.doubt()
+                keeper.mark_ambiguous()
             raise DeliveryError("connection lost") from error
         except Refused as error:
             permanent = error.status in {400, 403}
@@ -221,7 +221,7 @@ class PlatformReply:
         self._job = job
         self._keeper = keeper
         self._text = ""
-        self._pacing = Pacing(self._edit_first, interval=adapter._interval)
+        self._pacing = Throttle(self._edit_first, interval=adapter._interval)
 
     async def begin(self) -> None:
         """Post the placeholder unless it is there."""

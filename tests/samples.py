@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from core.generation.base import Claim, Quoted
+from core.generation.base import Claim, QuotedWords
 from core.models import (
     AgentRequest,
     AgentResponse,
@@ -58,7 +58,7 @@ def chunk(**changes: Any) -> RetrievedChunk:
 
 def resting_on(text: str, quote: str, chunk_number: int = 0, content: str = TEXT) -> Claim:
     """Return a claim with a quote of `content`; one that stands nowhere where it has none."""
-    return Claim(text, (Quoted(chunk_number, quote, content.find(quote)),))
+    return Claim(text, (QuotedWords(chunk_number, quote, content.find(quote)),))
 
 
 def citation(cited: RetrievedChunk, marker: int = 1, quote: str | None = None) -> Citation:

@@ -19,15 +19,15 @@ OUTSIDE = {
     "core/grounding/planted.py": "what a planted instruction looks like",
     "core/index/": "details of exceptions, put together by functions",
     "core/ingestion/": "its reader is the owner of the book, at the terminal",
-    "core/metering.py": "descriptions of metrics, for the operator",
-    "core/models/asking.py": "what is stored as the question to a bare quote",
+    "core/telemetry/metering.py": "descriptions of metrics, for the operator",
+    "core/models/request.py": "what is stored as the question to a bare quote",
 }
 """Where a sentence may stand in the code, and why."""
 
 _LOGS = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log"})
 _PATTERNS = frozenset({"compile", "match", "fullmatch", "search", "sub", "split", "finditer"})
 _DEFINES = frozenset({"command", "describe", "ContextMenu", "GroupCog", "Cog"})
-"""Calls that define Discord's commands, whose texts `adapters.discord.translator` translates."""
+"""Calls that define Discord's commands, whose texts its `translator` translates."""
 _DEFINED = frozenset({"description", "group_description"})
 _SHOWS = frozenset({"label", "title", "placeholder", "user_message", "content"})
 """Arguments that a user reads, whatever they look like."""
@@ -37,7 +37,7 @@ _MESSAGES = frozenset({"text", "Message", "described"})
 _EXCEPTIONS = frozenset({"Unclear", "LeaseLost", "MembershipUnknown"})
 """Exceptions that are not named as errors; the positional arguments of all are details."""
 _SETTING = "GLOSSATOR_"
-_LOOKED_UP_IN = frozenset({"core.i18n", "adapters.discord.translator"})
+_LOOKED_UP_IN = frozenset({"core.i18n", "adapters.discord.commands.translator"})
 _VALUE = "\N{WHITE SQUARE}"
 _SENTENCE = re.compile(r"[\W_]*[A-Z].*\w.*\s.*\w.*[.!?…:](?:[*_`\n).]*)$", re.DOTALL)
 _SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA|LOCK|CREATE|ALTER|BEGIN)\b")

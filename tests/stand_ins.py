@@ -7,7 +7,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Iterable
 
-from core.generation.base import Claim, DraftPart, GenerationTask, Passage, Quoted
+from core.generation.base import Claim, DraftPart, GenerationTask, Passage, QuotedWords
 from core.models import RetrievalToolInput
 from tests.embedding import HashingEmbedder
 
@@ -71,5 +71,5 @@ def _quoted(name: str, passages: Iterable[Passage]) -> Claim | None:
         for sentence in _SENTENCE.findall(passage.text):
             if name in sentence:
                 start = passage.chunk.content_text.index(sentence)
-                return Claim(sentence, (Quoted(passage.chunk_number, sentence, start),))
+                return Claim(sentence, (QuotedWords(passage.chunk_number, sentence, start),))
     return None

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from adapters.access.course_directory import CourseDirectory
 from adapters.access.location import location_of
 from adapters.access.membership import MembershipUnknown
 from adapters.access.readers import Readers
-from adapters.guide import Guide
 from core.errors import DeliveryError
 from core.i18n import text
 from core.inbox.audience import Settlement
@@ -19,8 +19,8 @@ class Admission:
     now who shares which tenant.
     """
 
-    def __init__(self, guide: Guide, readers: Readers) -> None:
-        self._guide = guide
+    def __init__(self, directory: CourseDirectory, readers: Readers) -> None:
+        self._directory = directory
         self._readers = readers
 
     async def checked(self, job: Job) -> Job:
@@ -33,9 +33,9 @@ class Admission:
         except MembershipUnknown as error:
             raise DeliveryError(str(error)) from error
         if arrival.request is not None:
-            is_readable = await self._guide.mark(reader, arrival.request.course_id) is not None
+            is_readable = await self._directory.mark(reader, arrival.request.course_id) is not None
             return job if is_readable else replace(job, arrival=_refused(arrival))
-        known = await self._guide.own(reader)
+        known = await self._directory.own(reader)
         choices = [choice for choice in arrival.address["choices"] if choice[0] in known]
         if not choices:
             return replace(job, arrival=_refused(arrival))

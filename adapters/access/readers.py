@@ -8,7 +8,7 @@ from adapters.access.membership import Membership
 from core.access.reading import Reader
 from core.access.store import AccessStore
 from core.access.tenants import MetTenant, Tenant
-from core.channels.rules import OperatorRules, bound_by
+from core.storage.channels.rules import OperatorRules, bound_by
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from adapters.access.whereabouts import Whereabouts
 from core.access.roster import Roster
 from core.access.staff import MemberLookup
 from core.access.tenants import Tenant
-from core.channels.rules import Rules
+from core.storage.channels.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Presence:
         return (tenant, self.organisation) if self.organisation else (tenant,)
 
 
-class Standing:
+class StaffStanding:
     """Decides who is staff; raises StoreError when the database fails."""
 
     def __init__(self, whereabouts: Whereabouts, roster: Roster) -> None:

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from adapters.access.course_directory import CourseDirectory
 from adapters.access.location import Location
 from adapters.access.readers import Readers
-from adapters.guide import Guide
 from core.access.reading import Reader
-from core.channels.rules import OperatorRules, Rules, in_force, is_kept_private
-from core.channels.store import ChannelRules
 from core.errors import RequestError
 from core.i18n import text
+from core.storage.channels.rules import OperatorRules, Rules, in_force, is_kept_private
+from core.storage.channels.store import ChannelRules
 
 _MOST_CHOICES = 25
 """Courses between which somebody is let choose."""
@@ -43,7 +43,7 @@ class Whereabouts:
     def __init__(
         self,
         rules: ChannelRules,
-        guide: Guide,
+        directory: CourseDirectory,
         readers: Readers,
         described: Callable[[str], Mapping[str, OperatorRules]],
     ) -> None:
@@ -53,7 +53,7 @@ class Whereabouts:
             described: Returns what the operator's file says of a platform's places.
         """
         self._rules = rules
-        self._guide = guide
+        self._directory = directory
         self._readers = readers
         self._described = described
 
@@ -89,12 +89,12 @@ class Whereabouts:
 
     async def course_of(self, here: Here) -> str | None:
         """Return the course that is asked in a place; None: none is set that may be read."""
-        mark = await self._guide.mark(here.reader, here.rules.course_id)
+        mark = await self._directory.mark(here.reader, here.rules.course_id)
         if mark is not None:
             return mark.course.course_id
         if here.rules.course_id is not None and not here.personal:
             return None  # staff have to choose again; in direct messages their owner is asked
-        return await self._guide.only(here.reader)
+        return await self._directory.only(here.reader)
 
     async def meant(self, here: Here, asked: str | None, *, direct: bool, bound: bool) -> Meant:
         """Return the course that a question is for.
@@ -105,11 +105,14 @@ class Whereabouts:
             bound: Whether the place's own course counts, and not only the one that is asked.
         """
         course_id = await self.course_of(here) if bound else None
-        if course_id is None and (mark := await self._guide.mark(here.reader, asked)) is not None:
+        if (
+            course_id is None
+            and (mark := await self._directory.mark(here.reader, asked)) is not None
+        ):
             course_id = mark.course.course_id
         if course_id is not None:
             return Meant(course_id)
-        own = await self._guide.own(here.reader)
+        own = await self._directory.own(here.reader)
         if not own:
             return Meant(refusal=text("course-none-yet-tell"))
         if not direct:
@@ -123,7 +126,7 @@ class Whereabouts:
 
     async def _unbound(self, reader: Reader) -> str:
         """Return what is said where no course is set; it names those that may be read there."""
-        courses = sorted(await self._guide.courses(reader))
+        courses = sorted(await self._directory.courses(reader))
         named = ", ".join(courses[:_MOST_NAMED])
         more = len(courses) - _MOST_NAMED
         if more > 0:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import aiohttp
 import discord
 
-from adapters.discord.client import point_at
+from adapters.discord.gateway.client import point_at
 from adapters.discord.permissions import PERMISSIONS, lacking
-from adapters.platform_clock import PlatformClock
+from adapters.intake.platform_clock import PlatformClock
 from core.errors import ConfigurationError, DeliveryError
 
 SCOPES = ("bot", "applications.commands")

@@ -9,16 +9,27 @@ from functools import partial
 import discord
 
 from adapters.base import PlatformReply, PostKeeper
-from adapters.desk import FrontDesk, Received
-from adapters.discord import catch_up, reactions, surroundings, threads
-from adapters.discord.about import About
-from adapters.discord.changed import Change, Deleted, Edited, GoneChannel, Shard
-from adapters.discord.clicks import Clicks
-from adapters.discord.client import Client, connect, point_at
-from adapters.discord.components import AnswerButton, CourseMenu, SectionButton
-from adapters.discord.first_calls import patiently
+from adapters.context.question_context import QuestionContext
+from adapters.discord import reactions, surroundings
+from adapters.discord.api.rest import Rest
+from adapters.discord.backfill import catch_up
+from adapters.discord.backfill.look_back import Backfill
+from adapters.discord.backfill.reconcile import Change, Deleted, Edited, GoneChannel, ShardRange
+from adapters.discord.commands.about import About
+from adapters.discord.commands.actions import ButtonActions
+from adapters.discord.commands.command_sync import sync_changed
+from adapters.discord.commands.components import AnswerButton, CourseMenu, SectionButton
+from adapters.discord.commands.my_data import ExportMyData, ForgetMe, MyData
+from adapters.discord.commands.questions import Questions
+from adapters.discord.commands.staff import CourseCommands
+from adapters.discord.commands.translator import CatalogueTranslator
+from adapters.discord.gateway.bootstrap import patiently
+from adapters.discord.gateway.client import Client, connect, point_at
+from adapters.discord.gateway.session_notes import Store
+from adapters.discord.gateway.sessions import ResumedSessions
+from adapters.discord.gateway.shard_liveness import ShardLiveness
+from adapters.discord.gateway.shared_rate_limits import shared_limits
 from adapters.discord.greeter import Greeter
-from adapters.discord.hearing import Hearing
 from adapters.discord.inbound import (
     PLATFORM,
     heard_message,
@@ -26,33 +37,24 @@ from adapters.discord.inbound import (
     message_key,
     position_of,
 )
-from adapters.discord.look_back import LookBack
-from adapters.discord.my_data import ExportMyData, ForgetMe, MyData
 from adapters.discord.question_surroundings import QuestionSurroundings
-from adapters.discord.questions import Questions
 from adapters.discord.raw_message import RawMessage, moment, needed_id, read_message
-from adapters.discord.reply import DiscordReply, notify, retract, tell, tidy
-from adapters.discord.rest import Rest
-from adapters.discord.session_notes import Store
-from adapters.discord.sessions import Sessions
-from adapters.discord.sharing import shared_limits
-from adapters.discord.staff import CourseCommands
-from adapters.discord.syncing import sync_changed
-from adapters.discord.translator import CatalogueTranslator
-from adapters.gone import GonePlaces
-from adapters.heard import Heard
-from adapters.intake.acceptor import Intake
-from adapters.intake.question_context import QuestionContext
+from adapters.discord.replies import threads
+from adapters.discord.replies.reply import DiscordReply, notify, retract, tell, tidy
+from adapters.intake.acceptor import Acceptor
+from adapters.intake.deleted_channels import DeletedChannels
+from adapters.intake.front_desk import FrontDesk, Received
+from adapters.intake.incoming_message import IncomingMessage
+from adapters.intake.platform_clock import PlatformClock
 from adapters.nearest_sections import Nearest
 from adapters.payloads import Json
-from adapters.platform_clock import PlatformClock
 from core.access.tenants import Tenant
-from core.closed_windows import ClosedWindows
 from core.errors import DeliveryError, StoreError
-from core.inbox.base import Job, Twin, Unheard
-from core.leases import Leases
-from core.metering import NO_METER, Meter
+from core.inbox.base import DeletedEvent, Job, Twin
 from core.models import AgentRequest
+from core.storage.leases import Leases
+from core.storage.rate_limit_windows import RateLimitWindows
+from core.telemetry.metering import NO_METER, Meter
 
 logger = logging.getLogger(__name__)
 
@@ -73,15 +75,15 @@ class DiscordAdapter:
         api_url: str | None,
         message_content: bool,
         desk: FrontDesk,
-        gone: GonePlaces,
+        gone: DeletedChannels,
         cursors: catch_up.Cursors,
         context: QuestionContext,
-        clicks: Clicks,
+        clicks: ButtonActions,
         my_data: MyData,
         greeter: Greeter,
         cogs: tuple[Questions, CourseCommands, About],
         wake: Callable[[], None],
-        closed: ClosedWindows,
+        closed: RateLimitWindows,
         shards: int | None = None,
         leases: Leases | None = None,
         clock: PlatformClock | None = None,
@@ -112,7 +114,7 @@ class DiscordAdapter:
         self._my_data = my_data
         self._greeter = greeter
         self._cogs = cogs
-        self._intake = Intake(wake, meter)
+        self._intake = Acceptor(wake, meter)
         self._client = Client(
             self,
             message_content=message_content,
@@ -123,11 +125,11 @@ class DiscordAdapter:
             meter=meter,
         )
         if sessions is not None:
-            kept = Sessions(sessions, self._intake, self._client.unreadable, meter)
+            kept = ResumedSessions(sessions, self._intake, self._client.unreadable, meter)
             self._client.gateway.sessions = kept
         self._rest = Rest(self._client, lambda: None)
-        self._look_back = LookBack(self._client, self._rest, cursors, self, self._clock)
-        self._hearing = Hearing()
+        self._look_back = Backfill(self._client, self._rest, cursors, self, self._clock)
+        self._hearing = ShardLiveness()
 
     async def run(self) -> None:
         """Stay connected until `close`.
@@ -157,7 +159,7 @@ class DiscordAdapter:
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""
         if job.arrival.told_to_wait:
-            keeper.doubt()  # the notice goes when the answer stands
+            keeper.mark_ambiguous()  # the notice goes when the answer stands
         reply = await DiscordReply.open(self._client, job, keeper)
         await threads.rename(self._client, Rest(self._client, keeper.check), job)
         return reply
@@ -172,7 +174,7 @@ class DiscordAdapter:
     ) -> None:
         """Tell the asker a sentence: alone after a command, else as a reply to the message."""
         if job.arrival.told_to_wait:
-            keeper.doubt()
+            keeper.mark_ambiguous()
         await tell(self._client, job, keeper, sentence, link, nearest)
 
     async def notify(self, job: Job, sentence: str) -> None:
@@ -241,7 +243,7 @@ class DiscordAdapter:
     async def deleted(self, channel_id: int, message_id: int) -> None:
         """Have a deleted question and its answer forgotten."""
         moment = self._position_now()
-        unheard = Unheard(
+        unheard = DeletedEvent(
             key=message_key(self._me.id, message_id),
             platform=PLATFORM,
             workspace="",
@@ -302,8 +304,8 @@ class DiscordAdapter:
 
     # --- the rest ------------------------------------------------------------------------
 
-    def _shard(self, shard_id: int) -> Shard:
-        return Shard(shard_id, self._client.shard_count or 1)
+    def _shard(self, shard_id: int) -> ShardRange:
+        return ShardRange(shard_id, self._client.shard_count or 1)
 
     @property
     def _me(self) -> discord.ClientUser:
@@ -327,10 +329,10 @@ class DiscordAdapter:
     async def _message(
         self, message: RawMessage, listening_since: datetime | None
     ) -> Received | None:
-        heard = await self._heard(message)
-        if heard is None:
+        incoming = await self._incoming(message)
+        if incoming is None:
             return None
-        return await self._desk.receive(replace(heard, listening_since=listening_since))
+        return await self._desk.receive(replace(incoming, listening_since=listening_since))
 
     async def _edited(self, data: Json, guild: int | None) -> None:
         """Begin to take an edit in; Discord may tell a part of the message, which is then read."""
@@ -349,19 +351,19 @@ class DiscordAdapter:
         await self._intake.begin(message.channel_id, lambda: self._redone(message))
 
     async def _redone(self, message: RawMessage) -> Received | None:
-        heard = await self._heard(message)
-        if heard is None or message.edited_at is None:
+        incoming = await self._incoming(message)
+        if incoming is None or message.edited_at is None:
             return None
         edited_ms = int(message.edited_at.timestamp() * 1_000)
-        again = heard.as_edit(str(edited_ms), position_of(edited_ms))
-        redone = await self._desk.redo(again, original=heard.key)
+        again = incoming.as_edit(str(edited_ms), position_of(edited_ms))
+        redone = await self._desk.redo(again, original=incoming.key)
         is_new = discord.utils.utcnow() - self._clock.ours(message.edited_at) < _LATE_MENTION
-        if redone is None and heard.addressed and is_new:
+        if redone is None and incoming.addressed and is_new:
             # It has become a question by the edit; one that was known is not taken in again.
-            return await self._desk.receive(replace(heard, sent_at=message.edited_at))
+            return await self._desk.receive(replace(incoming, sent_at=message.edited_at))
         return redone
 
-    async def _heard(self, message: RawMessage) -> Heard | None:
+    async def _incoming(self, message: RawMessage) -> IncomingMessage | None:
         if is_no_persons(message):
             return None
         around = await surroundings.around(self._client, self._client.unreadable, message)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from adapters.intake.parts import component_texts
+from adapters.context.message_parts import component_texts
 from adapters.payloads import text
 
 

@@ -10,10 +10,10 @@ import discord
 
 from adapters.access.location import Location
 from adapters.access.standing import Presence
+from adapters.context.message_parts import NO_PARTS, MessageParts, Whose
 from adapters.discord.members import lookup_in, lookup_of
 from adapters.discord.raw_message import RawMessage
-from adapters.heard import Heard, apart_from_quotes
-from adapters.intake.parts import NO_PARTS, Parts, Whose
+from adapters.intake.incoming_message import IncomingMessage, apart_from_quotes
 
 PLATFORM = "discord"
 DIRECT = "@me"
@@ -75,7 +75,7 @@ def category_of(channel: object) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class KnownSurroundings:
     """What discord.py knows around a message; None: it does not."""
 
     guild: discord.Guild | None = None
@@ -86,8 +86,8 @@ class Surroundings:
 
 
 def heard_message(
-    message: RawMessage, me: discord.ClientUser, around: Surroundings
-) -> Heard | None:
+    message: RawMessage, me: discord.ClientUser, around: KnownSurroundings
+) -> IncomingMessage | None:
     """Return what a message says; None for what cannot be a question.
 
     That is what bots, webhooks and Discord itself say. The text of a message that this one
@@ -109,7 +109,7 @@ def heard_message(
     speaks_to_other = (
         replied is not None and answers is None and replied.author.id != message.author.id
     )
-    return Heard(
+    return IncomingMessage(
         key=message_key(me.id, message.id),
         platform=PLATFORM,
         workspace=place.workspace,
@@ -150,10 +150,10 @@ def heard_command(
     *,
     section: str | None = None,
     quote: str | None = None,
-    parts: Parts = NO_PARTS,
+    parts: MessageParts = NO_PARTS,
     explains: str | None = None,
     private: bool = False,
-) -> Heard:
+) -> IncomingMessage:
     """Return what a command asks, with the token that answers it for 15 minutes.
 
     Where the bot is no member of the server, its asker alone sees the answer.
@@ -166,7 +166,7 @@ def heard_command(
     place = where_of(interaction)
     private = private or is_guest(interaction)
     said, quoted = apart_from_quotes(text)
-    return Heard(
+    return IncomingMessage(
         key=f"discord:i:{interaction.id}",
         platform=PLATFORM,
         workspace=place.workspace,
@@ -252,10 +252,10 @@ def text_of(message: RawMessage) -> str:
     return "\n".join(_plain(text) for text in texts if text.strip())
 
 
-def parts_about(message: RawMessage) -> Parts:
+def parts_about(message: RawMessage) -> MessageParts:
     """Return the files of a message that a question is about."""
     own = tuple(replace(file, whose=Whose.TARGET) for file in message.parts.files)
-    return Parts(own, message.parts.unread) + message.forwarded_parts
+    return MessageParts(own, message.parts.unread) + message.forwarded_parts
 
 
 def message_key(application_id: int, message_id: int) -> str:
@@ -332,7 +332,7 @@ def _message_address(message: RawMessage, *, opens_thread: bool) -> dict[str, An
     }
 
 
-def _opens_thread(message: RawMessage, place: Where, around: Surroundings) -> bool:
+def _opens_thread(message: RawMessage, place: Where, around: KnownSurroundings) -> bool:
     channel = around.channel
     if message.guild_id is None or place.thread is not None:
         return False

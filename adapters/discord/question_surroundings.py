@@ -9,15 +9,15 @@ import aiohttp
 import discord
 from discord.http import Route
 
-from adapters.discord.address import Address
+from adapters.context.file_text import fetched_text
+from adapters.context.message_parts import TextFile
+from adapters.context.question_context import MOST_MESSAGES, Earlier, MessageWindow
+from adapters.discord.api.rest import Rest
 from adapters.discord.inbound import is_no_persons, parts_about, text_of
 from adapters.discord.raw_message import RawMessage, read_message
-from adapters.discord.rest import Rest
-from adapters.intake.file_text import fetched_text
-from adapters.intake.parts import TextFile
-from adapters.intake.question_context import MOST_MESSAGES, Earlier, Window
+from adapters.discord.replies.address import Address
+from adapters.intake.unreadable import UnreadableEvent
 from adapters.payloads import Json
-from adapters.unreadable import UnreadableEvent
 from core.errors import DeliveryError
 from core.inbox.base import Job
 
@@ -50,7 +50,7 @@ class QuestionSurroundings:
         async with aiohttp.ClientSession() as session:
             return await fetched_text(session, file.url)
 
-    async def window(self) -> Window | None:
+    async def window(self) -> MessageWindow | None:
         """Return what stands before the question; None when it cannot be read."""
         try:
             found = await self._rest.messages_before(
@@ -61,7 +61,7 @@ class QuestionSurroundings:
             logger.info("what stands before a question cannot be read: %s", error)
             return None
         messages = tuple(self._earlier(one) for one in _readable(found))
-        return Window(messages, begins, is_partial=len(found) >= MOST_MESSAGES)
+        return MessageWindow(messages, begins, is_partial=len(found) >= MOST_MESSAGES)
 
     async def _first(self, found: Sequence[Json]) -> Earlier | None:
         """Return a thread's title with the message that it hangs on, unless that is among these."""

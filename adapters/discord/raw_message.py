@@ -8,17 +8,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from adapters.intake.parts import (
+from adapters.context.message_parts import (
     NO_PARTS,
-    Parts,
+    MessageParts,
     Whose,
     component_texts,
     parts_of,
     poll_text,
     texts_of_embeds,
 )
+from adapters.intake.unreadable import UnreadableEvent
 from adapters.payloads import Json, mapping, mappings, text
-from adapters.unreadable import UnreadableEvent
 
 _LARGEST_ID = 1 << 63
 _DIGITS = re.compile(r"[0-9]{1,20}", re.ASCII)
@@ -61,9 +61,9 @@ class RawMessage:
     """What its components and embeds say, and its poll."""
     poll: str
     """What its poll says; empty without one."""
-    parts: Parts
+    parts: MessageParts
     """Its files, as of the message itself."""
-    forwarded_parts: Parts
+    forwarded_parts: MessageParts
     """The files of the forwarded messages."""
     edited_at: datetime | None
     member: Json
@@ -193,7 +193,7 @@ def _shown(message: Json) -> list[str]:
     ]
 
 
-def _parts(message: Json, whose: Whose) -> Parts:
+def _parts(message: Json, whose: Whose) -> MessageParts:
     files = [
         (
             text(one.get("url")),

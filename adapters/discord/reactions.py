@@ -7,12 +7,12 @@ from discord.http import Route
 
 from adapters.access.location import Location
 from adapters.access.standing import Presence
-from adapters.discord.address import Address
+from adapters.discord.api.refusals import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Refused
+from adapters.discord.api.rest import Rest
 from adapters.discord.inbound import DIRECT, PLATFORM, where
 from adapters.discord.members import lookup_in
 from adapters.discord.raw_message import needed_id, snowflake
-from adapters.discord.refusals import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Refused
-from adapters.discord.rest import Rest
+from adapters.discord.replies.address import Address
 from adapters.payloads import Json, mapping
 from core.inbox.base import Job, Kind, Twin
 

@@ -6,12 +6,12 @@ from typing import Any
 import aiohttp
 import discord
 
-from adapters.discord.dispatch import HISTORY
-from adapters.discord.inbound import Surroundings
+from adapters.discord.gateway.dispatch import HISTORY
+from adapters.discord.gateway.salvage import NOBODY
+from adapters.discord.inbound import KnownSurroundings
 from adapters.discord.raw_message import RawMessage, snowflake
-from adapters.discord.salvage import NOBODY
+from adapters.intake.unreadable import Unreadable
 from adapters.payloads import Json
-from adapters.unreadable import Unreadable
 
 logger = logging.getLogger(__name__)
 
@@ -27,10 +27,10 @@ def guild_of(client: discord.Client, data: Json) -> int | None:
 
 async def around(
     client: discord.Client, unreadable: Unreadable, message: RawMessage
-) -> Surroundings:
+) -> KnownSurroundings:
     """Return what is known around a message; an unknown channel of a server is asked for."""
     if message.guild_id is None:
-        return Surroundings()
+        return KnownSurroundings()
     guild = client.get_guild(message.guild_id)
     channel: Any = guild.get_channel_or_thread(message.channel_id) if guild is not None else None
     if channel is None:  # as a thread's whose first message came early
@@ -38,7 +38,7 @@ async def around(
     parent: object = None
     if isinstance(channel, discord.Thread) and channel.parent is None:
         parent = await _fetched(client, unreadable, channel.parent_id)
-    return Surroundings(
+    return KnownSurroundings(
         guild,
         channel,
         parent if isinstance(parent, discord.abc.GuildChannel) else None,

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from adapters.access.course_directory import CourseDirectory
 from adapters.access.location import Location
-from adapters.desk import FrontDesk
-from adapters.guide import Guide
+from adapters.intake.front_desk import FrontDesk
 from core.errors import RequestError
 from core.i18n import text
 
@@ -12,14 +12,16 @@ from core.i18n import text
 class Greeting:
     """Writes greetings, in Markdown; raises StoreError when the database fails."""
 
-    def __init__(self, desk: FrontDesk, guide: Guide, escape: Callable[[str], str]) -> None:
+    def __init__(
+        self, desk: FrontDesk, directory: CourseDirectory, escape: Callable[[str], str]
+    ) -> None:
         """Prepare to write.
 
         Args:
             escape: Makes a text one that the platform shows letter by letter.
         """
         self._desk = desk
-        self._guide = guide
+        self._directory = directory
         self._escape = escape
 
     async def words(self, location: Location) -> str:
@@ -29,13 +31,13 @@ class Greeting:
             here = await self._desk.here(location)
         except RequestError:
             return f"{hello}\n{text('greeting-not-admitted')}"
-        own = await self._guide.own(here.reader)
+        own = await self._directory.own(here.reader)
         if len(own) > 1:
             step = text("greeting-courses", count=len(own))
         elif own:
             (mark,) = own.values()
             step = text("greeting-one-course", title=self._escape(mark.course.title))
-        elif await self._guide.only(here.reader) is not None:  # the handbook, at the operator's
+        elif await self._directory.only(here.reader) is not None:  # the handbook, at the operator's
             step = text("greeting-no-book")
         else:
             step = text("greeting-no-course")

@@ -4,19 +4,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from adapters.access.standing import Presence
-from adapters.channel_settings import ChannelSettings
-from adapters.desk import FrontDesk
+from adapters.features.channel_settings import ChannelSettings
+from adapters.intake.front_desk import FrontDesk
 from core.access.roster import Roster
 from core.access.staff import NamedStaff, StaffKind
 from core.access.staff_store import StaffStore
 from core.access.tenants import Tenant
-from core.channels.store import Place
 from core.errors import RequestError
 from core.i18n import Message, text
+from core.storage.channels.store import Place
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class PlatformTerms:
     """What a platform calls its things."""
 
     tenant: Message
@@ -38,7 +38,7 @@ class StaffSettings:
         roster: Roster,
         store: StaffStore,
         settings: ChannelSettings,
-        words: Words,
+        words: PlatformTerms,
     ) -> None:
         self._desk = desk
         self._roster = roster

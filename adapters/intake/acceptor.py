@@ -7,10 +7,10 @@ import time
 from collections.abc import Awaitable, Callable, Hashable
 from weakref import WeakValueDictionary
 
-from adapters.desk import Received
+from adapters.intake.front_desk import Received
 from core.errors import StoreDataError, StoreError
 from core.inbox.base import Acceptance
-from core.metering import ACCEPTING, BACKFILLED, NO_METER, Meter
+from core.telemetry.metering import ACCEPTING, BACKFILLED, NO_METER, Meter
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ _LAST_WORDS = 1.0
 Accepting = Callable[[], Awaitable[Received | None]]
 
 
-class Intake:
+class Acceptor:
     """Has events accepted, each behind what was said before in the same place."""
 
     def __init__(self, wake: Callable[[], None], meter: Meter = NO_METER) -> None:

@@ -7,17 +7,15 @@ from uuid import UUID
 
 from adapters.access.location import address_with
 from adapters.access.membership import MembershipUnknown
-from adapters.access.standing import Standing
+from adapters.access.standing import StaffStanding
 from adapters.access.whereabouts import Whereabouts
-from adapters.heard import DIRECT_THREAD, Heard
-from adapters.intake.deciding import Decision
-from adapters.intake.gist import shortened_question
-from adapters.intake.intents import Intent
-from adapters.intake.marking import decided_on
-from adapters.platform_clock import PlatformClock
+from adapters.attention.deciding import Decision
+from adapters.attention.intents import Intent
+from adapters.attention.marking import decided_on
+from adapters.context.gist import shortened_question
+from adapters.intake.incoming_message import DIRECT_THREAD, IncomingMessage
+from adapters.intake.platform_clock import PlatformClock
 from core.access.staff import Role, role_of
-from core.channels.rules import Askers, Rules
-from core.channels.store import Conversations, Place
 from core.errors import RequestError
 from core.i18n import text
 from core.inbox.audience import Settlement
@@ -32,7 +30,9 @@ from core.models import (
     UserContext,
     session_id_for,
 )
-from core.sessions.store import SessionStore
+from core.storage.channels.rules import Askers, Rules
+from core.storage.channels.store import Conversations, Place
+from core.storage.sessions.store import SessionStore
 from core.text.links import without_layout, without_markers
 from core.text.unread import unread_instead
 
@@ -59,9 +59,9 @@ class Arrivals:
         inbox: Inbox,
         conversations: Conversations,
         sessions: SessionStore,
-        user_id: Callable[[Heard], str],
+        user_id: Callable[[IncomingMessage], str],
         whereabouts: Whereabouts,
-        standing: Standing,
+        standing: StaffStanding,
         handbook: str,
     ) -> None:
         """Put the stores together.
@@ -78,58 +78,59 @@ class Arrivals:
         self._standing = standing
         self._handbook = handbook
 
-    async def arrival(self, heard: Heard, rules: Rules, decision: Decision) -> Arrival:
+    async def arrival(self, incoming: IncomingMessage, rules: Rules, decision: Decision) -> Arrival:
         """Return the event of something heard, as what it was decided to be."""
         arrival = Arrival(
-            key=heard.key,
-            platform=heard.platform,
-            workspace=heard.workspace,
-            channel=heard.channel,
-            lane=heard.lane,
-            position=heard.position,
-            user_id=self._user_id(heard),
+            key=incoming.key,
+            platform=incoming.platform,
+            workspace=incoming.workspace,
+            channel=incoming.channel,
+            lane=incoming.lane,
+            position=incoming.position,
+            user_id=self._user_id(incoming),
             address=address_with(
-                {**heard.address, **_how_asked(heard), **heard.parts.in_address}, heard.location
+                {**incoming.address, **_how_asked(incoming), **incoming.parts.in_address},
+                incoming.location,
             ),
-            token=heard.token,
-            token_expires_at=heard.token_expires_at,
-            sent_at=heard.sent_at,
+            token=incoming.token,
+            token_expires_at=incoming.token_expires_at,
+            sent_at=incoming.sent_at,
         )
-        about_me = heard.course == self._handbook
-        if not self._whereabouts.admits(heard.location):
+        about_me = incoming.course == self._handbook
+        if not self._whereabouts.admits(incoming.location):
             return replace(arrival, refusal=text("asking-not-admitted"))
         if rules.excluded and not about_me:
             return replace(arrival, refusal=text("asking-not-here"))
-        role = await self._role(heard, rules)
+        role = await self._role(incoming, rules)
         if rules.askers is Askers.STAFF and role != "staff" and not about_me:
             return replace(arrival, refusal=text("asking-staff-only"))
-        if decision.intent is Intent.THANKS and heard.message is not None:
+        if decision.intent is Intent.THANKS and incoming.message is not None:
             return replace(arrival, kind=Kind.THANK)
-        if not heard.text.strip() and heard.quote is None and not heard.parts.files:
-            if heard.parts.unread:
-                return replace(arrival, refusal=unread_instead(heard.parts.unread))
+        if not incoming.text.strip() and incoming.quote is None and not incoming.parts.files:
+            if incoming.parts.unread:
+                return replace(arrival, refusal=unread_instead(incoming.parts.unread))
             return replace(arrival, refusal=text("asking-how"), settles=Settlement.POINTED)
         try:
-            asked = await self._addressed_to_a_course(arrival, heard, rules, role)
-            return decided_on(asked, heard, decision)
+            asked = await self._addressed_to_a_course(arrival, incoming, rules, role)
+            return decided_on(asked, incoming, decision)
         except RequestError as error:
             return replace(arrival, refusal=error.user_message)
         except MembershipUnknown as error:
             apology = Settlement.APOLOGISED
             return replace(arrival, refusal=error.user_message, settles=apology)
 
-    async def role_now(self, heard: Heard, rules: Rules) -> Role | None:
+    async def role_now(self, incoming: IncomingMessage, rules: Rules) -> Role | None:
         """Return what somebody is who may have said something to the bot."""
-        return role_of(await self._standing.is_staff(heard.presence, rules))
+        return role_of(await self._standing.is_staff(incoming.presence, rules))
 
-    async def _role(self, heard: Heard, rules: Rules) -> Role | None:
+    async def _role(self, incoming: IncomingMessage, rules: Rules) -> Role | None:
         """Return what the asker is; None: it does not matter yet, and takes long."""
-        if heard.role_later and rules.askers is not Askers.STAFF:
+        if incoming.role_later and rules.askers is not Askers.STAFF:
             return None
-        return role_of(await self._standing.is_staff(heard.presence, rules))
+        return role_of(await self._standing.is_staff(incoming.presence, rules))
 
     async def _addressed_to_a_course(
-        self, arrival: Arrival, heard: Heard, rules: Rules, role: Role | None
+        self, arrival: Arrival, incoming: IncomingMessage, rules: Rules, role: Role | None
     ) -> Arrival:
         """Return an arrival with the request to its course, or with why there is none.
 
@@ -137,115 +138,117 @@ class Arrivals:
             RequestError: when the question cannot be asked.
             MembershipUnknown: as `Readers.of` does.
         """
-        here = await self._whereabouts.here(heard.location, rules)
-        bound, direct = heard.course != self._handbook, heard.direct or heard.personal
-        meant = await self._whereabouts.meant(here, heard.course, direct=direct, bound=bound)
+        here = await self._whereabouts.here(incoming.location, rules)
+        bound, direct = incoming.course != self._handbook, incoming.direct or incoming.personal
+        meant = await self._whereabouts.meant(here, incoming.course, direct=direct, bound=bound)
         if meant.course_id is not None:
-            request = await self._request(heard, meant.course_id, rules, role)
+            request = await self._request(incoming, meant.course_id, rules, role)
             return replace(arrival, request=request)
         arrival = replace(arrival, refusal=meant.refusal)
         if not meant.choices:
             return arrival
-        pending = await self._request(heard, meant.choices[0][0], rules, role)
+        pending = await self._request(incoming, meant.choices[0][0], rules, role)
         address = {**arrival.address, "choices": [[*choice] for choice in meant.choices]}
         pointed = Settlement.POINTED
         return replace(arrival, pending=pending, address=address, settles=pointed)
 
     async def _request(
-        self, heard: Heard, course_id: str, rules: Rules, role: Role | None
+        self, incoming: IncomingMessage, course_id: str, rules: Rules, role: Role | None
     ) -> AgentRequest:
-        heard = await self._without_own_marks(heard, course_id)
+        incoming = await self._without_own_marks(incoming, course_id)
         question, material = EXPLAIN_QUOTE, tuple[ThreadMessage, ...]()
-        if heard.text.strip():
-            question, material = shortened_question(heard.text.strip())
-        quoted = ContextMode.SELECTED_TEXT if heard.quote else ContextMode.FULL_BOOK
-        about_section = QueryType.SECTION_SPECIFIC if heard.section else QueryType.GLOBAL
+        if incoming.text.strip():
+            question, material = shortened_question(incoming.text.strip())
+        quoted = ContextMode.SELECTED_TEXT if incoming.quote else ContextMode.FULL_BOOK
+        about_section = QueryType.SECTION_SPECIFIC if incoming.section else QueryType.GLOBAL
         return AgentRequest(
-            request_id=request_id_for(heard.key),
+            request_id=request_id_for(incoming.key),
             course_id=course_id,
             query_text=question,
             thread_messages=material,
-            unread=heard.parts.unread,
+            unread=incoming.parts.unread,
             query_type=about_section,
-            section_filter=heard.section,
+            section_filter=incoming.section,
             context_mode=quoted,
-            selected_text=heard.quote,
-            session_id=await self._session(heard, course_id),
-            user_id=self._user_id(heard),
+            selected_text=incoming.quote,
+            session_id=await self._session(incoming, course_id),
+            user_id=self._user_id(incoming),
             answer_length=rules.answer_length,
             user_context=UserContext(
-                platform=heard.platform,
-                workspace=heard.workspace,
-                channel=heard.channel,
-                thread=heard.conversation,
-                message_ids=(heard.message,) if heard.message else (),
-                locale=heard.locale,
+                platform=incoming.platform,
+                workspace=incoming.workspace,
+                channel=incoming.channel,
+                thread=incoming.conversation,
+                message_ids=(incoming.message,) if incoming.message else (),
+                locale=incoming.locale,
                 role=role,
-                sent_at=heard.sent_at,
+                sent_at=incoming.sent_at,
             ),
         )
 
-    async def _without_own_marks(self, heard: Heard, course_id: str) -> Heard:
+    async def _without_own_marks(
+        self, incoming: IncomingMessage, course_id: str
+    ) -> IncomingMessage:
         """Return what was heard with an answer of the bot's as it was written, without markers.
 
         An answer from another course than the one that is asked stays as the message shows it.
         """
-        if heard.explains is None:
-            return heard
-        answered = await self._inbox.by_message(heard.platform, heard.explains)
-        if answered is None or answered.workspace != heard.workspace:
-            return heard
+        if incoming.explains is None:
+            return incoming
+        answered = await self._inbox.by_message(incoming.platform, incoming.explains)
+        if answered is None or answered.workspace != incoming.workspace:
+            return incoming
         turn = await self._sessions.turn_of(answered.request_id)
         if turn is None or turn.agent_response.course_id != course_id:
-            return heard
+            return incoming
         said = without_layout(without_markers(turn.agent_response.response_text))
-        return replace(heard, quote=said or None)
+        return replace(incoming, quote=said or None)
 
-    async def _session(self, heard: Heard, course_id: str) -> UUID | None:
+    async def _session(self, incoming: IncomingMessage, course_id: str) -> UUID | None:
         """Return the conversation's session; None while its thread is not known yet.
 
         In a direct message another course is another conversation.
         """
-        thread = heard.conversation
+        thread = incoming.conversation
         if thread is None:
             return None
-        at = (heard.platform, heard.workspace, heard.channel, thread)
+        at = (incoming.platform, incoming.workspace, incoming.channel, thread)
         if thread != DIRECT_THREAD:
             return session_id_for(*at)
-        place, part = Place(heard.platform, heard.workspace, heard.channel), 0
-        if heard.sent_at is not None:
-            part = await self._conversations.direct_message(place, heard.sent_at)
+        place, part = Place(incoming.platform, incoming.workspace, incoming.channel), 0
+        if incoming.sent_at is not None:
+            part = await self._conversations.direct_message(place, incoming.sent_at)
         session = await self._sessions.get(session_id_for(*at, part=part))
         if session is not None and session.course_id != course_id:
             part = await self._conversations.begin_anew(place)
         return session_id_for(*at, part=part)
 
 
-def _how_asked(heard: Heard) -> dict[str, Any]:
+def _how_asked(incoming: IncomingMessage) -> dict[str, Any]:
     """Return what an arrival's address holds of why a question is the bot's, for its edits."""
-    if heard.answers is not None:
-        return {_ANSWERS: heard.answers}
-    return {} if heard.addressed or not heard.begins else {BY_ITSELF: True}
+    if incoming.answers is not None:
+        return {_ANSWERS: incoming.answers}
+    return {} if incoming.addressed or not incoming.begins else {BY_ITSELF: True}
 
 
-def replying_as_before(heard: Heard, known: Arrival) -> Heard:
+def replying_as_before(incoming: IncomingMessage, known: Arrival) -> IncomingMessage:
     """Return an edited message that replies to the bot's message that its question did."""
     answers = known.address.get(_ANSWERS)
-    if heard.answers is not None or answers is None:
-        return heard
-    return replace(heard, answers=answers, addressed=True)
+    if incoming.answers is not None or answers is None:
+        return incoming
+    return replace(incoming, answers=answers, addressed=True)
 
 
-def by_our_clock(heard: Heard, clock: PlatformClock | None) -> Heard:
+def by_our_clock(incoming: IncomingMessage, clock: PlatformClock | None) -> IncomingMessage:
     """Return what was heard, its times as this machine's clock showed them.
 
     A token's life is counted from the moment that the platform tells, where it tells one.
     """
-    if clock is None or heard.sent_at is None:
-        return heard
-    ends = heard.token_expires_at
+    if clock is None or incoming.sent_at is None:
+        return incoming
+    ends = incoming.token_expires_at
     ends = clock.ours(ends) if ends is not None else None
-    return replace(heard, sent_at=clock.ours(heard.sent_at), token_expires_at=ends)
+    return replace(incoming, sent_at=clock.ours(incoming.sent_at), token_expires_at=ends)
 
 
 def is_answered(known: Arrival | None) -> TypeGuard[Arrival]:

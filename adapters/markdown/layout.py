@@ -8,8 +8,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from core.markdown.blocks import (
-    Block,
-    BlockKind,
+    MarkdownBlock,
+    MarkdownBlockKind,
     blocks,
     is_blank,
     lines_of,
@@ -90,28 +90,28 @@ class Layout:
         block = self._block_at(line)
         at_line_start = self._starts[line] == offset
         if block is None or (at_line_start and line == block.first):
-            whole = block is not None and block.kind is BlockKind.CODE
+            whole = block is not None and block.kind is MarkdownBlockKind.CODE
             return Join(indent=0 if whole or not at_line_start else _indent(self._lines[line]))
-        if block.kind is BlockKind.FENCE:
+        if block.kind is MarkdownBlockKind.FENCE:
             opening = block.opening if at_line_start else block.opening + quote_marks(block.opening)
             return Join(block.closing, opening, _indent(block.opening))
-        if block.kind is BlockKind.TABLE:
+        if block.kind is MarkdownBlockKind.TABLE:
             return self._join_in_table(block, line, offset)
-        if block.kind is BlockKind.CODE:
+        if block.kind is MarkdownBlockKind.CODE:
             return Join()
         return self._join_in_prose(block, line, offset)
 
     def closing_of_end(self) -> str:
         """Return what closes a fence that the text leaves open."""
         last = self._blocks[-1] if self._blocks else None
-        unclosed = last is not None and last.kind is BlockKind.FENCE and not last.closed
+        unclosed = last is not None and last.kind is MarkdownBlockKind.FENCE and not last.closed
         return last.closing if last is not None and unclosed else ""
 
-    def _join_in_table(self, block: Block, line: int, offset: int) -> Join:
+    def _join_in_table(self, block: MarkdownBlock, line: int, offset: int) -> Join:
         behind_header = self._starts[line] == offset and line >= block.first + block.header
         return Join(opening=block.opening if behind_header else "", indent=_indent(block.opening))
 
-    def _join_in_prose(self, block: Block, line: int, offset: int) -> Join:
+    def _join_in_prose(self, block: MarkdownBlock, line: int, offset: int) -> Join:
         marks = quote_marks(self._lines[block.first])
         unquoted = self._starts[line] < offset or not quote_marks(self._lines[line])
         torn = list(self._torn_at(offset))
@@ -130,7 +130,7 @@ class Layout:
     def _line_at(self, offset: int) -> int:
         return min(bisect_right(self._starts, offset) - 1, len(self._lines) - 1)
 
-    def _block_at(self, line: int) -> Block | None:
+    def _block_at(self, line: int) -> MarkdownBlock | None:
         index = bisect_right(self._first_lines, line) - 1
         block = self._blocks[index] if index >= 0 else None
         return block if block is not None and line < block.end else None
@@ -142,17 +142,23 @@ class Layout:
     def _all_cuts(self) -> Iterator[Iterator[Cut]]:
         yield self._between_blocks()
         for block in self._blocks:
-            if block.kind is BlockKind.FENCE:
+            if block.kind is MarkdownBlockKind.FENCE:
                 yield self._in_fence(block)
-            elif block.kind in {BlockKind.PROSE, BlockKind.HEADING}:
+            elif block.kind in {MarkdownBlockKind.PROSE, MarkdownBlockKind.HEADING}:
                 yield self._in_prose(block)
             else:
                 yield self._in_rows(block)
-            if block.kind in {BlockKind.FENCE, BlockKind.CODE, BlockKind.TABLE}:
+            if block.kind in {
+                MarkdownBlockKind.FENCE,
+                MarkdownBlockKind.CODE,
+                MarkdownBlockKind.TABLE,
+            }:
                 yield self._words(block.first + block.header, block.end)
 
     def _between_blocks(self) -> Iterator[Cut]:
-        heading_ends = {block.end for block in self._blocks if block.kind is BlockKind.HEADING}
+        heading_ends = {
+            block.end for block in self._blocks if block.kind is MarkdownBlockKind.HEADING
+        }
         below_heading = False
         for line in range(1, len(self._lines)):
             blank_before = is_blank(self._lines[line - 1])
@@ -164,19 +170,19 @@ class Layout:
             grade = Grade.BLANK_LINE if blank_before else Grade.BLOCK
             yield Cut(self._starts[line], Grade.BEHIND_HEADING if below_heading else grade)
 
-    def _in_fence(self, block: Block) -> Iterator[Cut]:
+    def _in_fence(self, block: MarkdownBlock) -> Iterator[Cut]:
         first, end = block.first + block.header, block.end - (1 if block.closed else 0)
         filled = [line for line in range(first, end) if not is_blank(self._lines[line])]
         for line in filled[1:]:
             blank = is_blank(self._lines[line - 1])
             yield Cut(self._starts[line], Grade.BLANK_LINE_OF_CODE if blank else Grade.ROW)
 
-    def _in_rows(self, block: Block) -> Iterator[Cut]:
+    def _in_rows(self, block: MarkdownBlock) -> Iterator[Cut]:
         for line in range(block.first + block.header + 1, block.end):
             if not is_blank(self._lines[line]):
                 yield Cut(self._starts[line], Grade.ROW)
 
-    def _in_prose(self, block: Block) -> Iterator[Cut]:
+    def _in_prose(self, block: MarkdownBlock) -> Iterator[Cut]:
         start, end = self._starts[block.first], self._starts[block.end]
         for span in sentence_spans(self._text[start:end])[1:]:
             markers = _MARKERS.match(self._text, start + span.start)

@@ -30,7 +30,7 @@ def utf16_length(text: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MessagePiece:
     """One message: a stretch of the text, and what was added to make it stand alone.
 
     The bodies of a text's pieces, joined, are the text.
@@ -127,7 +127,7 @@ def _packed_lines(text: str, limit: int, count: Count) -> Iterator[str]:
         yield message
 
 
-def pieces(text: str, limit: int, *, count: Count = len) -> list[Piece]:
+def pieces(text: str, limit: int, *, count: Count = len) -> list[MessagePiece]:
     """Return the stretches of the text that `split` makes messages of."""
     layout = Layout(text)
     parts, start = [], 0
@@ -174,11 +174,13 @@ def _last_resort(text: str, start: int, limit: int, fits: Callable[[int], bool])
     return boundary if boundary > start else low
 
 
-def _piece(layout: Layout, text: str, start: int, end: int, limit: int, count: Count) -> Piece:
+def _piece(
+    layout: Layout, text: str, start: int, end: int, limit: int, count: Count
+) -> MessagePiece:
     before = _affordable(layout.join_at(start), limit, count) if start else Join()
     behind = layout.join_at(end) if end < len(text) else Join(layout.closing_of_end())
     behind = _affordable(behind, limit, count)
-    return Piece(before.opening, text[start:end], behind.closing, before.indent)
+    return MessagePiece(before.opening, text[start:end], behind.closing, before.indent)
 
 
 def _affordable(join: Join, limit: int, count: Count) -> Join:

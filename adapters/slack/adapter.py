@@ -6,30 +6,30 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from adapters.base import PlatformReply, PostKeeper
-from adapters.in_time import Unhurried
-from adapters.intake.acceptor import Intake
-from adapters.intake.question_context import QuestionContext
+from adapters.context.question_context import QuestionContext
+from adapters.intake.acceptor import Acceptor
+from adapters.intake.deadline import BackgroundWork
 from adapters.nearest_sections import Nearest
 from adapters.slack import reactions
-from adapters.slack.address import Address
-from adapters.slack.agent_sessions import Sessions
+from adapters.slack.api.retry import patiently
 from adapters.slack.catch_up import CatchUp
-from adapters.slack.events import Events
+from adapters.slack.gateway.events import Events
 from adapters.slack.inbound import PLATFORM
-from adapters.slack.installations import OneInstallation
-from adapters.slack.patience import patiently
+from adapters.slack.installs.installations import OneInstallation
+from adapters.slack.installs.tenants import InstalledTenants
+from adapters.slack.installs.workspaces import Workspaces
 from adapters.slack.people import People
 from adapters.slack.permalinks import Permalinks
 from adapters.slack.question_surroundings import QuestionSurroundings, ThreadReader
-from adapters.slack.reply import SlackReply, notify, retract, tell, tidy
+from adapters.slack.replies.address import Address
+from adapters.slack.replies.agent_sessions import AgentSessions
+from adapters.slack.replies.reply import SlackReply, notify, retract, tell, tidy
 from adapters.slack.roles import Roles
-from adapters.slack.tenants import InstalledTenants
-from adapters.slack.workspaces import Workspaces
 from core.access.tenants import Tenant
 from core.errors import ConfigurationError, DeliveryError
 from core.inbox.base import Job, Twin
-from core.installations.store import Installed
 from core.models import AgentRequest
+from core.storage.installations.store import Installed
 
 logger = logging.getLogger(__name__)
 
@@ -65,8 +65,8 @@ class SlackAdapter:
         *,
         workspaces: Workspaces,
         events: Events,
-        intake: Intake,
-        unhurried: Unhurried,
+        intake: Acceptor,
+        unhurried: BackgroundWork,
         transports: Sequence[Transport],
         one: OneInstallation | None,
         tenants: InstalledTenants,
@@ -95,7 +95,7 @@ class SlackAdapter:
         self._context = context
         self._roles = roles
         self._people = people
-        self._sessions = Sessions(workspaces)
+        self._sessions = AgentSessions(workspaces)
 
     async def run(self) -> None:
         """Stay connected until `close`.

@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from adapters.changed import LOOKED_BACK, changed_in
-from adapters.intake.acceptor import Intake
-from adapters.platform_clock import PlatformClock
-from adapters.slack.acknowledging import HISTORY
-from adapters.slack.events import Events
+from adapters.intake.acceptor import Acceptor
+from adapters.intake.platform_clock import PlatformClock
+from adapters.intake.reconcile import LOOKED_BACK, changed_in
+from adapters.intake.unreadable import Unreadable, place_of, without_text
+from adapters.slack.gateway.acknowledging import HISTORY
+from adapters.slack.gateway.events import Events
 from adapters.slack.history import History, Read
 from adapters.slack.inbound import PLATFORM, Origin, message_key, moment_of
-from adapters.slack.installations import Installations
-from adapters.slack.workspaces import Workspaces
-from adapters.unreadable import Unreadable, place_of, without_text
+from adapters.slack.installs.installations import Installations
+from adapters.slack.installs.workspaces import Workspaces
 from core.errors import DeliveryError, StoreError
-from core.inbox.places import Question
-from core.installations.store import Installed
+from core.inbox.places import PlacedQuestion
 from core.models import now
+from core.storage.installations.store import Installed
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class Cursors(Protocol):
         """Return the channel and first message of the threads somebody asked in since then."""
         ...
 
-    async def questions(self, since: datetime) -> Sequence[Question]:
+    async def questions(self, since: datetime) -> Sequence[PlacedQuestion]:
         """Return the latest questions in messages since a moment, oldest first."""
         ...
 
@@ -79,7 +79,7 @@ class _Look:
     """By this machine's."""
     after_pause: bool
     """Whether nothing was heard before it began, and people wait for it."""
-    asked: Sequence[Question]
+    asked: Sequence[PlacedQuestion]
     """Questions that were in the inbox before anything was read."""
 
 
@@ -98,7 +98,7 @@ class CatchUp:
         workspaces: Workspaces,
         installations: Installations,
         events: Events,
-        intake: Intake,
+        intake: Acceptor,
         unreadable: Unreadable,
         cursors: Cursors,
         is_listening: Callable[[], Awaitable[bool]],
@@ -189,7 +189,7 @@ class CatchUp:
             self._rested_at = time.monotonic() + self._rest
         return True
 
-    async def _settled_questions(self, since: datetime) -> list[Question]:
+    async def _settled_questions(self, since: datetime) -> list[PlacedQuestion]:
         """Return the questions whose messages must stand in the history if they are there."""
         settled = self._clock.theirs(now()) - _MARGIN
         asked = await self._cursors.questions(self._clock.ours(since) - LOOKED_BACK)

@@ -1,10 +1,10 @@
 """The files that Slack's messages carry."""
 
-from adapters.intake.parts import NO_PARTS, Parts, Whose, parts_of
-from adapters.slack.plain import Json
+from adapters.context.message_parts import NO_PARTS, MessageParts, Whose, parts_of
+from adapters.slack.mrkdwn_parser import Json
 
 
-def files_of(message: Json, whose: Whose) -> Parts:
+def files_of(message: Json, whose: Whose) -> MessageParts:
     """Return the files that a message carries."""
     files = [
         (
@@ -19,7 +19,7 @@ def files_of(message: Json, whose: Whose) -> Parts:
     return parts_of(files, whose, voice=voice)
 
 
-def files_shared(message: Json) -> Parts:
+def files_shared(message: Json) -> MessageParts:
     """Return the files of the messages that a message shares."""
     shared = [a for a in message.get("attachments") or () if a.get("is_share")]
     parts = [files_of(one, Whose.TARGET) for one in shared]

@@ -10,14 +10,14 @@ from typing import Any
 import aiohttp
 from slack_sdk.errors import SlackApiError
 
+from adapters.intake.unreadable import Unreadable, UnreadableEvent
 from adapters.payloads import mapping, mappings, text
-from adapters.slack.acknowledging import HISTORY
+from adapters.slack.api.lookups import Place
+from adapters.slack.api.refusals import Refused, refused
+from adapters.slack.gateway.acknowledging import HISTORY
+from adapters.slack.gateway.payloads import readable_message
 from adapters.slack.inbound import moment_of
-from adapters.slack.lookups import Place
-from adapters.slack.payloads import readable_message
-from adapters.slack.refusals import Refused, refused
-from adapters.slack.workspaces import Workspaces
-from adapters.unreadable import Unreadable, UnreadableEvent
+from adapters.slack.installs.workspaces import Workspaces
 from core.errors import DeliveryError
 
 logger = logging.getLogger(__name__)

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from adapters.access.location import Location
-from adapters.heard import Heard
-from adapters.intake.parts import NO_PARTS, Parts, Whose
-from adapters.slack.address import Response
+from adapters.context.message_parts import NO_PARTS, MessageParts, Whose
+from adapters.intake.incoming_message import IncomingMessage
 from adapters.slack.files_in_messages import files_of, files_shared
-from adapters.slack.plain import Json, mentioned, said_in
+from adapters.slack.mrkdwn_parser import Json, mentioned, said_in
+from adapters.slack.replies.address import Response
 
 PLATFORM = "slack"
 TOKEN_LIFE = timedelta(minutes=30)
@@ -76,7 +76,9 @@ class Spot:
         }
 
 
-def heard_message(event: Json, origin: Origin, *, beside: str | None = None) -> Heard | None:
+def heard_message(
+    event: Json, origin: Origin, *, beside: str | None = None
+) -> IncomingMessage | None:
     """Return what a message says; None for what cannot be a question.
 
     That is what the bot itself, and Slack, say. A thread below one's own direct message goes
@@ -100,7 +102,7 @@ def heard_message(event: Json, origin: Origin, *, beside: str | None = None) -> 
     everybody = mentioned(str(event.get("text") or ""))
     if from_app and origin.me not in everybody:
         return None  # two apps that answer each other never end
-    return Heard(
+    return IncomingMessage(
         key=message_key(origin.team, channel, ts),
         platform=PLATFORM,
         workspace=origin.team,
@@ -136,11 +138,11 @@ def heard_command(
     text: str,
     *,
     quote: str | None = None,
-    parts: Parts = NO_PARTS,
+    parts: MessageParts = NO_PARTS,
     explains: str | None = None,
     private: bool = False,
     response: Response | None = None,
-) -> Heard:
+) -> IncomingMessage:
     """Return what is asked by a command or a modal, whose time Slack does not say.
 
     A private question is a conversation of its own, also where it was asked in a thread.
@@ -152,7 +154,7 @@ def heard_command(
         response: The way to answer; its end is of this machine's clock.
     """
     posts_question = not private and spot.thread is None and not spot.direct
-    return Heard(
+    return IncomingMessage(
         key=key,
         platform=PLATFORM,
         workspace=spot.team,
@@ -177,7 +179,7 @@ def heard_command(
 
 def heard_press(
     spot: Spot, body: Json, text: str, *, quote: str | None = None, private: bool = False
-) -> Heard:
+) -> IncomingMessage:
     """Return what is asked by pressing a button or choosing from a menu.
 
     All its times are Slack's.
@@ -188,8 +190,8 @@ def heard_press(
     """
     ts = pressed_at(body)
     key, response = trigger_key(body["trigger_id"]), response_of(body, moment_of(ts))
-    heard = heard_command(spot, key, text, quote=quote, private=private, response=response)
-    return replace(heard, position=position_of(ts), sent_at=moment_of(ts))
+    incoming = heard_command(spot, key, text, quote=quote, private=private, response=response)
+    return replace(incoming, position=position_of(ts), sent_at=moment_of(ts))
 
 
 def pressed_at(body: Json) -> str:

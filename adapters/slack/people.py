@@ -13,15 +13,15 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.access.standing import Presence
-from adapters.heard import Heard
+from adapters.intake.incoming_message import IncomingMessage
+from adapters.slack.api.refusals import CHANNEL_IS_CLOSED
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_interaction, team_of
-from adapters.slack.installations import Installations
-from adapters.slack.refusals import CHANNEL_IS_CLOSED
-from adapters.slack.workspaces import Clients
+from adapters.slack.installs.installations import Installations
+from adapters.slack.installs.workspaces import Clients
 from core.access.staff import Member, no_member
 from core.access.tenants import Tenant
 from core.errors import BotError
-from core.installations.store import Installed
+from core.storage.installations.store import Installed
 
 logger = logging.getLogger(__name__)
 
@@ -62,14 +62,14 @@ class People:
         self._installations = installations
         self._known: dict[Hashable, tuple[float, Any]] = {}
 
-    def introduced(self, heard: Heard) -> Heard:
+    def introduced(self, incoming: IncomingMessage) -> IncomingMessage:
         """Return what was heard, with what finds out who its asker is."""
-        enterprise = heard.address["enterprise"]
-        asked = partial(self.member, heard.workspace, enterprise, heard.user)
-        known = no_member if heard.outsider else asked
-        locale = partial(self.locale, heard.workspace, enterprise, heard.user)
+        enterprise = incoming.address["enterprise"]
+        asked = partial(self.member, incoming.workspace, enterprise, incoming.user)
+        known = no_member if incoming.outsider else asked
+        locale = partial(self.locale, incoming.workspace, enterprise, incoming.user)
         return replace(
-            heard, member=known, organisation=enterprise, role_later=True, find_locale=locale
+            incoming, member=known, organisation=enterprise, role_later=True, find_locale=locale
         )
 
     def presence_of(self, spot: Spot) -> Presence:

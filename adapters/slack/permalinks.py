@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from adapters.payloads import mapping, mappings
-from adapters.slack.address import Address
-from adapters.slack.lookups import Json, Lookups, Place
-from adapters.slack.payloads import readable_message
-from adapters.slack.plain import all_of
+from adapters.slack.api.lookups import Json, Lookups, Place
+from adapters.slack.gateway.payloads import readable_message
+from adapters.slack.mrkdwn_parser import all_of
+from adapters.slack.replies.address import Address
 from core.models import (
     EXPLAIN_QUOTE,
     MIN_QUESTION,

@@ -10,18 +10,18 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from adapters.intake.file_text import fetched_text
-from adapters.intake.parts import TextFile, Whose
-from adapters.intake.question_context import MOST_MESSAGES, Earlier, Window
+from adapters.context.file_text import fetched_text
+from adapters.context.message_parts import TextFile, Whose
+from adapters.context.question_context import MOST_MESSAGES, Earlier, MessageWindow
+from adapters.intake.unreadable import UnreadableEvent
 from adapters.payloads import mapping
-from adapters.slack.address import Address
+from adapters.slack.api.lookups import Json, Lookups, Place
 from adapters.slack.files_in_messages import files_of
+from adapters.slack.gateway.payloads import readable_message
 from adapters.slack.inbound import is_spoken, position_of
-from adapters.slack.lookups import Json, Lookups, Place
-from adapters.slack.payloads import readable_message
-from adapters.slack.plain import all_of, mentioned
-from adapters.slack.workspaces import Workspaces
-from adapters.unreadable import UnreadableEvent
+from adapters.slack.installs.workspaces import Workspaces
+from adapters.slack.mrkdwn_parser import all_of, mentioned
+from adapters.slack.replies.address import Address
 from core.errors import DeliveryError
 
 logger = logging.getLogger(__name__)
@@ -137,14 +137,14 @@ class QuestionSurroundings:
         async with aiohttp.ClientSession() as session:
             return await fetched_text(session, file.url, headers)
 
-    async def window(self) -> Window | None:
+    async def window(self) -> MessageWindow | None:
         """Return what stands before the question; None when it cannot be read."""
         address = self.address
         root, asked = address.root, address.question
         me = await self.reader.me(address)
         if root is None or asked is None or root == asked:
             found = await self.reader.channel(address, asked)
-            return None if found is None else Window(tuple(self._said(found, asked, me)))
+            return None if found is None else MessageWindow(tuple(self._said(found, asked, me)))
         found, whole = await self.reader.thread(address, root, asked)
         if not found:
             return None
@@ -154,7 +154,7 @@ class QuestionSurroundings:
         if begins is not None and begins.ours:
             begins = None
         is_partial = not whole or len(latest) > MOST_MESSAGES
-        return Window(tuple(latest[-MOST_MESSAGES:]), begins, is_partial)
+        return MessageWindow(tuple(latest[-MOST_MESSAGES:]), begins, is_partial)
 
     def _said(
         self, messages: Sequence[Json], asked: str | None, me: str | None

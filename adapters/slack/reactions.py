@@ -3,11 +3,11 @@
 import logging
 
 from adapters.payloads import text
-from adapters.slack.address import Address
-from adapters.slack.posting import timestamp
-from adapters.slack.refusals import Refused
-from adapters.slack.rest import Rest
-from adapters.slack.workspaces import Workspaces
+from adapters.slack.api.refusals import Refused
+from adapters.slack.api.rest import Rest
+from adapters.slack.installs.workspaces import Workspaces
+from adapters.slack.replies.address import Address
+from adapters.slack.replies.dedupe import timestamp
 from core.errors import DeliveryError
 from core.inbox.base import Job, Kind, Twin
 

@@ -2,9 +2,9 @@
 
 import logging
 
-from adapters.slack.address import Address
 from adapters.slack.inbound import Spot
 from adapters.slack.people import People
+from adapters.slack.replies.address import Address
 from core.access.roster import Roster
 from core.access.staff import role_of
 from core.errors import StoreError

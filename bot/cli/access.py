@@ -5,17 +5,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.printable import printable
+from adapters.markdown.printable import printable
+from bot.cli.context import services
 from bot.cli.courses import check_known
 from bot.cli.exits import Exit, UsageError
-from bot.cli.opening import services
-from bot.courses import CourseFile
+from bot.course_file import CourseFile
 from bot.handbook import COURSE
 from core.access.reading import Reader, readable
 from core.access.store import AccessStore
 from core.access.tenants import MetTenant, Tenant
-from core.catalogue import Catalogue
-from core.channels.rules import bound_by
+from core.storage.catalogue import Catalogue
+from core.storage.channels.rules import bound_by
 
 OPERATOR = "operator"
 _NOT_MET = (
@@ -28,7 +28,7 @@ _IDS = {"discord": r"\d{1,20}", "slack": r"[TE][A-Z0-9]+"}
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TenantAccess:
     """A tenant, and the ids of the courses that it may read."""
 
     met: MetTenant
@@ -42,12 +42,12 @@ class Standing:
 
 async def standings(
     access: AccessStore, catalogue: Catalogue, course_file: CourseFile
-) -> list[Standing]:
+) -> list[TenantAccess]:
     """Return all tenants that were met, each with the courses that it may read anywhere."""
     permits, courses = await access.permits(), [one for one, _ in await catalogue.courses()]
     own = [course for course in courses if course.course_id != COURSE.course_id]
     return [
-        Standing(
+        TenantAccess(
             one, [c.course_id for c in readable(_reader(one.tenant, course_file), own, permits)]
         )
         for one in await access.tenants()
@@ -121,7 +121,7 @@ async def list_tenants(*, as_json: bool) -> int:
     return Exit.OK
 
 
-def line_of(one: Standing) -> str:
+def line_of(one: TenantAccess) -> str:
     """Return what is said of a tenant in one line."""
     tenant = one.met.tenant
     if one.waits:
@@ -158,7 +158,7 @@ async def _check(catalogue: Catalogue, course_id: str) -> None:
     await check_known(catalogue, course_id)
 
 
-def _json(one: Standing) -> dict[str, object]:
+def _json(one: TenantAccess) -> dict[str, object]:
     met = one.met
     return {
         "tenant": str(met.tenant),

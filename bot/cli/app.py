@@ -13,7 +13,7 @@ from uuid import UUID
 
 import typer
 
-from adapters.printable import printable
+from adapters.markdown.printable import printable
 from bot import __version__
 from bot.cli.course_commands import courses_app
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for, sentence_of_usage
@@ -194,12 +194,12 @@ def ask(
 ) -> int:
     """Ask one question and print the answer with its citations."""
     with _without_collecting():
-        from bot.cli.ask import Question
+        from bot.cli.ask import AskArguments
         from bot.cli.ask import ask as work
 
         if quote is not None and quote_file is not None:
             raise UsageError("Give --quote or --quote-file, not both.")
-        asked = Question(question, course, quote, quote_file, section, session)
+        asked = AskArguments(question, course, quote, quote_file, section, session)
         return _run(work(asked, generator=generator, as_json=as_json))
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from uuid import UUID
 
 from adapters.console import JsonReply, PlainReply, TerminalReply
-from adapters.turn import take_turn
+from adapters.delivery.run_turn import take_turn
+from bot.cli.context import check_generator, choose_course_of, services
 from bot.cli.exits import BadInput, Exit, UsageError
-from bot.cli.opening import check_generator, choose_course_of, services
-from bot.keys import PSEUDONYM
+from bot.keyring.keys import PSEUDONYM
 from bot.log import tell
 from bot.wiring import Services, terminal_user, without_text
 from core.errors import CollectionDamaged, CollectionMissing
@@ -26,7 +26,7 @@ from core.models import (
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskArguments:
     """What was asked on the command line."""
 
     text: str | None
@@ -37,7 +37,7 @@ class Question:
     session: UUID | None = None
 
 
-async def ask(asked: Question, *, generator: str | None, as_json: bool) -> int:
+async def ask(asked: AskArguments, *, generator: str | None, as_json: bool) -> int:
     """Answer one question and return the exit code."""
     quote = asked.quote if asked.quote_file is None else read_quote(asked.quote_file)
     if quote is not None and not quote.strip():

@@ -3,12 +3,12 @@
 import os
 from pathlib import Path
 
-from bot.backing_up import back_up
+from bot.backup.restoring import restore as restore_backup
+from bot.backup.saving import back_up
+from bot.cli.context import services
 from bot.cli.exits import Exit, UsageError
-from bot.cli.opening import services
-from bot.keys import NAMES, given, setting_of
+from bot.keyring.keys import NAMES, given, setting_of
 from bot.log import configure_logging, tell
-from bot.restoring import restore as restore_backup
 from bot.settings import Settings, load_settings
 from core.backup.manifest import Manifest
 

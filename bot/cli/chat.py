@@ -6,18 +6,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from uuid import UUID, uuid4
 
-from adapters.printable import printable
-from adapters.turn import take_turn
+from adapters.delivery.run_turn import take_turn
+from adapters.markdown.printable import printable
 from bot.cli.ask import console_request, open_reply
+from bot.cli.context import check_generator, choose_course_of, live_edition, services
 from bot.cli.exits import Exit, sentence_for
-from bot.cli.opening import check_generator, choose_course_of, live_edition, services
-from bot.keys import PSEUDONYM
+from bot.keyring.keys import PSEUDONYM
 from bot.log import tell
 from bot.wiring import Services
 from core.answering.agent import Agent
 from core.errors import BotError, RequestError
 from core.models import Course
-from core.retrieval.sections import resolve_section
+from core.retrieval.named_sections.resolution import resolve_section
 
 _HELP = """\
 Write a question and press Enter. A line that begins with > quotes a passage; an empty line or

@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from adapters.printable import printable
+from adapters.markdown.printable import printable
+from bot.cli.context import choose_course, live_edition, services
 from bot.cli.exits import Exit, UsageError
-from bot.cli.opening import choose_course, live_edition, services
 from bot.handbook import COURSE
 from core.access.store import AccessStore
-from core.catalogue import Catalogue, Edition
+from core.storage.catalogue import Catalogue, Edition
 
 
 async def list_courses(*, as_json: bool) -> int:
@@ -85,7 +85,7 @@ async def check_course(course_id: str) -> int:
 
 async def remove_course(course_id: str) -> int:
     """Remove a course's text from the catalogue and the index."""
-    from core.ingestion.lock import ingest_lock
+    from core.ingestion.edition.lock import ingest_lock
 
     async with services() as opened:
         await check_known(opened.catalogue, course_id)

@@ -4,12 +4,12 @@ from bot.cli.exits import Exit, UsageError
 from bot.database import WHAT_TO_DO, SchemaState, make_current
 from bot.database import check as check_schema
 from bot.database import upgrade as upgrade_schema
-from bot.keys import NAMES
+from bot.keyring.keys import NAMES
 from bot.settings import load_settings
 from bot.wiring import make_data_dir
-from core.database import create_engine, dispose
 from core.errors import ConfigurationError
-from core.key_ids import KeyIds
+from core.storage.database import create_engine, dispose
+from core.storage.key_ids import KeyIds
 
 
 async def upgrade() -> int:

@@ -4,35 +4,35 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-from adapters.command_names import CommandNames
+from adapters.features.command_names import CommandNames
 from bot.cli.counted import counted
-from bot.cli.doctor_access import check_access
-from bot.cli.doctor_accounts import check_account
-from bot.cli.doctor_discord import check_discord
-from bot.cli.doctor_disk import check_disks
-from bot.cli.doctor_models import check_models
-from bot.cli.doctor_slack import check_installations, check_slack
-from bot.cli.doctor_staff import check_staff
 from bot.cli.exits import Exit
-from bot.cli.findings import Finding, failed, misconfigured, warning
-from bot.courses import CourseFile, read_course_file
+from bot.course_file import CourseFile, read_course_file
 from bot.database import WHAT_TO_DO, SchemaState, is_new
 from bot.database import check as check_schema
-from bot.embedders import embedding_model, meant_model, open_local
+from bot.doctor.access import check_access
+from bot.doctor.accounts import check_account
+from bot.doctor.discord import check_discord
+from bot.doctor.disk import check_disks
+from bot.doctor.findings import Finding, failed, misconfigured, warning
+from bot.doctor.models import check_models
+from bot.doctor.slack import check_installations, check_slack
+from bot.doctor.staff import check_staff
 from bot.handbook import COURSE
-from bot.keys import Keys, prove, short_keys
-from bot.model_tables import read_tables
-from bot.models import check_contexts, check_named_models
+from bot.keyring.keys import Keys, prove, short_keys
+from bot.providers.embedders import embedding_model, meant_model, open_local
+from bot.providers.models import check_contexts, check_named_models
+from bot.providers.stand_ins import LOUDLY
+from bot.providers.tables import read_tables
 from bot.settings import Settings, load_settings
-from bot.stand_ins import LOUDLY
 from bot.wiring import make_data_dir, open_index, without_text
-from core.catalogue import Catalogue, Edition
-from core.database import create_engine, dispose
 from core.disk.space import is_read_only
 from core.embeddings.local import LocalEmbedder
 from core.errors import BotError, ConfigurationError
 from core.index.points import course_of
 from core.ingestion.sources import is_gone
+from core.storage.catalogue import Catalogue, Edition
+from core.storage.database import create_engine, dispose
 from core.storage.ingest_accounts import IngestAccounts
 
 _STRONGER = "take what 'openssl rand -base64 32' prints."

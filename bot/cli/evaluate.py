@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adapters.printable import printable
+from adapters.markdown.printable import printable
+from bot.cli.context import check_generator, choose_course, live_edition, services
 from bot.cli.evaluation_table import table
 from bot.cli.exits import Exit, UsageError, sentence_for
-from bot.cli.opening import check_generator, choose_course, live_edition, services
 from bot.cli.rehearsing import rehearsed
-from bot.keys import PSEUDONYM
+from bot.keyring.keys import PSEUDONYM
 from bot.log import tell
 from bot.wiring import Services, terminal_user
 from core.answering.agent import Agent

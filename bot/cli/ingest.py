@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from adapters.printable import printable
+from adapters.markdown.printable import printable
+from bot.cli.context import services
 from bot.cli.exits import Exit, UsageError, exit_code, sentence_for
 from bot.cli.ingest_report import print_report, summary
-from bot.cli.opening import services
 from bot.log import tell
 from bot.wiring import Services
 from core.errors import BotError, ConfigurationError

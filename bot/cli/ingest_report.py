@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
-from adapters.printable import printable
+from adapters.markdown.printable import printable
 from bot.cli.counted import counted
 from core.ingestion.account.groups import ALL, grouped
 from core.ingestion.report import Failure, IngestReport

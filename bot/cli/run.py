@@ -8,7 +8,7 @@ from core.i18n import use_terms
 
 async def run() -> int:
     """Answer on the chat platforms until the process is told to stop."""
-    from bot.runner import run_bot
+    from bot.process.runner import run_bot
 
     settings = load_settings()
     said = "log_level" in settings.model_fields_set

@@ -1,10 +1,10 @@
 """`glossator search`: what a question finds, without an answer."""
 
 from adapters.console import place_of
+from adapters.markdown.printable import printable
 from adapters.markdown.splitting import shortened
-from adapters.printable import printable
+from bot.cli.context import choose_course, services
 from bot.cli.exits import Exit
-from bot.cli.opening import choose_course, services
 from core.errors import ServiceError
 from core.markdown.writing import one_line
 from core.models import RetrievalToolInput, RetrievalToolOutput

@@ -4,17 +4,17 @@ import json
 from uuid import UUID
 
 from adapters.console import whole_text
+from adapters.markdown.printable import printable
 from adapters.markdown.splitting import shortened
-from adapters.printable import printable
+from bot.cli.context import check_is_known, services
 from bot.cli.counted import counted
 from bot.cli.exits import Exit, UsageError
-from bot.cli.opening import check_is_known, services
-from bot.keys import PSEUDONYM
+from bot.keyring.keys import PSEUDONYM
 from bot.wiring import terminal_user
-from core.budgets.store import Limits, TokenBudgets
-from core.disclosure import Disclosure
 from core.markdown.writing import one_line
 from core.models import AgentSession
+from core.privacy.disclosure import Disclosure
+from core.storage.budgets.store import TokenBudgets, TokenLimits
 
 _TITLE = 60
 
@@ -68,7 +68,7 @@ async def forget_session(session_id: UUID | None) -> int:
         if session_id is None:
             user = terminal_user(opened.keys)
             # First, so that a second try after a failure still counts all turns.
-            await TokenBudgets(opened.engine, limits=Limits()).forget_user(user)
+            await TokenBudgets(opened.engine, limits=TokenLimits()).forget_user(user)
             turns = await opened.sessions.forget_user(user)
             print(f"Forgotten: {counted(turns, 'question')}, and what was answered.")
             return Exit.OK

@@ -2,7 +2,7 @@
 
 import re
 
-from adapters.command_names import CommandNames
+from adapters.features.command_names import CommandNames
 from bot.cli.exits import Exit
 from bot.handbook import handbook_folder
 from bot.settings import load_settings

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from adapters.printable import printable
+from adapters.markdown.printable import printable
+from bot.cli.context import services
 from bot.cli.exits import Exit
-from bot.cli.opening import services
-from bot.model_tables import GEMINI, of_old_names
-from bot.models import models_in_use, prices
-from core.budgets.store import Limits, TokenBudgets, Usage
+from bot.providers.models import models_in_use, prices
+from bot.providers.tables import GEMINI, of_old_names
 from core.models import EXTRACTIVE
+from core.storage.budgets.store import TokenBudgets, TokenLimits, Usage
 
 _TITLES = ("day", "course", "calls", "tokens in", "tokens out", "cost")
 _SIDES = "<<>>>>"
@@ -25,7 +25,7 @@ async def usage(days: int, *, as_json: bool) -> int:
     """Print tokens and cost by day and course, for the last `days` UTC days."""
     today = datetime.now(UTC).date()
     async with services(needs_room=False) as opened:
-        budgets = TokenBudgets(opened.engine, limits=Limits())
+        budgets = TokenBudgets(opened.engine, limits=TokenLimits())
         used = await budgets.used(today - timedelta(days=days - 1), today)
     settings, tables = opened.settings, opened.models.tables
     chosen = opened.chosen_generator()

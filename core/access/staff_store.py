@@ -12,10 +12,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core.access.staff import NamedStaff, StaffKind
 from core.access.tenants import Tenant
-from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.errors import RequestError
 from core.i18n import Message
 from core.models import now
+from core.storage.database import Base, UtcDateTime, insert_into, reading, write
 
 MOST_NAMED = 100
 """Roles, groups and people that the admins of a tenant may name."""

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from core.access.reading import Permits
 from core.access.tenants import MetTenant, Tenant
-from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.models import now
+from core.storage.database import Base, UtcDateTime, insert_into, reading, write
 
 _FRESH = 2.0
 """Seconds for which what was read is taken to hold, though another process may change it."""

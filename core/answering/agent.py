@@ -17,8 +17,6 @@ from core.answering.events import (
 )
 from core.answering.pipeline import Writing, first
 from core.answering.stages import EarlyStage, run_early
-from core.budgets.pricing import Prices
-from core.budgets.store import TokenBudgets
 from core.errors import (
     RequestError,
     ServiceError,
@@ -30,8 +28,6 @@ from core.generation.base import Generator
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.support import SupportChecker
 from core.i18n import Message
-from core.measuring import measure
-from core.metering import NO_METER, Meter
 from core.models import (
     EXPLAIN_QUOTE,
     NOBODY,
@@ -45,10 +41,14 @@ from core.models import (
     gist_of,
 )
 from core.retrieval import in_parts
-from core.retrieval.references import asks_for_section_at_hand, read_references
+from core.retrieval.named_sections.references import asks_for_section_at_hand, read_references
 from core.retrieval.retrieval import Retrieval, passage_alone
 from core.retrieval.retriever import Retriever
-from core.sessions.store import SessionStore
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.store import TokenBudgets
+from core.storage.sessions.store import SessionStore
+from core.telemetry.answer_metrics import measure
+from core.telemetry.metering import NO_METER, Meter
 
 logger = logging.getLogger(__name__)
 

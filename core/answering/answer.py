@@ -13,7 +13,7 @@ from core.answering.quote_context import is_short, place_in_book, quoted_part
 from core.answering.tally import DraftTally, Emptiness
 from core.generation.base import Claim, Passage
 from core.grounding import wording
-from core.grounding.citations import CitationLedger, Place, below_mark, is_block, presentable
+from core.grounding.citations import CitationLedger, CitedPlace, below_mark, is_block, presentable
 from core.grounding.codes import missing_codes
 from core.grounding.confidence import located_of
 from core.grounding.differences import Difference, differences
@@ -105,13 +105,13 @@ class Composition:
 
     def _places(
         self, chunks: Sequence[RetrievedChunk], passages: Sequence[QuotedPassage]
-    ) -> Iterator[Place]:
+    ) -> Iterator[CitedPlace]:
         """Yield where the passages of chunks of the evidence stand, without blanks around."""
         numbers = {known.chunk_id: number for number, known in enumerate(self.evidence)}
         for chunk, passage in zip(chunks, passages, strict=True):
             if chunk.chunk_id in numbers and (words := passage.text.strip()):
                 start = passage.start + passage.text.index(words)
-                yield Place(numbers[chunk.chunk_id], start, start + len(words))
+                yield CitedPlace(numbers[chunk.chunk_id], start, start + len(words))
 
     def widen(self, excerpts: Sequence[Excerpt]) -> None:
         """Let a writer read more of what was found; what it has keeps its number."""
@@ -142,7 +142,7 @@ class Composition:
             passages.append(Passage(number, self.evidence[number], excerpt.text))
         return passages
 
-    def locate(self, claim: Claim) -> list[Place]:
+    def locate(self, claim: Claim) -> list[CitedPlace]:
         """Return where the claim's quotes stand; none where one of them stands nowhere."""
         places = [self._ledger.locate(q.chunk_number, q.text, q.start) for q in claim.quotes]
         found = [place for place in places if place is not None]
@@ -154,7 +154,9 @@ class Composition:
             i18n.text("answer-own-example", example=presentable(claim.text)), "\n\n"
         )
 
-    def add(self, claim: Claim, places: Sequence[Place], lead_in: Claim | None = None) -> TextDelta:
+    def add(
+        self, claim: Claim, places: Sequence[CitedPlace], lead_in: Claim | None = None
+    ) -> TextDelta:
         """Take up a claim that its quotes carry, and the line in front that leads in to it."""
         piece = self._ledger.cite(below_mark(claim.text, claim.lead), places)
         self.tally.released += 1

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from core.budgets.pricing import Prices
-from core.budgets.reservations import Reservation
 from core.generation.base import ModelCall
 from core.models import (
     EXPLAIN_QUOTE,
@@ -22,6 +20,8 @@ from core.models import (
     ResponseState,
     now,
 )
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.reservations import Reservation
 
 
 @dataclass

@@ -17,9 +17,9 @@ from core.generation.base import (
     DraftPart,
     GenerationTask,
     Generator,
-    LeftOut,
     ModelCall,
     NotCovered,
+    PlantedTextLeftOut,
 )
 from core.generation.claims.example import is_fit
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
@@ -27,8 +27,8 @@ from core.grounding.copied import adds_link, with_code_of
 from core.grounding.planted import commands, planted_in
 from core.grounding.support import Flaw, QuotedPassage, SupportChecker
 from core.models import Chunk
-from core.pauses import Pauses
 from core.providers.base import ChatEnd
+from core.runtime.pauses import Pauses
 from core.text.lead_ins import leads_in
 from core.text.links import shown_prose
 
@@ -114,7 +114,7 @@ class Drafting:
                             )
                     case CutShort():
                         tally.cut_short = True
-                    case LeftOut():
+                    case PlantedTextLeftOut():
                         self._composition.leave_out(task.evidence[part.chunk_number])
                     case Claim(example=True):
                         if (delta := await self._admit_example(part, task)) is not None:

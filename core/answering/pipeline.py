@@ -17,9 +17,6 @@ from core.answering.context import AnswerContext
 from core.answering.drafting import Drafting
 from core.answering.events import AnswerEvent, TextDelta, TextWithdrawn
 from core.answering.tally import Emptiness
-from core.budgets.pricing import Prices
-from core.budgets.reservations import Reservation
-from core.budgets.store import TokenBudgets
 from core.errors import (
     GenerationError,
     ServiceError,
@@ -50,6 +47,9 @@ from core.models import (
 from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.reservations import Reservation
+from core.storage.budgets.store import TokenBudgets
 
 logger = logging.getLogger(__name__)
 

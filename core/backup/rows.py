@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Table
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from core.backup.manifest import BackedUpTable
-from core.database import UtcDateTime
+from core.storage.database import UtcDateTime
 from core.tables import METADATA
 
 MOMENTARY: Final = frozenset({"closed_windows", "exchanges", "gateway_sessions", "leases"})

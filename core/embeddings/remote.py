@@ -12,15 +12,15 @@ import numpy as np
 from core.embeddings.base import Vectors
 from core.errors import EmbeddingError
 from core.providers.failures import ProviderFailure
-from core.providers.retries import Patience, with_retries
+from core.providers.retries import RetryPolicy, with_retries
 from core.text.tokens import count_tokens
 
 _TEXTS_A_BATCH = 100
 """More the service refuses."""
 _TOKENS_A_BATCH = 20_000
 _BATCHES_IN_FLIGHT = 3
-_QUICK = Patience(retries=1, backoff=0.2)
-_PATIENT = Patience(retries=5, backoff=1.0, longest_wait=60.0)
+_QUICK = RetryPolicy(retries=1, backoff=0.2)
+_PATIENT = RetryPolicy(retries=5, backoff=1.0, longest_wait=60.0)
 
 
 class RemoteEmbedder(ABC):
@@ -37,7 +37,7 @@ class RemoteEmbedder(ABC):
         setting: str,
         query_timeout: float = 3.0,
         batch_timeout: float = 30.0,
-        patience: Patience = _PATIENT,
+        patience: RetryPolicy = _PATIENT,
     ) -> None:
         """Ask for vectors of a length.
 
@@ -92,7 +92,7 @@ class RemoteEmbedder(ABC):
         return await self._embed(texts, False, self._patience, math.inf)
 
     async def _embed(
-        self, texts: Sequence[str], are_questions: bool, patience: Patience, until: float
+        self, texts: Sequence[str], are_questions: bool, patience: RetryPolicy, until: float
     ) -> Vectors:
         turns = asyncio.Semaphore(_BATCHES_IN_FLIGHT)
 

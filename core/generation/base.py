@@ -153,7 +153,7 @@ class GenerationTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
+class QuotedWords:
     """Words of a chunk, letter for letter."""
 
     chunk_number: int
@@ -167,7 +167,7 @@ class Claim:
     """One sentence of a draft with the words it rests on; nothing of it is judged yet."""
 
     text: str
-    quotes: tuple[Quoted, ...] = ()
+    quotes: tuple[QuotedWords, ...] = ()
     """Empty: the writer gave no source for it."""
     lead: str | None = None
     """The layout in front of it, such as a paragraph break or a bullet; None: no wish."""
@@ -200,13 +200,13 @@ class CutShort:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class PlantedTextLeftOut:
     """Of a passage that would have been quoted, something is not, since somebody planted it."""
 
     chunk_number: int
 
 
-DraftPart = Claim | NotCovered | CutShort | LeftOut
+DraftPart = Claim | NotCovered | CutShort | PlantedTextLeftOut
 
 
 class Generator(Protocol):

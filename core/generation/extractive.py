@@ -10,8 +10,8 @@ from core.generation.base import (
     Claim,
     DraftPart,
     GenerationTask,
-    LeftOut,
     NotCovered,
+    PlantedTextLeftOut,
     TaskPart,
 )
 from core.generation.passages.again import instead, most_words_of, without_shown
@@ -55,11 +55,11 @@ class ExtractiveGenerator:
             written = await self._in_parts(task, int(most * IN_PARTS))
             if not written:
                 windows, poisoned = await self._choose(task, most)
-                written = [*map(LeftOut, poisoned), *claims_of(windows, task.evidence)]
+                written = [*map(PlantedTextLeftOut, poisoned), *claims_of(windows, task.evidence)]
         except EmbeddingError as error:
             raise GenerationError("the evidence's sentences could not be embedded") from error
         if again := instead(task, written):
-            written = [*(one for one in written if isinstance(one, LeftOut)), *again]
+            written = [*(one for one in written if isinstance(one, PlantedTextLeftOut)), *again]
         for one in written:
             yield one
 
@@ -76,7 +76,7 @@ class ExtractiveGenerator:
                 return []
             shown |= {piece.place for piece in pieces}
             room -= sum(piece.words for piece in pieces)
-            drafts += [LeftOut(part.numbers[number]) for number in poisoned]
+            drafts += [PlantedTextLeftOut(part.numbers[number]) for number in poisoned]
             drafts += _answers(part, claims_of(windows, own.evidence))
         return drafts
 

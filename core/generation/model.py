@@ -22,7 +22,6 @@ from core.generation.claims.reader import AnswerReader
 from core.generation.claims.schema import ANSWER
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.generation.tools import answer_calls, declare_retrieve
-from core.pauses import Pauses
 from core.providers.base import (
     ChatEnd,
     ChatMessage,
@@ -32,6 +31,7 @@ from core.providers.base import (
     ToolResult,
 )
 from core.providers.failures import ProviderFailure
+from core.runtime.pauses import Pauses
 from core.text.tokens import reckon_tokens
 
 _MOST_PARTS = 200

@@ -18,7 +18,7 @@ _BACKTICK = re.compile(r"\\?`")
 _TILDES = re.compile("~{3,}")
 
 
-class Place(NamedTuple):
+class CitedPlace(NamedTuple):
     """Where quoted words stand: a chunk of the evidence and a span of its text."""
 
     chunk_number: int
@@ -36,7 +36,7 @@ class CitationLedger:
     evidence: Sequence[RetrievedChunk]
     citations: list[Citation] = field(default_factory=list)
 
-    def locate(self, chunk_number: int, quote: str, start: int) -> Place | None:
+    def locate(self, chunk_number: int, quote: str, start: int) -> CitedPlace | None:
         """Return where the quote stands, to the letter; None when it does not stand there.
 
         Args:
@@ -48,9 +48,9 @@ class CitationLedger:
             return None
         if not self.evidence[chunk_number].content_text.startswith(quote, start):
             return None
-        return Place(chunk_number, start, start + len(quote))
+        return CitedPlace(chunk_number, start, start + len(quote))
 
-    def cite(self, text: str, places: Sequence[Place]) -> str:
+    def cite(self, text: str, places: Sequence[CitedPlace]) -> str:
         """Return `text` without links, followed by the markers of its citations."""
         markers = dict.fromkeys(self._marker(place) for place in places)
         shown = presentable(text)
@@ -68,7 +68,7 @@ class CitationLedger:
         """The cited chunks' URLs in order of first citation, each once."""
         return source_urls(self.grounding_chunks, tuple(self.citations))
 
-    def _marker(self, place: Place) -> int:
+    def _marker(self, place: CitedPlace) -> int:
         chunk = self.evidence[place.chunk_number]
         for citation in self.citations:
             known = (citation.chunk_id, citation.char_start, citation.char_end)

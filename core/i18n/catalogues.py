@@ -40,7 +40,7 @@ class Subject:
         return GNUTranslations(compiled)
 
 
-class Catalogue:
+class MessageCatalogue:
     """The messages of one language; no two subjects have the same id."""
 
     def __init__(self, language: str) -> None:
@@ -65,6 +65,6 @@ class Catalogue:
 
 
 @cache
-def catalogue(language: str) -> Catalogue:
+def catalogue(language: str) -> MessageCatalogue:
     """Return the catalogue of `language`, one of `LANGUAGES`; read once in a process."""
-    return Catalogue(language)
+    return MessageCatalogue(language)

@@ -6,13 +6,12 @@ from typing import Any
 from sqlalchemy import Connection, and_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import insert_into
 from core.inbox import offers
 from core.inbox.audience import Settlement
-from core.inbox.base import Acceptance, Accepted, Arrival, Kind, State, Unheard
+from core.inbox.base import Acceptance, Accepted, Arrival, DeletedEvent, Kind, State
 from core.inbox.forgetting import forget_pending
-from core.inbox.limits import WINDOW, Counting, Limits, minute_of
-from core.inbox.queue import Queue, Standing
+from core.inbox.limits import WINDOW, Counting, IntakeLimits, minute_of
+from core.inbox.queue import Queue, QueuePosition
 from core.inbox.rows import (
     CLOSED,
     FORGOTTEN_USER,
@@ -23,6 +22,7 @@ from core.inbox.rows import (
     values_of,
 )
 from core.models import AgentRequest
+from core.storage.database import insert_into
 
 _NEW: dict[str, Any] = {
     "state": State.WAITING.value,
@@ -38,7 +38,7 @@ _REPLACED = {"settlement": Settlement.REPLACED.value}
 class Accepting:
     """Accepts events; what every event needs is built once, as that takes the longest."""
 
-    def __init__(self, engine: AsyncEngine, limits: Limits) -> None:
+    def __init__(self, engine: AsyncEngine, limits: IntakeLimits) -> None:
         self._queue = Queue()
         self._counting = Counting(engine, limits)
         self._insert = _insert(engine)
@@ -103,7 +103,7 @@ class Accepting:
             return None
         return Acceptance.NEW if counted.refusal is None else Acceptance.LIMITED
 
-    def bury(self, db: Connection, unheard: Unheard, moment: datetime) -> bool:
+    def tombstone(self, db: Connection, unheard: DeletedEvent, moment: datetime) -> bool:
         """Put an event that has ended where a question would stand; False: it stands there.
 
         It is in no lane, which would make the bot take part in a conversation, and of nobody.
@@ -137,7 +137,7 @@ class Accepting:
         db.execute(self._advance, given)
 
     def _question(
-        self, db: Connection, arrival: Arrival, standing: Standing, moment: datetime
+        self, db: Connection, arrival: Arrival, standing: QueuePosition, moment: datetime
     ) -> Acceptance:
         """Count a question; one too many of a user is refused, of a channel waits."""
         self.advance(db, arrival.platform, arrival.channel, arrival.position)
@@ -155,7 +155,7 @@ class Accepting:
         return Acceptance.NEW
 
     def _change(
-        self, db: Connection, arrival: Arrival, standing: Standing, moment: datetime
+        self, db: Connection, arrival: Arrival, standing: QueuePosition, moment: datetime
     ) -> Acceptance:
         """Put an edit or a deletion into its question's lane; it replaces what it overtook.
 

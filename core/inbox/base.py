@@ -90,7 +90,7 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True)
-class Unheard:
+class DeletedEvent:
     """A message that was deleted, perhaps before its event came: what may be known of it."""
 
     key: str

@@ -23,12 +23,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
-from core.database import UtcDateTime
 from core.errors import StoreError
 from core.inbox.base import Job, Kind, Posted
-from core.inbox.limits import Limits
+from core.inbox.limits import IntakeLimits
 from core.inbox.rows import InboxRow, PostRow, arrival_from, is_waiting, root_of
 from core.models import now
+from core.storage.database import UtcDateTime
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class Taken:
     earlier_requests: tuple[UUID, ...]
 
 
-def candidate(limits: Limits) -> Select[str, int, str]:
+def candidate(limits: IntakeLimits) -> Select[str, int, str]:
     """Return the query for the event to claim at `moment`: its key, fence and state.
 
     That is, by rank, the first one of `platforms` that is the head of its lane, waits for no

@@ -8,10 +8,10 @@ from sqlalchemy import Connection, Text, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core.database import Base, UtcDateTime, insert_into
 from core.errors import RateLimited
 from core.i18n import in_language, language_of
 from core.inbox.base import Arrival
+from core.storage.database import Base, UtcDateTime, insert_into
 
 WINDOW = timedelta(minutes=1)
 WAITS = "waits:"
@@ -19,7 +19,7 @@ WAITS = "waits:"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class IntakeLimits:
     """What is accepted in a minute, and how much is answered at the same time."""
 
     user_per_minute: int = 6
@@ -55,7 +55,7 @@ class CountRow(Base):
 class Counting:
     """Counts questions by minute; its statements are built once."""
 
-    def __init__(self, engine: AsyncEngine, limits: Limits) -> None:
+    def __init__(self, engine: AsyncEngine, limits: IntakeLimits) -> None:
         self._limits = limits
         self._one_more = count_one_more(engine)
 

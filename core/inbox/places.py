@@ -8,10 +8,10 @@ from uuid import UUID
 from sqlalchemy import Connection, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import reading, write
 from core.inbox.base import Kind, State
 from core.inbox.limits import CountRow, channel_subject
 from core.inbox.rows import FORGOTTEN_USER, CursorRow, InboxRow
+from core.storage.database import reading, write
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PlacedQuestion:
     """A question in a message, and where that message stands."""
 
     key: str
@@ -90,7 +90,9 @@ class InboxPlaces:
                 if thread in (below, address.get("thread") or address.get("message"))
             ]
 
-    async def asked_since(self, platform: str, moment: datetime, limit: int) -> list[Question]:
+    async def asked_since(
+        self, platform: str, moment: datetime, limit: int
+    ) -> list[PlacedQuestion]:
         """Return the latest questions in messages that came since a moment, oldest first.
 
         Those that were deleted, or whose user is forgotten, are left out.
@@ -111,7 +113,7 @@ class InboxPlaces:
         async with reading(self._engine) as db:
             rows = await db.execute(query.order_by(row.accepted_at.desc()).limit(limit))
             found = [
-                Question(
+                PlacedQuestion(
                     key,
                     workspace,
                     address["channel"],

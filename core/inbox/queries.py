@@ -7,11 +7,11 @@ from uuid import UUID
 from sqlalchemy import exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import reading
 from core.inbox import claiming, crowds, forgetting
 from core.inbox.base import Answered, Arrival, Backlog, Job, Kind, Twin
 from core.inbox.rows import CursorRow, InboxRow, PostRow, answered_from, arrival_from, is_waiting
 from core.models import STORED, AgentRequest, now
+from core.storage.database import reading
 
 
 class InboxQueries:

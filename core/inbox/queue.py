@@ -16,7 +16,7 @@ _COUNTS = CountRow.__table__
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class QueuePosition:
     """What the database says of an event before it is accepted."""
 
     round: int
@@ -33,7 +33,7 @@ class Queue:
     def __init__(self) -> None:
         self._standing = _standing()
 
-    def standing(self, db: Connection, arrival: Arrival, moment: datetime) -> Standing:
+    def standing(self, db: Connection, arrival: Arrival, moment: datetime) -> QueuePosition:
         """Return how a new event stands, which is the next of its user.
 
         Each user has one event in a round, and who comes later begins in the current one: so
@@ -51,7 +51,7 @@ class Queue:
             "minute": minute_of(moment),
         }
         found = (db.execute(self._standing, given)).one()
-        return Standing(found[0], found[1], found[2], bool(found[3]))
+        return QueuePosition(found[0], found[1], found[2], bool(found[3]))
 
 
 def _standing() -> Select[Any]:

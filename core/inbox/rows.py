@@ -23,11 +23,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core.database import Base, UtcDateTime
 from core.errors import BotError
 from core.inbox.audience import Settlement
 from core.inbox.base import Answered, Arrival, Kind, State, lane_for, request_id_for
 from core.models import STORED, AgentRequest, session_id_for
+from core.storage.database import Base, UtcDateTime
 
 logger = logging.getLogger(__name__)
 

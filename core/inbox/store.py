@@ -9,21 +9,11 @@ from uuid import UUID
 from sqlalchemy import Connection, delete, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import reading, write
 from core.inbox import claiming, crowds, forgetting, holding, offers, waiting
 from core.inbox.accepting import Accepting
 from core.inbox.audience import Settlement
-from core.inbox.base import (
-    Acceptance,
-    Accepted,
-    Arrival,
-    Job,
-    Kind,
-    Posted,
-    State,
-    Unheard,
-)
-from core.inbox.limits import Limits
+from core.inbox.base import Acceptance, Accepted, Arrival, DeletedEvent, Job, Kind, Posted, State
+from core.inbox.limits import IntakeLimits
 from core.inbox.queries import InboxQueries
 from core.inbox.rows import (
     CLOSED,
@@ -32,8 +22,9 @@ from core.inbox.rows import (
     PostRow,
     is_waiting,
 )
-from core.metering import ACCEPTED, NO_METER, Meter
 from core.models import AgentRequest, now
+from core.storage.database import reading, write
+from core.telemetry.metering import ACCEPTED, NO_METER, Meter
 
 
 class Inbox(InboxQueries):
@@ -49,7 +40,7 @@ class Inbox(InboxQueries):
         *,
         seal: Callable[[str], bytes],
         unseal: Callable[[bytes], str],
-        limits: Limits,
+        limits: IntakeLimits,
         healed_after: timedelta = timedelta(seconds=10),
         holding: AsyncEngine | None = None,
         meter: Meter = NO_METER,
@@ -99,14 +90,14 @@ class Inbox(InboxQueries):
         self._meter.count(ACCEPTED, arrival.platform, accepted.acceptance)
         return accepted
 
-    async def bury(self, unheard: Unheard, moment: datetime | None = None) -> bool:
+    async def tombstone(self, unheard: DeletedEvent, moment: datetime | None = None) -> bool:
         """Have a deleted message count as known, should its event come; False: it came before.
 
         Whichever of the two is stored first, the other one finds it: they have one key.
         """
         when = moment or now()
         buried = write(
-            self._engine, lambda db: self._accepting.bury(db, unheard, when), urgent=True
+            self._engine, lambda db: self._accepting.tombstone(db, unheard, when), urgent=True
         )
         return await buried
 
@@ -129,7 +120,7 @@ class Inbox(InboxQueries):
     ) -> Job | None:
         """Take an event that has ended, and may have left messages that nobody knows of.
 
-        Nothing else happens in its lane meanwhile; `healed` ends that.
+        Nothing else happens in its lane meanwhile; `recovered` ends that.
         """
         return await self._claim(self._to_heal, lease, platforms, moment or now())
 
@@ -224,7 +215,7 @@ class Inbox(InboxQueries):
             attempts=InboxRow.attempts + int(failed),
         )
 
-    async def healed(
+    async def recovered(
         self, job: Job, again_in: timedelta | None = None, moment: datetime | None = None
     ) -> None:
         """End a healing, or put the next one off for a while."""
@@ -241,7 +232,7 @@ class Inbox(InboxQueries):
 
         await write(self._engine, heal)
 
-    async def doubt(self, job: Job, moment: datetime | None = None) -> bool:
+    async def mark_ambiguous(self, job: Job, moment: datetime | None = None) -> bool:
         """Have the janitor look for messages of a job that was lost, held or not.
 
         Return whether its user is to be forgotten: then the turn must not stay either.
@@ -284,7 +275,7 @@ class Inbox(InboxQueries):
         """Keep a question no longer that waited for its course."""
         await write(self._engine, lambda db: forgetting.drop_pending(db, request_id), urgent=True)
 
-    async def saw(self, platform: str, channel: str, position: int) -> None:
+    async def advance_cursor(self, platform: str, channel: str, position: int) -> None:
         """Move a channel's cursor to what was looked at without a question in it."""
         await write(
             self._engine, lambda db: self._accepting.advance(db, platform, channel, position)

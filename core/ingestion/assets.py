@@ -3,7 +3,7 @@
 import hashlib
 
 from core.ingestion.account.survey import files_below
-from core.ingestion.site import Site
+from core.ingestion.sites.site import Site
 
 _SEPARATOR = "\x1f"
 _NEVER_INCLUDED = frozenset(

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
-from core.catalogue import Catalogue, Edition
 from core.embeddings.base import Embedder, SentenceEmbedder
 from core.errors import (
     IngestionError,
@@ -19,16 +18,17 @@ from core.index.base import VectorIndex
 from core.index.points import collection_of, course_of
 from core.ingestion.account.ledger import SourceAccount, record_of
 from core.ingestion.account.refusal import IngestionRefused, refuse_little
-from core.ingestion.boilerplate import with_boilerplate
-from core.ingestion.building import EditionBuilder, Live
-from core.ingestion.embedded_chunks import ChunkEmbedder, EncodeSparse
-from core.ingestion.footprint import CheckRoom, dropped, given_back
-from core.ingestion.passages import course_document
-from core.ingestion.plan import Plan, foreign_documents
+from core.ingestion.chunks.boilerplate import with_boilerplate
+from core.ingestion.chunks.passages import course_document
+from core.ingestion.edition.building import EditionBuilder, Live
+from core.ingestion.edition.embedded_chunks import ChunkEmbedder, EncodeSparse
+from core.ingestion.edition.footprint import CheckRoom, dropped, given_back
+from core.ingestion.edition.plan import Plan, foreign_documents
+from core.ingestion.edition.withheld import PlantedIn, nothing_planted
 from core.ingestion.report import Failure, IngestReport, Progress
 from core.ingestion.sources import Source, SourceDocument
-from core.ingestion.withheld import PlantedIn, nothing_planted
 from core.models import Course, now
+from core.storage.catalogue import Catalogue, Edition
 from core.storage.ingest_accounts import IngestAccounts
 
 logger = logging.getLogger(__name__)

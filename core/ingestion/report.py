@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
-from core.ingestion.account.ledger import Share, SourceAccount, share_read
+from core.ingestion.account.ledger import ReadShare, SourceAccount, share_read
 from core.ingestion.account.left_out import LeftOut
 
 Stage = Literal["reading", "embedding", "storing"]
@@ -47,6 +47,6 @@ class IngestReport:
         return [left for account in self.accounts for left in account.left_out]
 
     @property
-    def share(self) -> Share:
+    def share(self) -> ReadShare:
         """How many of the text-like files were read."""
         return share_read(self.accounts)

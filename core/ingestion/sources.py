@@ -16,16 +16,16 @@ from core.ingestion.account.left_out import LeftOut
 from core.ingestion.account.matches import unread_matches
 from core.ingestion.account.names import unique_names
 from core.ingestion.assets import digest_of_assets
+from core.ingestion.chunks.passages import Placement
 from core.ingestion.document import ParsedDocument
-from core.ingestion.page_files import well_formed
-from core.ingestion.passages import Placement
-from core.ingestion.sandbox import ParseJob, Sandbox
-from core.ingestion.site import Site, SiteKind, SitePage
-from core.ingestion.sites import detect_site, loose_page
+from core.ingestion.sandbox.sandbox import ParseJob, Sandbox
+from core.ingestion.sites.detection import detect_site, loose_page
+from core.ingestion.sites.page_files import well_formed
+from core.ingestion.sites.site import Site, SiteKind, SitePage
 from core.models import is_web_url
 
 if TYPE_CHECKING:
-    from core.ingestion.fetch import Fetcher
+    from core.ingestion.web.fetch import Fetcher
 
 _GLOB_MARKS = frozenset("*?[")
 _SEPARATOR = "\x1f"
@@ -118,7 +118,7 @@ async def open_sources(
         sandbox = await stack.enter_async_context(Sandbox())
         reader = _Reader(sandbox, max_bytes)
         if any(map(_is_of_the_web, names)):
-            from core.ingestion.fetch import Fetcher  # with the web's libraries: 0.1 s
+            from core.ingestion.web.fetch import Fetcher  # with the web's libraries: 0.1 s
 
             fetcher = Fetcher(
                 allowed_hosts=allowed_hosts, max_bytes=max_bytes, user_agent=user_agent
@@ -293,7 +293,7 @@ class WebSource:
         """Return the pages; a sitemap is fetched, the pages themselves are not yet."""
         urls = [self.name]
         if _is_sitemap(self.name):
-            from core.ingestion.sitemap import read_sitemap
+            from core.ingestion.web.sitemap import read_sitemap
 
             listed = await read_sitemap(self._reader.web, self.name)
             urls, self.left_out = [entry.url for entry in listed.entries], listed.left_out

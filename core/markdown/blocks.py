@@ -19,7 +19,7 @@ _RULE = re.compile(r"[─┼]*─[─┼]*")
 _LONGEST_LANGUAGE = 32
 
 
-class BlockKind(Enum):
+class MarkdownBlockKind(Enum):
     """What a leaf block is, as far as cutting is concerned."""
 
     FENCE = "fence"
@@ -30,10 +30,10 @@ class BlockKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MarkdownBlock:
     """Some lines of a text that belong together."""
 
-    kind: BlockKind
+    kind: MarkdownBlockKind
     first: int
     """Its first line, counted from 0."""
     end: int
@@ -69,7 +69,7 @@ def is_blank(line: str) -> bool:
     return not line.strip(" \t>\r\n")
 
 
-def blocks(lines: list[str]) -> Iterator[Block]:
+def blocks(lines: list[str]) -> Iterator[MarkdownBlock]:
     """Yield the leaf blocks in order; lines between them belong to none."""
     tokens: list[Token] = []
     markdown = parser()
@@ -83,18 +83,18 @@ def blocks(lines: list[str]) -> Iterator[Block]:
         elif token.type == "table_open":
             yield _table(lines, first, end)
         elif token.type == "code_block":
-            yield Block(BlockKind.CODE, first, end)
+            yield MarkdownBlock(MarkdownBlockKind.CODE, first, end)
         elif token.type == "heading_open":
-            yield Block(BlockKind.HEADING, first, end)
+            yield MarkdownBlock(MarkdownBlockKind.HEADING, first, end)
         elif token.type == "paragraph_open":
-            yield Block(BlockKind.PROSE, first, end)
+            yield MarkdownBlock(MarkdownBlockKind.PROSE, first, end)
 
 
-def prose_ranges(lines: list[str], found: list[Block]) -> Iterator[tuple[int, int]]:
+def prose_ranges(lines: list[str], found: list[MarkdownBlock]) -> Iterator[tuple[int, int]]:
     """Yield the ranges of characters between blocks of code."""
     starts, position = offsets_of(lines), 0
     for block in found:
-        if block.kind in {BlockKind.FENCE, BlockKind.CODE}:
+        if block.kind in {MarkdownBlockKind.FENCE, MarkdownBlockKind.CODE}:
             yield position, starts[block.first]
             position = starts[block.end]
     yield position, starts[-1]
@@ -106,15 +106,15 @@ def is_closed(fence: "Token") -> bool:
     return len(lines_of(fence.content)) == end - first - 2
 
 
-def _fence(lines: list[str], first: int, end: int, token: "Token") -> Block:
+def _fence(lines: list[str], first: int, end: int, token: "Token") -> MarkdownBlock:
     opener = _FENCE_LINE.match(lines[first])
     prefix = re.sub(r"[^>\s]", " ", opener["prefix"]) if opener else ""
     ruled = first + 2 < end and _RULE.fullmatch(lines[first + 2].strip())
     language = token.info.split()[0] if token.info.strip() else ""
     language = language if len(language) <= _LONGEST_LANGUAGE else ""
     header = "".join(lines[first + 1 : first + 3]) if ruled else ""
-    return Block(
-        BlockKind.FENCE,
+    return MarkdownBlock(
+        MarkdownBlockKind.FENCE,
         first,
         end,
         opening=f"{prefix}{token.markup}{language}\n{header}",
@@ -124,6 +124,6 @@ def _fence(lines: list[str], first: int, end: int, token: "Token") -> Block:
     )
 
 
-def _table(lines: list[str], first: int, end: int) -> Block:
+def _table(lines: list[str], first: int, end: int) -> MarkdownBlock:
     header = [re.sub(r"(?:[-*+]|\d{1,9}[.)])(?=[ \t]+\|)", " ", lines[first]), lines[first + 1]]
-    return Block(BlockKind.TABLE, first, end, opening="".join(header), header=2)
+    return MarkdownBlock(MarkdownBlockKind.TABLE, first, end, opening="".join(header), header=2)

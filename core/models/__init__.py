@@ -3,33 +3,6 @@
 All models are immutable and refuse unknown fields; all times are timezone-aware UTC.
 """
 
-from core.models.answering import (
-    CITATION_MARKER,
-    EXTRACTIVE,
-    NOBODY,
-    AgentConfiguration,
-    AgentResponse,
-    AgentToolCall,
-    Citation,
-    Outcome,
-    ResponseState,
-    source_urls,
-)
-from core.models.asking import (
-    EXPLAIN_QUOTE,
-    MAX_SELECTED_TEXT,
-    MAX_THREAD_MESSAGE,
-    Again,
-    AgentRequest,
-    AnswerLength,
-    ContextMode,
-    QueryType,
-    ThreadMessage,
-    UnreadPart,
-    UserContext,
-    cut_selected_text,
-    gist_of,
-)
 from core.models.course import (
     Course,
     is_on_site,
@@ -53,14 +26,34 @@ from core.models.fields import (
     now,
     well_formed,
 )
-from core.models.remembering import (
-    DIRECT_MESSAGE_SILENCE,
-    AgentSession,
-    ConversationTurn,
-    is_silent,
-    session_id_for,
+from core.models.request import (
+    EXPLAIN_QUOTE,
+    MAX_SELECTED_TEXT,
+    MAX_THREAD_MESSAGE,
+    Again,
+    AgentRequest,
+    AnswerLength,
+    ContextMode,
+    QueryType,
+    ThreadMessage,
+    UnreadPart,
+    UserContext,
+    cut_selected_text,
+    gist_of,
 )
-from core.models.retrieving import (
+from core.models.response import (
+    CITATION_MARKER,
+    EXTRACTIVE,
+    NOBODY,
+    AgentConfiguration,
+    AgentResponse,
+    AgentToolCall,
+    Citation,
+    Outcome,
+    ResponseState,
+    source_urls,
+)
+from core.models.retrieval import (
     Chunk,
     ChunkBlock,
     ChunkState,
@@ -71,6 +64,13 @@ from core.models.retrieving import (
     RetrievalToolInput,
     RetrievalToolOutput,
     RetrievedChunk,
+)
+from core.models.session import (
+    DIRECT_MESSAGE_SILENCE,
+    AgentSession,
+    ConversationTurn,
+    is_silent,
+    session_id_for,
 )
 
 __all__ = [

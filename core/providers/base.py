@@ -62,7 +62,7 @@ class Schema:
     """Tells a model that knows no JSON how to write the same in plain lines."""
 
 
-class Form(StrEnum):
+class OutputForm(StrEnum):
     """How a model can be held to a form, best first."""
 
     SCHEMA = "schema"
@@ -181,7 +181,7 @@ class ChatModel(Protocol):
         """Tokens that it reads and writes at most in one call; None: not known."""
         ...
 
-    def form(self) -> Form:
+    def form(self) -> OutputForm:
         """Return the form that the service has not refused so far."""
         ...
 

@@ -15,7 +15,7 @@ from core.providers.base import (
     ChatRequest,
     Deadline,
     Finish,
-    Form,
+    OutputForm,
     TimeLimit,
     ignore,
 )
@@ -24,14 +24,14 @@ from core.providers.collected import Collected
 from core.providers.failures import ProviderFailure
 from core.providers.manner import Manner
 from core.providers.pacing import Timeouts, paced
-from core.providers.retries import Patience, with_retries
+from core.providers.retries import RetryPolicy, with_retries
 from core.providers.wire import Wire
 
 logger = logging.getLogger(__name__)
 
 _TIMEOUTS = Timeouts()
-_AGAIN = Patience(retries=1, backoff=0.3)
-_ONCE = Patience(retries=0)
+_AGAIN = RetryPolicy(retries=1, backoff=0.3)
+_ONCE = RetryPolicy(retries=0)
 _CHECK = 5.0
 _CHARACTERS_A_TOKEN = 16
 """Three or four are usual."""
@@ -50,7 +50,7 @@ class GuardedModel:
         stream: bool = True,
         context: int | None = None,
         timeouts: Timeouts = _TIMEOUTS,
-        patience: Patience = _AGAIN,
+        patience: RetryPolicy = _AGAIN,
         concurrency: int | None = None,
         manner: Manner | None = None,
         new_breaker: Callable[[str], CircuitBreaker] = CircuitBreaker,
@@ -88,7 +88,7 @@ class GuardedModel:
         """Tokens that it reads and writes at most in one call; None: not known."""
         return self._context
 
-    def form(self) -> Form:
+    def form(self) -> OutputForm:
         """Return the form that the service has not refused so far."""
         return self._manner.form
 

@@ -5,19 +5,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
-from core.providers.base import ChatRequest, Form
+from core.providers.base import ChatRequest, OutputForm
 from core.providers.failures import ProviderFailure
 
 _IN_JSON = "Answer with one JSON object and nothing else. It follows this JSON schema:\n{schema}"
 _SELDOM_KNOWN = ("response_format", "logprobs")
-_LESSER = {Form.SCHEMA: Form.JSON, Form.JSON: Form.LINES}
+_LESSER = {OutputForm.SCHEMA: OutputForm.JSON, OutputForm.JSON: OutputForm.LINES}
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
     """What a service takes, as far as it is known; at first it is trusted with everything."""
 
-    form: Form = Form.SCHEMA
+    form: OutputForm = OutputForm.SCHEMA
     temperature: bool = True
     logprobs: bool = True
     tools: bool = True
@@ -34,10 +34,10 @@ class Manner:
             request = replace(request, top_logprobs=0)
         if not self.tools:
             request = replace(request, tools=())
-        if request.schema is None or self.form is Form.SCHEMA:
+        if request.schema is None or self.form is OutputForm.SCHEMA:
             return request
         words = request.schema.in_lines
-        if self.form is Form.JSON:
+        if self.form is OutputForm.JSON:
             words = _IN_JSON.format(schema=json.dumps(request.schema.json))
         return replace(request, system=f"{request.system}\n\n{words}")
 

@@ -8,7 +8,7 @@ from typing import cast
 
 import httpx2
 
-from core.pauses import Pauses
+from core.runtime.pauses import Pauses
 
 _MARKS = re.compile(rb'\\[^\n]?|["{}\[\],]|\n(?=(\n|data: )?)')
 """What tells how JSON nests, and what each line of a stream begins with; a backslash hides the

@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How often a failed request is tried again, and how long is waited for it."""
 
     retries: int = 1
@@ -37,7 +37,7 @@ class Patience:
 
 
 async def with_retries(
-    attempt: Callable[[], Awaitable[Result]], patience: Patience, until: float = math.inf
+    attempt: Callable[[], Awaitable[Result]], patience: RetryPolicy, until: float = math.inf
 ) -> Result:
     """Return what `attempt` gives, trying again while that makes sense.
 

@@ -11,6 +11,7 @@ from core.errors import VectorIndexError
 from core.index.base import Hits, PointId, SearchQuery, VectorIndex
 from core.index.outline import chapter_of, unit_of
 from core.models import Chunk
+from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.evidence import visited
 from core.retrieval.ranking import Floats, Found, Numbers, RankedChunk, as_chunks, rank
 from core.retrieval.scoring import (
@@ -21,7 +22,6 @@ from core.retrieval.scoring import (
     score_all,
     terms_in,
 )
-from core.retrieval.shelf import Shelf
 
 _NEAREST = 3
 """Sections that are named as near."""
@@ -63,32 +63,34 @@ class Ranking:
     """How many chunks were found."""
 
 
-async def find(index: VectorIndex, shelf: Shelf, query: SearchQuery, judging: Judging) -> Ranking:
+async def find(
+    index: VectorIndex, opened: OpenEdition, query: SearchQuery, judging: Judging
+) -> Ranking:
     """Return what an edition holds about a question.
 
     Raises:
         VectorIndexError: when the index fails, or the edition was replaced.
     """
-    hits = await index.search(shelf.parts, query)
+    hits = await index.search(opened.parts, query)
     ids = [(part, stored_as) for part, one in enumerate(hits) for stored_as in one.ids]
-    if shelf.outline is None:
-        read = await _read(index, shelf, ids, range(len(ids)))
+    if opened.outline is None:
+        read = await _read(index, opened, ids, range(len(ids)))
         kept = [entry for entry in range(len(ids)) if entry in read]
         ids, read = [ids[e] for e in kept], {n: read[e] for n, e in enumerate(kept)}
         found, files = _of_chunks(list(read.values()), _picked(hits, kept))
         ranking = rank(found)
         wanted = leading(ranking)
         terms: Sequence[Sequence[int]] = [
-            terms_in(read[one.entry], shelf.terms_of) for one in wanted
+            terms_in(read[one.entry], opened.terms_of) for one in wanted
         ]
         scored = score_all(wanted, found, terms, judging.scale, judging.weights)
     else:
-        found, files = _of_outline(shelf, hits, query.dense)
+        found, files = _of_outline(opened, hits, query.dense)
         ranking = rank(found)
         wanted = leading(ranking)
-        terms = await _terms(index, shelf, ids, [one.entry for one in wanted])
+        terms = await _terms(index, opened, ids, [one.entry for one in wanted])
         scored = score_all(wanted, found, terms, judging.scale, judging.weights)
-        scored, read = await _read_used(index, shelf, ids, scored, judging)
+        scored, read = await _read_used(index, opened, ids, scored, judging)
     taken = [one for one in scored if one.ranked.entry in read]
     return Ranking(
         scored,
@@ -103,7 +105,7 @@ async def find(index: VectorIndex, shelf: Shelf, query: SearchQuery, judging: Ju
 
 async def _read_used(
     index: VectorIndex,
-    shelf: Shelf,
+    opened: OpenEdition,
     ids: Sequence[tuple[int, PointId]],
     scored: list[ScoredChunk],
     judging: Judging,
@@ -115,14 +117,14 @@ async def _read_used(
     near = [one for one in scored if one.score >= USABLE]
     named = (scored[:_NAMED], near[:_NAMED])
     entries = _used(scored, judging) | {one.ranked.entry for one in chain(*named)}
-    read = await _read(index, shelf, ids, sorted(entries))
+    read = await _read(index, opened, ids, sorted(entries))
     if len(read) == len(entries) and all(
         len(first) == len(whole)
         or len(_headings(read[one.ranked.entry] for one in first)) == _NEAREST
         for first, whole in zip(named, (scored, near), strict=True)
     ):
         return scored, read
-    read = await _read(index, shelf, ids, [one.ranked.entry for one in scored])
+    read = await _read(index, opened, ids, [one.ranked.entry for one in scored])
     return [one for one in scored if one.ranked.entry in read], read
 
 
@@ -141,13 +143,13 @@ def _headings(chunks: Iterable[Chunk]) -> tuple[str, ...]:
 
 async def _terms(
     index: VectorIndex,
-    shelf: Shelf,
+    opened: OpenEdition,
     ids: Sequence[tuple[int, PointId]],
     entries: Sequence[int],
 ) -> list[Sequence[int]]:
     """Return the terms of each of these entries."""
     terms: dict[int, Sequence[int]] = {}
-    for place, part in enumerate(shelf.parts):
+    for place, part in enumerate(opened.parts):
         own = [entry for entry in entries if ids[entry][0] == place]
         if own:
             found = await index.terms(part.collection, [ids[entry][1] for entry in own])
@@ -157,32 +159,32 @@ async def _terms(
 
 async def _read(
     index: VectorIndex,
-    shelf: Shelf,
+    opened: OpenEdition,
     ids: Sequence[tuple[int, PointId]],
     entries: Sequence[int],
 ) -> dict[int, Chunk]:
     """Return the chunks of entries that are this course's, each by its entry."""
     read: dict[int, Chunk] = {}
-    for place, part in enumerate(shelf.parts):
+    for place, part in enumerate(opened.parts):
         own = [entry for entry in entries if ids[entry][0] == place]
         chunks = await index.fetch(part.collection, [ids[entry][1] for entry in own]) if own else []
         if len(chunks) != len(own):
             raise VectorIndexError(f"Collection {part.collection} has lost chunks that it found.")
         pairs = zip(own, chunks, strict=True)
-        read |= {entry: chunk for entry, chunk in pairs if shelf.shows(chunk)}
+        read |= {entry: chunk for entry, chunk in pairs if opened.shows(chunk)}
     return read
 
 
 def _of_outline(
-    shelf: Shelf, hits: Sequence[Hits], question: Vectors
+    opened: OpenEdition, hits: Sequence[Hits], question: Vectors
 ) -> tuple[Found, Sequence[str]]:
     """Return the arrays of what was found, and the source file of each."""
-    outline = shelf.outline
+    outline = opened.outline
     assert outline is not None
     at = np.concatenate(
         [
             np.asarray(one.ids, np.intp) + start
-            for one, start in zip(hits, shelf.starts, strict=True)
+            for one, start in zip(hits, opened.starts, strict=True)
         ]
     )
     units = outline.units[at].astype(np.intp)

@@ -8,7 +8,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from core.models import RetrievalToolInput, RetrievedChunk
-from core.retrieval.parts import Form, Part, Parts, parts_of
+from core.retrieval.question.parts import PartsForm, QuestionPart, QuestionParts, parts_of
 from core.retrieval.retrieval import Retrieval, RetrievedPart
 from core.retrieval.retriever import Retriever
 from core.retrieval.scoring import terms_in
@@ -46,11 +46,13 @@ async def retrieve(
     """
     whole = await retriever.retrieve(course_id, asked, earlier, cited)
     divided = None if asked.selected_text is not None else parts_of(whole.question)
-    if divided is None or not (divided.form is Form.NUMBERED or _are_apart(whole, divided.parts)):
+    if divided is None or not (
+        divided.form is PartsForm.NUMBERED or _are_apart(whole, divided.parts)
+    ):
         return whole
-    files = whole.documents[: None if divided.form is Form.COMPARED else _ALIKE]
+    files = whole.documents[: None if divided.form is PartsForm.COMPARED else _ALIKE]
 
-    async def search(part: Part, before: Sequence[str]) -> Retrieval:
+    async def search(part: QuestionPart, before: Sequence[str]) -> Retrieval:
         own = asked.model_copy(update={"query_text": part.question})
         alone = await retriever.retrieve(course_id, own, before, cited)
         if not part.before or _leads_to(alone, files):
@@ -64,16 +66,16 @@ async def retrieve(
         return whole  # the book was replaced meanwhile: an answer has one edition
     rows = [*zip(divided.parts, found, strict=True)]
     held = [one for one in rows if one[1].evidence and one[1].signals.best_score >= mark]
-    if not held or (divided.form is Form.JOINED and len(held) < len(rows)):
+    if not held or (divided.form is PartsForm.JOINED and len(held) < len(rows)):
         return whole
-    if divided.form is not Form.NUMBERED:
+    if divided.form is not PartsForm.NUMBERED:
         if not _is_borne_out(whole, held, files):
             return whole
         held = [(part, _within(own, files)) for part, own in held]
     return _joined(whole, divided, held)
 
 
-def _are_apart(whole: Retrieval, parts: Sequence[Part]) -> bool:
+def _are_apart(whole: Retrieval, parts: Sequence[QuestionPart]) -> bool:
     """Return whether each part has words of its own; "why or why not?" has none."""
     terms = [{*whole.encode_terms(part.words)} for part in parts]
     others = [set[int]().union(*terms[:n], *terms[n + 1 :]) for n in range(len(terms))]
@@ -86,7 +88,7 @@ def _leads_to(found: Retrieval, files: Sequence[str]) -> bool:
 
 
 def _is_borne_out(
-    whole: Retrieval, held: Sequence[tuple[Part, Retrieval]], files: Sequence[str]
+    whole: Retrieval, held: Sequence[tuple[QuestionPart, Retrieval]], files: Sequence[str]
 ) -> bool:
     """Return whether each part finds a passage of its own that the whole question does not.
 
@@ -109,7 +111,7 @@ def _is_borne_out(
     )
 
 
-def _share(whole: Retrieval, part: Part, chunk: RetrievedChunk) -> float:
+def _share(whole: Retrieval, part: QuestionPart, chunk: RetrievedChunk) -> float:
     """Return the share, by rarity, of a part's words that a chunk or its headings have."""
     terms = [*whole.encode_terms(part.words)]
     rarity = whole.statistics.rarity(terms)
@@ -124,7 +126,9 @@ def _within(found: Retrieval, files: Sequence[str]) -> Retrieval:
     return replace(found, evidence=tuple(own))
 
 
-def _joined(whole: Retrieval, divided: Parts, rows: Sequence[tuple[Part, Retrieval]]) -> Retrieval:
+def _joined(
+    whole: Retrieval, divided: QuestionParts, rows: Sequence[tuple[QuestionPart, Retrieval]]
+) -> Retrieval:
     """Return all that was found as one: the parts take turns, and the weakest one is the sign."""
     held = [found for _, found in rows]
     chunks = _in_turn(found.output.retrieved_chunks for found in held)
@@ -144,7 +148,7 @@ def _joined(whole: Retrieval, divided: Parts, rows: Sequence[tuple[Part, Retriev
     )
 
 
-def _part(part: Part, found: Retrieval | None) -> RetrievedPart:
+def _part(part: QuestionPart, found: Retrieval | None) -> RetrievedPart:
     if found is None:
         return RetrievedPart(part.words, part.question, ())
     chunk_ids = tuple(one.chunk.chunk_id for one in found.evidence)

@@ -8,10 +8,10 @@ import numpy as np
 
 from core.index.base import VectorIndex
 from core.models import Chunk, RetrievedChunk
+from core.retrieval.editions.edition_reader import EditionReader
+from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.evidence import Excerpt
-from core.retrieval.reading import EditionReader
 from core.retrieval.retrieval import retrieved, whole
-from core.retrieval.shelf import Shelf
 
 FURTHEST = 6
 """Chunks that are looked at before and after one that was found."""
@@ -20,7 +20,7 @@ _LONGEST_SCROLLED = 400
 
 
 async def widen(
-    index: VectorIndex, shelf: Shelf, evidence: Sequence[Excerpt], tokens: int
+    index: VectorIndex, opened: OpenEdition, evidence: Sequence[Excerpt], tokens: int
 ) -> list[Excerpt]:
     """Return whole chunks: those of `evidence`, then their neighbours, in `tokens` together.
 
@@ -39,7 +39,7 @@ async def widen(
                 taken.setdefault(excerpt.chunk.chunk_id, wanted)
                 room -= wanted.tokens
                 break
-    for chunk in _nearest_first(evidence, await _around(index, shelf, evidence)):
+    for chunk in _nearest_first(evidence, await _around(index, opened, evidence)):
         if chunk.chunk_id not in taken and chunk.token_count <= room:
             taken[chunk.chunk_id] = whole(chunk)
             room -= chunk.token_count
@@ -65,7 +65,7 @@ def _nearest_first(
 
 
 async def _around(
-    index: VectorIndex, shelf: Shelf, evidence: Sequence[Excerpt]
+    index: VectorIndex, opened: OpenEdition, evidence: Sequence[Excerpt]
 ) -> dict[tuple[UUID, int], Chunk]:
     """Return the chunks near what was found, by document and position."""
     wanted = {
@@ -74,20 +74,20 @@ async def _around(
         for step in range(-FURTHEST, FURTHEST + 1)
         if step and 0 <= e.chunk.chunk_index + step < e.chunk.total_chunks
     }
-    if shelf.outline is None:
-        found = await _scrolled(index, shelf, {e.chunk.document_id: e.chunk for e in evidence})
+    if opened.outline is None:
+        found = await _scrolled(index, opened, {e.chunk.document_id: e.chunk for e in evidence})
     else:
-        found = await _fetched(index, shelf, wanted)
+        found = await _fetched(index, opened, wanted)
     places = {(chunk.document_id, chunk.chunk_index): chunk for chunk in found}
     return {place: places[place] for place in wanted if place in places}
 
 
 async def _fetched(
-    index: VectorIndex, shelf: Shelf, wanted: dict[tuple[UUID, int], RetrievedChunk]
+    index: VectorIndex, opened: OpenEdition, wanted: dict[tuple[UUID, int], RetrievedChunk]
 ) -> list[Chunk]:
     """Return chunks by their places, whose numbers the outline knows."""
-    assert shelf.outline is not None
-    outline = shelf.outline
+    assert opened.outline is not None
+    outline = opened.outline
     units: dict[str, list[int]] = {}
     for number, file in enumerate(outline.files):
         units.setdefault(file, []).append(number)
@@ -100,17 +100,17 @@ async def _fetched(
         inside &= np.isin(outline.position, sorted(own))
         numbers += np.flatnonzero(inside).tolist()
     found: list[Chunk] = []
-    ends = [*shelf.starts[1:], len(outline.units)]
-    for part, start, end in zip(shelf.parts, shelf.starts, ends, strict=True):
+    ends = [*opened.starts[1:], len(outline.units)]
+    for part, start, end in zip(opened.parts, opened.starts, ends, strict=True):
         ids = sorted(number - start for number in numbers if start <= number < end)
         if ids:
             chunks = await index.fetch(part.collection, ids)
-            found += shelf.own(c for c in chunks if c.document_id not in part.hidden)
+            found += opened.own(c for c in chunks if c.document_id not in part.hidden)
     return found
 
 
 async def _scrolled(
-    index: VectorIndex, shelf: Shelf, documents: dict[UUID, RetrievedChunk]
+    index: VectorIndex, opened: OpenEdition, documents: dict[UUID, RetrievedChunk]
 ) -> list[Chunk]:
     """Return all chunks of the documents that are not too long to be read as a whole."""
     reader = EditionReader(index)
@@ -118,5 +118,5 @@ async def _scrolled(
         chunk
         for document_id, seed in documents.items()
         if seed.total_chunks <= _LONGEST_SCROLLED
-        for chunk in shelf.own(await reader.document(shelf.edition, document_id))
+        for chunk in opened.own(await reader.document(opened.edition, document_id))
     ]

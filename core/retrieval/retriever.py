@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from core.catalogue import Catalogue
 from core.embeddings.base import Embedder
 from core.errors import ConfigurationError, VectorIndexError
 from core.index.base import VectorIndex
@@ -21,20 +20,21 @@ from core.models import (
     RetrievalToolOutput,
     RetrievedChunk,
 )
-from core.retrieval.again import wanted_again
-from core.retrieval.courtesy import without_courtesy
+from core.retrieval.editions.open_edition import OpenEdition
+from core.retrieval.editions.recent import Recent
 from core.retrieval.evidence import Excerpt, select_evidence
-from core.retrieval.followups import read_asked
-from core.retrieval.locating import QuoteLocator
+from core.retrieval.named_sections.reading import SectionReader, excerpts_of
+from core.retrieval.named_sections.references import SectionReference
+from core.retrieval.named_sections.resolution import resolve_section
 from core.retrieval.neighbours import widen
-from core.retrieval.recent import Recent
-from core.retrieval.references import SectionReference
+from core.retrieval.question.again import wanted_again
+from core.retrieval.question.courtesy import without_courtesy
+from core.retrieval.question.followups import read_asked
+from core.retrieval.question.spelling import Mended
+from core.retrieval.quote_location.locator import QuoteLocator
 from core.retrieval.retrieval import Retrieval, Usable, from_section, whole
 from core.retrieval.searching import CANDIDATES, Wanted, search
-from core.retrieval.section_reading import SectionReader, excerpts_of
-from core.retrieval.sections import resolve_section
-from core.retrieval.shelf import Shelf
-from core.retrieval.spelling import Mended
+from core.storage.catalogue import Catalogue
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class Retriever:
         self._embedder_for = embedder_for
         self._encoder_for = encoder_for
         self._is_word = is_word
-        self._shelves: Recent[Shelf] = Recent(_EDITIONS_IN_MEMORY)
+        self._shelves: Recent[OpenEdition] = Recent(_EDITIONS_IN_MEMORY)
         self._quotes = QuoteLocator(index)
         self._sections = SectionReader(catalogue, index)
 
@@ -103,13 +103,13 @@ class Retriever:
                 question's words are searched then.
         """
         question = _Question(asked, earlier, frozenset(cited), time.perf_counter())
-        shelf = await self.shelf(course_id)
+        opened = await self.opened(course_id)
         try:
-            return await self._search(shelf, question)
+            return await self._search(opened, question)
         except VectorIndexError:
             # The edition may have been replaced, and its collection dropped, in mid-search.
-            fresh = await self.shelf(course_id, lately=False)
-            if fresh.edition.generation == shelf.edition.generation:
+            fresh = await self.opened(course_id, lately=False)
+            if fresh.edition.generation == opened.edition.generation:
                 raise
             return await self._search(fresh, question)
 
@@ -122,15 +122,15 @@ class Retriever:
             UnknownSection, ConfigurationError, VectorIndexError, StoreError: as `retrieve`.
         """
         started = time.perf_counter()
-        shelf = await self.shelf(course_id)
-        named = await self._sections.find(shelf.edition, references, asked.section_filter)
+        opened = await self.opened(course_id)
+        named = await self._sections.find(opened.edition, references, asked.section_filter)
         if named is None:
             return None
         try:
-            chunks = await self._sections.chunks(shelf.edition, named)
+            chunks = await self._sections.chunks(opened.edition, named)
         except VectorIndexError:
             return None  # the search knows what to do when the edition was replaced
-        ours = shelf.on_site(chunks)
+        ours = opened.on_site(chunks)
         if named.sections and not ours:  # a heading without text
             return None
         text = excerpts_of(ours, named.paragraph, 2 * asked.top_k)
@@ -138,15 +138,15 @@ class Retriever:
         return replace(
             from_section(named.name, named.paragraph, text, took_ms, named.near),
             context=RetrievalContext(
-                collection_name=shelf.names,
+                collection_name=opened.names,
                 top_k=asked.top_k,
                 similarity_threshold=asked.score_threshold,
                 filters={"section_ids": tuple(s.section_id for s in named.sections)},
             ),
-            language=shelf.course.language,
-            generation=shelf.edition.generation,
-            statistics=shelf.terms,
-            encode_terms=shelf.encoder.terms,
+            language=opened.course.language,
+            generation=opened.edition.generation,
+            statistics=opened.terms,
+            encode_terms=opened.encoder.terms,
         )
 
     async def wanted_again(self, course_id: str, question: str) -> Again | None:
@@ -155,7 +155,7 @@ class Retriever:
         Raises:
             ConfigurationError, StoreError: as `retrieve`.
         """
-        return await wanted_again(question, (await self.shelf(course_id)).embedder)
+        return await wanted_again(question, (await self.opened(course_id)).embedder)
 
     async def widened(self, course_id: str, retrieval: Retrieval, tokens: int) -> list[Excerpt]:
         """Return what a language model reads of a retrieval: whole neighbouring paragraphs.
@@ -171,12 +171,12 @@ class Retriever:
         """
         if retrieval.in_order or retrieval.context is None:
             return list(retrieval.evidence)
-        shelf = await self.shelf(course_id)
-        if shelf.edition.generation != retrieval.generation:
+        opened = await self.opened(course_id)
+        if opened.edition.generation != retrieval.generation:
             return list(retrieval.evidence)
-        return await widen(self._index, shelf, retrieval.evidence, tokens)
+        return await widen(self._index, opened, retrieval.evidence, tokens)
 
-    async def shelf(self, course_id: str, *, lately: bool = True) -> Shelf:
+    async def opened(self, course_id: str, *, lately: bool = True) -> OpenEdition:
         """Return the live edition, or with `lately` the one that was live a second ago."""
         catalogue = self._catalogue
         live = catalogue.lately_live if lately else catalogue.live
@@ -194,8 +194,8 @@ class Retriever:
         if (
             course is None or terms is None or outlines is None or words is None
         ):  # replaced between two reads
-            return await self.shelf(course_id, lately=False)
-        shelf = Shelf.opened(
+            return await self.opened(course_id, lately=False)
+        opened = OpenEdition.opened(
             course,
             edition,
             self._embedder_for(edition.embedding_model, course_id),
@@ -205,16 +205,16 @@ class Retriever:
             words_from_bytes(words),
             self._is_word,
         )
-        return self._shelves.add(edition.generation, shelf)
+        return self._shelves.add(edition.generation, opened)
 
-    async def _mended(self, shelf: Shelf, question: _Question) -> tuple[Mended, list[str]]:
+    async def _mended(self, opened: OpenEdition, question: _Question) -> tuple[Mended, list[str]]:
         """Return the question without courtesy, and those before it, misspelt words mended."""
-        asked = await without_courtesy(question.asked.query_text, shelf.embedder)
-        mended = Mended(asked) if asked == EXPLAIN_QUOTE else shelf.speller.mend(asked)
-        return mended, [shelf.speller.mend(text).question for text in question.earlier]
+        asked = await without_courtesy(question.asked.query_text, opened.embedder)
+        mended = Mended(asked) if asked == EXPLAIN_QUOTE else opened.speller.mend(asked)
+        return mended, [opened.speller.mend(text).question for text in question.earlier]
 
-    async def _search(self, shelf: Shelf, question: _Question) -> Retrieval:
-        edition = shelf.edition
+    async def _search(self, opened: OpenEdition, question: _Question) -> Retrieval:
+        edition = opened.edition
         asked = question.asked
         section_ids: tuple[str, ...] = ()
         section: str | None = None
@@ -224,12 +224,12 @@ class Retriever:
                 raise VectorIndexError(f"edition {edition.generation} was replaced")
             section_ids = resolve_section(asked.section_filter, sections)
             section = next(s.title for s in sections if s.section_id == section_ids[0])
-        quoted = await self._quotes.locate(shelf, asked.selected_text)
-        mended, earlier = await self._mended(shelf, question)
+        quoted = await self._quotes.locate(opened, asked.selected_text)
+        mended, earlier = await self._mended(opened, question)
         asked = asked.model_copy(update={"query_text": mended.question})
         meant = read_asked(asked, earlier, section, quoted.location)
         wanted = Wanted(asked.score_threshold, asked.top_k, section_ids, question.cited)
-        searched = await search(self._index, shelf, meant, wanted)
+        searched = await search(self._index, opened, meant, wanted)
         found, weights = searched.found, searched.weights
         without_quote = asked.selected_text is not None and not searched.leans
         without_quote = without_quote and asked.query_text != EXPLAIN_QUOTE
@@ -246,7 +246,7 @@ class Retriever:
             found.read,
             usable,
             weights,
-            shelf.sentences_of,
+            opened.sentences_of,
             most_documents=wanted.most_documents,
         )
         output = RetrievalToolOutput(
@@ -259,7 +259,7 @@ class Retriever:
         return Retrieval(
             output=output,
             context=RetrievalContext(
-                collection_name=shelf.names,
+                collection_name=opened.names,
                 top_k=asked.top_k,
                 similarity_threshold=asked.score_threshold,
                 filters={"section_ids": section_ids} if section_ids else {},
@@ -267,7 +267,7 @@ class Retriever:
             ),
             evidence=_merged(quoted.around, evidence),
             signals=searched.signals,
-            language=shelf.course.language,
+            language=opened.course.language,
             generation=edition.generation,
             quote_location=quoted.location,
             quoted_chunks=quoted.chunks,
@@ -281,8 +281,8 @@ class Retriever:
             mended=mended.words,
             embedding_model=edition.embedding_model,
             leans=searched.leans,
-            statistics=shelf.terms,
-            encode_terms=shelf.encoder.terms,
+            statistics=opened.terms,
+            encode_terms=opened.encoder.terms,
         )
 
 

@@ -10,8 +10,9 @@ from core.embeddings.base import Embedder, Vectors
 from core.errors import EmbeddingError
 from core.index.base import SearchQuery, SparseVector, VectorIndex
 from core.models import EvidenceSignals
+from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.finding import Judging, Ranking, find
-from core.retrieval.followups import UNKNOWN, Asked, leaning, leaning_figures
+from core.retrieval.question.followups import UNKNOWN, LeaningQuestion, leaning, leaning_figures
 from core.retrieval.scoring import (
     BUILT_IN,
     BY_WORDS,
@@ -19,7 +20,6 @@ from core.retrieval.scoring import (
     term_weights,
     weighted,
 )
-from core.retrieval.shelf import Shelf
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,9 @@ class Searched:
         return not self.dense.any()
 
 
-async def search(index: VectorIndex, shelf: Shelf, asked: Asked, wanted: Wanted) -> Searched:
+async def search(
+    index: VectorIndex, opened: OpenEdition, asked: LeaningQuestion, wanted: Wanted
+) -> Searched:
     """Return what an edition holds about a question.
 
     A question with a context is looked for by itself, after its context, and then by the mean of
@@ -77,17 +79,17 @@ async def search(index: VectorIndex, shelf: Shelf, asked: Asked, wanted: Wanted)
         VectorIndexError: when the index fails, or the edition was replaced.
     """
     if asked.context is None:
-        dense = await _vectors(shelf.embedder, [asked.question])
-        words = shelf.encoder.query(asked.question)
-        return await _one(index, shelf, dense[0], words, wanted)
+        dense = await _vectors(opened.embedder, [asked.question])
+        words = opened.encoder.query(asked.question)
+        return await _one(index, opened, dense[0], words, wanted)
     texts = [asked.question, asked.context]
-    dense = await _vectors(shelf.embedder, [*texts, asked.previous])
-    sparse = [shelf.encoder.query(text) for text in texts]
+    dense = await _vectors(opened.embedder, [*texts, asked.previous])
+    sparse = [opened.encoder.query(text) for text in texts]
     leans = UNKNOWN
     if not asked.always:
-        alone = await _one(index, shelf, dense[0], sparse[0], wanted)
-        if shelf.embedder.name == BUILT_IN and dense.any():
-            together = await _one(index, shelf, dense[1], sparse[1], wanted)
+        alone = await _one(index, opened, dense[0], sparse[0], wanted)
+        if opened.embedder.name == BUILT_IN and dense.any():
+            together = await _one(index, opened, dense[1], sparse[1], wanted)
             if alone.found.scored and together.found.scored:
                 figures = leaning_figures(
                     alone.found.scored,
@@ -101,23 +103,23 @@ async def search(index: VectorIndex, shelf: Shelf, asked: Asked, wanted: Wanted)
             return alone
     shares = np.array([1 - leans, leans], np.float32)
     both = _unit(shares @ dense[:2])
-    searched = await _one(index, shelf, both, _mean(sparse, shares.tolist()), wanted)
+    searched = await _one(index, opened, both, _mean(sparse, shares.tolist()), wanted)
     return replace(searched, leans=leans >= _LEANS)
 
 
 async def _one(
     index: VectorIndex,
-    shelf: Shelf,
+    opened: OpenEdition,
     dense: Vectors,
     sparse: SparseVector,
     wanted: Wanted,
 ) -> Searched:
-    words = weighted(shelf.terms, sparse)
+    words = weighted(opened.terms, sparse)
     query = SearchQuery(dense, sparse, words, wanted.section_ids, limit=CANDIDATES)
     weights = term_weights(words)
-    scale = shelf.scale if dense.any() else BY_WORDS
+    scale = opened.scale if dense.any() else BY_WORDS
     judging = Judging(scale, weights, wanted.threshold, wanted.top_k, wanted.most_documents)
-    found = await find(index, shelf, query, judging)
+    found = await find(index, opened, query, judging)
     return Searched(dense, weights, found, signals_of(found.scored, len(weights)))
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from enum import IntEnum
 from itertools import zip_longest
 
-from core.catalogue import Catalogue, DocumentRecord, Edition
 from core.i18n import Message, in_language
 from core.index.base import VectorIndex
 from core.markdown.writing import one_line
 from core.models import Chunk
-from core.retrieval.reading import EditionReader
-from core.retrieval.section_numbers import read_number
+from core.retrieval.editions.edition_reader import EditionReader
+from core.retrieval.named_sections.numbers import read_number
+from core.storage.catalogue import Catalogue, DocumentRecord, Edition
 from core.text.links import prose_without_links
 from core.text.sentences import sentence_spans
 

@@ -8,8 +8,8 @@ from sqlalchemy import BigInteger, Connection, Text, bindparam, delete, select, 
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
-from core.database import Base, UtcDateTime, insert_into, reading, write
 from core.models import now
+from core.storage.database import Base, UtcDateTime, insert_into, reading, write
 
 LEFT = ""
 """The holder of a session whose connection was ended on purpose."""

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from core.database import UtcDateTime
+from core.storage.database import UtcDateTime
 
 revision = "0003"
 down_revision = "0002"

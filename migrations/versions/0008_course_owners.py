@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from core.database import UtcDateTime
+from core.storage.database import UtcDateTime
 
 revision = "0008"
 down_revision = "0007"

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from adapters.intake.intents import Intent
+from adapters.attention.intents import Intent
 from core.embeddings.base import Vectors
 from core.models import Again
-from core.retrieval.again import MOST_WORDS, SURE, WEIGHTS, probabilities
+from core.retrieval.question.again import MOST_WORDS, SURE, WEIGHTS, probabilities
 from tests.bench.asked import marked_rows
 from tests.bench.corpora import read_corpora
 from tests.bench.followups import ROWS

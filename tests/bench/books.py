@@ -9,9 +9,9 @@ from bot.settings import Settings
 from bot.wiring import Services, open_services
 from core.errors import IngestionError
 from core.evaluation.questions import read_questions
-from core.index.edge import EdgeIndex
-from core.ingestion.embedding import embedding_text
-from core.ingestion.passages import course_document
+from core.index.embedded.edge import EdgeIndex
+from core.ingestion.chunks.passages import course_document
+from core.ingestion.edition.embedding import embedding_text
 from core.ingestion.report import IngestReport
 from core.ingestion.sources import Readable, Source, open_sources
 from core.models import MAX_QUESTION, AgentRequest, Chunk, Course

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.retrieval.courtesy import SURE, WEIGHTS, courtesy
+from core.retrieval.question.courtesy import SURE, WEIGHTS, courtesy
 from tests.bench.corpora import read_corpora
 from tests.bench.pointing.__main__ import embedded, fit
 

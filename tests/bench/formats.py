@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.evaluation.metrics import hit_at
-from core.ingestion.formats.markdown import parse_markdown
+from core.ingestion.formats.markdown.reader import parse_markdown
 from core.models import MAX_QUESTION, RetrievalToolInput
 from tests.bench.asked import arguments, corpora_of
 from tests.bench.books import opened

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
 
-from bot.embedders import installed_model
+from bot.providers.embedders import installed_model
 from core.answering.agent import Agent
 from core.answering.events import TextDelta
 from core.embeddings.local import LocalEmbedder

@@ -10,7 +10,7 @@ from pathlib import Path
 from bot.wiring import Services
 from core.index.sparse import Bm25Encoder
 from core.models import Chunk, RetrievalToolInput
-from core.retrieval.quotes import BookText
+from core.retrieval.quote_location.matching import BookText
 from tests.bench.bare import BareEmbedder, BareEngine
 from tests.bench.books import (
     Book,

@@ -12,7 +12,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from core.models import Chunk, QuoteStatus
-from core.retrieval.quotes import BookText, QuoteMatch
+from core.retrieval.quote_location.matching import BookText, QuoteMatch
 from tests.bench.books import Book, book_documents, parsed_chunks
 from tests.bench.damage import WAYS
 from tests.bench.figures import machine
@@ -107,24 +107,24 @@ class Tried:
     located: bool
 
 
-def locate_all(shelf: Shelf, chance: random.Random) -> list[Tried]:
+def locate_all(opened: Shelf, chance: random.Random) -> list[Tried]:
     """Damage passages of the book, each in one way, and look for them."""
-    passages = shelf.passages(chance, _PASSAGES)
+    passages = opened.passages(chance, _PASSAGES)
     chance.shuffle(passages)
     tried = []
     for passage, (way, damage) in zip(passages, cycle(WAYS.items()), strict=False):
-        match = shelf.book.locate(damage(chance, passage.text))
-        located = shelf.is_located(passage, match)
+        match = opened.book.locate(damage(chance, passage.text))
+        located = opened.is_located(passage, match)
         tried.append(Tried(way, len(passage.text), passage.crosses_border, located))
     return tried
 
 
-def refuse_all(shelf: Shelf, foreign: Shelf, chance: random.Random) -> Counter[QuoteStatus]:
+def refuse_all(opened: Shelf, foreign: Shelf, chance: random.Random) -> Counter[QuoteStatus]:
     """Look for damaged passages of another book, and count what is said of them."""
     passages = foreign.passages(chance, _STRANGERS)
     ways = islice(cycle(WAYS.values()), _STRANGERS)
     return Counter(
-        shelf.book.locate(damage(chance, passage.text)).status
+        opened.book.locate(damage(chance, passage.text)).status
         for passage, damage in zip(passages, ways, strict=True)
     )
 

@@ -31,14 +31,14 @@ async def ask_book(
     opened: Services, course_id: str, questions: Sequence[GoldQuestion]
 ) -> list[Found]:
     """Return what the course holds about each question, in order."""
-    shelf = await opened.retriever.shelf(course_id)
+    opened = await opened.retriever.opened(course_id)
     scale = scale_for(opened.local.name)
     found = []
     for question in questions:
         text = question.question[:MAX_QUESTION]
         dense = (await opened.local.embed_queries([text]))[0]
-        sparse = shelf.encoder.query(text)
-        words = weighted(shelf.terms, sparse)
+        sparse = opened.encoder.query(text)
+        words = weighted(opened.terms, sparse)
         query = SearchQuery(dense, sparse, words, limit=CANDIDATES)
         judging = Judging(
             scale,
@@ -47,7 +47,7 @@ async def ask_book(
             top_k=CANDIDATES,
             most_documents=2 * CANDIDATES,
         )
-        found.append(_found(await find(opened.index, shelf, query, judging), question))
+        found.append(_found(await find(opened.index, opened, query, judging), question))
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import create_engine
+from core.storage.database import create_engine
 from tests.chaos.book import names_in
 from tests.chaos.checker import Anomaly, check
 from tests.chaos.disturbances import Troublemaker, planned

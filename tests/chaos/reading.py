@@ -8,14 +8,14 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import reading
 from core.errors import StoreError
 from core.inbox.base import State, request_id_for
 from core.inbox.limits import minute_of
 from core.inbox.rows import InboxRow
 from core.models import Outcome
-from core.sessions.rows import TurnRow
+from core.storage.database import reading
 from core.storage.gateway_sessions import GatewaySessionRow
+from core.storage.sessions.rows import TurnRow
 from tests.chaos.calls import calls_about
 from tests.chaos.ground import Ground
 from tests.chaos.history import Asked, History, Post, Turn

@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from adapters.buttons import Button, parsed
-from adapters.discord.posting import nonce
-from adapters.slack.blocks import pressed
-from adapters.slack.posting import EVENT_TYPE, QUESTION_PART
+from adapters.discord.replies.dedupe import nonce
+from adapters.slack.replies.blocks import pressed
+from adapters.slack.replies.dedupe import EVENT_TYPE, QUESTION_PART
 from tests.chaos.history import Asked
 from tests.wire import discord, slack
 

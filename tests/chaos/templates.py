@@ -8,12 +8,12 @@ from pathlib import Path
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from bot.embedders import installed_model
 from bot.handbook import ingest_handbook
+from bot.providers.embedders import installed_model
 from bot.settings import DatabaseSettings, Settings
 from bot.wiring import open_services
-from core.database import create_engine
 from core.embeddings.local import LocalEmbedder
+from core.storage.database import create_engine
 from tests.books import write_files
 from tests.chaos.book import COURSE, COURSE_FILE, book
 from tests.command_line import CommandLine, shell

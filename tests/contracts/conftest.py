@@ -12,7 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.database import upgrade
-from core.database import create_engine
+from core.storage.database import create_engine
 from tests.postgres import postgres_server
 
 _DIALECTS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)]

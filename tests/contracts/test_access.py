@@ -8,10 +8,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.access.reading import Reader, may_read
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
-from core.catalogue import Catalogue
 from core.errors import StoreError
 from core.models import Course
-from core.workspaces import WorkspaceData
+from core.privacy.workspace_data import WorkspaceData
+from core.storage.catalogue import Catalogue
 
 FIRST, SECOND = Tenant("slack", "T1"), Tenant("slack", "T2")
 ORGANISATION = Tenant("slack", "E1")

@@ -13,9 +13,9 @@ from bot.database import upgrade
 from core.access.reading import Reader, may_read
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
-from core.catalogue import Catalogue
-from core.database import create_engine
 from core.models import Course
+from core.storage.catalogue import Catalogue
+from core.storage.database import create_engine
 from tests.contracts.revisions import create_at
 
 DAY = datetime(2026, 11, 1, tzinfo=UTC)

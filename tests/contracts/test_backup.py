@@ -17,21 +17,21 @@ from pydantic import SecretStr
 from sqlalchemy import Connection, inspect, text, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.backing_up import back_up, table_member
+from bot.backup.restoring import NotEmpty, restore
+from bot.backup.saving import back_up, table_member
 from bot.database import HEAD_REVISION, SchemaState, check, upgrade
-from bot.keys import NAMES
-from bot.restoring import NotEmpty, restore
-from bot.secrets import Sealer
+from bot.keyring.keys import NAMES
+from bot.keyring.sealing import Sealer
+from bot.process.startup import is_only_process
 from bot.settings import DatabaseSettings, Settings
-from bot.starting import alone
 from bot.wiring import Services, open_services
 from core.backup import archive, rows
 from core.backup.manifest import Manifest, NewerBackup
-from core.database import create_engine
 from core.errors import ConfigurationError, NoRoom, StoreError, UnusableBackup
 from core.inbox.rows import InboxRow
 from core.ingestion.sources import open_sources
-from core.installations.store import InstallationStore, Installed
+from core.storage.database import create_engine
+from core.storage.installations.store import InstallationStore, Installed
 from tests import every_table
 from tests.books import write_files
 from tests.contracts.conftest import postgres_database
@@ -287,7 +287,7 @@ async def test_a_bot_that_answers_from_the_database_keeps_it(
     source: Settings, elsewhere: Settings, tmp_path: Path
 ) -> None:
     await backed_up(source, tmp_path / FILE)
-    async with opened(elsewhere) as services, alone(services.engine):
+    async with opened(elsewhere) as services, is_only_process(services.engine):
         with pytest.raises(ConfigurationError, match="stop it"):
             await restore(elsewhere, tmp_path / FILE, force=True)
 

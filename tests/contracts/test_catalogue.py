@@ -11,8 +11,11 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-import core.catalogue
-from core.catalogue import (
+import core.storage.catalogue
+from core.errors import StoreError
+from core.index.base import FORMAT
+from core.models import Course, now
+from core.storage.catalogue import (
     Catalogue,
     DocumentRecord,
     Edition,
@@ -20,11 +23,8 @@ from core.catalogue import (
     SectionRecord,
     Segment,
 )
-from core.catalogue_rows import Stored
-from core.database import create_engine
-from core.errors import StoreError
-from core.index.base import FORMAT
-from core.models import Course, now
+from core.storage.catalogue_rows import StoredDocument
+from core.storage.database import create_engine
 from tests.samples import EARLIER
 
 COURSE = Course(course_id="algorithms", title="Algorithms", base_url="https://book.example.org/")
@@ -89,7 +89,7 @@ async def publish(
     """Publish an edition of one collection; all sections are of its first document."""
     [name] = live.collections
     own = [parts, *[()] * (len(docs) - 1)][: len(docs)]
-    order = [Stored(name, number) for number in range(len(docs))]
+    order = [StoredDocument(name, number) for number in range(len(docs))]
     new = NewSegment(name, docs, own, b"outline")
     return await catalogue.publish(live, [new], order, terms, b"words")
 
@@ -257,7 +257,7 @@ class TestRememberedVectors:
         engine = create_engine(database_url)
         made = {n.to_bytes(32): bytes(32) for n in range(400)}
         with monkeypatch.context() as patch:
-            patch.setattr(core.catalogue, "now", lambda: EARLIER)
+            patch.setattr(core.storage.catalogue, "now", lambda: EARLIER)
             await catalogue.remember_vectors("mini", made)
         other, before = Catalogue(engine), EARLIER - timedelta(days=1)
         readers = [
@@ -271,7 +271,7 @@ class TestRememberedVectors:
         self, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr(core.catalogue, "now", lambda: EARLIER)
+            patch.setattr(core.storage.catalogue, "now", lambda: EARLIER)
             await catalogue.remember_vectors("mini", {b"old": b"1", b"read again": b"2"})
         await catalogue.vectors("mini", [b"read again"])
         await catalogue.remember_vectors("mini", {b"new": b"3"})

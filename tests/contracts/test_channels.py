@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.channels.rules import Askers, FollowUps, Rules
-from core.channels.store import ChannelRules, Conversation, Conversations, Place
 from core.models import AnswerLength
+from core.storage.channels.rules import Askers, FollowUps, Rules
+from core.storage.channels.store import ChannelRules, Conversation, Conversations, Place
 
 CHANNEL = Place("discord", "guild", "channel")
 DIRECT = Place("discord", "@me", "direct")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.platform_clock import PlatformClock
+from adapters.intake.platform_clock import PlatformClock
 from adapters.slack.inbound import TOKEN_LIFE, Spot, heard_press, position_of
 from core.access.tenants import Tenant
 from core.models import now

@@ -11,20 +11,20 @@ from slack_sdk.errors import SlackApiError
 from sqlalchemy import event, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.discord.sharing import shared_limits
-from adapters.slack.agent_sessions import Sessions
-from adapters.slack.client import ClosedMethods, SlackClient
+from adapters.discord.gateway.shared_rate_limits import shared_limits
+from adapters.intake.unreadable import Unreadable
+from adapters.slack.api.client import ClosedMethods, SlackClient
+from adapters.slack.api.lookups import Lookups
+from adapters.slack.api.refusals import TooMany
+from adapters.slack.api.rest import Rest
+from adapters.slack.commands.modals import open_modal
+from adapters.slack.gateway.sockets import socket_address
 from adapters.slack.history import History
-from adapters.slack.lookups import Lookups
-from adapters.slack.refusals import TooMany
-from adapters.slack.rest import Rest
-from adapters.slack.sockets import socket_address
-from adapters.slack.told import open_modal
-from adapters.slack.workspaces import Workspaces
-from adapters.unreadable import Unreadable
-from core.closed_windows import ClosedWindows
-from core.database import create_engine, reading
-from core.metering import NO_METER
+from adapters.slack.installs.workspaces import Workspaces
+from adapters.slack.replies.agent_sessions import AgentSessions
+from core.storage.database import create_engine, reading
+from core.storage.rate_limit_windows import RateLimitWindows
+from core.telemetry.metering import NO_METER
 from tests.wire.discord import DiscordServer
 from tests.wire.discord import RateLimited as DiscordRateLimited
 from tests.wire.replies.slack.jobs import Tokens, about_message
@@ -32,15 +32,15 @@ from tests.wire.slack import Limits, RateLimited, SlackServer
 
 
 @pytest.fixture
-async def windows(database_url: str) -> AsyncIterator[tuple[ClosedWindows, ClosedWindows]]:
+async def windows(database_url: str) -> AsyncIterator[tuple[RateLimitWindows, RateLimitWindows]]:
     """Two processes' knowledge of one database."""
     engines = [create_engine(database_url), create_engine(database_url)]
-    yield ClosedWindows(engines[0]), ClosedWindows(engines[1])
+    yield RateLimitWindows(engines[0]), RateLimitWindows(engines[1])
     for engine in engines:
         await engine.dispose()
 
 
-Both = tuple[ClosedWindows, ClosedWindows]
+Both = tuple[RateLimitWindows, RateLimitWindows]
 is_shared = pytest.mark.parametrize(
     "dialect", [pytest.param("postgresql", marks=pytest.mark.postgres)]
 )
@@ -82,7 +82,7 @@ async def test_the_clock_of_this_machine_is_not_asked(windows: Both) -> None:
 
 
 async def test_a_file_is_one_processs_own(engine: AsyncEngine) -> None:
-    closed = ClosedWindows(engine)
+    closed = RateLimitWindows(engine)
     await closed.close("a", 30.0)
     is_file = engine.dialect.name == "sqlite"
     assert (await closed.seconds_left("a") == 0.0) is is_file
@@ -90,7 +90,7 @@ async def test_a_file_is_one_processs_own(engine: AsyncEngine) -> None:
 
 async def test_a_database_that_is_away_is_in_nobodys_way() -> None:
     engine = create_engine("postgresql://nobody@127.0.0.1:9/none")
-    closed = ClosedWindows(engine)
+    closed = RateLimitWindows(engine)
     await closed.close("a", 30.0)
     assert await closed.seconds_left("a") == 0.0
     await engine.dispose()
@@ -218,7 +218,9 @@ async def test_what_only_decorates_slack_is_left_out_while_another_process_has_t
     async with SlackServer(Limits.relaxed()) as server:
         world = server.world
         job = about_message(await world.say(world.owner, world.channel, "What is a heap?"))
-        sessions = [Sessions(Workspaces(Tokens(server, ClosedMethods(one)))) for one in windows]
+        sessions = [
+            AgentSessions(Workspaces(Tokens(server, ClosedMethods(one)))) for one in windows
+        ]
         one, other = (
             SlackClient(server.api_url, world.installation.token, closed=ClosedMethods(closed))
             for closed in windows
@@ -255,7 +257,7 @@ async def test_who_we_are_is_one_window_for_the_first_call_and_for_those_of_a_wo
 async def test_a_call_asks_the_database_once(windows: Both) -> None:
     reads = list[str]()
 
-    class Counted(ClosedWindows):
+    class Counted(RateLimitWindows):
         async def seconds_left(self, *names: str) -> float:
             reads.extend(names)
             return await windows[0].seconds_left(*names)

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import Connection, event
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.discord.sharing import shared_limits
-from core.closed_windows import ClosedWindows
-from core.database import create_engine
+from adapters.discord.gateway.shared_rate_limits import shared_limits
+from core.storage.database import create_engine
+from core.storage.rate_limit_windows import RateLimitWindows
 from tests.wire.discord import DiscordServer, RateLimited
 
 pytestmark = pytest.mark.parametrize(
@@ -32,7 +32,7 @@ class Process:
 
     def __init__(self, server: DiscordServer, engine: AsyncEngine) -> None:
         self.engine = engine
-        self.closed = ClosedWindows(engine)
+        self.closed = RateLimitWindows(engine)
         self._server = server
         application = server.world.application
         self.session = aiohttp.ClientSession(

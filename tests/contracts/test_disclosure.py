@@ -11,19 +11,19 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.access.staff import NamedStaff, StaffKind
 from core.access.staff_store import StaffStore
 from core.access.tenants import Tenant
-from core.budgets.store import Limits, TokenBudgets
-from core.channels.beside import Panels
-from core.channels.exchanges import Exchanges
-from core.channels.rules import Rules
-from core.channels.store import ChannelRules, Conversations, Place
-from core.disclosure import Disclosure
-from core.feedback.store import Feedback, Vote
 from core.inbox.base import Posted
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.models import AgentRequest, now
-from core.personal import PersonalData
-from core.sessions.store import SessionStore
+from core.privacy.disclosure import Disclosure
+from core.privacy.personal_data import PersonalData
+from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.channels.exchanges import Exchanges
+from core.storage.channels.panels import Panels
+from core.storage.channels.rules import Rules
+from core.storage.channels.store import ChannelRules, Conversations, Place
+from core.storage.feedback import Feedback, Vote
+from core.storage.sessions.store import SessionStore
 from tests.inbox import PLATFORMS, event, inbox_of
 from tests.samples import response_to
 
@@ -46,7 +46,7 @@ async def ask(engine: AsyncEngine, number: int, user: str, **where: Any) -> Agen
     await inbox.finish(job)
     vote = Vote(arrival.request.request_id, user, "algorithms", False, f"because {user}")
     await Feedback(engine).vote(vote)
-    await TokenBudgets(engine, limits=Limits()).add(
+    await TokenBudgets(engine, limits=TokenLimits()).add(
         user, "algorithms", query_tokens=1, response_tokens=2
     )
     return arrival.request
@@ -116,5 +116,5 @@ def personal(engine: AsyncEngine) -> PersonalData:
         panels=Panels(engine),
         rules=ChannelRules(engine),
         feedback=Feedback(engine),
-        budgets=TokenBudgets(engine, limits=Limits()),
+        budgets=TokenBudgets(engine, limits=TokenLimits()),
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.intake.intents import Intent
+from adapters.attention.intents import Intent
 from core.errors import StoreError
 from core.inbox.base import Arrival, Kind
 from tests.contracts.test_pointed_back import about_last, same

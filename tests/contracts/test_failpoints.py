@@ -14,13 +14,13 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters import janitor, worker
-from core.database import reading
+from adapters.delivery import janitor, worker
 from core.i18n import text
 from core.inbox.audience import Settlement
 from core.inbox.base import Arrival, Kind
 from core.inbox.rows import InboxRow
 from core.inbox.store import Inbox
+from core.storage.database import reading
 from tests.inbox import event, forget, inbox_of, redo
 from tests.platform import Platform, served
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.feedback.store import LONGEST_REASON, Feedback, Tally, Vote
+from core.storage.feedback import LONGEST_REASON, Feedback, Tally, Vote
 
 ANSWER = uuid4()
 

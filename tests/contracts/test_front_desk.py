@@ -10,19 +10,19 @@ from uuid import uuid4
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from adapters.access.course_directory import CourseDirectory, ListedCourse
 from adapters.access.membership import Membership, MembershipUnknown
 from adapters.access.readers import Readers
-from adapters.access.standing import Standing
+from adapters.access.standing import StaffStanding
 from adapters.access.whereabouts import Whereabouts
-from adapters.desk import FrontDesk, Received
-from adapters.guide import Guide, Shelfmark
-from adapters.heard import Heard
-from adapters.intake.attention import Attention
-from adapters.intake.chat_line import ChatLine
-from adapters.intake.deciding import ASKED, Decision
-from adapters.intake.intents import Band, Intent
-from adapters.platform_clock import PlatformClock
-from bot.secrets import Pseudonyms
+from adapters.attention.attention import Attention
+from adapters.attention.chat_line import ChatLine
+from adapters.attention.deciding import ASKED, Decision
+from adapters.attention.intents import Band, Intent
+from adapters.intake.front_desk import FrontDesk, Received
+from adapters.intake.incoming_message import IncomingMessage
+from adapters.intake.platform_clock import PlatformClock
+from bot.keyring.sealing import Pseudonyms
 from core import i18n
 from core.access.reading import Reader
 from core.access.roster import Described, Roster
@@ -30,17 +30,17 @@ from core.access.staff import Member, NamedStaff, StaffKind, no_member
 from core.access.staff_store import StaffStore
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
-from core.catalogue import Catalogue, Edition, Segment
-from core.channels.exchanges import Exchanges
-from core.channels.rules import Askers, FollowUps, OperatorRules, Rules
-from core.channels.store import ChannelRules, Conversations, Place
 from core.errors import DeliveryError
 from core.inbox.audience import Settlement
-from core.inbox.base import Acceptance, Kind, Posted, Unheard, request_id_for
-from core.inbox.limits import Limits
+from core.inbox.base import Acceptance, DeletedEvent, Kind, Posted, request_id_for
+from core.inbox.limits import IntakeLimits
 from core.inbox.store import Inbox
 from core.models import EXPLAIN_QUOTE, AnswerLength, ContextMode, Course, now, session_id_for
-from core.sessions.store import SessionStore
+from core.storage.catalogue import Catalogue, Edition, Segment
+from core.storage.channels.exchanges import Exchanges
+from core.storage.channels.rules import Askers, FollowUps, OperatorRules, Rules
+from core.storage.channels.store import ChannelRules, Conversations, Place
+from core.storage.sessions.store import SessionStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=15)
@@ -48,22 +48,22 @@ CHANNEL = Place("discord", "guild", "channel")
 GUILD = Tenant("discord", "guild")
 
 
-class Shelf(Guide):
+class Shelf(CourseDirectory):
     """A guide to courses that nobody has to ingest."""
 
     def __init__(self, access: AccessStore, *course_ids: str) -> None:
         super().__init__(None, access, handbook="handbook")  # type: ignore[arg-type]
         self._marks = {course_id: _mark(course_id) for course_id in course_ids}
 
-    async def _all(self) -> dict[str, Shelfmark]:
+    async def _all(self) -> dict[str, ListedCourse]:
         return self._marks
 
 
-def _mark(course_id: str) -> Shelfmark:
+def _mark(course_id: str) -> ListedCourse:
     edition = Edition(
         uuid4(), course_id, (Segment(f"c-{course_id}", 2, 10),), "mini", 8, NOON, 10, 2
     )
-    return Shelfmark(Course(course_id=course_id, title=course_id.title()), edition)
+    return ListedCourse(Course(course_id=course_id, title=course_id.title()), edition)
 
 
 class ByMarks:
@@ -92,13 +92,13 @@ class Reception:
     ) -> None:
         self.staff = StaffStore(engine)
         self.inbox = Inbox(
-            engine, seal=str.encode, unseal=bytes.decode, limits=Limits(user_per_minute=100)
+            engine, seal=str.encode, unseal=bytes.decode, limits=IntakeLimits(user_per_minute=100)
         )
         self.rules = ChannelRules(engine)
         self.conversations = Conversations(engine)
         self.sessions = SessionStore(engine)
         self.access = AccessStore(engine, public=frozenset({"handbook"}))
-        self.guide = Shelf(self.access, *courses)
+        self.directory = Shelf(self.access, *courses)
 
         async def is_member(tenant: Tenant, user: str) -> bool:
             return members(tenant, user)
@@ -109,10 +109,10 @@ class Reception:
         self.readers = Readers(
             self.access,
             described=file,
-            with_courses=self.guide.tenants_with_courses,
+            with_courses=self.directory.tenants_with_courses,
             membership=Membership(is_member),
         )
-        whereabouts = Whereabouts(self.rules, self.guide, self.readers, file)
+        whereabouts = Whereabouts(self.rules, self.directory, self.readers, file)
         self.desk = FrontDesk(
             inbox=self.inbox,
             rules=self.rules,
@@ -120,7 +120,7 @@ class Reception:
             sessions=self.sessions,
             pseudonyms=Pseudonyms(b"key"),
             whereabouts=whereabouts,
-            standing=Standing(whereabouts, Roster(self.staff, staff or {})),
+            standing=StaffStanding(whereabouts, Roster(self.staff, staff or {})),
             attention=Attention(
                 inbox=self.inbox,
                 conversations=self.conversations,
@@ -141,8 +141,8 @@ async def reception(engine: AsyncEngine) -> Reception:
     return reception
 
 
-def heard(number: int = 1, text: str = "What is a cell?", **changes: Any) -> Heard:
-    message = Heard(
+def incoming(number: int = 1, text: str = "What is a cell?", **changes: Any) -> IncomingMessage:
+    message = IncomingMessage(
         key=f"discord:bot:{number}",
         platform="discord",
         workspace="guild",
@@ -163,13 +163,13 @@ async def is_admin(_: frozenset[str]) -> Member:
     return Member("ann", is_admin=True)
 
 
-def unheard(number: int = 1) -> Unheard:
-    return Unheard(f"discord:bot:{number}", "discord", "guild", now())
+def unheard(number: int = 1) -> DeletedEvent:
+    return DeletedEvent(f"discord:bot:{number}", "discord", "guild", now())
 
 
-def in_thread(number: int, text: str = "And what is inside it?", **changes: Any) -> Heard:
+def in_thread(number: int, text: str = "And what is inside it?", **changes: Any) -> IncomingMessage:
     places = ("thread", "channel", "category", "guild")
-    return heard(
+    return incoming(
         number, text, **{"thread": "thread", "places": places, "addressed": False} | changes
     )
 
@@ -183,7 +183,7 @@ class TestQuestions:
     async def test_a_mention_is_accepted_with_the_request_it_makes(
         self, reception: Reception
     ) -> None:
-        received = await reception.desk.receive(heard())
+        received = await reception.desk.receive(incoming())
         assert received is not None
         assert received.accepted.acceptance is Acceptance.NEW
         request = received.arrival.request
@@ -195,17 +195,17 @@ class TestQuestions:
         assert '"ann"' not in request.model_dump_json()
 
     async def test_the_same_message_again_is_known(self, reception: Reception) -> None:
-        first = await reception.desk.receive(heard())
-        again = await reception.desk.receive(heard())
+        first = await reception.desk.receive(incoming())
+        again = await reception.desk.receive(incoming())
         assert first is not None
         assert again is not None
         assert again.accepted.acceptance is Acceptance.KNOWN
 
     async def test_what_nobody_asked_the_bot_is_passed_over(self, reception: Reception) -> None:
-        assert await reception.desk.receive(heard(addressed=False)) is None
+        assert await reception.desk.receive(incoming(addressed=False)) is None
 
     async def test_a_bare_quote_is_explained(self, reception: Reception) -> None:
-        received = await reception.desk.receive(heard(text="", quote="Cells divide."))
+        received = await reception.desk.receive(incoming(text="", quote="Cells divide."))
         assert received is not None
         assert received.arrival.request is not None
         assert received.arrival.request.query_text == EXPLAIN_QUOTE
@@ -213,8 +213,8 @@ class TestQuestions:
         assert received.arrival.request.selected_text == "Cells divide."
 
     async def test_a_question_that_cannot_be_asked_is_told_why(self, reception: Reception) -> None:
-        assert "question" in (refusal(await reception.desk.receive(heard(text=""))) or "")
-        too_long = await reception.desk.receive(heard(2, text="why " * 1_100))
+        assert "question" in (refusal(await reception.desk.receive(incoming(text=""))) or "")
+        too_long = await reception.desk.receive(incoming(2, text="why " * 1_100))
         assert "4,000" in (refusal(too_long) or "")
 
     async def test_an_unknown_membership_is_an_apology_and_no_refusal(
@@ -225,7 +225,7 @@ class TestQuestions:
 
         reception = Reception(engine, "biology", "handbook", members=unknown)
         await reception.access.meet(GUILD)
-        direct = heard(workspace="@me", places=(), direct=True, personal=True)
+        direct = incoming(workspace="@me", places=(), direct=True, personal=True)
         received = await reception.desk.receive(direct)
         assert received is not None
         assert received.arrival.refusal == MembershipUnknown.user_message
@@ -235,7 +235,7 @@ class TestQuestions:
         self, reception: Reception
     ) -> None:
         text = "We read the chapter twice. " * 60 + "How heavy is the bell of the lighthouse?"
-        received = await reception.desk.receive(heard(text=text))
+        received = await reception.desk.receive(incoming(text=text))
         assert received is not None
         request = received.arrival.request
         assert request is not None
@@ -243,7 +243,7 @@ class TestQuestions:
         assert "".join(one.text for one in request.thread_messages) == text
 
     async def test_a_direct_message_needs_no_mention(self, reception: Reception) -> None:
-        direct = heard(
+        direct = incoming(
             addressed=False,
             direct=True,
             personal=True,
@@ -263,7 +263,7 @@ class TestQuestions:
     async def test_a_command_in_a_direct_message_joins_the_conversation_of_the_day(
         self, reception: Reception
     ) -> None:
-        direct = heard(
+        direct = incoming(
             addressed=False,
             direct=True,
             personal=True,
@@ -287,7 +287,7 @@ class TestQuestions:
     async def test_a_private_command_is_a_conversation_of_its_own(
         self, reception: Reception
     ) -> None:
-        command = heard(key="discord:i:7", message=None, token="secret", private=True)
+        command = incoming(key="discord:i:7", message=None, token="secret", private=True)
         received = await reception.desk.receive(command)
         assert received is not None
         assert received.arrival.request is not None
@@ -297,7 +297,7 @@ class TestQuestions:
     async def test_a_public_command_has_no_session_before_its_thread_is_known(
         self, reception: Reception
     ) -> None:
-        command = heard(key="discord:i:7", message=None, token="secret")
+        command = incoming(key="discord:i:7", message=None, token="secret")
         received = await reception.desk.receive(command)
         assert received is not None
         assert received.arrival.request is not None
@@ -306,13 +306,13 @@ class TestQuestions:
 
 class TestCourses:
     async def test_the_only_course_serves_every_channel(self, reception: Reception) -> None:
-        received = await reception.desk.receive(heard())
+        received = await reception.desk.receive(incoming())
         assert received is not None
         assert received.arrival.request is not None
         assert received.arrival.request.course_id == "biology"
 
     async def test_without_a_course_the_handbook_answers(self, engine: AsyncEngine) -> None:
-        received = await Reception(engine, "handbook").desk.receive(heard())
+        received = await Reception(engine, "handbook").desk.receive(incoming())
         assert received is not None
         assert received.arrival.request is not None
         assert received.arrival.request.course_id == "handbook"
@@ -320,7 +320,7 @@ class TestCourses:
     async def test_of_several_courses_the_bound_one_answers(self, engine: AsyncEngine) -> None:
         reception = Reception(engine, "algebra", "biology", "handbook")
         await reception.rules.set(CHANNEL, Rules(course_id="algebra"))
-        received = await reception.desk.receive(heard())
+        received = await reception.desk.receive(incoming())
         assert received is not None
         assert received.arrival.request is not None
         assert received.arrival.request.course_id == "algebra"
@@ -331,14 +331,14 @@ class TestCourses:
             "category": OperatorRules(course_id="biology"),
         }
         reception = Reception(engine, "algebra", "biology", described=described)
-        received = await reception.desk.receive(heard())
+        received = await reception.desk.receive(incoming())
         assert received is not None
         assert received.arrival.request is not None
         assert received.arrival.request.course_id == "biology"
 
     async def test_an_unbound_channel_is_told_how_to_bind_it(self, engine: AsyncEngine) -> None:
         reception = Reception(engine, "algebra", "biology", "handbook")
-        told = refusal(await reception.desk.receive(heard()))
+        told = refusal(await reception.desk.receive(incoming()))
         assert told is not None
         assert "/course" in told
         assert "algebra" in told
@@ -347,28 +347,28 @@ class TestCourses:
         self, reception: Reception
     ) -> None:
         await reception.rules.set(CHANNEL, Rules(course_id="history"))
-        assert refusal(await reception.desk.receive(heard())) is not None
+        assert refusal(await reception.desk.receive(incoming())) is not None
 
     async def test_in_an_excluded_channel_only_commands_are_told_so(
         self, reception: Reception
     ) -> None:
         await reception.rules.set(CHANNEL, Rules(excluded=True))
-        assert await reception.desk.receive(heard()) is None
-        command = heard(2, key="discord:i:2", token="secret", message=None)
+        assert await reception.desk.receive(incoming()) is None
+        command = incoming(2, key="discord:i:2", token="secret", message=None)
         assert refusal(await reception.desk.receive(command)) == i18n.text("asking-not-here")
 
     async def test_where_staff_only_may_ask_students_are_told_so(
         self, reception: Reception
     ) -> None:
         await reception.rules.set(CHANNEL, Rules(askers=Askers.STAFF))
-        assert refusal(await reception.desk.receive(heard())) == i18n.text("asking-staff-only")
-        assert refusal(await reception.desk.receive(heard(2, member=is_admin))) is None
+        assert refusal(await reception.desk.receive(incoming())) == i18n.text("asking-staff-only")
+        assert refusal(await reception.desk.receive(incoming(2, member=is_admin))) is None
 
     async def test_the_edited_question_of_staff_is_a_staff_members_too(
         self, reception: Reception
     ) -> None:
         await reception.rules.set(CHANNEL, Rules(askers=Askers.STAFF))
-        asked = heard(member=is_admin)
+        asked = incoming(member=is_admin)
         await reception.desk.receive(asked)
         again = asked.as_edit("1", 2)
         assert refusal(await reception.desk.redo(again, original=asked.key)) is None
@@ -381,7 +381,7 @@ class TestCourses:
     async def test_the_request_says_whether_staff_asks_unless_that_is_found_out_later(
         self, reception: Reception, later: bool, role: str | None
     ) -> None:
-        received = await reception.desk.receive(heard(member=is_admin, role_later=later))
+        received = await reception.desk.receive(incoming(member=is_admin, role_later=later))
         assert received is not None
         assert received.arrival.request is not None
         assert received.arrival.request.user_context.role == role
@@ -399,16 +399,16 @@ class TestCourses:
         async def tutor(_: frozenset[str]) -> Member:
             return Member("ann", holds=frozenset({"tutors"}))
 
-        assert refusal(await reception.desk.receive(heard(1, member=tutor))) is None
+        assert refusal(await reception.desk.receive(incoming(1, member=tutor))) is None
         other = reception_rules.model_copy(update={"course_id": "algebra"})
         await reception.rules.set(CHANNEL, other)
-        assert refusal(await reception.desk.receive(heard(2, member=tutor))) == i18n.text(
+        assert refusal(await reception.desk.receive(incoming(2, member=tutor))) == i18n.text(
             "asking-staff-only"
         )
 
     async def test_the_length_that_was_set_is_asked_for(self, reception: Reception) -> None:
         await reception.rules.set(CHANNEL, Rules(answer_length=AnswerLength.SHORT))
-        received = await reception.desk.receive(heard())
+        received = await reception.desk.receive(incoming())
         assert received is not None
         assert received.arrival.request is not None
         assert received.arrival.request.answer_length is AnswerLength.SHORT
@@ -426,7 +426,7 @@ class TestClocks:
         reception = Reception(engine, "biology", "handbook", clocks={"discord": clock})
         await reception.access.meet(GUILD)
         asked_at = there - timedelta(seconds=10)
-        asked = heard(
+        asked = incoming(
             sent_at=asked_at, token="t", token_expires_at=asked_at + timedelta(minutes=15)
         )
         received = await reception.desk.receive(asked)
@@ -568,7 +568,7 @@ class TestThreads:
         texts = ("What is a cell?", "what is a cell", "What is a wall?")
         gists = []
         for number, text in enumerate(texts, 1):
-            received = await reception.desk.receive(heard(number, text))
+            received = await reception.desk.receive(incoming(number, text))
             assert received is not None
             gists.append(received.arrival.gist)
         assert gists[0] == gists[1] != gists[2]
@@ -581,11 +581,11 @@ class TestThreads:
     async def test_a_reply_to_an_answer_goes_on_with_its_conversation(
         self, reception: Reception
     ) -> None:
-        first = await reception.desk.receive(heard(1))
+        first = await reception.desk.receive(incoming(1))
         job = await reception.inbox.claim(LEASE, ["discord"])
         assert job is not None
         await reception.inbox.keep(job, Posted(("900",), "1"))
-        reply = await reception.desk.receive(heard(2, "And then?", answers="900"))
+        reply = await reception.desk.receive(incoming(2, "And then?", answers="900"))
         assert first is not None
         assert first.arrival.request is not None
         assert reply is not None
@@ -606,29 +606,29 @@ class TestClicks:
         self, engine: AsyncEngine
     ) -> None:
         reception = Reception(engine, "biology", "physics", "handbook")
-        received = await reception.desk.receive(heard(1, course="physics"))
+        received = await reception.desk.receive(incoming(1, course="physics"))
         assert received is not None
         assert received.arrival.request is not None
         assert received.arrival.request.course_id == "physics"
         await reception.rules.set(CHANNEL, Rules(course_id="biology"))
-        received = await reception.desk.receive(heard(2, course="physics"))
+        received = await reception.desk.receive(incoming(2, course="physics"))
         assert received is not None
         assert received.arrival.request is not None
         assert received.arrival.request.course_id == "biology"
 
     async def test_a_click_is_no_way_around_who_may_ask(self, reception: Reception) -> None:
         await reception.rules.set(CHANNEL, Rules(askers=Askers.STAFF))
-        assert refusal(await reception.desk.receive(heard(1, course="biology"))) == i18n.text(
+        assert refusal(await reception.desk.receive(incoming(1, course="biology"))) == i18n.text(
             "asking-staff-only"
         )
-        about_me = await reception.desk.receive(heard(2, course="handbook"))
+        about_me = await reception.desk.receive(incoming(2, course="handbook"))
         assert refusal(about_me) is None
 
 
 class TestChanges:
     async def test_an_edit_has_the_question_answered_anew(self, reception: Reception) -> None:
-        await reception.desk.receive(heard(1))
-        edited = heard(9, "What is a cell wall?", key="discord:bot:1:edit:5")
+        await reception.desk.receive(incoming(1))
+        edited = incoming(9, "What is a cell wall?", key="discord:bot:1:edit:5")
         received = await reception.desk.redo(edited, original="discord:bot:1")
         assert received is not None
         assert received.arrival.kind is Kind.REDO
@@ -639,8 +639,8 @@ class TestChanges:
     async def test_an_edit_is_as_old_as_the_edit_and_not_as_the_message(
         self, reception: Reception
     ) -> None:
-        await reception.desk.receive(heard(1))
-        edited = heard(9, "What is a cell wall?", key="discord:bot:1:edit:5", sent_at=NOON)
+        await reception.desk.receive(incoming(1))
+        edited = incoming(9, "What is a cell wall?", key="discord:bot:1:edit:5", sent_at=NOON)
         received = await reception.desk.redo(edited, original="discord:bot:1")
         assert received is not None
         assert received.arrival.sent_at is None
@@ -648,10 +648,10 @@ class TestChanges:
     @pytest.mark.parametrize(
         ("asked", "edit", "kind"),
         [
-            (heard(1), {"addressed": False, "text": "never mind"}, Kind.FORGET),
-            (heard(1), {"addressed": False, "text": "What is a cell, Ben?"}, Kind.FORGET),
-            (heard(1), {"text": "never mind"}, Kind.REDO),
-            (heard(1), {"text": "recursion"}, Kind.REDO),
+            (incoming(1), {"addressed": False, "text": "never mind"}, Kind.FORGET),
+            (incoming(1), {"addressed": False, "text": "What is a cell, Ben?"}, Kind.FORGET),
+            (incoming(1), {"text": "never mind"}, Kind.REDO),
+            (incoming(1), {"text": "recursion"}, Kind.REDO),
             (in_thread(1, addressed=True), {"addressed": False, "text": "forget it"}, Kind.FORGET),
             (in_thread(1, addressed=True), {"addressed": False}, Kind.REDO),
             (
@@ -659,7 +659,7 @@ class TestChanges:
                 {"addressed": False, "to_others": True, "text": "What do you think of it?"},
                 Kind.FORGET,
             ),
-            (heard(1, addressed=False, direct=True), {"text": "never mind"}, Kind.REDO),
+            (incoming(1, addressed=False, direct=True), {"text": "never mind"}, Kind.REDO),
         ],
         ids=[
             *("the mention is gone", "it asks people", "the mention stays", "one word to the bot"),
@@ -667,7 +667,7 @@ class TestChanges:
         ],
     )
     async def test_an_edit_that_asks_the_bot_nothing_takes_the_question_back(
-        self, reception: Reception, asked: Heard, edit: dict[str, Any], kind: Kind
+        self, reception: Reception, asked: IncomingMessage, edit: dict[str, Any], kind: Kind
     ) -> None:
         first = await reception.desk.receive(asked)
         assert first is not None
@@ -681,7 +681,7 @@ class TestChanges:
         self, reception: Reception
     ) -> None:
         await reception.rules.set(CHANNEL, Rules(auto_answer=True))
-        post = heard(1, addressed=False, begins=True)
+        post = incoming(1, addressed=False, begins=True)
         assert await reception.desk.receive(post) is not None
         for to_others, kind in ((False, Kind.REDO), (True, Kind.FORGET)):
             edited = replace(post.as_edit(f"{to_others}", 9), to_others=to_others)
@@ -693,13 +693,13 @@ class TestChanges:
     async def test_a_reply_to_the_bot_stays_a_question_though_that_message_is_gone(
         self, reception: Reception, text: str
     ) -> None:
-        first = await reception.desk.receive(heard(1))
+        first = await reception.desk.receive(incoming(1))
         assert first is not None
         job = await reception.inbox.claim(LEASE, ["discord"])
         assert job is not None
         await reception.inbox.keep(job, Posted(("700",), "thread"))
         await reception.inbox.finish(job)
-        reply = heard(2, "And its wal?", answers="700")
+        reply = incoming(2, "And its wal?", answers="700")
         asked = await reception.desk.receive(reply)
         assert asked is not None
         assert asked.arrival.request is not None
@@ -716,7 +716,7 @@ class TestChanges:
         self, reception: Reception
     ) -> None:
         await reception.rules.set(CHANNEL, Rules(auto_answer=True))
-        post = heard(1, addressed=False, begins=True)
+        post = incoming(1, addressed=False, begins=True)
         assert await reception.desk.receive(post) is not None
         await reception.rules.set(CHANNEL, Rules(auto_answer=False))
         for to_others, kind in ((False, Kind.REDO), (True, Kind.FORGET)):
@@ -739,11 +739,11 @@ class TestChanges:
     async def test_an_edit_of_what_was_no_question_is_passed_over(
         self, reception: Reception
     ) -> None:
-        edited = heard(9, key="discord:bot:1:edit:5")
+        edited = incoming(9, key="discord:bot:1:edit:5")
         assert await reception.desk.redo(edited, original="discord:bot:1") is None
 
     async def test_a_deleted_question_is_to_be_forgotten(self, reception: Reception) -> None:
-        await reception.desk.receive(heard(1))
+        await reception.desk.receive(incoming(1))
         received = await reception.desk.forget("discord:bot:1", "discord:bot:1:delete", 9)
         assert received is not None
         assert received.arrival.kind is Kind.FORGET
@@ -757,21 +757,21 @@ class TestChanges:
         self, reception: Reception
     ) -> None:
         assert await reception.desk.deleted(unheard(), 9) is None
-        received = await reception.desk.receive(heard())
+        received = await reception.desk.receive(incoming())
         assert received is not None
         assert received.accepted.acceptance is Acceptance.KNOWN
         assert await reception.inbox.claim(LEASE, ["discord"]) is None
         kept = await reception.inbox.of_key("discord:bot:1")
         assert kept is not None
         assert (kept.request, kept.address, kept.channel) == (None, {}, "")
-        edited = heard(text="What is a leaf?").as_edit("2", 2)
+        edited = incoming(text="What is a leaf?").as_edit("2", 2)
         assert await reception.desk.redo(edited, original="discord:bot:1") is None
         assert await reception.desk.deleted(unheard(), 9) is None, "told twice, it is the same"
 
     async def test_what_was_heard_before_it_is_deleted_is_forgotten(
         self, reception: Reception
     ) -> None:
-        await reception.desk.receive(heard())
+        await reception.desk.receive(incoming())
         received = await reception.desk.deleted(unheard(), 9)
         assert received is not None
         assert received.arrival.key == "discord:bot:1:delete"
@@ -783,14 +783,14 @@ class TestChanges:
         assert await reception.inbox.of_key("discord:bot:1") is None
 
     async def test_an_old_question_is_forgotten_as_well(self, reception: Reception) -> None:
-        await reception.desk.receive(heard())
+        await reception.desk.receive(incoming())
         old = replace(unheard(), sent_at=now() - timedelta(hours=2))
         assert await reception.desk.deleted(old, 9) is not None
 
 
 async def test_the_catalogue_is_the_guides_own(engine: AsyncEngine) -> None:
-    guide = Guide(Catalogue(engine), AccessStore(engine), handbook="handbook")
-    assert await guide.courses(Reader("discord", frozenset({GUILD}))) == {}
+    directory = CourseDirectory(Catalogue(engine), AccessStore(engine), handbook="handbook")
+    assert await directory.courses(Reader("discord", frozenset({GUILD}))) == {}
 
 
 class TestTheHistory:
@@ -802,7 +802,7 @@ class TestTheHistory:
         said = now() - timedelta(seconds=30)
         await reception.rules.set(CHANNEL, Rules(excluded=False))
         later = now() + timedelta(seconds=30)
-        late = heard(sent_at=said, listening_since=later)
+        late = incoming(sent_at=said, listening_since=later)
         assert await reception.desk.receive(late) is None
         assert await reception.desk.receive(replace(late, listening_since=None)) is not None
 
@@ -811,18 +811,18 @@ class TestTheHistory:
     ) -> None:
         since = now()
         await reception.rules.set(CHANNEL, Rules(private=True))
-        late = heard(sent_at=since - timedelta(seconds=30), listening_since=since)
+        late = incoming(sent_at=since - timedelta(seconds=30), listening_since=since)
         assert await reception.desk.receive(late) is not None
 
     async def test_what_was_missed_behind_a_change_of_rules_is_taken_in(
         self, reception: Reception
     ) -> None:
         await reception.rules.set(CHANNEL, Rules(private=True))
-        late = heard(sent_at=now(), listening_since=now() + timedelta(seconds=30))
+        late = incoming(sent_at=now(), listening_since=now() + timedelta(seconds=30))
         assert await reception.desk.receive(late) is not None
 
     async def test_what_people_said_to_each_other_stays_theirs(self, reception: Reception) -> None:
-        await reception.desk.receive(heard(thread="thread"))
+        await reception.desk.receive(incoming(thread="thread"))
         said = now() - timedelta(seconds=30)
         await reception.conversations.listen(Place("discord", "guild", "thread"))
         later = now() + timedelta(seconds=30)
@@ -834,7 +834,7 @@ class TestTheHistory:
     async def test_what_was_said_before_the_bot_was_called_into_a_thread_stays_so(
         self, reception: Reception
     ) -> None:
-        def late(number: int) -> Heard:
+        def late(number: int) -> IncomingMessage:
             said = now() - timedelta(seconds=30)
             return in_thread(number, sent_at=said, listening_since=now())
 
@@ -845,9 +845,9 @@ class TestTheHistory:
     async def test_a_question_of_somebody_forgotten_is_not_changed_any_more(
         self, reception: Reception
     ) -> None:
-        received = await reception.desk.receive(heard())
+        received = await reception.desk.receive(incoming())
         assert received is not None
         await reception.inbox.forget_user(received.arrival.user_id)
-        edited = heard(text="What is a leaf?").as_edit("2", 2)
+        edited = incoming(text="What is a leaf?").as_edit("2", 2)
         assert await reception.desk.redo(edited, original="discord:bot:1") is None
         assert await reception.desk.forget("discord:bot:1", "discord:bot:1:delete", 3) is None

@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import event as sqlalchemy_event
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.ingest_room import check_room
+from bot.cli.ingest_room import check_room
 from bot.settings import Settings
 from core.disk import engine_files
 from core.errors import IndexFull, NoRoom, StoreUnwritable
-from core.index.edge import EdgeIndex
-from core.ingestion.footprint import Footprint
+from core.index.embedded.edge import EdgeIndex
+from core.ingestion.edition.footprint import Footprint
 from tests.contracts.index_points import DIMENSIONS, course, found_in, question
 from tests.disks import pretend_full
 from tests.inbox import event, inbox_of

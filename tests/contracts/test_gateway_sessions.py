@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.database import create_engine
+from core.storage.database import create_engine
 from core.storage.gateway_sessions import LEFT, GatewaySession, GatewaySessions, left
 
 A_SESSION = GatewaySession(

@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy import insert, text, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import create_engine, write, writing
 from core.errors import StoreError
 from core.inbox.base import Acceptance, Job, LeaseLost, Posted, State, request_id_for
-from core.inbox.limits import Counted, Counting, Limits
+from core.inbox.limits import Counted, Counting, IntakeLimits
 from core.inbox.rows import InboxRow, values_of
 from core.inbox.store import Inbox
 from core.models import session_id_for
+from core.storage.database import create_engine, write, writing
 from tests.inbox import GENEROUS, PLATFORMS, event, forget, inbox_of, redo, unheard
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -102,7 +102,7 @@ class TestAccepting:
 
 class TestLimits:
     async def test_a_user_too_fast_is_told_once_a_minute(self, engine: AsyncEngine) -> None:
-        inbox = inbox_of(engine, Limits(user_per_minute=2))
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=2))
         kinds = await accepted(inbox, *(event(n) for n in range(6)))
         stopped = [Acceptance.LIMITED, *[Acceptance.PASSED_OVER] * 3]
         assert kinds == [*[Acceptance.NEW] * 2, *stopped]
@@ -115,33 +115,33 @@ class TestLimits:
         assert await accepted(inbox, event(7), moment=NOON + timedelta(minutes=1)) == ["new"]
 
     async def test_ten_at_once_beyond_the_limit_are_told_once(self, engine: AsyncEngine) -> None:
-        inbox = inbox_of(engine, Limits(user_per_minute=1))
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1))
         await asyncio.gather(*(inbox.accept(event(n), NOON) for n in range(11)))
         assert (await inbox.backlog(NOON)).waiting == 2
 
     async def test_a_command_too_many_is_told_once_like_a_message(
         self, engine: AsyncEngine
     ) -> None:
-        inbox = inbox_of(engine, Limits(user_per_minute=1))
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1))
         await accepted(inbox, *(event(n, token="t") for n in range(5)))
         assert (await inbox.backlog(NOON)).waiting == 2
 
     async def test_each_person_is_told_of_the_limit(self, engine: AsyncEngine) -> None:
-        inbox = inbox_of(engine, Limits(user_per_minute=1))
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1))
         for user, first in (("u1", 10), ("u2", 20)):
             asked = (event(first + n, user_id=user) for n in range(3))
             kinds = await accepted(inbox, *asked)
             assert kinds == [Acceptance.NEW, Acceptance.LIMITED, Acceptance.PASSED_OVER]
 
     async def test_an_edit_too_many_takes_nobodys_notice(self, engine: AsyncEngine) -> None:
-        inbox = inbox_of(engine, Limits(user_per_minute=1))
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1))
         assert await accepted(inbox, event(0), redo(0, 1)) == [Acceptance.NEW] * 2
         assert await accepted(inbox, event(2)) == [Acceptance.LIMITED]
 
     async def test_over_the_channels_limit_questions_wait_their_turn(
         self, engine: AsyncEngine
     ) -> None:
-        inbox = inbox_of(engine, Limits(channel_per_minute=3, channel_in_flight=100))
+        inbox = inbox_of(engine, IntakeLimits(channel_per_minute=3, channel_in_flight=100))
         kinds = await accepted(inbox, *(event(n, user_id=f"u{n}") for n in range(8)))
         assert kinds == [Acceptance.NEW] * 8
         for minute, expected in ((0, [0, 1, 2]), (1, [3, 4, 5]), (2, [6, 7])):
@@ -153,7 +153,7 @@ class TestLimits:
             assert answered == expected
 
     async def test_who_waits_for_long_is_told_once(self, engine: AsyncEngine) -> None:
-        inbox = inbox_of(engine, Limits(channel_per_minute=1))
+        inbox = inbox_of(engine, IntakeLimits(channel_per_minute=1))
         await accepted(inbox, event(0, user_id="u0"))
         await inbox.finish(await claimed(inbox))
         await accepted(inbox, *(event(n, user_id=f"u{1 + n % 2}") for n in range(1, 5)))
@@ -161,7 +161,7 @@ class TestLimits:
         late = NOON + timedelta(seconds=11)
         told = [await inbox.tell_of_wait(["test"], late) for _ in range(3)]
         assert [job and job.arrival.user_id for job in told] == ["u2", "u1", None]
-        again = inbox_of(engine, Limits(channel_per_minute=1))
+        again = inbox_of(engine, IntakeLimits(channel_per_minute=1))
         assert await again.tell_of_wait(["test"], late) is None
         job = await again.claim(LEASE, ["test"], NOON + timedelta(minutes=1))
         assert job is not None
@@ -202,11 +202,11 @@ class TestLimits:
     async def test_a_question_is_counted_when_its_users_count_was_just_deleted(
         self, engine: AsyncEngine
     ) -> None:
-        counting = Counting(engine, Limits(user_per_minute=2))
+        counting = Counting(engine, IntakeLimits(user_per_minute=2))
         assert await write(engine, lambda db: counting.count(db, event(1), 2, NOON)) == Counted()
 
     async def test_a_spammer_does_not_use_up_the_channels_limit(self, engine: AsyncEngine) -> None:
-        limits = Limits(user_per_minute=2, channel_per_minute=4, channel_in_flight=100)
+        limits = IntakeLimits(user_per_minute=2, channel_per_minute=4, channel_in_flight=100)
         inbox = inbox_of(engine, limits)
         await accepted(inbox, *(event(n) for n in range(20)))
         others = [event(30 + n, user_id=f"u{n}") for n in range(3)]
@@ -220,7 +220,7 @@ class TestLimits:
     async def test_an_edit_beyond_the_limit_waits_for_the_next_minute(
         self, engine: AsyncEngine
     ) -> None:
-        inbox = inbox_of(engine, Limits(user_per_minute=1))
+        inbox = inbox_of(engine, IntakeLimits(user_per_minute=1))
         await accepted(inbox, event(1))
         await answered(inbox, "m1")
         assert await accepted(inbox, redo(1)) == ["new"]
@@ -261,7 +261,7 @@ class TestClaiming:
         assert (await claimed(inbox)).arrival.user_id == "ann"
 
     async def test_no_more_than_the_limit_is_in_flight_in_all(self, engine: AsyncEngine) -> None:
-        inbox = inbox_of(engine, Limits(in_flight=3))
+        inbox = inbox_of(engine, IntakeLimits(in_flight=3))
         await accepted(inbox, *(event(n, user_id=f"u{n}", channel=f"c{n}") for n in range(5)))
         jobs = [await claimed(inbox) for _ in range(3)]
         assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
@@ -427,7 +427,7 @@ class TestBurying:
     async def test_a_question_that_was_deleted_before_it_came_is_not_taken_in(
         self, inbox: Inbox, engine: AsyncEngine
     ) -> None:
-        assert await inbox.bury(unheard(1), NOON)
+        assert await inbox.tombstone(unheard(1), NOON)
         receipt = await inbox.accept(event(1, text="Why is the sky blue?"), NOON)
         assert receipt.acceptance is Acceptance.KNOWN
         assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
@@ -438,7 +438,7 @@ class TestBurying:
 
     async def test_a_question_that_is_there_is_not_buried(self, inbox: Inbox) -> None:
         await accepted(inbox, event(1))
-        assert not await inbox.bury(unheard(1), NOON)
+        assert not await inbox.tombstone(unheard(1), NOON)
         assert (await claimed(inbox)).arrival.key == "test:1"
 
     async def test_of_a_question_and_its_deletion_at_once_one_finds_the_other(
@@ -446,12 +446,13 @@ class TestBurying:
     ) -> None:
         for n in range(20):
             receipt, is_buried = await asyncio.gather(
-                inbox.accept(event(n, user_id=f"reader-{n}"), NOON), inbox.bury(unheard(n), NOON)
+                inbox.accept(event(n, user_id=f"reader-{n}"), NOON),
+                inbox.tombstone(unheard(n), NOON),
             )
             assert is_buried == (receipt.acceptance is Acceptance.KNOWN)
 
     async def test_the_bot_takes_no_part_where_a_message_was_buried(self, inbox: Inbox) -> None:
-        await inbox.bury(unheard(1), NOON)
+        await inbox.tombstone(unheard(1), NOON)
         assert not await inbox.has_lane("test:1")
 
 
@@ -467,7 +468,7 @@ class TestHealing:
         assert healing is not None
         assert healing.arrival.key == job.arrival.key
         assert await inbox.claim_healing(LEASE, PLATFORMS, later) is None
-        await inbox.healed(healing)
+        await inbox.recovered(healing)
         assert await inbox.claim_healing(LEASE, PLATFORMS, later + LEASE) is None
 
     async def test_what_changed_hands_is_healed(self, inbox: Inbox) -> None:
@@ -481,10 +482,10 @@ class TestHealing:
     async def test_a_lost_job_is_healed_once_it_has_ended(self, inbox: Inbox) -> None:
         await accepted(inbox, event(1))
         job = await claimed(inbox)
-        assert await inbox.doubt(job, NOON - timedelta(minutes=1)) is False
+        assert await inbox.mark_ambiguous(job, NOON - timedelta(minutes=1)) is False
         assert await inbox.claim_healing(LEASE, PLATFORMS, NOON) is None
         await inbox.finish(job)
-        assert await inbox.doubt(job, NOON - timedelta(minutes=1)) is False
+        assert await inbox.mark_ambiguous(job, NOON - timedelta(minutes=1)) is False
         assert await inbox.claim_healing(LEASE, PLATFORMS, NOON) is not None
 
     async def test_an_edit_waits_for_the_healing_of_its_question(self, inbox: Inbox) -> None:
@@ -495,7 +496,7 @@ class TestHealing:
         assert healing is not None
         await accepted(inbox, redo(1))
         assert await inbox.claim(LEASE, PLATFORMS, NOON) is None
-        await inbox.healed(healing)
+        await inbox.recovered(healing)
         await claimed(inbox)
 
     async def test_nothing_is_healed_while_an_edit_is_answered(self, inbox: Inbox) -> None:
@@ -526,7 +527,7 @@ class TestForgetting:
         await inbox.finish(removal, moment=NOON - timedelta(minutes=1))
         healing = await inbox.claim_healing(LEASE, PLATFORMS, NOON)
         assert healing is not None
-        await inbox.healed(healing)
+        await inbox.recovered(healing)
         async with engine.connect() as connection:
             rows = await connection.execute(text("SELECT * FROM inbox WHERE user_id <> 'other'"))
             stored = str(rows.all()) + str(
@@ -550,8 +551,8 @@ class TestLooking:
     async def test_a_cursor_only_moves_on(self, inbox: Inbox) -> None:
         await accepted(inbox, event(5), event(3), event(9, channel="c2"))
         assert await inbox.cursors("test") == {"c1": 5, "c2": 9}
-        await inbox.saw("test", "c1", 7)
-        await inbox.saw("test", "c2", 7)
+        await inbox.advance_cursor("test", "c1", 7)
+        await inbox.advance_cursor("test", "c2", 7)
         assert await inbox.cursors("test") == {"c1": 7, "c2": 9}
         assert await inbox.cursors("other") == {}
 

@@ -7,13 +7,13 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.base import ChatAdapter
-from adapters.janitor import Janitor
-from core.database import reading
+from adapters.delivery.janitor import Janitor
 from core.errors import DeliveryError
 from core.inbox.base import Job
 from core.inbox.rows import InboxRow
 from core.inbox.store import Inbox
 from core.models import now
+from core.storage.database import reading
 from tests.inbox import PLATFORMS, event, inbox_of
 
 LEASE = timedelta(seconds=15)

@@ -11,10 +11,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.util import await_only
 
-from core.database import create_engine
 from core.errors import StoreError
-from core.leases import LeaseRow, Leases, Share
 from core.models import now
+from core.storage.database import create_engine
+from core.storage.leases import LeaseRow, Leases, LeaseShare
 
 NAMES = ["0", "1", "2", "3"]
 GROUP = "discord:1:4"
@@ -44,7 +44,7 @@ async def run_out(engine: AsyncEngine) -> None:
         await db.execute(update(LeaseRow).values(until=now() - timedelta(minutes=1)))
 
 
-async def settled(processes: Sequence[Leases]) -> list[Share]:
+async def settled(processes: Sequence[Leases]) -> list[LeaseShare]:
     """Let processes come round, in turn, until nothing changes, and return their shares."""
     before = None
     for one in processes:
@@ -60,7 +60,7 @@ async def settled(processes: Sequence[Leases]) -> list[Share]:
     raise AssertionError(f"the shares never settle: {before}")
 
 
-def check_partition(shares: Sequence[Share]) -> list[int]:
+def check_partition(shares: Sequence[LeaseShare]) -> list[int]:
     """Check that each name has one holder, and return how many each process has, most first."""
     assert sorted(name for share in shares for name in share.held) == NAMES
     return sorted((len(share.held) for share in shares), reverse=True)
@@ -68,7 +68,7 @@ def check_partition(shares: Sequence[Share]) -> list[int]:
 
 async def test_a_process_alone_has_everything_at_once(process: Process) -> None:
     share = await process("a").share(GROUP, NAMES)
-    assert share == Share(frozenset(NAMES), too_large=False)
+    assert share == LeaseShare(frozenset(NAMES), too_large=False)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ async def test_processes_that_die_as_they_start_take_nothing_away(process: Proce
     await alive.share(GROUP, NAMES)
     for number in range(10):
         await process(f"ghost {number}").share(GROUP, [])
-        assert await alive.share(GROUP, NAMES) == Share(frozenset(NAMES), too_large=False)
+        assert await alive.share(GROUP, NAMES) == LeaseShare(frozenset(NAMES), too_large=False)
 
 
 async def test_what_is_left_for_processes_that_die_is_taken_all_the_same(process: Process) -> None:

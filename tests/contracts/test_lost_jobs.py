@@ -7,14 +7,14 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.settling import lost
-from core.budgets.store import Limits, TokenBudgets, TokenUsageRow
-from core.database import reading
+from adapters.delivery.settlement import lost
 from core.inbox.base import Job, LeaseLost
 from core.models import now
-from core.retention import Retention
-from core.sessions.rows import TurnRow
-from core.sessions.store import SessionStore
+from core.privacy.retention import Retention
+from core.storage.budgets.store import TokenBudgets, TokenLimits, TokenUsageRow
+from core.storage.database import reading
+from core.storage.sessions.rows import TurnRow
+from core.storage.sessions.store import SessionStore
 from tests.inbox import PLATFORMS, ScriptedAgent, event, forget, inbox_of, redo, worker_of
 from tests.platform import Platform, PlatformAdapter
 from tests.samples import response_to
@@ -30,7 +30,7 @@ class Desk:
         self.engine = engine
         self.inbox = inbox_of(engine)
         self.sessions = SessionStore(engine)
-        self.budgets = TokenBudgets(engine, limits=Limits())
+        self.budgets = TokenBudgets(engine, limits=TokenLimits())
         self._moment = now()
 
     async def claim(self) -> Job:

@@ -16,12 +16,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 import bot.database
 from bot.database import HEAD_REVISION, SchemaState, check, is_current, upgrade
-from core.budgets.store import Limits, Scope, TokenBudgets
-from core.catalogue import Catalogue
-from core.database import Base, create_engine
 from core.errors import ConfigurationError, StoreError
 from core.models import Course
-from core.sessions.store import SessionStore
+from core.storage.budgets.store import Scope, TokenBudgets, TokenLimits
+from core.storage.catalogue import Catalogue
+from core.storage.database import Base, create_engine
+from core.storage.sessions.store import SessionStore
 from tests.contracts.revisions import alembic_config, create_at
 from tests.samples import request, response_to
 
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 UPGRADE = """
 import asyncio, sys
 from bot.database import upgrade
-from core.database import create_engine
+from core.storage.database import create_engine
 
 async def main():
     engine = create_engine(sys.argv[1])
@@ -122,7 +122,7 @@ async def test_the_first_schema_is_brought_up_to_date_with_all_its_data(
     assert await check(empty) is SchemaState.CURRENT
     assert await Catalogue(empty).course("algorithms") == course
     assert await sessions.turn_of(question.request_id) == turn
-    budgets = TokenBudgets(empty, limits=Limits(user_tokens=10))
+    budgets = TokenBudgets(empty, limits=TokenLimits(user_tokens=10))
     await budgets.add("ann", "algorithms", query_tokens=9, response_tokens=1)
     assert await budgets.exhausted("ann", "algorithms") is Scope.USER
 

@@ -6,16 +6,16 @@ from typing import cast
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from adapters.attention.crowd import TwinWaits, answered_twin
 from adapters.base import ChatAdapter
-from adapters.intake.crowd import TwinWaits, answered_twin
-from adapters.janitor import Janitor
-from core.channels.exchanges import LASTS, Exchanges
-from core.channels.store import Place
+from adapters.delivery.janitor import Janitor
 from core.inbox import offers
 from core.inbox.audience import Settlement
 from core.inbox.base import Acceptance, Job, Kind, Posted, lane_for
-from core.inbox.limits import Limits
+from core.inbox.limits import IntakeLimits
 from core.inbox.store import Inbox
+from core.storage.channels.exchanges import LASTS, Exchanges
+from core.storage.channels.store import Place
 from tests.inbox import PLATFORMS, event, inbox_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -45,7 +45,7 @@ async def offered(inbox: Inbox, moment: datetime = NOON) -> Job:
 
 
 async def test_taking_an_offer_up_counts_as_a_question_of_its_author(engine: AsyncEngine) -> None:
-    inbox: Inbox = inbox_of(engine, limits=Limits(user_per_minute=1))
+    inbox: Inbox = inbox_of(engine, limits=IntakeLimits(user_per_minute=1))
     await offered(inbox)
     await inbox.accept(event(2, kind=Kind.OFFER), NOON)
     assert await inbox.take_up("test:1", moment=NOON) is Acceptance.NEW
@@ -57,7 +57,7 @@ async def test_taking_an_offer_up_counts_as_a_question_of_its_author(engine: Asy
 
 
 async def test_an_offer_stands_when_its_author_was_told_of_the_limit(engine: AsyncEngine) -> None:
-    inbox: Inbox = inbox_of(engine, limits=Limits(user_per_minute=1))
+    inbox: Inbox = inbox_of(engine, limits=IntakeLimits(user_per_minute=1))
     for n in (1, 2):
         await inbox.accept(event(n), NOON)
     await inbox.accept(event(3, kind=Kind.OFFER), NOON)
@@ -67,7 +67,7 @@ async def test_an_offer_stands_when_its_author_was_told_of_the_limit(engine: Asy
 
 
 async def test_an_offer_waits_for_a_channel_that_is_full(engine: AsyncEngine) -> None:
-    inbox: Inbox = inbox_of(engine, limits=Limits(channel_per_minute=1))
+    inbox: Inbox = inbox_of(engine, limits=IntakeLimits(channel_per_minute=1))
     await inbox.accept(event(1, user_id="someone"), NOON)
     await inbox.accept(event(2, kind=Kind.OFFER), NOON)
     assert await inbox.take_up("test:2", moment=NOON) is Acceptance.NEW

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.intake.crowd import unlinked
-from adapters.intake.intents import Intent
-from adapters.intake.marking import META
+from adapters.attention.crowd import unlinked
+from adapters.attention.intents import Intent
+from adapters.attention.marking import META
 from core.i18n import text
 from core.inbox.base import Arrival, Job
 from core.models import AgentRequest, Outcome, ResponseState

@@ -8,25 +8,25 @@ from uuid import UUID
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.about import Facts
 from adapters.access.admission import Admission
 from adapters.access.location import Location
-from adapters.answer_actions import AnswerActions, Clicker, Declined
-from adapters.channel_settings import ChannelSettings
-from adapters.desk import Received
-from adapters.heard import Heard
-from adapters.own_data import OwnData
+from adapters.features.about import Facts
+from adapters.features.answer_actions import AnswerActions, Clicker, Declined
+from adapters.features.channel_settings import ChannelSettings
+from adapters.features.data_export import OwnData
+from adapters.intake.front_desk import Received
+from adapters.intake.incoming_message import IncomingMessage
 from core import i18n
 from core.access.tenants import Tenant
-from core.catalogue import Catalogue
-from core.channels.rules import OperatorRules, Rules
-from core.channels.store import Place
-from core.disclosure import Disclosure
 from core.errors import DeliveryError, RequestError, StoreError
-from core.feedback.store import Feedback
 from core.inbox.base import Arrival, Job
 from core.models import ChunkState, Course, now
-from tests.contracts.test_front_desk import GUILD, LEASE, Reception, heard
+from core.privacy.disclosure import Disclosure
+from core.storage.catalogue import Catalogue
+from core.storage.channels.rules import OperatorRules, Rules
+from core.storage.channels.store import Place
+from core.storage.feedback import Feedback
+from tests.contracts.test_front_desk import GUILD, LEASE, Reception, incoming
 from tests.samples import chunk, response_to
 
 OTHER = Tenant("discord", "other")
@@ -34,16 +34,16 @@ COURSES = ("algebra", "biology", "handbook")
 NAMES = ("algebra", "Algebra", "biology", "Biology")
 
 
-def elsewhere(number: int = 1, **changes: Any) -> Heard:
+def elsewhere(number: int = 1, **changes: Any) -> IncomingMessage:
     """Return a question in the server that was met later."""
     place = {"workspace": "other", "channel": "lobby", "places": ("lobby", "other")}
-    return heard(number, **{**place, "key": f"discord:bot:9{number}", **changes})
+    return incoming(number, **{**place, "key": f"discord:bot:9{number}", **changes})
 
 
-def directly(number: int = 1, **changes: Any) -> Heard:
+def directly(number: int = 1, **changes: Any) -> IncomingMessage:
     direct = {"direct": True, "personal": True, "workspace": "@me", "channel": "dm"}
     address = {"dm": True, "channel": "dm", "asker": "ann"}
-    return heard(number, **{**direct, "places": ("dm",), "address": address, **changes})
+    return incoming(number, **{**direct, "places": ("dm",), "address": address, **changes})
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def actions(reception: Reception, engine: AsyncEngine) -> AnswerActions:
         inbox=reception.inbox,
         sessions=reception.sessions,
         feedback=Feedback(engine),
-        guide=reception.guide,
+        directory=reception.directory,
         rules=reception.rules,
         wake=lambda: None,
         stop=stop,
@@ -78,13 +78,13 @@ def job_of(arrival: Arrival) -> Job:
     return Job(arrival=arrival, fence=1, lease_until=now() + LEASE, accepted_at=now())
 
 
-def clicker(said: Heard, reception: Reception, **changes: Any) -> Clicker:
+def clicker(said: IncomingMessage, reception: Reception, **changes: Any) -> Clicker:
     location = replace(said.location, **changes)
     user_id = reception.desk.pseudonym(location.platform, location.workspace, location.user)
     return Clicker(location, user_id)
 
 
-async def answered(reception: Reception, said: Heard) -> UUID:
+async def answered(reception: Reception, said: IncomingMessage) -> UUID:
     """Have a question answered, and return its request's id."""
     received = await reception.desk.receive(said)
     assert received is not None
@@ -157,11 +157,11 @@ async def test_the_operator_hears_of_a_server_that_waits_and_of_none_that_the_fi
 
 async def test_facts_and_settings_tell_of_readable_courses_alone(reception: Reception) -> None:
     settings = ChannelSettings(
-        reception.desk, reception.rules, reception.guide, names={}, described=lambda _: {}
+        reception.desk, reception.rules, reception.directory, names={}, described=lambda _: {}
     )
     facts = Facts(
         desk=reception.desk,
-        guide=reception.guide,
+        directory=reception.directory,
         handbook="handbook",
         version="1",
         writer="w",
@@ -182,9 +182,11 @@ async def test_facts_and_settings_tell_of_readable_courses_alone(reception: Rece
     foreign = await settings.unknown_course(location, "algebra")
     assert foreign == await settings.unknown_course(location, "nothing-at-all")
     assert foreign is not None
-    assert await settings.unknown_course(heard().location, "algebra") is None
+    assert await settings.unknown_course(incoming().location, "algebra") is None
     for name in ("A", "1", ""):
-        sections = reception.guide.sections_like(here.reader, "algebra", name, limit=5, longest=99)
+        sections = reception.directory.sections_like(
+            here.reader, "algebra", name, limit=5, longest=99
+        )
         assert await sections == []
 
 
@@ -192,7 +194,7 @@ async def test_a_question_of_before_a_revoke_is_not_answered(reception: Receptio
     await reception.access.grant("biology", OTHER)
     received = await reception.desk.receive(elsewhere())
     assert received is not None
-    admission = Admission(reception.guide, reception.readers)
+    admission = Admission(reception.directory, reception.readers)
     job = job_of(received.arrival)
     assert await admission.checked(job) == job
     await reception.access.revoke("biology", OTHER)
@@ -202,14 +204,14 @@ async def test_a_question_of_before_a_revoke_is_not_answered(reception: Receptio
 
 
 async def test_a_row_of_before_the_upgrade_tells_where_it_came_from(reception: Reception) -> None:
-    received = await reception.desk.receive(heard(course="biology"))
+    received = await reception.desk.receive(incoming(course="biology"))
     assert received is not None
     await reception.rules.set(Place("discord", "guild", "channel"), Rules(course_id="biology"))
-    received = await reception.desk.receive(heard(2))
+    received = await reception.desk.receive(incoming(2))
     assert received is not None
     old = replace(received.arrival, address={"message": 2, "asker": 7})
     job = job_of(old)
-    assert await Admission(reception.guide, reception.readers).checked(job) == job
+    assert await Admission(reception.directory, reception.readers).checked(job) == job
 
 
 async def test_an_edit_after_a_revoke_is_not_answered_from_the_course(
@@ -234,7 +236,7 @@ async def test_an_answers_id_opens_nothing_that_is_not_the_clickers(
     own = clicker(asked, reception)
     assert (await actions.turn(request_id, own)).request_id == request_id
     if by == "another tenant":
-        own = clicker(heard(), reception)
+        own = clicker(incoming(), reception)
     elif by == "another person":
         own = clicker(asked, reception, user="ben")
     else:
@@ -302,7 +304,7 @@ class TestDirectMessages:
         ]
         ann, ben = clicker(asked, reception), clicker(asked, reception, user="ben")
 
-        def again(request: Any) -> Heard:
+        def again(request: Any) -> IncomingMessage:
             return directly(7, text=request.query_text, key="discord:i:7")
 
         with pytest.raises(Declined):
@@ -406,7 +408,9 @@ class TestDirectMessages:
         received = await before.desk.receive(directly(2))
         assert received is not None
         with pytest.raises(DeliveryError):
-            await Admission(reception.guide, reception.readers).checked(job_of(received.arrival))
+            await Admission(reception.directory, reception.readers).checked(
+                job_of(received.arrival)
+            )
 
 
 class TestLocks:
@@ -417,7 +421,7 @@ class TestLocks:
             "category": OperatorRules(excluded=True),
         }
         return ChannelSettings(
-            reception.desk, reception.rules, reception.guide, names={}, described=lambda _: file
+            reception.desk, reception.rules, reception.directory, names={}, described=lambda _: file
         )
 
     @pytest.mark.parametrize(
@@ -428,15 +432,15 @@ class TestLocks:
     ) -> None:
         place = Place("discord", "guild", "channel")
         with pytest.raises(RequestError, match="operator"):
-            await settings.change(place, heard().location, changes)
+            await settings.change(place, incoming().location, changes)
         assert await reception.rules.get("discord", "guild", ["channel"]) == {}
 
     async def test_what_is_not_locked_is_changed_and_the_rest_kept(
         self, reception: Reception, settings: ChannelSettings
     ) -> None:
         place = Place("discord", "guild", "channel")
-        await settings.change(place, heard().location, {"private": True})
-        await settings.change(place, heard().location, {"auto_answer": True})
+        await settings.change(place, incoming().location, {"private": True})
+        await settings.change(place, incoming().location, {"auto_answer": True})
         kept = await reception.rules.get("discord", "guild", ["channel"])
         assert kept == {"channel": Rules(private=True, auto_answer=True)}
 
@@ -455,7 +459,7 @@ async def test_a_course_that_the_file_binds_to_a_wider_place_is_shared_there(
     shared = await reception.desk.share(private, turn, 5, {"channel": 1}, asked.location)
     job = job_of(shared.arrival)
     assert job.arrival.request is not None
-    assert await Admission(reception.guide, reception.readers).checked(job) == job
+    assert await Admission(reception.directory, reception.readers).checked(job) == job
 
 
 async def test_what_the_file_keeps_private_is_not_shared(
@@ -469,7 +473,7 @@ async def test_what_the_file_keeps_private_is_not_shared(
     strict = Reception(engine, *COURSES, described=described)
     actions._desk = strict.desk
     await strict.rules.set(Place("discord", "guild", "channel"), Rules(private=False))
-    asked = heard(private=True)
+    asked = incoming(private=True)
     request_id = await answered(strict, asked)
     with pytest.raises(Declined) as declined:
         await actions.share(request_id, clicker(asked, strict), 5, {"channel": 1})
@@ -488,7 +492,7 @@ async def test_an_export_leaves_out_the_words_of_closed_courses_and_keeps_the_qu
     asked = elsewhere(text="What is a mitochondrion?", section="Organelles")
     await answered(reception, asked)
     theirs = [reception.desk.user_id(asked)]
-    data = OwnData(Disclosure(engine), reception.guide, reception.readers)
+    data = OwnData(Disclosure(engine), reception.directory, reception.readers)
     location: Location = asked.location
     before = (await data.file(theirs, location)).data.decode()
     assert "biology" in before
@@ -497,7 +501,7 @@ async def test_an_export_leaves_out_the_words_of_closed_courses_and_keeps_the_qu
     if closing == "revoked":
         await reception.access.revoke("biology", OTHER)
     else:
-        del reception.guide._marks["biology"]
+        del reception.directory._marks["biology"]
     after = (await data.file(theirs, location)).data.decode()
     assert "mitochondrion" in after
     assert "biology" not in after

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import create_engine, reserved
+from core.storage.database import create_engine, reserved
 from tests.inbox import PLATFORMS, event, inbox_of
 
 LEASE = timedelta(seconds=15)

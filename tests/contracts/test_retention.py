@@ -7,21 +7,27 @@ import pytest
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core import retention as module
-from core.budgets.store import Limits, Scope, TokenBudgets, TokenUsageRow
-from core.channels.beside import PanelRow, Panels
-from core.channels.rules import Rules
-from core.channels.store import ChannelRules, ChannelRulesRow, ConversationRow, Conversations, Place
-from core.closed_windows import ClosedWindowRow
-from core.database import Base, reading, write
-from core.feedback.store import Feedback, Vote, VoteRow
 from core.inbox.base import Posted
 from core.inbox.limits import CountRow
 from core.inbox.rows import CursorRow, InboxRow, PostRow
 from core.models import AgentRequest, now
-from core.retention import Retention
-from core.sessions.rows import SessionRow, TurnRow
-from core.sessions.store import SessionStore
+from core.privacy import retention as module
+from core.privacy.retention import Retention
+from core.storage.budgets.store import Scope, TokenBudgets, TokenLimits, TokenUsageRow
+from core.storage.channels.panels import PanelRow, Panels
+from core.storage.channels.rules import Rules
+from core.storage.channels.store import (
+    ChannelRules,
+    ChannelRulesRow,
+    ConversationRow,
+    Conversations,
+    Place,
+)
+from core.storage.database import Base, reading, write
+from core.storage.feedback import Feedback, Vote, VoteRow
+from core.storage.rate_limit_windows import RateLimitWindowRow
+from core.storage.sessions.rows import SessionRow, TurnRow
+from core.storage.sessions.store import SessionStore
 from tests.inbox import PLATFORMS, event, inbox_of, unheard
 from tests.samples import response_to
 
@@ -141,7 +147,7 @@ async def test_what_a_conversation_stands_beside_is_known_for_a_month(
 async def test_what_users_used_is_known_for_90_days_and_the_sums_for_good(
     engine: AsyncEngine, kept_for: timedelta | None
 ) -> None:
-    budgets = TokenBudgets(engine, limits=Limits())
+    budgets = TokenBudgets(engine, limits=TokenLimits())
     for n in range(5):
         await used(budgets, f"reader-{n}")
     sums = await budgets.used(TODAY.date())
@@ -156,7 +162,7 @@ async def test_what_users_used_is_known_for_90_days_and_the_sums_for_good(
 async def test_what_is_left_of_a_forgotten_user_goes_when_the_day_is_over(
     engine: AsyncEngine,
 ) -> None:
-    budgets = TokenBudgets(engine, limits=Limits())
+    budgets = TokenBudgets(engine, limits=TokenLimits())
     for user in ("ann", "ben", "eve"):
         await used(budgets, user)
     for user in ("ann", "eve", "nobody"):
@@ -185,7 +191,7 @@ async def test_what_stands_for_deleted_messages_goes_after_a_day(
 ) -> None:
     inbox = inbox_of(engine)
     for n in range(5):
-        assert await inbox.bury(unheard(n))
+        assert await inbox.tombstone(unheard(n))
     await inbox.accept(event(9))
     await delete_all(engine, DAY - timedelta(minutes=1), kept_for)
     assert await counted(engine, InboxRow) == [6]
@@ -221,8 +227,8 @@ async def test_a_rate_limit_that_was_used_up_a_while_ago_is_forgotten(engine: As
         {"window": name, "until": now() + timedelta(minutes=minutes)}
         for name, minutes in moments.items()
     ]
-    await write(engine, lambda db: db.execute(insert(ClosedWindowRow), windows).rowcount)
+    await write(engine, lambda db: db.execute(insert(RateLimitWindowRow), windows).rowcount)
     assert await delete_all(engine, timedelta(0), None) == 1
     async with reading(engine) as db:
-        left = {*await db.scalars(select(ClosedWindowRow.window))}
+        left = {*await db.scalars(select(RateLimitWindowRow.window))}
     assert left == {"just now", "still closed"}

@@ -10,12 +10,12 @@ from adapters.base import PostKeeper
 from adapters.nearest_sections import Nearest
 from core.answering.agent import Placed, as_asked
 from core.answering.events import AgentEvent
-from core.database import reading
 from core.errors import DeliveryError, EmptyQuestion, Unclear
 from core.inbox.base import Job, State
 from core.inbox.rows import InboxRow
 from core.models import AgentRequest
-from core.sessions.store import SessionStore
+from core.storage.database import reading
+from core.storage.sessions.store import SessionStore
 from tests.inbox import ScriptedAgent, event, inbox_of, worker_of
 from tests.platform import Platform, PlatformAdapter
 

@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import create_engine
 from core.errors import RequestError, StoreError
 from core.models import AgentResponse, ConversationTurn, Outcome, session_id_for
-from core.sessions.store import FORGOTTEN_TEXT, FORGOTTEN_USER, Recollection, SessionStore
+from core.storage.database import create_engine
+from core.storage.sessions.store import FORGOTTEN_TEXT, FORGOTTEN_USER, Recollection, SessionStore
 from tests.samples import EARLIER, request, response_to, tool_call
 
 THREAD = session_id_for("slack", "T1", "C1", "1700.1")

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from bot.database import upgrade
-from core.database import create_engine
 from core.errors import IndexFull, StoreUnwritable
 from core.inbox.store import Inbox
-from core.index.edge import EdgeIndex
+from core.index.embedded.edge import EdgeIndex
+from core.storage.database import create_engine
 from tests.books import write_files
 from tests.command_line import CommandLine, Finished
 from tests.disks import KINDS, fill, make_read_only, make_room, small_disk
@@ -122,7 +122,7 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 from core.errors import VectorIndexError
-from core.index.edge import EdgeIndex
+from core.index.embedded.edge import EdgeIndex
 from tests.contracts.index_points import DIMENSIONS, course
 
 COURSE = course(10, 50)

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from core.database import create_engine
-from core.sessions.store import SessionStore
+from core.storage.database import create_engine
+from core.storage.sessions.store import SessionStore
 from tests.contracts.test_session_store import THREAD, asked
 
 WRITER = """
 import asyncio, sys
-from core.database import create_engine
-from core.sessions.store import SessionStore
+from core.storage.database import create_engine
+from core.storage.sessions.store import SessionStore
 from tests.contracts.test_session_store import THREAD, asked
 
 async def write(store):

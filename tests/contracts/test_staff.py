@@ -9,10 +9,10 @@ from core.access.roster import Roster
 from core.access.staff import Member, MemberLookup, NamedStaff, StaffKind
 from core.access.staff_store import MOST_NAMED, StaffStore
 from core.access.tenants import Tenant
-from core.disclosure import Disclosure
 from core.errors import RequestError
 from core.i18n import text
-from core.workspaces import WorkspaceData
+from core.privacy.disclosure import Disclosure
+from core.privacy.workspace_data import WorkspaceData
 
 GUILD, OTHER = Tenant("discord", "1"), Tenant("discord", "2")
 TEAM, ORGANISATION = Tenant("slack", "T1"), Tenant("slack", "E1")

@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.budgets.reservations import Reservation
-from core.budgets.store import Limits, Scope, TokenBudgets, Usage
-from core.database import create_engine
 from core.errors import StoreError
+from core.storage.budgets.reservations import Reservation
+from core.storage.budgets.store import Scope, TokenBudgets, TokenLimits, Usage
+from core.storage.database import create_engine
 
 DAY = date(2026, 3, 1)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -19,7 +19,7 @@ ONE_DAY = timedelta(days=1)
 
 @pytest.fixture
 def budgets(engine: AsyncEngine) -> TokenBudgets:
-    return TokenBudgets(engine, limits=Limits())
+    return TokenBudgets(engine, limits=TokenLimits())
 
 
 async def counted(
@@ -84,7 +84,7 @@ class TestCounting:
         assert [u.query_tokens for u in await budgets.used(DAY + ONE_DAY)] == [10, 10]
 
     async def test_now_is_the_moment_when_none_is_given(self, engine: AsyncEngine) -> None:
-        budgets = TokenBudgets(engine, limits=Limits(total_tokens=1))
+        budgets = TokenBudgets(engine, limits=TokenLimits(total_tokens=1))
         before = datetime.now(UTC).date()
         await budgets.add("ann", "algorithms", query_tokens=1, response_tokens=0)
         assert len(await budgets.used(before, datetime.now(UTC).date())) == 2
@@ -113,23 +113,23 @@ class TestLimits:
     @pytest.mark.parametrize(
         ("limits", "scope"),
         [
-            (Limits(user_tokens=120), Scope.USER),
-            (Limits(course_tokens=120), Scope.COURSE),
-            (Limits(total_tokens=120), Scope.TOTAL),
-            (Limits(user_tokens=120, course_tokens=120, total_tokens=120), Scope.USER),
-            (Limits(user_tokens=121, course_tokens=120, total_tokens=1), Scope.COURSE),
-            (Limits(user_tokens=121, course_tokens=121, total_tokens=121), None),
+            (TokenLimits(user_tokens=120), Scope.USER),
+            (TokenLimits(course_tokens=120), Scope.COURSE),
+            (TokenLimits(total_tokens=120), Scope.TOTAL),
+            (TokenLimits(user_tokens=120, course_tokens=120, total_tokens=120), Scope.USER),
+            (TokenLimits(user_tokens=121, course_tokens=120, total_tokens=1), Scope.COURSE),
+            (TokenLimits(user_tokens=121, course_tokens=121, total_tokens=121), None),
         ],
     )
     async def test_the_narrowest_spent_budget_is_named(
-        self, engine: AsyncEngine, limits: Limits, scope: Scope | None
+        self, engine: AsyncEngine, limits: TokenLimits, scope: Scope | None
     ) -> None:
         budgets = TokenBudgets(engine, limits=limits)
         await counted(budgets, 100, 20)
         assert await budgets.exhausted("ann", "algorithms", NOON) is scope
 
     async def test_a_budget_is_spent_by_those_it_is_for(self, engine: AsyncEngine) -> None:
-        budgets = TokenBudgets(engine, limits=Limits(user_tokens=100, course_tokens=200))
+        budgets = TokenBudgets(engine, limits=TokenLimits(user_tokens=100, course_tokens=200))
         await counted(budgets, 90, 10)
         assert await budgets.exhausted("ann", "biology", NOON) is Scope.USER
         assert await budgets.exhausted("ben", "algorithms", NOON) is None
@@ -140,24 +140,24 @@ class TestLimits:
     async def test_a_user_and_a_course_of_the_same_name_are_counted_apart(
         self, engine: AsyncEngine
     ) -> None:
-        budgets = TokenBudgets(engine, limits=Limits(user_tokens=100, course_tokens=100))
+        budgets = TokenBudgets(engine, limits=TokenLimits(user_tokens=100, course_tokens=100))
         await counted(budgets, user_id="biology", course_id="algorithms")
         assert await budgets.exhausted("ann", "biology", NOON) is None
 
     async def test_the_next_day_begins_anew(self, engine: AsyncEngine) -> None:
-        budgets = TokenBudgets(engine, limits=Limits(100, 100, 100))
+        budgets = TokenBudgets(engine, limits=TokenLimits(100, 100, 100))
         await counted(budgets)
         last = datetime(2026, 3, 1, 23, 59, 59, tzinfo=UTC)
         assert await budgets.exhausted("ann", "algorithms", last) is Scope.USER
         assert await budgets.exhausted("ann", "algorithms", last + timedelta(seconds=1)) is None
 
     async def test_a_limit_of_nothing_is_spent_from_the_start(self, engine: AsyncEngine) -> None:
-        budgets = TokenBudgets(engine, limits=Limits(course_tokens=0))
+        budgets = TokenBudgets(engine, limits=TokenLimits(course_tokens=0))
         assert await budgets.exhausted("ann", "algorithms", NOON) is Scope.COURSE
 
     async def test_without_limits_the_database_is_not_asked(self) -> None:
         nowhere = create_engine("sqlite:////nowhere/bot.db")
-        budgets = TokenBudgets(nowhere, limits=Limits())
+        budgets = TokenBudgets(nowhere, limits=TokenLimits())
         assert await budgets.exhausted("ann", "algorithms") is None
         await nowhere.dispose()
 
@@ -166,7 +166,7 @@ class TestReserving:
     async def test_what_is_reserved_counts_as_spent_until_it_is_settled(
         self, engine: AsyncEngine
     ) -> None:
-        budgets = TokenBudgets(engine, limits=Limits(user_tokens=100, total_tokens=40_000))
+        budgets = TokenBudgets(engine, limits=TokenLimits(user_tokens=100, total_tokens=40_000))
         ann = await budgets.reserve("ann", "algorithms", NOON)
         assert isinstance(ann, Reservation)
         assert await budgets.reserve("ann", "biology", NOON) is Scope.USER
@@ -178,7 +178,7 @@ class TestReserving:
     async def test_the_dearest_of_the_latest_requests_tells_what_to_expect(
         self, engine: AsyncEngine
     ) -> None:
-        budgets = TokenBudgets(engine, limits=Limits(course_tokens=1_000))
+        budgets = TokenBudgets(engine, limits=TokenLimits(course_tokens=1_000))
         for used in (400, 300):
             first = await budgets.reserve("ann", "algorithms", NOON)
             assert isinstance(first, Reservation)
@@ -190,7 +190,7 @@ class TestReserving:
     async def test_of_requests_at_the_same_moment_only_those_that_fit_get_room(
         self, engine: AsyncEngine
     ) -> None:
-        budgets = TokenBudgets(engine, limits=Limits(total_tokens=100))
+        budgets = TokenBudgets(engine, limits=TokenLimits(total_tokens=100))
         wanted = (budgets.reserve(f"user-{n}", "algorithms", NOON) for n in range(32))
         got = await asyncio.gather(*wanted)
         assert sum(isinstance(one, Reservation) for one in got) == 1
@@ -198,7 +198,7 @@ class TestReserving:
 
     async def test_who_cannot_be_told_holds_nothing(self) -> None:
         nowhere = create_engine("sqlite:////nowhere/bot.db")
-        budgets = TokenBudgets(nowhere, limits=Limits(total_tokens=1))
+        budgets = TokenBudgets(nowhere, limits=TokenLimits(total_tokens=1))
         with pytest.raises(StoreError):
             await budgets.reserve("ann", "algorithms")
         assert budgets._reservations.held() == 0
@@ -209,7 +209,7 @@ class TestConcurrency:
     async def test_no_token_is_lost_when_all_count_at_once(self, database_url: str) -> None:
         """Three engines share nothing, as processes do; users and courses are mixed."""
         engines = [create_engine(database_url) for _ in range(3)]
-        writers = [TokenBudgets(engine, limits=Limits()) for engine in engines]
+        writers = [TokenBudgets(engine, limits=TokenLimits()) for engine in engines]
         await asyncio.gather(
             *(
                 counted(writers[n % 3], n, 1, user_id=f"u{n % 4}", course_id=f"c{n % 2}")
@@ -242,7 +242,7 @@ class TestPrivacy:
     async def test_forgetting_is_no_way_round_the_budget_of_the_day(
         self, engine: AsyncEngine
     ) -> None:
-        budgets = TokenBudgets(engine, limits=Limits(user_tokens=100))
+        budgets = TokenBudgets(engine, limits=TokenLimits(user_tokens=100))
         await counted(budgets, moment=NOON - ONE_DAY)
         await counted(budgets)
         await budgets.forget_user("ann", NOON)
@@ -256,7 +256,9 @@ class TestPrivacy:
         self, engine: AsyncEngine, counted_before: bool
     ) -> None:
         """An answer was under way, here or in another process."""
-        budgets, other = (TokenBudgets(engine, limits=Limits(user_tokens=100)) for _ in range(2))
+        budgets, other = (
+            TokenBudgets(engine, limits=TokenLimits(user_tokens=100)) for _ in range(2)
+        )
         await counted(budgets, user_id="ann" if counted_before else "ben")
         await budgets.forget_user("ann", NOON)
         await counted(other)
@@ -271,7 +273,7 @@ async def test_a_database_that_cannot_be_reached_is_a_store_error(dialect: str) 
     if dialect == "postgresql":
         url = "postgresql://bot:secret@127.0.0.1:1/none"
     unreachable = create_engine(url)
-    budgets = TokenBudgets(unreachable, limits=Limits(total_tokens=1))
+    budgets = TokenBudgets(unreachable, limits=TokenLimits(total_tokens=1))
     for work in (counted(budgets), budgets.exhausted("ann", "algorithms"), budgets.used(DAY)):
         with pytest.raises(StoreError) as failure:
             await work

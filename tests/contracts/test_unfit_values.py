@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import create_engine, dispose, reading
 from core.errors import StoreDataError, StoreError
+from core.storage.database import create_engine, dispose, reading
 from tests.wire.certificates import Authority
 
 HALF_A_PAIR = "secretword \ud83d"

@@ -16,10 +16,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.types import TypeEngine
 
 from bot.database import is_current, upgrade
-from core.catalogue import Catalogue
-from core.channels.store import ChannelRules, ConversationRow, Conversations, Place
-from core.database import create_engine
-from core.sessions.store import SessionStore
+from core.storage.catalogue import Catalogue
+from core.storage.channels.store import ChannelRules, ConversationRow, Conversations, Place
+from core.storage.database import create_engine
+from core.storage.sessions.store import SessionStore
 from tests.contracts.revisions import create_at
 from tests.inbox import inbox_of
 from tests.upgrade.fixture import FIRST, unpack

@@ -11,10 +11,10 @@ from qdrant_client import AsyncQdrantClient, models
 
 from core.errors import CollectionMissing, VectorIndexError
 from core.index.base import IndexedPoint, Part, SparseVector, VectorIndex
-from core.index.edge import EdgeIndex
+from core.index.embedded.edge import EdgeIndex
 from core.index.points import OLD_FORMAT
-from core.index.qdrant import QdrantIndex
-from core.index.qdrant_connection import connect
+from core.index.server.qdrant import QdrantIndex
+from core.index.server.qdrant_connection import connect
 from tests.contracts.index_points import (
     DIMENSIONS,
     Candidate,

@@ -12,16 +12,16 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.janitor import Janitor
-from adapters.worker import STEPS
+from adapters.delivery.janitor import Janitor
+from adapters.delivery.worker import STEPS
 from core import i18n
-from core.database import reading, write
 from core.errors import Stopped
-from core.inbox.base import Acceptance, State, Unheard
+from core.inbox.base import Acceptance, DeletedEvent, State
 from core.inbox.rows import InboxRow
-from core.metering import DELIVERING, ENDED, WAITING, Measure
 from core.models import AgentResponse, ConversationTurn, now, session_id_for
-from core.sessions.store import FORGOTTEN_TEXT, SessionStore
+from core.storage.database import reading, write
+from core.storage.sessions.store import FORGOTTEN_TEXT, SessionStore
+from core.telemetry.metering import DELIVERING, ENDED, WAITING, Measure
 from tests.inbox import (
     PLATFORMS,
     ScriptedAgent,
@@ -266,9 +266,9 @@ async def test_a_deleted_question_loses_its_turn_and_its_answer(house: House) ->
 
 
 async def test_a_question_deleted_before_it_was_heard_is_not_answered(house: House) -> None:
-    gone = Unheard(key=event(1).key, platform="test", workspace="", sent_at=now())
+    gone = DeletedEvent(key=event(1).key, platform="test", workspace="", sent_at=now())
     async with house.open():
-        assert await house.inbox.bury(gone)
+        assert await house.inbox.tombstone(gone)
         await house.accept(event(1))
         await house.done()
     assert (house.answer(1), house.agent.asked) == ([], [])
@@ -436,7 +436,7 @@ async def test_what_nobody_foresaw_is_tried_again(
 async def test_an_answer_that_the_store_does_not_take_is_shown_when_no_try_is_left(
     house: House, failures: int, tries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.settling.backoff", lambda attempts, retry_after: 0.0)
+    monkeypatch.setattr("adapters.delivery.settlement.backoff", lambda attempts, retry_after: 0.0)
     house.agent.unstored = failures
     async with house.open():
         await house.accept(event(1))

@@ -8,18 +8,18 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.settling import lost
-from core.budgets.store import Limits, TokenBudgets
-from core.channels.beside import Panels
-from core.channels.rules import Rules
-from core.channels.store import ChannelRules, Conversations, Place
-from core.database import Base, reading
-from core.feedback.store import Feedback, Vote
+from adapters.delivery.settlement import lost
 from core.inbox.base import Arrival, LeaseLost
 from core.inbox.places import InboxPlaces
 from core.models import now, session_id_for
-from core.sessions.store import SessionStore
-from core.workspaces import WorkspaceData
+from core.privacy.workspace_data import WorkspaceData
+from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.channels.panels import Panels
+from core.storage.channels.rules import Rules
+from core.storage.channels.store import ChannelRules, Conversations, Place
+from core.storage.database import Base, reading
+from core.storage.feedback import Feedback, Vote
+from core.storage.sessions.store import SessionStore
 from tests.inbox import event, inbox_of
 from tests.samples import response_to
 
@@ -33,7 +33,7 @@ class Used:
         self.engine = engine
         self.inbox = inbox_of(engine)
         self.sessions = SessionStore(engine)
-        self.budgets = TokenBudgets(engine, limits=Limits())
+        self.budgets = TokenBudgets(engine, limits=TokenLimits())
 
     async def asked(self, n: int, workspace: str, **changes: Any) -> Arrival:
         """Accept a question of somebody in a workspace."""

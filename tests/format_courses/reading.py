@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.errors import UnsupportedDocument
+from core.ingestion.chunks.passages import CourseDocument, Placement, course_document
 from core.ingestion.document import Block, BlockKind, ParsedDocument
-from core.ingestion.messages import ParseJob
-from core.ingestion.passages import CourseDocument, Placement, course_document
-from core.ingestion.sandbox import Sandbox
+from core.ingestion.sandbox.messages import ParseJob
+from core.ingestion.sandbox.sandbox import Sandbox
 from core.ingestion.sources import open_sources
 from core.models import Chunk, Course
 from tests.books import write_files

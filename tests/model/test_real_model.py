@@ -11,7 +11,7 @@ import pytest
 
 from core.grounding.judge.base import CitedClaim
 from core.grounding.judge.questions import CHAT
-from core.providers.base import ChatMessage, ChatRequest, Deadline, Finish, Form, Schema, Tool
+from core.providers.base import ChatMessage, ChatRequest, Deadline, Finish, OutputForm, Schema, Tool
 from core.providers.failures import ProviderFailure
 from core.providers.guarded import GuardedModel
 from core.providers.openai.client import OpenAIClient
@@ -85,11 +85,11 @@ async def heard_of(model: GuardedModel, request: ChatRequest) -> Heard:
 
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
 async def test_it_answers_and_counts_its_tokens(model: GuardedModel, stream: bool) -> None:
-    heard = await heard_of(model, asking("Say hello in one word.", stream=stream))
-    assert "hello" in heard.text.lower()
-    assert heard.end.finish is Finish.STOP
-    assert 10 < heard.end.query_tokens < 60
-    assert 0 < heard.end.response_tokens < 20
+    incoming = await heard_of(model, asking("Say hello in one word.", stream=stream))
+    assert "hello" in incoming.text.lower()
+    assert incoming.end.finish is Finish.STOP
+    assert 10 < incoming.end.query_tokens < 60
+    assert 0 < incoming.end.response_tokens < 20
 
 
 async def test_a_shared_beginning_is_read_once(model: GuardedModel) -> None:
@@ -105,12 +105,12 @@ async def test_a_schema_holds_it_to_claims_with_numbers(model: GuardedModel, str
     request = asking(
         "How often does the keeper trim the wick?", system, schema=CLAIMS, stream=stream
     )
-    heard = await heard_of(model, request)
-    claims = json.loads(heard.text)["claims"]
+    incoming = await heard_of(model, request)
+    claims = json.loads(incoming.text)["claims"]
     assert claims
     assert all(set(claim) == {"text", "sentences"} for claim in claims)
     assert all(type(n) is int for claim in claims for n in claim["sentences"])
-    assert model.form() is Form.SCHEMA
+    assert model.form() is OutputForm.SCHEMA
 
 
 async def test_its_log_probabilities_tell_true_from_false(model: GuardedModel) -> None:

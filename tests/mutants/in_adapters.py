@@ -30,7 +30,7 @@ IN_ADAPTERS = (
     # --- who may read a course -------------------------------------------------------------
     Mutant(
         "list every course to every reader",
-        "adapters/guide.py",
+        "adapters/access/course_directory.py",
         "        return {course.course_id: known[course.course_id] for course in courses}\n",
         "        return known\n",
         "a course that may not be read is as if there were none",
@@ -49,7 +49,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "bind a channel to any course",
-        "adapters/channel_settings.py",
+        "adapters/features/channel_settings.py",
         "        if course in courses:\n            return None\n",
         "        if course:\n            return None\n",
         "what may not be read cannot be bound",
@@ -65,7 +65,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "open an answer in another tenant",
-        "adapters/answer_actions.py",
+        "adapters/features/answer_actions.py",
         "[one for one in events if await self._is_of_tenant(one, clicker.location)]",
         "[*events]",
         "a button opens the answers of its own tenant",
@@ -73,7 +73,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "open a private answer to everybody",
-        "adapters/answer_actions.py",
+        "adapters/features/answer_actions.py",
         "one.user_id == clicker.user_id or not _is_private(one) for one in here",
         "one is not None for one in here",
         "a private answer is its asker's",
@@ -81,7 +81,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "show the evidence of a course that is closed",
-        "adapters/answer_actions.py",
+        "adapters/features/answer_actions.py",
         "turn.agent_response.course_id) is None:\n"
         '            raise Declined(text("answer-gone"))\n',
         "turn.agent_response.course_id) is None:\n            pass\n",
@@ -90,7 +90,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "choose a course that may not be read",
-        "adapters/answer_actions.py",
+        "adapters/features/answer_actions.py",
         '        if mark is None:\n            raise Declined(text("course-none-such-any-more"))\n',
         "        if mark is None:\n            return course_id\n",
         "a choice is one of the courses that may be read",
@@ -98,7 +98,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "keep what the operator's file does not allow",
-        "adapters/channel_settings.py",
+        "adapters/features/channel_settings.py",
         "            if value is not None and getattr(held, name) != value:\n",
         "            if value is not None and name == '':\n",
         "chat changes nothing that is locked",
@@ -106,7 +106,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "export the words of closed courses",
-        "adapters/own_data.py",
+        "adapters/features/data_export.py",
         '    if is_closed and "response_text" in stored:\n'
         '        return text("privacy-export-withheld")\n',
         "",
@@ -119,7 +119,7 @@ IN_ADAPTERS = (
     # --- what is sent to Discord -----------------------------------------------------------
     Mutant(
         "send to Discord without the lease, or when it ran out while a limit was waited out",
-        "adapters/discord/rest.py",
+        "adapters/discord/api/rest.py",
         "    _CHECK.get()()",
         "    _CHECK.get()",
         "who lost an event sends nothing more",
@@ -131,7 +131,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "drop allowed_mentions on edit",
-        "adapters/discord/rest.py",
+        "adapters/discord/api/rest.py",
         "        allowed_mentions=discord.AllowedMentions.none(),\n",
         "        allowed_mentions=discord.AllowedMentions.none() if extra else None,\n",
         "an edit pings nobody",
@@ -139,7 +139,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "drop allowed_mentions on what is told privately",
-        "adapters/discord/telling.py",
+        "adapters/discord/replies/ephemeral.py",
         "            suppress_embeds=True,\n            allowed_mentions=nobody,\n",
         "            suppress_embeds=True,\n",
         "what is told to a clicker pings nobody",
@@ -147,7 +147,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let Discord's client mention by default",
-        "adapters/discord/client.py",
+        "adapters/discord/gateway/client.py",
         "            allowed_mentions=discord.AllowedMentions.none(),\n",
         "",
         "what a call forgets to say pings nobody either",
@@ -155,7 +155,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let Discord fetch previews",
-        "adapters/discord/rest.py",
+        "adapters/discord/api/rest.py",
         "        flags=discord.MessageFlags(suppress_embeds=True, ephemeral=hidden),\n",
         "",
         "nothing is fetched for a preview",
@@ -163,7 +163,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "reuse a nonce at random",
-        "adapters/discord/posting.py",
+        "adapters/discord/replies/dedupe.py",
         '    post = f"{key}:{channel}:{part}:{again}"\n',
         '    post = f"{key}:{channel}:{part}:{again}" + __import__("os").urandom(8).hex()\n',
         "a post that is repeated is not posted twice",
@@ -175,7 +175,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "post without a nonce",
-        "adapters/discord/rest.py",
+        "adapters/discord/api/rest.py",
         '        extra = {"nonce": nonce} | (',
         "        extra: Json = {} | (",
         "a post whose connection broke is not posted twice",
@@ -183,7 +183,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "skip everybody's escaping on Discord",
-        "adapters/markdown/discord_text.py",
+        "adapters/discord/markup/text.py",
         '    text = _EVERYBODY.sub(f"@{_GAP}", text)\n',
         "",
         "no word is a mention of everybody",
@@ -191,7 +191,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "skip mention escaping on Discord",
-        "adapters/markdown/discord_text.py",
+        "adapters/discord/markup/text.py",
         'rf"\\g<0>{_GAP}", _ANGLE.sub(f"<{_GAP}", text))',
         'rf"\\g<0>{_GAP}", text)',
         "no word is a mention or a link in angle brackets",
@@ -199,7 +199,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let bare URLs stand on Discord",
-        "adapters/markdown/discord_text.py",
+        "adapters/discord/markup/text.py",
         '    text = without_links(visible(text)).replace("://", f":{_GAP}//")\n',
         "    text = visible(text)\n",
         "links come from the footnotes alone",
@@ -207,7 +207,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "name a thread as it was asked",
-        "adapters/discord/outbound.py",
+        "adapters/discord/replies/outbound.py",
         "    name = plain_text(text, disarm, without_pings).strip()\n",
         "    name = plain_text(text).strip()\n",
         "the name of a thread calls nobody and leads nowhere",
@@ -215,7 +215,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "fill a channel without an end",
-        "adapters/discord/outbound.py",
+        "adapters/discord/replies/outbound.py",
         "    if len(parts) <= most:\n        return parts\n",
         "    if parts:\n        return parts\n",
         "a model that never ends fills no channel",
@@ -235,7 +235,7 @@ IN_ADAPTERS = (
     # --- what is sent to Slack -------------------------------------------------------------
     Mutant(
         "keep Slack's default retry handlers",
-        "adapters/slack/client.py",
+        "adapters/slack/api/client.py",
         "session=session, retry_handlers=[])\n",
         "session=session)\n",
         "a post whose connection broke is not posted twice",
@@ -243,7 +243,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "skip mention escaping in the fallback text",
-        "adapters/slack/blocks.py",
+        "adapters/slack/replies/blocks.py",
         '    return controls_escaped(short[0]) if short else "…"\n',
         '    return short[0] if short else "…"\n',
         "what a notification shows calls nobody",
@@ -251,7 +251,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "skip mention escaping in the blocks",
-        "adapters/slack/blocks.py",
+        "adapters/slack/replies/blocks.py",
         "        text = markdown_escaped(parts.before, escape_code=escape_code)\n",
         "        text = parts.before\n",
         "an answer calls nobody",
@@ -259,7 +259,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "skip escaping in what a stream shows",
-        "adapters/slack/outbound.py",
+        "adapters/slack/replies/outbound.py",
         "    return divided(_below_question(asked, body)).before.rstrip()",
         "    return _below_question(asked, body).rstrip()",
         "an answer that grows calls nobody",
@@ -267,7 +267,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "skip escaping in small print",
-        "adapters/markdown/slack_text.py",
+        "adapters/slack/markup/text.py",
         '    return "".join(_ENTITIES.get(character, character) for character in shown)\n',
         "    return shown\n",
         "titles and notices call nobody",
@@ -275,7 +275,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let Slack fetch previews",
-        "adapters/slack/rest.py",
+        "adapters/slack/api/rest.py",
         '    "unfurl_links": False,\n    "unfurl_media": False,\n}\n',
         "}\n",
         "nothing is fetched for a preview",
@@ -283,7 +283,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let Slack find names",
-        "adapters/slack/rest.py",
+        "adapters/slack/api/rest.py",
         '    "link_names": False,\n    "parse": "none",\n',
         "",
         "no name becomes a mention",
@@ -292,7 +292,7 @@ IN_ADAPTERS = (
     # --- whose lease it is -----------------------------------------------------------------
     Mutant(
         "send to Slack without the lease",
-        "adapters/slack/client.py",
+        "adapters/slack/api/client.py",
         "        self._check()\n        try:\n            answer = await super().api_call(",
         "        try:\n            answer = await super().api_call(",
         "who lost an event sends nothing more",
@@ -301,7 +301,7 @@ IN_ADAPTERS = (
     # --- what Slack sends ------------------------------------------------------------------
     Mutant(
         "ack before commit",
-        "adapters/slack/events.py",
+        "adapters/slack/gateway/events.py",
         "        if not accepting.done():\n            return BoltResponse(status=NOT_YET)\n",
         "        if not accepting.done():\n            return None\n",
         "Slack is told that an event is taken in when the database has it",
@@ -309,7 +309,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "compare a signature after re-serialising",
-        "adapters/slack/http.py",
+        "adapters/slack/gateway/http.py",
         "            check.feed(part)\n",
         "            check.feed(json.dumps(json.loads(part)).encode())\n",
         "exactly what was signed is taken in",
@@ -317,7 +317,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "log the request body",
-        "adapters/slack/http.py",
+        "adapters/slack/gateway/http.py",
         "        body = await self._signed(request)\n",
         '        body = await self._signed(request)\n        logger.info("an event: %s", body)\n',
         "no message text is in the log",
@@ -325,7 +325,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "take signatures of the future",
-        "adapters/slack/signing.py",
+        "adapters/slack/gateway/signing.py",
         "        if abs(late) > _WINDOW:\n",
         "        if late > _WINDOW:\n",
         "a signature is good for five minutes",
@@ -333,7 +333,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "take signatures of any age",
-        "adapters/slack/signing.py",
+        "adapters/slack/gateway/signing.py",
         "            self._tell(late)\n            return None\n",
         "            self._tell(late)\n",
         "what was recorded cannot be sent again later",
@@ -341,7 +341,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "sign the body without its time",
-        "adapters/slack/signing.py",
+        "adapters/slack/gateway/signing.py",
         'b"v0:" + timestamp.encode() + b":"',
         'b"v0:" + b":"',
         "the time of a request is signed, too",
@@ -349,7 +349,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "take an empty signing secret",
-        "adapters/slack/signing.py",
+        "adapters/slack/gateway/signing.py",
         "        if not secret:\n",
         "        if False:\n",
         "without a secret nothing is taken in",
@@ -357,7 +357,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "read a body of any size",
-        "adapters/slack/http.py",
+        "adapters/slack/gateway/http.py",
         "_LARGEST_CHECKED = 16_000_000\n",
         "_LARGEST_CHECKED = 1_000_000_000\n",
         "a huge body is refused before it is read",
@@ -382,7 +382,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "log what cannot be read with its text",
-        "adapters/unreadable.py",
+        "adapters/intake/unreadable.py",
         "            exc_info=without_text(error),\n",
         "            exc_info=error,\n",
         "no message text is in the log",
@@ -390,7 +390,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "count events by whatever they call themselves",
-        "adapters/unreadable.py",
+        "adapters/intake/unreadable.py",
         "kind if kind in self._events else OTHER",
         "kind",
         "nobody fills the metrics with names",
@@ -423,8 +423,8 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "answer guests and other apps unasked",
-        "adapters/desk.py",
-        "        if heard.outsider and not rules.outsiders:\n            return None\n",
+        "adapters/intake/front_desk.py",
+        "        if incoming.outsider and not rules.outsiders:\n            return None\n",
         "",
         "the book is for the course's own people",
         (
@@ -442,7 +442,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "answer where it is switched off",
-        "adapters/intake/attention.py",
+        "adapters/attention/attention.py",
         "        if rules.excluded:\n            return SILENT\n",
         "",
         "staff say where the bot is silent",
@@ -450,9 +450,9 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "answer what was deleted before it was heard",
-        "adapters/desk.py",
-        "        if now() - sent_at > _MAY_STILL_COME or not await self._inbox.bury(unheard):\n",
-        "        if True:\n",
+        "adapters/intake/front_desk.py",
+        " > _MAY_STILL_COME or not await self._inbox.tombstone(unheard):\n",
+        " > _MAY_STILL_COME or True:\n",
         "what somebody deleted is neither answered nor kept",
         (f"{DESK}::test_what_was_deleted_before_it_is_heard_is_not_accepted",),
     ),
@@ -530,7 +530,7 @@ IN_ADAPTERS = (
     # --- who may click ---------------------------------------------------------------------
     Mutant(
         "let anybody share a private answer",
-        "adapters/answer_actions.py",
+        "adapters/features/answer_actions.py",
         "        asked = next((one for one in events if one.user_id == clicker.user_id), None)\n",
         "        asked = next(iter(events), None)\n",
         "who asked in private decides who sees it",
@@ -538,7 +538,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let anybody stop an answer",
-        "adapters/answer_actions.py",
+        "adapters/features/answer_actions.py",
         "        if event.user_id != clicker.user_id and not await is_staff():\n"
         '            raise Declined(text("answer-not-yours"))\n'
         "        if await self._sessions.turn_of",
@@ -548,7 +548,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let anybody delete an answer",
-        "adapters/answer_actions.py",
+        "adapters/features/answer_actions.py",
         "        if event.user_id != clicker.user_id and not await is_staff():\n"
         '            raise Declined(text("answer-not-yours"))\n'
         "        original",
@@ -558,7 +558,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "let anybody ask within a section",
-        "adapters/answer_actions.py",
+        "adapters/features/answer_actions.py",
         '            raise Declined(text("card-section-not-yours"))\n',
         "            pass\n",
         "a refusal is its asker's",
@@ -569,7 +569,7 @@ IN_ADAPTERS = (
     # --- several processes -----------------------------------------------------------------
     Mutant(
         "stay connected when the leases have run out",
-        "adapters/discord/shards.py",
+        "adapters/discord/gateway/shards.py",
         "                if not self.is_certain and (running := self._gateway.running):\n",
         "                if False and (running := self._gateway.running):\n",
         "two processes never have the same shard for long",
@@ -577,7 +577,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "release a shard that is still connected",
-        "adapters/discord/shards.py",
+        "adapters/discord/gateway/shards.py",
         "        await self._gateway.end(shard_id)\n        await self._leases.release",
         "        await self._leases.release",
         "a shard is handed over by whoever has left it",
@@ -585,7 +585,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "send on a route without a limit of its own what another process was refused",
-        "adapters/discord/sharing.py",
+        "adapters/discord/gateway/shared_rate_limits.py",
         "        return (_GLOBAL,)\n",
         "        return ()\n",
         "no request goes into the limit of all requests that another process has met",
@@ -597,7 +597,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "have the answer to a click wait for the limit of all requests",
-        "adapters/discord/sharing.py",
+        "adapters/discord/gateway/shared_rate_limits.py",
         "    if url.scheme in _SOCKETS or _OF_AN_INTERACTION.search(url.path):\n",
         "    if url.scheme in _SOCKETS:\n",
         "what is exempt from a limit does not wait for it",
@@ -608,7 +608,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "note how far a shard was heard over a look back that failed",
-        "adapters/discord/hearing.py",
+        "adapters/discord/gateway/shard_liveness.py",
         "or self._unfinished[shard_id]:\n",
         "or False:\n",
         "nothing is noted over a gap",
@@ -619,7 +619,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "look up in Slack what another process was refused",
-        "adapters/slack/client.py",
+        "adapters/slack/api/client.py",
         "            elsewhere = await self._shared.seconds_left(window)\n",
         "            pass\n",
         "no call goes into a window that another process knows to be closed",
@@ -630,7 +630,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "decorate a panel by bolt's own client",
-        "adapters/slack/app.py",
+        "adapters/slack/gateway/app.py",
         '        context["client"] = clients.with_token(context.bot_token)\n',
         "",
         "what only decorates is left out when Slack takes no more of it",
@@ -641,7 +641,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "forget what Slack refused this process",
-        "adapters/slack/client.py",
+        "adapters/slack/api/client.py",
         "        self._until = still_closed | {window: until}\n",
         "        self._until = still_closed\n",
         "a bot on SQLite knows its own refusals",
@@ -652,7 +652,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "ask who we are while another process has to wait",
-        "adapters/slack/client.py",
+        "adapters/slack/api/client.py",
         "            await asyncio.sleep(seconds)\n",
         "            break\n",
         "processes that start together do not keep a window closed",
@@ -663,7 +663,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "close a socket with something unacknowledged",
-        "adapters/slack/sockets.py",
+        "adapters/slack/gateway/sockets.py",
         "                    await self._acknowledged(self._socket.message_queue)\n",
         "                    pass\n",
         "a rolling restart costs no redelivery",
@@ -674,7 +674,7 @@ IN_ADAPTERS = (
     ),
     Mutant(
         "try one address of a Slack socket for good",
-        "adapters/slack/sockets.py",
+        "adapters/slack/gateway/sockets.py",
         "                self.wss_uri = None\n",
         "                pass\n",
         "a socket whose address is used up is replaced",
@@ -714,7 +714,7 @@ IN_ADAPTERS = (
     # --- what is stored --------------------------------------------------------------------
     Mutant(
         "keep the turn of a deleted question when it is stored late",
-        "adapters/settling.py",
+        "adapters/delivery/settlement.py",
         "(is_forgotten or await inbox.is_overtaken(job))",
         "is_forgotten",
         "a process that stood still brings nothing back that was forgotten meanwhile",
@@ -727,7 +727,7 @@ IN_ADAPTERS = (
     # --- the terminal ----------------------------------------------------------------------
     Mutant(
         "let control characters reach the terminal",
-        "adapters/printable.py",
+        "adapters/markdown/printable.py",
         '    return _CONTROL.sub("", text)\n',
         "    return text\n",
         "no text steers a terminal",

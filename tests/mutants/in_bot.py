@@ -33,7 +33,7 @@ IN_BOT = (
     ),
     Mutant(
         "hash users without a key",
-        "bot/secrets.py",
+        "bot/keyring/sealing.py",
         "        return hmac.new(self._key, name, hashlib.sha256).hexdigest()\n",
         '        return hmac.new(b"", name, hashlib.sha256).hexdigest()\n',
         "who has the database cannot try out names",
@@ -41,7 +41,7 @@ IN_BOT = (
     ),
     Mutant(
         "give a user one pseudonym everywhere",
-        "bot/secrets.py",
+        "bot/keyring/sealing.py",
         '        name = f"{platform}:{workspace}:{user}".encode()\n',
         '        name = f"{user}".encode()\n',
         "two workspaces cannot compare their users",
@@ -49,7 +49,7 @@ IN_BOT = (
     ),
     Mutant(
         "seal with nothing",
-        "bot/secrets.py",
+        "bot/keyring/sealing.py",
         "        return self._fernet().encrypt(secret.encode())\n",
         "        return secret.encode()\n",
         "a token at rest is sealed",
@@ -57,7 +57,7 @@ IN_BOT = (
     ),
     Mutant(
         "let others read the key file",
-        "bot/key_files.py",
+        "bot/keyring/key_files.py",
         "os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)",
         "os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)",
         "a key on disk is its owner's",
@@ -65,7 +65,7 @@ IN_BOT = (
     ),
     Mutant(
         "run over HTTP without a signing secret",
-        "bot/slack.py",
+        "bot/platforms/slack.py",
         '    if settings.transport == "http" and settings.signing_secret is None:\n',
         "    if False:\n",
         "nobody can send events of their own",

@@ -77,7 +77,7 @@ IN_CORE = (
     ),
     Mutant(
         "let chat lift what the file restricts",
-        "core/channels/rules.py",
+        "core/storage/channels/rules.py",
         "not (locked or restricted)",
         "not locked",
         "chat lifts nothing that the operator's file restricts",
@@ -99,7 +99,7 @@ IN_CORE = (
     # --- courses and conversations apart ---------------------------------------------------
     Mutant(
         "drop the course filter",
-        "core/catalogue.py",
+        "core/storage/catalogue.py",
         "select(EditionRow).where(EditionRow.course_id == course_id))",
         "select(EditionRow).limit(1))",
         "a question is answered from its own course",
@@ -107,7 +107,7 @@ IN_CORE = (
     ),
     Mutant(
         "skip the second course check",
-        "core/retrieval/shelf.py",
+        "core/retrieval/editions/open_edition.py",
         "return is_of(self.edition, chunk) and self._is_on_site(chunk)",
         "return self._is_on_site(chunk)",
         "what an index returns of another course is dropped",
@@ -115,15 +115,15 @@ IN_CORE = (
     ),
     Mutant(
         "skip the course check of quotes",
-        "core/retrieval/windows.py",
-        "found += runs(shelf.own(c for c in chunks if c.document_id not in part.hidden))",
+        "core/retrieval/quote_location/windows.py",
+        "found += runs(opened.own(c for c in chunks if c.document_id not in part.hidden))",
         "found += runs(c for c in chunks if c.document_id not in part.hidden)",
         "what an index returns of another course is not found as a quote",
         (f"{AGENT}::test_a_passage_of_another_course_is_not_found_though_the_index_returns_it",),
     ),
     Mutant(
         "cite what lies off the course's site",
-        "core/retrieval/shelf.py",
+        "core/retrieval/editions/open_edition.py",
         "return chunk.source_url is None or is_on_site(chunk.source_url, self.course.base_url)",
         "return True",
         "links lead to the course's own site",
@@ -139,7 +139,7 @@ IN_CORE = (
     ),
     Mutant(
         "forget the section of a search",
-        "core/index/edge_query.py",
+        "core/index/embedded/edge_query.py",
         "            return edge.Filter(must=self._must) if self._must else None",
         "            return None",
         "a search in a section stays in it",
@@ -155,7 +155,7 @@ IN_CORE = (
     ),
     Mutant(
         "let a session change its course",
-        "core/sessions/store.py",
+        "core/storage/sessions/store.py",
         "    if course_id != asked:\n",
         "    if False:\n",
         "a conversation belongs to one course",
@@ -166,7 +166,7 @@ IN_CORE = (
     ),
     Mutant(
         "recall the turns of every session",
-        "core/sessions/store.py",
+        "core/storage/sessions/store.py",
         "    return select(TurnRow).where(TurnRow.session_id == session_id)\n",
         "    return select(TurnRow)\n",
         "conversations know nothing of one another",
@@ -300,7 +300,7 @@ IN_CORE = (
     # --- budgets and fairness --------------------------------------------------------------
     Mutant(
         "never find a budget spent",
-        "core/budgets/store.py",
+        "core/storage/budgets/store.py",
         "if used.get(s, 0) + held[s] >= limit), None)",
         "if used.get(s, 0) + held[s] < 0), None)",
         "a spent budget costs nothing more",
@@ -311,7 +311,7 @@ IN_CORE = (
     ),
     Mutant(
         "count nothing for answers under way",
-        "core/budgets/store.py",
+        "core/storage/budgets/store.py",
         "if used.get(s, 0) + held[s] >= limit), None)",
         "if used.get(s, 0) >= limit), None)",
         "one process exceeds a budget by one request at most",
@@ -327,7 +327,7 @@ IN_CORE = (
     ),
     Mutant(
         "let forgetting refill a budget",
-        "core/budgets/store.py",
+        "core/storage/budgets/store.py",
         "delete(TokenUsageRow).where(own, TokenUsageRow.day < day)",
         "delete(TokenUsageRow).where(own)",
         "forgetting oneself is no way round a budget",
@@ -335,7 +335,7 @@ IN_CORE = (
     ),
     Mutant(
         "let a late answer undo a forgetting",
-        "core/budgets/store.py",
+        "core/storage/budgets/store.py",
         "case((forgotten, _FORGOTTEN), else_=row.calls + new.calls)",
         "row.calls + new.calls",
         "the pseudonym of who is forgotten goes when the day ends",
@@ -400,7 +400,7 @@ IN_CORE = (
     ),
     Mutant(
         "store a turn twice",
-        "core/sessions/store.py",
+        "core/storage/sessions/store.py",
         '.on_conflict_do_nothing(index_elements=["request_id"])',
         "",
         "a request has one turn",
@@ -441,7 +441,7 @@ IN_CORE = (
     ),
     Mutant(
         "keep the turns of a forgotten user",
-        "core/sessions/store.py",
+        "core/storage/sessions/store.py",
         "== user_id)\n        .values(user_id=FORGOTTEN_USER, content=None)",
         "== user_id)\n        .values(user_id=FORGOTTEN_USER)",
         "nothing is left of what they asked",
@@ -449,7 +449,7 @@ IN_CORE = (
     ),
     Mutant(
         "show parameters in errors of the database",
-        "core/database.py",
+        "core/storage/database.py",
         '{"hide_parameters": True, ',
         '{"hide_parameters": False, ',
         "no text of a question is in an error",
@@ -461,7 +461,7 @@ IN_CORE = (
     # --- documents and addresses -----------------------------------------------------------
     Mutant(
         "check the first address alone",
-        "core/ingestion/pinned.py",
+        "core/ingestion/web/pinned.py",
         "        for address in addresses:\n            if not (is_public",
         "        for address in addresses[:1]:\n            if not (is_public",
         "no document is fetched from inside",
@@ -469,7 +469,7 @@ IN_CORE = (
     ),
     Mutant(
         "look the host up again to connect",
-        "core/ingestion/pinned.py",
+        "core/ingestion/web/pinned.py",
         "            target.url.copy_with(host=str(address)),\n",
         "            target.url,\n",
         "what is checked is what is connected to",
@@ -477,7 +477,7 @@ IN_CORE = (
     ),
     Mutant(
         "obey the proxies of the environment",
-        "core/ingestion/pinned.py",
+        "core/ingestion/web/pinned.py",
         "httpx.AsyncHTTPTransport(trust_env=False)",
         'httpx.AsyncHTTPTransport(proxy=__import__("os").environ.get("HTTP_PROXY"))',
         "no proxy leads elsewhere",
@@ -485,7 +485,7 @@ IN_CORE = (
     ),
     Mutant(
         "follow from https to http",
-        "core/ingestion/targets.py",
+        "core/ingestion/web/targets.py",
         'if self.url.scheme == "https" and target.url.scheme == "http":',
         "if False:",
         "a redirect takes no encryption away",
@@ -493,7 +493,7 @@ IN_CORE = (
     ),
     Mutant(
         "take a shared address for public",
-        "core/ingestion/addresses.py",
+        "core/ingestion/web/addresses.py",
         "    return address.is_global and not address.is_multicast\n",
         "    return not address.is_loopback\n",
         "private networks are not public",
@@ -504,7 +504,7 @@ IN_CORE = (
     ),
     Mutant(
         "give the parser our environment",
-        "core/ingestion/parser_process.py",
+        "core/ingestion/sandbox/parser_process.py",
         "                env=_environment(),\n",
         "                env={**os.environ, **_environment()},\n",
         "a parser sees no secrets",
@@ -512,7 +512,7 @@ IN_CORE = (
     ),
     Mutant(
         "let the parser use any memory",
-        "core/ingestion/child.py",
+        "core/ingestion/sandbox/child.py",
         "    limit_resources()\n",
         "",
         "a bomb ends at one gibibyte",
@@ -520,7 +520,7 @@ IN_CORE = (
     ),
     Mutant(
         "let the parser reach the network",
-        "core/ingestion/child.py",
+        "core/ingestion/sandbox/child.py",
         "    hook.install()\n",
         "",
         "a document opens no connection and no file",
@@ -528,7 +528,7 @@ IN_CORE = (
     ),
     Mutant(
         "include hidden files",
-        "core/ingestion/confinement.py",
+        "core/ingestion/sandbox/confinement.py",
         '    return not any(part.startswith(".") for part in real.relative_to(root).parts)\n',
         "    return True\n",
         "a page includes no hidden file",
@@ -536,7 +536,7 @@ IN_CORE = (
     ),
     Mutant(
         "read what a page hides",
-        "core/ingestion/formats/html_visibility.py",
+        "core/ingestion/formats/html/visibility.py",
         '    if "hidden" in attributes:\n        return True\n',
         "",
         "hidden text is not part of a book",
@@ -545,7 +545,7 @@ IN_CORE = (
     # --- several processes -----------------------------------------------------------------
     Mutant(
         "take a turn that somebody has",
-        "core/leases.py",
+        "core/storage/leases.py",
         "upsert = self._upsert(name, until, LeaseRow.until <= moment)",
         "upsert = self._upsert(name, until)",
         "what is held is nobody else's",
@@ -553,7 +553,7 @@ IN_CORE = (
     ),
     Mutant(
         "take a lease that somebody holds",
-        "core/leases.py",
+        "core/storage/leases.py",
         "select(row.name).where(row.name.in_(free), row.until <= moment)",
         "select(row.name).where(row.name.in_(free))",
         "what another process has just taken is not taken again",
@@ -561,7 +561,7 @@ IN_CORE = (
     ),
     Mutant(
         "hand over to a process that has only joined",
-        "core/leases.py",
+        "core/storage/leases.py",
         "[size for holder, size in sizes.items() if members[holder]]",
         "[*sizes.values()]",
         "a process that dies as often as it starts takes nothing away",
@@ -572,7 +572,7 @@ IN_CORE = (
     ),
     Mutant(
         "leave free what only the dead want",
-        "core/leases.py",
+        "core/storage/leases.py",
         "max(self._wanted(sizes, len(keys)), self._left_over(free, moment))",
         "self._wanted(sizes, len(keys))",
         "nothing stays free that somebody alive could hold",
@@ -583,7 +583,7 @@ IN_CORE = (
     ),
     Mutant(
         "release what another process holds",
-        "core/leases.py",
+        "core/storage/leases.py",
         "ours = (LeaseRow.name == _key(group, name), LeaseRow.holder == self._holder)",
         "ours = (LeaseRow.name == _key(group, name),)",
         "what is held is its holder's to release",
@@ -591,7 +591,7 @@ IN_CORE = (
     ),
     Mutant(
         "trust any certificate of a Qdrant server",
-        "core/index/qdrant_connection.py",
+        "core/index/server/qdrant_connection.py",
         "                verify=verified,",
         "                verify=False,",
         "a key is sent to nobody but the server",
@@ -601,7 +601,7 @@ IN_CORE = (
     ),
     Mutant(
         "keep for good where a rate limit was used up",
-        "core/retention.py",
+        "core/privacy/retention.py",
         "[(_counts, moment - _LIMITS_KEPT), (_windows, moment - _LIMITS_KEPT)]",
         "[(_counts, moment - _LIMITS_KEPT)]",
         "the id of direct messages is gone soon after they are forgotten",
@@ -609,7 +609,7 @@ IN_CORE = (
     ),
     Mutant(
         "keep for good what users used",
-        "core/retention.py",
+        "core/privacy/retention.py",
         ", (_tokens, moment)]",
         "]",
         "what a single user used is known for 90 days",

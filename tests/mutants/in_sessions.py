@@ -8,7 +8,7 @@ SESSIONS = "tests/unit/adapters/discord/test_sessions.py"
 IN_SESSIONS: tuple[Mutant, ...] = (
     Mutant(
         "end a session of Discord's gateway when the bot stops",
-        "adapters/discord/gateway.py",
+        "adapters/discord/gateway/connections.py",
         "_MAY_GO_ON = 4000\n",
         "_MAY_GO_ON = 1000\n",
         "a first direct message to a bot that was stopped is answered after its next start",
@@ -19,7 +19,7 @@ IN_SESSIONS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "note a session further than the inbox is",
-        "adapters/discord/session_notes.py",
+        "adapters/discord/gateway/session_notes.py",
         "        until = clock - _SETTLED if since is None else min(clock, since) - _SETTLED\n",
         "        until = clock\n",
         "what is not stored yet is told again",
@@ -27,7 +27,7 @@ IN_SESSIONS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "take a session from a process that lives",
-        "adapters/discord/sessions.py",
+        "adapters/discord/gateway/sessions.py",
         "        return self.notes.is_alone and is_old and session.shards == self.notes.shards\n",
         "        return True\n",
         "processes that hear the same shard leave one another their sessions",
@@ -38,7 +38,7 @@ IN_SESSIONS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "keep however many events are replayed",
-        "adapters/discord/replay.py",
+        "adapters/discord/gateway/replay.py",
         "        if self._kept >= MOST_EVENTS:\n",
         "        if False:\n",
         "a replay takes so much memory and no more",

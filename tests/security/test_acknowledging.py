@@ -5,11 +5,11 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.intake.acceptor import Intake
-from adapters.slack import events
-from adapters.slack.events import Events
-from adapters.unreadable import Unreadable
-from core.metering import NO_METER
+from adapters.intake.acceptor import Acceptor
+from adapters.intake.unreadable import Unreadable
+from adapters.slack.gateway import events
+from adapters.slack.gateway.events import Events
+from core.telemetry.metering import NO_METER
 
 NOTHING: Any = None
 
@@ -18,7 +18,7 @@ NOTHING: Any = None
 def listener() -> Events:
     return Events(
         desk=NOTHING,
-        intake=Intake(lambda: None),
+        intake=Acceptor(lambda: None),
         unreadable=Unreadable("slack", (), NO_METER),
         questions=NOTHING,
         assistant=NOTHING,

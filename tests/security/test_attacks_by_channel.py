@@ -15,22 +15,22 @@ from uuid import UUID
 
 import pytest
 
-from adapters.discord import outbound as discord
-from adapters.discord.evidence import evidence as cards
-from adapters.markdown.slack_text import markdown_escaped
-from adapters.slack import outbound as slack
-from adapters.slack.blocks import blocks, fallback
-from adapters.slack.evidence import evidence
+from adapters.discord.replies import outbound as discord
+from adapters.discord.replies.evidence import evidence as cards
+from adapters.slack.markup.text import markdown_escaped
+from adapters.slack.replies import outbound as slack
+from adapters.slack.replies.blocks import blocks, fallback
+from adapters.slack.replies.evidence import evidence
 from core.answering.agent import Agent
-from core.budgets.pricing import Prices
-from core.budgets.store import Limits, TokenBudgets
-from core.database import create_engine
-from core.generation.base import Claim, DraftPart, GenerationTask, Quoted
+from core.generation.base import Claim, DraftPart, GenerationTask, QuotedWords
 from core.generation.extractive import ExtractiveGenerator
 from core.grounding.support import SupportChecker
 from core.models import AgentConfiguration, AgentRequest, AgentResponse, Course, Outcome
 from core.retrieval.retriever import Retriever
-from core.sessions.store import SessionStore
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.database import create_engine
+from core.storage.sessions.store import SessionStore
 from core.text.sentences import sentences
 from tests.answered import understood_on_slack
 from tests.attacks import attack_texts
@@ -76,15 +76,15 @@ class Compromised:
     async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
         content = task.evidence[0].content_text
         quote = sentences(content)[0]
-        cited = (Quoted(0, quote, content.index(quote)),)
+        cited = (QuotedWords(0, quote, content.index(quote)),)
         hostile = f"{self.attack} {CALLS}{LURES}"
         yield Claim(quote, cited)
         yield Claim(hostile, cited)
-        yield Claim(hostile, (Quoted(0, hostile, 0),))
+        yield Claim(hostile, (QuotedWords(0, hostile, 0),))
         yield Claim(hostile, cites_unknown=True)
         yield Claim(hostile, example=True)
         for secret in (FOREIGN, *CANARIES):
-            yield Claim(f"{secret}.", (Quoted(0, f"{secret}.", 0),))
+            yield Claim(f"{secret}.", (QuotedWords(0, f"{secret}.", 0),))
             yield Claim(f"{quote[:-1]}, and {secret}.", cited)
             yield Claim(f"{secret}.", example=True)
 
@@ -210,7 +210,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
             fallback=ExtractiveGenerator(embedder=embedder),
             checker=SupportChecker(),
             sessions=SessionStore(engine),
-            budgets=TokenBudgets(engine, limits=Limits()),
+            budgets=TokenBudgets(engine, limits=TokenLimits()),
             prices=Prices(input_price=1.0, output_price=1.0),
             configuration=lambda _: AgentConfiguration(system_prompt=CANARIES[0]),
         )

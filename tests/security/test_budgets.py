@@ -8,17 +8,17 @@ from uuid import uuid4
 import pytest
 
 from core.answering.agent import Agent
-from core.budgets.pricing import Prices
-from core.budgets.store import Limits, Scope, TokenBudgets
-from core.database import create_engine
 from core.errors import GenerationError, StoreError
-from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Quoted
+from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, QuotedWords
 from core.generation.extractive import ExtractiveGenerator
 from core.grounding.support import SupportChecker
 from core.i18n import text
 from core.models import AgentConfiguration, AgentRequest
 from core.retrieval.retriever import Retriever
-from core.sessions.store import SessionStore
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.store import Scope, TokenBudgets, TokenLimits
+from core.storage.database import create_engine
+from core.storage.sessions.store import SessionStore
 from core.text.sentences import sentences
 from tests.books import COVERED, LIGHTHOUSE
 from tests.embedding import HashingEmbedder
@@ -51,7 +51,7 @@ class Costly:
         await (self.hold.wait() if self.hold is not None else asyncio.sleep(0.005))
         content = task.evidence[0].content_text
         quote = sentences(content)[0]
-        yield Claim(quote, (Quoted(0, quote, content.index(quote)),))
+        yield Claim(quote, (QuotedWords(0, quote, content.index(quote)),))
         task.report(ModelCall(self.name, A_CALL - 30, 30, ""))
 
 
@@ -96,7 +96,7 @@ def asking(user: str) -> AgentRequest:
 
 async def test_nothing_is_spent_that_cannot_be_counted(library: Library) -> None:
     engine, model = create_engine(f"sqlite:///{library.folder / 'catalogue.db'}"), Costly()
-    budgets = Unreadable(engine, limits=Limits(total_tokens=1_000_000))
+    budgets = Unreadable(engine, limits=TokenLimits(total_tokens=1_000_000))
     answer = await agent(library, model, budgets).answer(asking("ann"))
     assert model.calls == 0
     assert text("notice-not-counted") in answer.notices
@@ -107,8 +107,10 @@ async def test_nothing_is_spent_that_cannot_be_counted(library: Library) -> None
 async def test_a_budget_is_exceeded_by_one_request_a_worker_at_most(library: Library) -> None:
     engine, model = create_engine(f"sqlite:///{library.folder / 'catalogue.db'}"), Costly()
     limit = 10 * A_CALL
-    budgets = TokenBudgets(engine, limits=Limits(total_tokens=limit))
-    processes = [TokenBudgets(engine, limits=Limits(total_tokens=limit)) for _ in range(WORKERS)]
+    budgets = TokenBudgets(engine, limits=TokenLimits(total_tokens=limit))
+    processes = [
+        TokenBudgets(engine, limits=TokenLimits(total_tokens=limit)) for _ in range(WORKERS)
+    ]
     agents = [agent(library, model, own) for own in processes]
 
     async def work(number: int) -> None:
@@ -147,7 +149,7 @@ async def at_once(one: Agent, model: Costly) -> None:
 async def test_requests_at_once_exceed_a_budget_by_one_in_all(library: Library, calls: int) -> None:
     engine, model = create_engine(f"sqlite:///{library.folder / 'catalogue.db'}"), Costly()
     limit = calls * A_CALL - 10
-    budgets = TokenBudgets(engine, limits=Limits(total_tokens=limit))
+    budgets = TokenBudgets(engine, limits=TokenLimits(total_tokens=limit))
     one = agent(library, model, budgets)
     for _ in range(2):  # what a request uses is not known before the first
         await at_once(one, model)
@@ -159,7 +161,7 @@ async def test_requests_at_once_exceed_a_budget_by_one_in_all(library: Library, 
 
 async def test_a_request_that_used_nothing_takes_no_room(library: Library) -> None:
     engine, model = create_engine(f"sqlite:///{library.folder / 'catalogue.db'}"), Costly()
-    budgets = TokenBudgets(engine, limits=Limits(total_tokens=A_CALL))
+    budgets = TokenBudgets(engine, limits=TokenLimits(total_tokens=A_CALL))
     one = agent(library, model, budgets)
     model.failures = 1
     assert text("notice-model-failed") in (await one.answer(asking("ann"))).notices

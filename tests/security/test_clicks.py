@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from adapters.answer_actions import AnswerActions, Clicker, Declined
+from adapters.features.answer_actions import AnswerActions, Clicker, Declined
 from bot.database import upgrade
-from core.database import create_engine
-from core.feedback.store import Feedback
 from core.i18n import text
 from core.inbox.base import Posted
 from core.inbox.store import Inbox
 from core.models import AgentRequest
-from core.sessions.store import SessionStore
-from tests.contracts.test_front_desk import LEASE, Reception, heard
+from core.storage.database import create_engine
+from core.storage.feedback import Feedback
+from core.storage.sessions.store import SessionStore
+from tests.contracts.test_front_desk import LEASE, Reception, incoming
 from tests.samples import response_to
 
 MESSAGE = ("discord", "900")
-BEN = Clicker(replace(heard(), user="ben").location, "ben")
+BEN = Clicker(replace(incoming(), user="ben").location, "ben")
 
 
 class Stage:
@@ -31,7 +31,7 @@ class Stage:
     ) -> None:
         self.actions = actions
         self.request_id = request.request_id
-        self.ann = Clicker(heard().location, request.user_id)
+        self.ann = Clicker(incoming().location, request.user_id)
         self._sessions = sessions
         self._request = request
 
@@ -46,7 +46,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     engine = create_engine(f"sqlite:///{tmp_path / 'bot.db'}", synchronous="NORMAL")
     await upgrade(engine)
     reception = Reception(engine, "algorithms")
-    received = await reception.desk.receive(replace(heard(), private=True))
+    received = await reception.desk.receive(replace(incoming(), private=True))
     assert received is not None
     request = received.arrival.request
     assert request is not None
@@ -63,7 +63,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
         inbox=inbox,
         sessions=reception.sessions,
         feedback=Feedback(engine),
-        guide=reception.guide,
+        directory=reception.directory,
         rules=reception.rules,
         wake=lambda: None,
         stop=stop,

@@ -18,20 +18,15 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from adapters.access.location import Location
-from adapters.desk import FrontDesk
+from adapters.intake.front_desk import FrontDesk
 from core.access.tenants import Tenant
 from core.answering.agent import Agent
-from core.budgets.pricing import Prices
-from core.budgets.store import Limits, TokenBudgets
-from core.channels.rules import Rules
-from core.channels.store import Place
-from core.database import create_engine
 from core.errors import UnknownSection
-from core.generation.base import Claim, DraftPart, GenerationTask, Quoted
+from core.generation.base import Claim, DraftPart, GenerationTask, QuotedWords
 from core.generation.claims.prompt import render_prompt
 from core.generation.extractive import ExtractiveGenerator
 from core.grounding.support import SupportChecker
-from core.index.edge import EdgeIndex
+from core.index.embedded.edge import EdgeIndex
 from core.models import (
     AgentConfiguration,
     AgentRequest,
@@ -42,7 +37,12 @@ from core.models import (
     session_id_for,
 )
 from core.retrieval.retriever import Retriever
-from core.sessions.store import SessionStore
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.channels.rules import Rules
+from core.storage.channels.store import Place
+from core.storage.database import create_engine
+from core.storage.sessions.store import SessionStore
 from core.text.sentences import sentences
 from tests.contracts.test_front_desk import Reception
 from tests.embedding import HashingEmbedder
@@ -84,9 +84,9 @@ class Blabbing:
         for passage in [*task.passages()][:2]:
             quote = sentences(passage.text)[0]
             start = passage.chunk.content_text.index(quote)
-            yield Claim(quote, (Quoted(passage.chunk_number, quote, start),))
+            yield Claim(quote, (QuotedWords(passage.chunk_number, quote, start),))
         secret = fact(self.rng.choice(COURSES), self.rng.choice(THINGS))
-        yield Claim(secret, (Quoted(self.rng.randrange(4), secret, 0),))
+        yield Claim(secret, (QuotedWords(self.rng.randrange(4), secret, 0),))
         yield Claim(secret, example=True)
 
 
@@ -123,7 +123,7 @@ class School:
             fallback=extractive,
             checker=SupportChecker(),
             sessions=self.sessions,
-            budgets=TokenBudgets(self.engine, limits=Limits()),
+            budgets=TokenBudgets(self.engine, limits=TokenLimits()),
             prices=Prices(input_price=1.0, output_price=1.0),
             configuration=lambda _: AgentConfiguration(),
         )

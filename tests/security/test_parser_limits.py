@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from core.ingestion import parser_process
-from core.ingestion.confinement import ADDRESS_SPACE_BYTES
-from core.ingestion.messages import ParseJob
-from core.ingestion.sandbox import Sandbox
+from core.ingestion.sandbox import parser_process
+from core.ingestion.sandbox.confinement import ADDRESS_SPACE_BYTES
+from core.ingestion.sandbox.messages import ParseJob
+from core.ingestion.sandbox.sandbox import Sandbox
 
 _LIMIT = re.compile(r"^(Max [a-z ]+?)\s{2,}(\d+|unlimited)\s", re.MULTILINE)
 
@@ -51,4 +51,4 @@ def _child() -> int:
 
 
 def _parses(pid: str) -> bool:
-    return b"core.ingestion.child" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"core.ingestion.sandbox.child" in Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot import slack
-from bot.key_files import kept_key
-from bot.secrets import Pseudonyms, Sealer
+from bot.keyring.key_files import kept_key
+from bot.keyring.sealing import Pseudonyms, Sealer
+from bot.platforms import slack
 from bot.settings import SlackSettings
 from core.errors import ConfigurationError, StoreError
 

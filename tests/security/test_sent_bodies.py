@@ -12,15 +12,15 @@ import aiohttp
 import discord
 import pytest
 
-from adapters.discord import rest as discord_rest
-from adapters.discord import telling
-from adapters.discord.client import Client
-from adapters.discord.outbound import placeholder, sentence
-from adapters.slack import rest as slack_rest
-from adapters.slack.budget import Budget
-from adapters.slack.client import SlackClient
-from adapters.slack.outbound import sentence as slack_sentence
-from adapters.slack.workspaces import Workspace
+from adapters.discord.api import rest as discord_rest
+from adapters.discord.gateway.client import Client
+from adapters.discord.replies import ephemeral
+from adapters.discord.replies.outbound import placeholder, sentence
+from adapters.slack.api import rest as slack_rest
+from adapters.slack.api.budget import Budget
+from adapters.slack.api.client import SlackClient
+from adapters.slack.installs.workspaces import Workspace
+from adapters.slack.replies.outbound import sentence as slack_sentence
 
 NOBODY: Mapping[str, Any] = {"parse": []}
 NO_PREVIEW = discord.MessageFlags(suppress_embeds=True).value
@@ -94,9 +94,9 @@ async def test_every_call_of_discord_py_that_sends_names_its_mentions(kind: Any)
         edit_original_response=edit_original_response,
         followup=SimpleNamespace(send=edit_original_response),
     )
-    await telling.tell(interaction, "Hello @everyone")
-    await telling.tell_instead(interaction, "Hello @everyone")
-    await telling.show(interaction, [sentence("Hello @everyone")] * 2)
+    await ephemeral.tell(interaction, "Hello @everyone")
+    await ephemeral.tell_instead(interaction, "Hello @everyone")
+    await ephemeral.show(interaction, [sentence("Hello @everyone")] * 2)
     assert [told["allowed_mentions"].to_dict() for told in response.told] == [NOBODY] * 4
 
 

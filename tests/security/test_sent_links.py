@@ -7,12 +7,12 @@ from uuid import UUID
 
 import pytest
 
-from adapters.discord import outbound as discord
-from adapters.discord.evidence import evidence as cards
-from adapters.markdown.slack_text import markdown_escaped
-from adapters.slack import outbound as slack
-from adapters.slack.blocks import blocks, fallback
-from adapters.slack.evidence import evidence
+from adapters.discord.replies import outbound as discord
+from adapters.discord.replies.evidence import evidence as cards
+from adapters.slack.markup.text import markdown_escaped
+from adapters.slack.replies import outbound as slack
+from adapters.slack.replies.blocks import blocks, fallback
+from adapters.slack.replies.evidence import evidence
 from core.markdown.code import code_in, without_code
 from core.models import AgentResponse, Outcome, ResponseState
 from tests.answered import prose_on_slack

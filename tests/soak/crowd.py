@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import reading
 from core.errors import StoreError
 from core.inbox.base import State
 from core.inbox.rows import InboxRow
+from core.storage.database import reading
 from tests.chaos.history import Asked
 from tests.chaos.people import Away, People
 from tests.chaos.plan import talks

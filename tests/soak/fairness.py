@@ -20,10 +20,10 @@ import psutil
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import reading
 from core.errors import RateLimited
-from core.inbox.limits import Limits, minute_of
+from core.inbox.limits import IntakeLimits, minute_of
 from core.inbox.rows import InboxRow
+from core.storage.database import reading
 from tests.soak.bots import POSTGRESQL, SQLITE, on_each
 from tests.soak.people import PATIENCE, Asked, People
 from tests.wire import slack
@@ -66,7 +66,7 @@ class Spammer:
     answered: int
     told: int
     """How often they were told to slow down."""
-    _most = Limits().user_per_minute
+    _most = IntakeLimits().user_per_minute
 
     @property
     def allowed(self) -> int:

@@ -38,7 +38,7 @@ def used(*rooms: str) -> dict[str | None, str]:
         name: f"{path}:{line}"
         for path, source in modules(*rooms)
         for line, name in ids_in(source)
-        if not path.startswith(("core/i18n/", "adapters/discord/translator.py"))
+        if not path.startswith(("core/i18n/", "adapters/discord/commands/translator.py"))
     }
 
 

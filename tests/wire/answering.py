@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.model_tables import GeminiSettings
+from bot.providers.tables import GeminiSettings
 from bot.settings import AnswerSettings, BudgetSettings, Settings
 from bot.wiring import Services, open_services
 from core.answering.agent import Agent

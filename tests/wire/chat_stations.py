@@ -22,7 +22,7 @@ from core.providers.guarded import GuardedModel
 from core.providers.openai.client import OpenAIClient
 from core.providers.openai.wire import OpenAIWire
 from core.providers.pacing import Timeouts
-from core.providers.retries import Patience
+from core.providers.retries import RetryPolicy
 from core.providers.wire import Wire
 from tests.wire import gemini_faults
 from tests.wire.gemini_replies import Reply, ToolCall
@@ -32,7 +32,7 @@ from tests.wire.openai_server import ChatReply, OpenAIServer
 
 PATIENT = Timeouts(first_piece=10.0, silence=10.0)
 QUICK = Timeouts(first_piece=0.5, silence=0.2)
-SOON = Patience(retries=1, backoff=0.01)
+SOON = RetryPolicy(retries=1, backoff=0.01)
 NAMES = SettingNames("THE_KEY", "THE_MODEL", "THE_URL")
 SAID = "Prices rise when demand grows, and they fall when demand falls."
 QUESTION = "Who is behind the canary question 4711?"
@@ -175,17 +175,17 @@ async def hear(
     into: Heard | None = None,
 ) -> Heard:
     """Return all that a model says; what came before an error is in `into`."""
-    heard = into or Heard()
+    incoming = into or Heard()
     reply = model.reply(
-        request or asking(), deadline or Deadline.after(30.0), heard.reported.append
+        request or asking(), deadline or Deadline.after(30.0), incoming.reported.append
     )
     async with aclosing(reply):
         async for piece in reply:
             if isinstance(piece, str):
-                heard.texts.append(piece)
+                incoming.texts.append(piece)
             else:
-                heard.ends.append(piece)
-    return heard
+                incoming.ends.append(piece)
+    return incoming
 
 
 def chain(error: BaseException | None) -> Sequence[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Passage, Quoted
+from core.generation.base import Claim, DraftPart, GenerationTask, ModelCall, Passage, QuotedWords
 from core.generation.model import ModelGenerator
 from core.generation.times import AnswerTimes
 from core.models import RetrievalToolInput
@@ -19,7 +19,7 @@ from core.providers.gemini.request import ThinkingLevel
 from core.providers.gemini.wire import GeminiWire
 from core.providers.guarded import GuardedModel
 from core.providers.pacing import Timeouts
-from core.providers.retries import Patience
+from core.providers.retries import RetryPolicy
 from tests.samples import chunk
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import answer, claim
@@ -31,8 +31,8 @@ ANSWER = answer(claim(TREE, 1), claim(ROOT, 2))
 CUT = ANSWER[: ANSWER.index("}") + 20]
 """An answer that breaks off within its second claim."""
 CLAIMS = [
-    Claim(TREE, (Quoted(0, TREE, 0),)),
-    Claim(ROOT, (Quoted(0, ROOT, len(TREE) + 1),)),
+    Claim(TREE, (QuotedWords(0, TREE, 0),)),
+    Claim(ROOT, (QuotedWords(0, ROOT, len(TREE) + 1),)),
 ]
 QUESTION = "Who is behind the canary question 4711?"
 TASK = GenerationTask(QUESTION, [chunk()])
@@ -40,7 +40,7 @@ STREAMS = pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole
 QUICK = Timeouts(first_piece=0.5, silence=0.2)
 """For a server that keeps silent; a busy machine may take as long for an answer at once."""
 PATIENT = Timeouts(first_piece=10.0, silence=10.0)
-SOON = Patience(retries=1, backoff=0.01)
+SOON = RetryPolicy(retries=1, backoff=0.01)
 
 
 class ReportingGenerator(ModelGenerator):
@@ -63,7 +63,7 @@ async def writer(
     model: str = "gemini-3.8-flash",
     thinking_level: ThinkingLevel | None = None,
     timeouts: Timeouts = PATIENT,
-    patience: Patience = SOON,
+    patience: RetryPolicy = SOON,
     new_breaker: Callable[[str], CircuitBreaker] = CircuitBreaker,
     stream: bool = True,
     **options: Any,

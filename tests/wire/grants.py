@@ -7,8 +7,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
-from core.catalogue import Catalogue
-from core.database import create_engine, dispose
+from core.storage.catalogue import Catalogue
+from core.storage.database import create_engine, dispose
 
 FOLLOWS_IN = 2.5
 """Seconds after which a running bot knows what the operator typed."""

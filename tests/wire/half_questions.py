@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from adapters.intake.chat_line import Before, ChatLine
-from adapters.intake.deciding import Deciding
-from adapters.intake.intents import Band
-from adapters.intake.speaking_head import shipped_head
-from bot.embedders import installed_model
+from adapters.attention.chat_line import Before, ChatLine
+from adapters.attention.deciding import Deciding
+from adapters.attention.intents import Band
+from adapters.attention.speaking_head import shipped_head
+from bot.providers.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
 
 _LINES = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from adapters.slack.account import EVENTS, SCOPES
+from adapters.slack.installs.account import EVENTS, SCOPES
 from core.i18n import text
 from tests.wire import bot_process
 from tests.wire.bot_process import PATIENCE, copied

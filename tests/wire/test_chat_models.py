@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from core.errors import ConfigurationError, GenerationError
-from core.providers.base import ChatMessage, Deadline, Finish, Form, ToolResult
+from core.providers.base import ChatMessage, Deadline, Finish, OutputForm, ToolResult
 from core.providers.failures import ProviderFailure
 from tests.wire.chat_stations import (
     PATIENT,
@@ -74,14 +74,14 @@ async def test_a_reply_comes_as_text_and_ends_with_what_it_used(
     provider: Station, stream: bool
 ) -> None:
     async with chat_model(provider.wire()) as model:
-        heard = await hear(model, asking(stream=stream))
-    assert heard.text == SAID
-    assert (len(heard.texts) > 3) == stream
-    assert (heard.end.finish, heard.end.message.text) == (Finish.STOP, SAID)
-    assert heard.end.query_tokens >= len(QUESTION) // 4
-    assert heard.end.response_tokens == -(-len(SAID) // 4)
-    assert heard.reported == [heard.end]
-    assert model.name == heard.end.model
+        incoming = await hear(model, asking(stream=stream))
+    assert incoming.text == SAID
+    assert (len(incoming.texts) > 3) == stream
+    assert (incoming.end.finish, incoming.end.message.text) == (Finish.STOP, SAID)
+    assert incoming.end.query_tokens >= len(QUESTION) // 4
+    assert incoming.end.response_tokens == -(-len(SAID) // 4)
+    assert incoming.reported == [incoming.end]
+    assert model.name == incoming.end.model
 
 
 @STREAMS
@@ -140,7 +140,7 @@ async def test_a_refusal_is_told_with_its_reason(
             end = (await hear(model, asking(stream=stream))).end
             assert end.finish is Finish.REFUSED
             assert "stopped (" in str(end.detail) or "refused the prompt (" in str(end.detail)
-    assert model.form() is Form.SCHEMA
+    assert model.form() is OutputForm.SCHEMA
 
 
 @STREAMS
@@ -148,31 +148,31 @@ async def test_a_reply_that_the_limit_of_tokens_cuts_says_so(
     provider: Station, stream: bool
 ) -> None:
     async with chat_model(provider.wire()) as model:
-        heard = await hear(model, asking(stream=stream, max_tokens=3))
-    assert heard.end.finish is Finish.LENGTH
-    assert heard.text == SAID[: 3 * 4]
+        incoming = await hear(model, asking(stream=stream, max_tokens=3))
+    assert incoming.end.finish is Finish.LENGTH
+    assert incoming.text == SAID[: 3 * 4]
 
 
 async def test_what_a_broken_reply_used_is_reported(provider: Station) -> None:
     provider.fail("drop inside the answer")
-    heard = Heard()
+    incoming = Heard()
     async with chat_model(provider.wire()) as model:
         with pytest.raises(ProviderFailure):
-            await hear(model, into=heard)
-    [reported] = heard.reported
+            await hear(model, into=incoming)
+    [reported] = incoming.reported
     assert reported.finish is Finish.BROKEN
     assert reported.query_tokens > 5
     assert reported.response_tokens > 3
-    assert heard.ends == []
+    assert incoming.ends == []
 
 
 async def test_a_reader_who_goes_away_is_charged_for_what_came(provider: Station) -> None:
-    heard = Heard()
+    incoming = Heard()
     async with chat_model(provider.wire()) as model:
-        reply = model.reply(asking(), Deadline.after(10.0), heard.reported.append)
+        reply = model.reply(asking(), Deadline.after(10.0), incoming.reported.append)
         async with aclosing(reply):
             assert await anext(reply) == SAID[:5]
-    [reported] = heard.reported
+    [reported] = incoming.reported
     assert (reported.finish, reported.message.text) == (Finish.BROKEN, SAID[:5])
 
 
@@ -255,7 +255,7 @@ async def test_a_form_is_asked_for_and_kept(provider: Station, stream: bool) -> 
     async with chat_model(provider.wire()) as model:
         assert (await hear(model, asking(stream=stream, schema=SCHEMA))).end.finish is Finish.STOP
     assert provider.server.requests[-1].form == "json_schema"
-    assert model.form() is Form.SCHEMA
+    assert model.form() is OutputForm.SCHEMA
 
 
 async def test_a_schema_that_is_refused_is_put_in_words_from_then_on(provider: Station) -> None:
@@ -263,7 +263,7 @@ async def test_a_schema_that_is_refused_is_put_in_words_from_then_on(provider: S
     provider.fail("400", times=2)
     async with chat_model(provider.wire()) as model:
         await hear(model, asking(schema=SCHEMA))
-        assert model.form() is Form.LINES
+        assert model.form() is OutputForm.LINES
         assert provider.asked == 3
         await hear(model, asking(schema=SCHEMA))
     assert provider.asked == 4
@@ -271,6 +271,6 @@ async def test_a_schema_that_is_refused_is_put_in_words_from_then_on(provider: S
 
 async def test_a_form_that_is_ignored_is_asked_for_in_other_words(provider: Station) -> None:
     async with chat_model(provider.wire()) as model:
-        for form in (Form.JSON, Form.LINES, Form.LINES):
+        for form in (OutputForm.JSON, OutputForm.LINES, OutputForm.LINES):
             assert (await hear(model, asking(schema=SCHEMA))).text == SAID
             assert model.form() is form

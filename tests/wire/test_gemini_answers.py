@@ -11,8 +11,8 @@ import pytest
 
 from core import i18n
 from core.answering.events import TextDelta, TextWithdrawn
-from core.budgets.store import Limits, TokenBudgets
 from core.models import EXTRACTIVE, AgentResponse, ContextMode, Outcome
+from core.storage.budgets.store import TokenBudgets, TokenLimits
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, UNCOVERED
 from tests.wire.answering import SYSTEM_CANARY, House, asking, open_house
 from tests.wire.gemini_calls import GeminiCall
@@ -145,7 +145,7 @@ async def test_a_reader_who_goes_away_ends_the_call(house: House) -> None:
 
 
 async def _calls_counted(house: House) -> int:
-    budgets = TokenBudgets(house.services.engine, limits=Limits())
+    budgets = TokenBudgets(house.services.engine, limits=TokenLimits())
     used = await budgets.used(datetime.now(UTC).date())
     return sum(entry.calls for entry in used if entry.course_id is None)
 

@@ -12,7 +12,7 @@ import pytest
 from core.embeddings.gemini import GeminiEmbedder
 from core.errors import EmbeddingError
 from core.providers.gemini.client import GeminiClient
-from core.providers.retries import Patience
+from core.providers.retries import RetryPolicy
 from tests.wire import gemini_faults as faults
 from tests.wire.gemini_calls import GeminiCall, Json
 from tests.wire.gemini_embeddings import embedding_response
@@ -20,7 +20,7 @@ from tests.wire.gemini_failures import Fault
 from tests.wire.gemini_server import EMBED, GeminiServer
 from tests.wire.gemini_writer import chain
 
-SHORT = Patience(retries=5, backoff=0.01, longest_wait=1.5)
+SHORT = RetryPolicy(retries=5, backoff=0.01, longest_wait=1.5)
 
 
 @asynccontextmanager

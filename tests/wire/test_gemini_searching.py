@@ -15,7 +15,7 @@ from core.generation.base import (
     GenerationTask,
     NotCovered,
     Passage,
-    Quoted,
+    QuotedWords,
 )
 from core.models import RetrievalToolInput, RetrievedChunk
 from tests.samples import chunk
@@ -40,7 +40,7 @@ from tests.wire.scripted_models import NOT_COVERED, answer, claim
 LEAF = "A leaf has no child."
 LOOK = ToolCall("retrieve", {"query_text": "what is a leaf"})
 FOUND = answer(claim(LEAF, 3))
-LEAVES = [Claim(LEAF, (Quoted(1, LEAF, 0),))]
+LEAVES = [Claim(LEAF, (QuotedWords(1, LEAF, 0),))]
 
 
 class Library:

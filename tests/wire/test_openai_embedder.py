@@ -12,7 +12,7 @@ import pytest
 from core.embeddings.openai import OpenAIEmbedder
 from core.errors import EmbeddingError
 from core.providers.openai.client import OpenAIClient
-from core.providers.retries import Patience
+from core.providers.retries import RetryPolicy
 from tests.wire.chat_stations import NAMES, chain
 from tests.wire.openai_server import EMBEDDING_MODEL, OpenAIServer
 from tests.wire.raw_gemini import raw_gemini
@@ -31,7 +31,7 @@ async def embedder(
     url: str, *, key: str = "test-key", model: str = EMBEDDING_MODEL, dimensions: int = 16
 ) -> AsyncIterator[OpenAIEmbedder]:
     client = OpenAIClient(key, base_url=url, names=NAMES)
-    patience = Patience(retries=2, backoff=0.01)
+    patience = RetryPolicy(retries=2, backoff=0.01)
     opened = OpenAIEmbedder(
         client, model=model, dimensions=dimensions, setting=SETTING, patience=patience
     )

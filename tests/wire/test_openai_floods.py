@@ -17,7 +17,7 @@ from core.providers.guarded import GuardedModel
 from core.providers.openai.client import OpenAIClient
 from core.providers.openai.wire import OpenAIWire
 from core.providers.pacing import Timeouts
-from core.providers.retries import Patience
+from core.providers.retries import RetryPolicy
 from tests.wire.chat_stations import NAMES, SEARCH, Heard, asking, hear
 from tests.wire.openai_server import chunk, event
 from tests.wire.raw_gemini import RawGemini, raw_gemini
@@ -118,7 +118,7 @@ async def model(raw: RawGemini) -> AsyncIterator[GuardedModel]:
     model = GuardedModel(
         OpenAIWire(client, "local-model"),
         timeouts=Timeouts(2.0, 1.0),
-        patience=Patience(retries=1, backoff=0.01),
+        patience=RetryPolicy(retries=1, backoff=0.01),
     )
     raw.body = [says("Hello."), event(chunk({}, "stop")), DONE]
     assert (await hear(model)).text == "Hello."  # what is loaded once is no slice of a reply
@@ -144,12 +144,12 @@ def slices(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 async def ending_of(model: GuardedModel) -> ChatEnd | ProviderFailure:
     """Return how a reply ends; what was written before a failure is reported all the same."""
     model.breaker.succeeded()  # one flood is no reason to spare the next
-    heard = Heard()
+    incoming = Heard()
     try:
-        await hear(model, asking(tools=[SEARCH]), Deadline.after(TIME), heard)
+        await hear(model, asking(tools=[SEARCH]), Deadline.after(TIME), incoming)
     except ProviderFailure as failure:
         return failure
-    return heard.end
+    return incoming.end
 
 
 @pytest.mark.parametrize("name", FLOODS)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.providers.base import Finish, Form
+from core.providers.base import Finish, OutputForm
 from core.providers.failures import ProviderFailure
 from tests.wire import openai_faults as faults
 from tests.wire.chat_stations import (
@@ -70,7 +70,7 @@ async def test_a_form_in_words_names_the_schema_or_the_lines(server: OpenAIServe
         assert json.dumps(SCHEMA.json) in server.requests[-1].messages[0]["content"]
         server.lacking = frozenset({"json_schema", "json_object"})
         await hear(model, asking(schema=SCHEMA))
-        assert model.form() is Form.LINES
+        assert model.form() is OutputForm.LINES
     assert SCHEMA.in_lines in server.requests[-1].messages[0]["content"]
 
 
@@ -131,8 +131,8 @@ async def test_arguments_that_are_no_object_are_told_as_none(
 async def test_a_reply_whose_stream_never_ends_is_whole(server: OpenAIServer) -> None:
     server.fail(faults.STALL_AT_END)
     async with chat_model(OpenAIStation(server).wire()) as model:
-        heard = await hear(model)
-    assert (heard.text, heard.end.finish) == (SAID, Finish.STOP)
+        incoming = await hear(model)
+    assert (incoming.text, incoming.end.finish) == (SAID, Finish.STOP)
 
 
 @STREAMS
@@ -156,7 +156,7 @@ async def test_what_no_second_try_mends_is_not_tried_again(
         with pytest.raises(ProviderFailure, match=told):
             await hear(model, asking(schema=SCHEMA))
     assert len(server.requests) == 1
-    assert model.form() is Form.SCHEMA
+    assert model.form() is OutputForm.SCHEMA
 
 
 @pytest.mark.parametrize(

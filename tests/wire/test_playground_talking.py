@@ -209,8 +209,8 @@ async def test_a_session_shows_what_is_done_its_title_and_a_way_to_stop_it(
     idle: Playground, tmp_path: Path
 ) -> None:
     assert _PROGRAM is not None
-    world, heard = idle.slack.world, list[str]()
-    world.listen(lambda dispatch: heard.append(dispatch.name))
+    world, incoming = idle.slack.world, list[str]()
+    world.listen(lambda dispatch: incoming.append(dispatch.name))
     async with chromium.opened(_PROGRAM, tmp_path / "profile", f"{idle.url}slack/") as tab:
         await tab.look(1280, 800)
         await tab.until(shown("article"))
@@ -221,7 +221,7 @@ async def test_a_session_shows_what_is_done_its_title_and_a_way_to_stop_it(
         await visitor.see("Glossator is working on it", _LAST)
         await visitor.keep("slack-working")
         await tab.click(f"{_LAST} .stop")
-        await world.until(lambda: "agent_session_stopped" in heard)
+        await world.until(lambda: "agent_session_stopped" in incoming)
         await _set_status(idle, asked.ts, "active")
         await tab.until(f"!{shown('.stop')}")
         assert tab.problems == []

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from core.catalogue import Catalogue
-from core.database import create_engine
-from core.index.qdrant import QdrantIndex
-from core.index.qdrant_connection import connect
+from core.index.server.qdrant import QdrantIndex
+from core.index.server.qdrant_connection import connect
 from core.ingestion.sources import open_sources
 from core.models import QuoteStatus, RetrievalToolInput
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
+from core.storage.catalogue import Catalogue
+from core.storage.database import create_engine
 from tests.library import BOOK, COURSE, Library, ingestion_of, open_library
 from tests.wire.qdrant_server import QdrantServer
 

@@ -11,8 +11,8 @@ import pytest_asyncio
 
 from bot.cli.exits import Exit
 from core.errors import ConfigurationError, VectorIndexError
-from core.index.qdrant import QdrantIndex
-from core.index.qdrant_connection import connect
+from core.index.server.qdrant import QdrantIndex
+from core.index.server.qdrant_connection import connect
 from tests.books import write_files
 from tests.chaos.book import COURSE, COURSE_FILE, book, fact_about, name_of, question_about
 from tests.chaos.templates import STAND_INS

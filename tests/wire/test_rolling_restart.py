@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import create_engine
+from core.storage.database import create_engine
 from tests.chaos.checker import check
 from tests.chaos.ground import Ground, a_ground
 from tests.chaos.history import History

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from core import i18n
-from core.sessions.rows import FORGOTTEN_USER
+from core.storage.sessions.rows import FORGOTTEN_USER
 from tests.books import COVERED, COVERED_FACT, VERBATIM
 from tests.wire.discord_bot import FOREIGN_FACT
 from tests.wire.slack import Behind, Channel, Echo, Message, ServerError, Slow, User

@@ -25,8 +25,8 @@ async def test_what_slack_loses_while_the_bot_is_connected_is_answered_once(
     ) as trial:
         ann, ben = trial.user(), trial.user()
         channel = trial.channel(ann, ben)
-        heard = await trial.world.say(ann, channel, f"{trial.mention} {COVERED}")
-        assert COVERED_FACT in (await trial.answer_to(heard)).shown
+        incoming = await trial.world.say(ann, channel, f"{trial.mention} {COVERED}")
+        assert COVERED_FACT in (await trial.answer_to(incoming)).shown
         lost = await _lost(trial, ben, channel, BELL)
         assert BELL_FACT in (await trial.answer_to(lost)).shown
         await _looked_again(trial)

@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.address import Address
-from adapters.slack.client import ClosedMethods, SlackClient
+from adapters.slack.api.client import ClosedMethods, SlackClient
 from adapters.slack.inbound import Spot
-from adapters.slack.installations import InstalledClients, OneInstallation
+from adapters.slack.installs.installations import InstalledClients, OneInstallation
 from adapters.slack.people import GROUPS_SCOPE, People
+from adapters.slack.replies.address import Address
 from adapters.slack.roles import Roles
 from bot.database import upgrade
 from core.access.roster import Roster
 from core.access.staff import NamedStaff, StaffKind
 from core.access.tenants import Tenant
-from core.channels.rules import Rules
-from core.channels.store import Place
-from core.closed_windows import ClosedWindows
-from core.database import create_engine
 from core.models import AgentRequest
+from core.storage.channels.rules import Rules
+from core.storage.channels.store import Place
+from core.storage.database import create_engine
+from core.storage.rate_limit_windows import RateLimitWindows
 from tests.contracts.test_front_desk import Reception
 from tests.wire.slack import Channel, Limits, RateLimited, ServerError, SlackServer, Slow, User
 
@@ -76,7 +76,7 @@ async def ground(tmp_path: Path) -> AsyncIterator[Ground]:
     async with SlackServer(Limits.relaxed()) as server:
         world = server.world
         world.installation.scopes |= {GROUPS_SCOPE}
-        closed = ClosedMethods(ClosedWindows(engine))
+        closed = ClosedMethods(RateLimitWindows(engine))
         one = OneInstallation(SlackClient(server.api_url, world.installation.token, closed=closed))
         clients = InstalledClients(one, server.api_url, closed)
         elsewhere, here = world.add_workspace("Elsewhere"), world.workspace

@@ -10,12 +10,12 @@ import pytest
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 
-from adapters.heard import no_locale
-from adapters.slack.acknowledging import Dispatcher
-from adapters.slack.client import SlackClient
-from adapters.slack.sockets import Sockets
-from adapters.unreadable import Unreadable
-from core.metering import NO_METER
+from adapters.intake.incoming_message import no_locale
+from adapters.intake.unreadable import Unreadable
+from adapters.slack.api.client import SlackClient
+from adapters.slack.gateway.acknowledging import Dispatcher
+from adapters.slack.gateway.sockets import Sockets
+from core.telemetry.metering import NO_METER
 from tests.wire.slack import Limits, SlackServer
 from tests.wire.slack.entities import App
 

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.slack.address import Address
-from adapters.slack.client import ClosedMethods, SlackClient
-from adapters.slack.installations import InstalledClients, OneInstallation
-from adapters.slack.lookups import Lookups
+from adapters.slack.api.client import ClosedMethods, SlackClient
+from adapters.slack.api.lookups import Lookups
+from adapters.slack.installs.installations import InstalledClients, OneInstallation
+from adapters.slack.installs.workspaces import Workspaces
 from adapters.slack.question_surroundings import ThreadReader
-from adapters.slack.workspaces import Workspaces
+from adapters.slack.replies.address import Address
 from tests.wire.slack import Limits, Message, SlackServer
 
 TEXTS = [f"Message {number} of the thread." for number in range(30)]

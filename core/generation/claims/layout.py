@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from core.generation.base import Claim, Quoted
+from core.generation.base import Claim, QuotedWords
 from core.markdown.code import code_in, outside_code
 from core.markdown.fences import fence_opened_by
 from core.markdown.locating import CodeKind
@@ -32,7 +32,7 @@ class ClaimCutter:
         self._item = ""
         """A line that stands for the item of a list which the text may go on; empty: no item."""
 
-    def cut(self, text: str, quotes: tuple[Quoted, ...]) -> Iterator[Claim]:
+    def cut(self, text: str, quotes: tuple[QuotedWords, ...]) -> Iterator[Claim]:
         """Yield the claims of `text`, which begins where the text before it ended.
 
         Each of them rests on all of `quotes`. Headings and rules are left out.
@@ -74,7 +74,7 @@ class ClaimCutter:
         return [span for span in spans if span.start >= 0]
 
     def _claim(
-        self, sentence: str, gap: str, quotes: tuple[Quoted, ...], column: int
+        self, sentence: str, gap: str, quotes: tuple[QuotedWords, ...], column: int
     ) -> Claim | None:
         feeds, indent = gap.count("\n"), len(gap) - len(gap.rstrip(" "))
         is_laid_out = _is_laid_out(sentence)

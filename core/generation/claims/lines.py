@@ -18,7 +18,7 @@ _LONGEST = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ClaimLine:
     """What one claim says in plain lines."""
 
     text: str
@@ -37,19 +37,19 @@ class LineReader:
         self._fence: Fence | None = None
         self._breaks = 0
 
-    def feed(self, text: str) -> Iterator[Line | Missing]:
+    def feed(self, text: str) -> Iterator[ClaimLine | Missing]:
         """Yield what the lines say that end in `text`; a line that is too long ends earlier."""
         *ended, self._line = (self._line + text).split("\n")
         for line in ended:
             for start in range(0, max(len(line), 1), _LONGEST):
                 yield from self._read(line[start : start + _LONGEST])
 
-    def close(self) -> Iterator[Line | Missing]:
+    def close(self) -> Iterator[ClaimLine | Missing]:
         """Yield what the last line says."""
         yield from self.feed("\n")
         yield from self._give_block()
 
-    def _read(self, line: str) -> Iterator[Line | Missing]:
+    def _read(self, line: str) -> Iterator[ClaimLine | Missing]:
         if self._fence is not None:
             self._block.append(line)
             if is_closing(line, self._fence):
@@ -78,7 +78,7 @@ class LineReader:
         yield from self._said(line)
         self._breaks = max(self._breaks, 1)
 
-    def _said(self, line: str) -> Iterator[Line | Missing]:
+    def _said(self, line: str) -> Iterator[ClaimLine | Missing]:
         bare = line.strip().strip("*_.")
         if bare.upper() in {NOT_COVERED, PARTLY_COVERED}:
             yield Missing.ALL if bare.upper() == NOT_COVERED else Missing.PART
@@ -87,16 +87,16 @@ class LineReader:
         if is_example:
             line = line.lstrip()[len(EXAMPLE) :].lstrip()
         for text, numbers in _cut(line):
-            yield Line(text, numbers, is_example, self._breaks)
+            yield ClaimLine(text, numbers, is_example, self._breaks)
             self._breaks = 0
 
-    def _give_block(self, numbers: str = "") -> Iterator[Line]:
+    def _give_block(self, numbers: str = "") -> Iterator[ClaimLine]:
         if self._block:
             rows, self._block = self._block, []
             *head, last = rows
             if not numbers and (cited := re.search(_NUMBERS.pattern + "$", last)) is not None:
                 last, numbers = last[: cited.start()].rstrip(), cited.group()
-            yield Line("\n".join([*head, last]), _read_numbers(numbers), breaks=2)
+            yield ClaimLine("\n".join([*head, last]), _read_numbers(numbers), breaks=2)
             self._breaks = 2
 
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from core.generation.base import Claim, NotCovered, Quoted
+from core.generation.base import Claim, NotCovered, QuotedWords
 from core.generation.claims.json_stream import JsonReader
 from core.generation.claims.layout import ClaimCutter, begins_block, begins_item
-from core.generation.claims.lines import Line, LineReader
+from core.generation.claims.lines import ClaimLine, LineReader
 from core.generation.claims.schema import Missing
 from core.generation.claims.sentences import Numbering
 from core.markdown.writing import lasting
@@ -92,7 +92,7 @@ class AnswerReader:
         if value.get("missing") in (Missing.PART, Missing.ALL):
             yield from self._refuse()
 
-    def _line(self, line: Line | Missing) -> Iterator[ClaimOrRefusal]:
+    def _line(self, line: ClaimLine | Missing) -> Iterator[ClaimOrRefusal]:
         if isinstance(line, Missing):
             yield from self._refuse()
         else:
@@ -127,7 +127,7 @@ class AnswerReader:
             self._is_first = False
             yield claim if quotes is not None else claim.invented()
 
-    def _quotes(self, numbers: tuple[int, ...] | None) -> tuple[Quoted, ...] | None:
+    def _quotes(self, numbers: tuple[int, ...] | None) -> tuple[QuotedWords, ...] | None:
         if numbers is None or len(numbers) > MOST_NUMBERS:
             return None
         return self._numbering.quotes(numbers)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.generation.base import FindPlanted, Passage, Quoted, trust
+from core.generation.base import FindPlanted, Passage, QuotedWords, trust
 from core.generation.passages.pieces import LAID_OUT, LISTS
 from core.models import RetrievedChunk
 from core.text.sentences import Span, sentence_spans
@@ -49,7 +49,7 @@ class Numbering:
         self._chunks[passage.chunk_number] = passage.chunk
         return [self._number(passage, span) for span in self._spans(passage)]
 
-    def quotes(self, numbers: Sequence[int]) -> tuple[Quoted, ...] | None:
+    def quotes(self, numbers: Sequence[int]) -> tuple[QuotedWords, ...] | None:
         """Return the sentences with these numbers, verbatim, neighbours joined into one quote.
 
         None: one of the numbers was never given.
@@ -97,9 +97,9 @@ class Numbering:
         between = self._chunks[before.chunk_number].content_text[before.end : after.start]
         return not between.strip()
 
-    def _quoted(self, first: NumberedSentence, last: NumberedSentence) -> Quoted:
+    def _quoted(self, first: NumberedSentence, last: NumberedSentence) -> QuotedWords:
         text = self._chunks[first.chunk_number].content_text[first.start : last.end]
-        return Quoted(first.chunk_number, text, first.start)
+        return QuotedWords(first.chunk_number, text, first.start)
 
 
 def spans_of(chunk: RetrievedChunk) -> Iterator[Span]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.generation.base import Claim, GenerationTask, Quoted
+from core.generation.base import Claim, GenerationTask, QuotedWords
 from core.generation.passages.pieces import Piece
 from core.generation.passages.showing import place_of
 from core.i18n import text
@@ -58,23 +58,23 @@ def instead(task: GenerationTask, written: Sequence[object]) -> list[Claim]:
     return []
 
 
-def _places(task: GenerationTask, quotes: Sequence[Quoted]) -> Iterator[Claim]:
-    places: dict[str, list[Quoted]] = {}
+def _places(task: GenerationTask, quotes: Sequence[QuotedWords]) -> Iterator[Claim]:
+    places: dict[str, list[QuotedWords]] = {}
     for quote in quotes:
         places.setdefault(place_of(task.evidence[quote.chunk_number]), []).append(quote)
     for place, own in places.items():
         yield Claim(text("answer-place", place=place), tuple(own), lead="\n\n")
 
 
-def _quotes(task: GenerationTask, citations: Sequence[Citation]) -> Iterator[Quoted]:
+def _quotes(task: GenerationTask, citations: Sequence[Citation]) -> Iterator[QuotedWords]:
     """Yield what was cited, as far as its chunk is in the evidence."""
     numbers = {chunk.chunk_id: number for number, chunk in enumerate(task.evidence)}
     for one in citations:
         if one.chunk_id in numbers:
-            yield Quoted(numbers[one.chunk_id], one.quote, one.char_start)
+            yield QuotedWords(numbers[one.chunk_id], one.quote, one.char_start)
 
 
-def _overlaps(piece: Piece, quotes: Sequence[Quoted]) -> bool:
+def _overlaps(piece: Piece, quotes: Sequence[QuotedWords]) -> bool:
     """Return whether some of a piece was quoted."""
     return any(
         quote.chunk_number == piece.chunk_number

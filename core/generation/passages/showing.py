@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from core.generation.base import Claim, Quoted
+from core.generation.base import Claim, QuotedWords
 from core.generation.passages.pieces import PROSE, Piece
 from core.generation.passages.windows import Window
 from core.markdown.code import without_code
@@ -59,7 +59,7 @@ def _claim(
     for piece in run[1:]:
         text += ("\n\n" if piece.opens else " ") + _shown(piece, window, marks=marks)
     quote = evidence[first.chunk_number].content_text[first.start : last.end]
-    quoted = Quoted(first.chunk_number, quote, first.start)
+    quoted = QuotedWords(first.chunk_number, quote, first.start)
     return Claim(text, (quoted,), lead=lead, heading=heading)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from core.ingestion.page_files import read_inside
-from core.ingestion.site_config import read_yaml
+from core.ingestion.sites.page_files import read_inside
+from core.ingestion.sites.site_config import read_yaml
 
 _INSTALLED = frozenset({"node_modules", "bower_components", "site-packages"})
 _CACHE_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55"

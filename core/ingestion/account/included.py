@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from core.ingestion.page_files import read_inside
+from core.ingestion.sites.page_files import read_inside
 
 _INCLUDE = re.compile(
     r"\{\{\s{0,20}#(?:rustdoc_)?(?:include|playground|playpen)\s{1,20}(?P<mdbook>[^\s{}:]+)"

@@ -35,7 +35,7 @@ class SourceAccount:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ReadShare:
     """How many of the text-like files were read."""
 
     read: int
@@ -46,11 +46,11 @@ class Share:
         return self.read < least * self.of
 
 
-def share_read(accounts: Iterable[SourceAccount]) -> Share:
+def share_read(accounts: Iterable[SourceAccount]) -> ReadShare:
     """Return the share over all sources; every document that was read counts as text-like."""
     pairs = [(len(account.read), account.missed) for account in accounts]
     read = sum(read for read, _ in pairs)
-    return Share(read, read + sum(missed for _, missed in pairs))
+    return ReadShare(read, read + sum(missed for _, missed in pairs))
 
 
 def record_of(account: SourceAccount, *, is_refused: bool) -> AccountRecord:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from core.ingestion.page_files import well_formed
+from core.ingestion.sites.page_files import well_formed
 
 
 def unique_names(prefix: str, paths: Iterable[str]) -> dict[str, str]:

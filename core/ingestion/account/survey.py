@@ -9,7 +9,7 @@ from pathlib import Path
 from core.ingestion.account.generated import outputs_of, why_foreign
 from core.ingestion.account.left_out import LeftOut, foreign, missed
 from core.ingestion.account.text_formats import suffix_of
-from core.ingestion.page_files import reading_order
+from core.ingestion.sites.page_files import reading_order
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from core.ingestion.account.left_out import LeftOut, foreign, missed
 from core.ingestion.account.survey import Survey
 from core.ingestion.account.text_formats import suffix_of, unread_format
 from core.ingestion.formats.registry import SUPPORTED_SUFFIXES
-from core.ingestion.site import Site
+from core.ingestion.sites.site import Site
 
 
 def unread_files(site: Site, survey: Survey) -> tuple[LeftOut, ...]:

@@ -15,7 +15,7 @@ from core.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, ParsedDocument, document_of
 from core.ingestion.formats.containers import check_sizes
 from core.ingestion.formats.decoding import decode_text
-from core.ingestion.formats.html import parse_html
+from core.ingestion.formats.html.reader import parse_html
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"

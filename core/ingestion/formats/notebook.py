@@ -100,7 +100,7 @@ def _cell_blocks(cell: _Json, language: str) -> Iterator[Block]:
 
 
 def _markdown_blocks(source: str) -> tuple[Block, ...]:
-    from core.ingestion.formats.markdown import parse_markdown
+    from core.ingestion.formats.markdown.reader import parse_markdown
 
     return parse_markdown(source, dialect="markdown", read_include=lambda _: None).blocks
 

@@ -192,34 +192,34 @@ def _parse_as(
     """Import one parser and run it, so reading Markdown never loads the PDF library."""
     match kind:
         case "markdown":
-            from core.ingestion.formats.markdown import parse_markdown
+            from core.ingestion.formats.markdown.reader import parse_markdown
 
             reader = partial(parse_markdown, dialect=dialect, read_include=read_include)
             return _parse_text(decode_text(data, declared=charset), reader)
         case "rst":
-            from core.ingestion.formats.rst import parse_rst
+            from core.ingestion.formats.rst.reader import parse_rst
 
             reader = partial(parse_rst, read_include=read_include)
             return _parse_text(decode_text(data, declared=charset), reader)
         case "latex":
-            from core.ingestion.formats.latex import parse_latex
+            from core.ingestion.formats.latex.reader import parse_latex
 
             reader = partial(parse_latex, read_include=read_include)
             return _parse_text(decode_text(data, declared=charset), reader)
         case "html":
-            from core.ingestion.formats.html import parse_html
+            from core.ingestion.formats.html.reader import parse_html
 
             return parse_html(data, charset=charset)
         case "pdf":
-            from core.ingestion.formats.pdf import parse_pdf
+            from core.ingestion.formats.pdf.reader import parse_pdf
 
             return parse_pdf(data)
         case "docx":
-            from core.ingestion.formats.docx import parse_docx
+            from core.ingestion.formats.office.docx import parse_docx
 
             return parse_docx(data)
         case "pptx":
-            from core.ingestion.formats.pptx import parse_pptx
+            from core.ingestion.formats.office.pptx import parse_pptx
 
             return parse_pptx(data)
         case "epub":

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.providers.base import ChatMessage, ChatRequest, Form, Role
+from core.providers.base import ChatMessage, ChatRequest, OutputForm, Role
 from core.providers.manner import Manner
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ def config_of(
         config["thinking_config"] = {"thinking_level": Level(thinking_level.upper())}
     if request.tools:
         config["tools"] = [{"function_declarations": _declarations(request)}]
-    if request.schema is not None and manner.form is not Form.LINES:
+    if request.schema is not None and manner.form is not OutputForm.LINES:
         config["response_mime_type"] = "application/json"
-        if manner.form is Form.SCHEMA:
+        if manner.form is OutputForm.SCHEMA:
             config["response_json_schema"] = dict(request.schema.json)
     if request.top_logprobs:
         config["response_logprobs"] = True

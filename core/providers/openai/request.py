@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from core.providers.base import ChatMessage, ChatRequest, Form, ToolCall
+from core.providers.base import ChatMessage, ChatRequest, OutputForm, ToolCall
 from core.providers.manner import Manner
 
 
@@ -33,9 +33,9 @@ def body_of(request: ChatRequest, manner: Manner) -> dict[str, Any]:
         ]
     if request.top_logprobs:
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
-    if request.schema is not None and manner.form is Form.JSON:
+    if request.schema is not None and manner.form is OutputForm.JSON:
         body["response_format"] = {"type": "json_object"}
-    elif request.schema is not None and manner.form is Form.SCHEMA:
+    elif request.schema is not None and manner.form is OutputForm.SCHEMA:
         schema = {"name": request.schema.name, "schema": dict(request.schema.json), "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return body

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.embeddings.base import SentenceEmbedder
 from core.grounding.planted import planted_in
-from core.ingestion.embedding import embedding_text
+from core.ingestion.edition.embedding import embedding_text
 from core.models import Chunk
 from core.text.sentences import sentence_spans
 from tests.bench.planted.passages import chunks_in, chunks_of, with_vectors

@@ -6,9 +6,9 @@ from pathlib import Path
 from core.embeddings.base import SentenceEmbedder
 from core.embeddings.sentences import to_bytes
 from core.errors import UnsupportedDocument
-from core.ingestion.embedding import embedding_text
-from core.ingestion.formats.markdown import parse_markdown
-from core.ingestion.passages import Placement, course_document
+from core.ingestion.chunks.passages import Placement, course_document
+from core.ingestion.edition.embedding import embedding_text
+from core.ingestion.formats.markdown.reader import parse_markdown
 from core.models import Chunk, Course
 from core.text.sentences import Span, sentence_spans
 

@@ -5,9 +5,9 @@ import asyncio
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from adapters.intake.deciding import decision
-from adapters.intake.speaking_head import SpeakingHead, shipped_head
-from bot.embedders import installed_model
+from adapters.attention.deciding import decision
+from adapters.attention.speaking_head import SpeakingHead, shipped_head
+from bot.providers.embedders import installed_model
 from core.embeddings.base import Embedder
 from core.embeddings.local import LocalEmbedder
 from tests.bench.speaking.fitting import features_of_all, fitted_head

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from adapters.intake.deciding import embedded_features
-from adapters.intake.features import Floats
-from adapters.intake.intents import INTENTS
-from adapters.intake.speaking_head import SpeakingHead
+from adapters.attention.deciding import embedded_features
+from adapters.attention.features import Floats
+from adapters.attention.intents import INTENTS
+from adapters.attention.speaking_head import SpeakingHead
 from core.embeddings.base import Embedder
 from tests.bench.speaking.labelled import Labelled
 

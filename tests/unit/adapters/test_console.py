@@ -15,7 +15,7 @@ from adapters.console import (
     place_of,
 )
 from adapters.markdown.footnotes import confidence_in_words
-from adapters.printable import printable
+from adapters.markdown.printable import printable
 from core import i18n
 from core.errors import EmptyQuestion
 from core.grounding import wording

@@ -5,13 +5,13 @@ import logging
 
 import pytest
 
-from adapters import in_time
-from adapters.in_time import Unhurried
+from adapters.intake import deadline
+from adapters.intake.deadline import BackgroundWork
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_time, "PATIENCE", 0.05)
+    monkeypatch.setattr(deadline, "PATIENCE", 0.05)
 
 
 async def _result(word: str, after: asyncio.Event | None = None) -> str:
@@ -26,19 +26,19 @@ async def test_what_is_quick_is_returned() -> None:
     async def told(word: str) -> None:
         late.append(word)
 
-    assert await Unhurried().in_time(_result("done"), told) == "done"
+    assert await BackgroundWork().in_time(_result("done"), told) == "done"
     assert not late
 
 
 async def test_what_is_slow_goes_on_and_is_told_when_it_is_done() -> None:
-    unhurried, may_end, late = Unhurried(), asyncio.Event(), asyncio.Queue[str]()
+    unhurried, may_end, late = BackgroundWork(), asyncio.Event(), asyncio.Queue[str]()
     assert await unhurried.in_time(_result("done", may_end), late.put) is None
     may_end.set()
     assert await late.get() == "done"
 
 
 async def test_what_goes_on_is_awaited_at_the_end() -> None:
-    unhurried, may_end, late = Unhurried(), asyncio.Event(), asyncio.Queue[str]()
+    unhurried, may_end, late = BackgroundWork(), asyncio.Event(), asyncio.Queue[str]()
     await unhurried.in_time(_result("done", may_end), late.put)
     closing = asyncio.create_task(unhurried.close())
     await asyncio.sleep(0)
@@ -48,8 +48,8 @@ async def test_what_goes_on_is_awaited_at_the_end() -> None:
 
 
 async def test_what_does_not_end_is_given_up_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_time, "_LAST_WORDS", 0.05)
-    unhurried, ended = Unhurried(), asyncio.Event()
+    monkeypatch.setattr(deadline, "_LAST_WORDS", 0.05)
+    unhurried, ended = BackgroundWork(), asyncio.Event()
 
     async def endless() -> None:
         try:
@@ -65,7 +65,7 @@ async def test_what_does_not_end_is_given_up_at_the_end(monkeypatch: pytest.Monk
 
 
 async def test_a_failure_that_nobody_awaits_is_reported(caplog: pytest.LogCaptureFixture) -> None:
-    unhurried, may_end = Unhurried(), asyncio.Event()
+    unhurried, may_end = BackgroundWork(), asyncio.Event()
 
     async def failing() -> None:
         await may_end.wait()
@@ -84,4 +84,4 @@ async def test_a_failure_in_time_is_raised() -> None:
         raise LookupError("at once")
 
     with pytest.raises(LookupError, match="at once"):
-        await Unhurried().in_time(failing())
+        await BackgroundWork().in_time(failing())

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.keeping import Holding
+from adapters.delivery.job_lease import JobLease
 from core.errors import StoreError
 from core.inbox.base import Job, LeaseLost
 from core.inbox.store import Inbox
@@ -38,11 +38,11 @@ class Renewals:
         return False
 
 
-def holding(renewals: Renewals, lease: float, clock: Callable[[], float] | None = None) -> Holding:
+def holding(renewals: Renewals, lease: float, clock: Callable[[], float] | None = None) -> JobLease:
     clock = clock or asyncio.get_running_loop().time
     job = Job(event(1), 1, now(), now())
     inbox = cast("Inbox", renewals)
-    return Holding(inbox, job, lease=lease, claimed_at=clock(), clock=clock)
+    return JobLease(inbox, job, lease=lease, claimed_at=clock(), clock=clock)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 
 from adapters.access.whereabouts import Here, Whereabouts
 from core.access.reading import Reader
-from core.channels.rules import Rules
 from core.i18n import text
+from core.storage.channels.rules import Rules
 
 
 class Guide:

@@ -7,8 +7,8 @@ from uuid import UUID
 import discord
 import pytest
 
-from adapters.discord.clicks import Reason
-from adapters.slack import told
+from adapters.discord.commands.actions import Reason
+from adapters.slack.commands import modals
 
 
 def inputs_of(view: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -17,7 +17,7 @@ def inputs_of(view: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize(
     "view",
-    [told.explain_modal("A passage.", "{}"), told.reason_modal("{}")],
+    [modals.explain_modal("A passage.", "{}"), modals.reason_modal("{}")],
     ids=["explain", "reason"],
 )
 def test_slack_says_itself_that_an_input_is_optional(view: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from adapters.pacing import Pacing
+from adapters.delivery.throttle import Throttle
 from core.errors import BotError, DeliveryError
 from core.inbox.base import LeaseLost
 
@@ -33,8 +33,8 @@ class Screen:
         await asyncio.sleep(0)
         self.now += seconds
 
-    def pacing(self) -> Pacing[str]:
-        return Pacing(self.edit, interval=1.2, clock=lambda: self.now, sleep=self.sleep)
+    def pacing(self) -> Throttle[str]:
+        return Throttle(self.edit, interval=1.2, clock=lambda: self.now, sleep=self.sleep)
 
 
 async def rest() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.resending import send_until_taken
+from adapters.delivery.resending import send_until_taken
 from core.errors import DeliveryError, Unclear
 
 SOON = 0.01
@@ -24,7 +24,7 @@ class Sending:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adapters.resending.random.uniform", lambda low, high: low)
+    monkeypatch.setattr("adapters.delivery.resending.random.uniform", lambda low, high: low)
 
 
 async def test_what_is_refused_for_now_is_sent_until_it_is_taken() -> None:

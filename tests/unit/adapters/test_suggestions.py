@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from adapters.guide import Guide
-from adapters.suggestions import MOST, Suggestions, _ways_to_ask, _within_a_sentence
+from adapters.access.course_directory import CourseDirectory
+from adapters.features.suggestions import MOST, Suggestions, _ways_to_ask, _within_a_sentence
 from core.errors import ServiceError
 from core.i18n import use_locale
 from core.models import AgentRequest, AgentResponse, Outcome, ResponseState
@@ -77,7 +77,7 @@ def topic(name: str, likely: Likely = Likely.STANDS, said: str | None = None) ->
 
 
 def suggestions(book: Book, shelf: Shelf | None = None) -> Suggestions:
-    return Suggestions(cast("Guide", shelf or Shelf()), topics, book.rehearse)
+    return Suggestions(cast("CourseDirectory", shelf or Shelf()), topics, book.rehearse)
 
 
 async def test_each_is_answered_from_its_section_and_there_are_four() -> None:

@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from adapters.turn import take_turn
+from adapters.delivery.run_turn import take_turn
 from core.answering.agent import Agent, Placed
 from core.answering.events import AgentEvent, SectionsFound, TextDelta, TextWithdrawn
 from core.errors import BotError, ConfigurationError, DeliveryError, QuestionTooLong, StoreError

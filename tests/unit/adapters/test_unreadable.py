@@ -2,9 +2,9 @@
 
 import pytest
 
-from adapters.unreadable import OTHER, Unreadable, UnreadableEvent
+from adapters.intake.unreadable import OTHER, Unreadable, UnreadableEvent
 from core.errors import StoreDataError, StoreError
-from core.metering import UNREADABLE, Measure
+from core.telemetry.metering import UNREADABLE, Measure
 
 WORDS = "what somebody wrote"
 

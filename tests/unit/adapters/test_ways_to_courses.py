@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.guide import Guide
+from adapters.access.course_directory import CourseDirectory
 from core.access.reading import Reader
 
 ROOT = Path(__file__).parents[3]
@@ -34,7 +34,7 @@ def imported(tree: ast.Module) -> set[str]:
 def test_the_guide_alone_reads_the_catalogue(file: Path) -> None:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     if file.name != "guide.py":
-        assert not {name for name in imported(tree) if name.startswith("core.catalogue")}
+        assert not {name for name in imported(tree) if name.startswith("core.storage.catalogue")}
     called = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for lookup, files in LOOKUPS.items():
         assert lookup not in called or file.name in files, f"{lookup} in {file.name}"
@@ -43,7 +43,7 @@ def test_the_guide_alone_reads_the_catalogue(file: Path) -> None:
 
 
 def test_every_method_of_the_guide_that_tells_of_courses_is_given_its_reader() -> None:
-    methods = inspect.getmembers(Guide, inspect.iscoroutinefunction)
+    methods = inspect.getmembers(CourseDirectory, inspect.iscoroutinefunction)
     for name, method in methods:
         if name == "_all" or name in TELLS_NO_COURSE:
             continue

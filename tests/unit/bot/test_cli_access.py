@@ -6,9 +6,9 @@ import pytest
 
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
-from core.catalogue import Catalogue
-from core.database import create_engine, dispose
 from core.models import Course
+from core.storage.catalogue import Catalogue
+from core.storage.database import create_engine, dispose
 from tests.command_line import CommandLine
 
 HOME, SECOND, SLACK = "discord:1180000000000000001", "discord:42", "slack:T0123"

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.keys import Keys
+from bot.keyring.keys import Keys
 from bot.wiring import terminal_user
-from core.budgets.store import Limits, TokenBudgets
-from core.database import create_engine
+from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.database import create_engine
 from tests.command_line import CommandLine
 
 
@@ -24,7 +24,7 @@ def count(shell: CommandLine, *calls: tuple[str, str, int, int], days_ago: int =
 
     async def count_all() -> None:
         engine = create_engine(f"sqlite:///{shell.data / 'glossator.db'}")
-        budgets = TokenBudgets(engine, limits=Limits())
+        budgets = TokenBudgets(engine, limits=TokenLimits())
         moment = datetime.now(UTC) - timedelta(days=days_ago)
         for user, course, read, written in calls:
             used = {"query_tokens": read, "response_tokens": written}

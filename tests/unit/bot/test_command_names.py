@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from adapters.command_names import CommandNames
+from adapters.features.command_names import CommandNames
 from bot.settings import load_settings
 from core.errors import ConfigurationError
 from core.i18n import text, use_terms

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.courses import AnswersTable, ChannelTable, CourseFile, keys_of, read_course_file
+from bot.course_file import AnswersTable, ChannelTable, CourseFile, keys_of, read_course_file
 from core.access.staff import NamedStaff, StaffKind
 from core.access.tenants import Tenant
 from core.errors import ConfigurationError

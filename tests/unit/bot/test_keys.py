@@ -10,14 +10,14 @@ from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.database import upgrade
-from bot.key_files import KeyFileError, flaw, kept_key, key_id, place_key, read_key
-from bot.keys import ENCRYPTION, NAMES, PSEUDONYM, prove
-from bot.secrets import Sealer
+from bot.keyring.key_files import KeyFileError, flaw, kept_key, key_id, place_key, read_key
+from bot.keyring.keys import ENCRYPTION, NAMES, PSEUDONYM, prove
+from bot.keyring.sealing import Sealer
 from bot.settings import Settings
-from core.database import create_engine
 from core.errors import ConfigurationError, NoRoom
-from core.installations.store import InstallationStore, Installed
-from core.key_ids import KeyIds
+from core.storage.database import create_engine
+from core.storage.installations.store import InstallationStore, Installed
+from core.storage.key_ids import KeyIds
 
 TOKEN = "xoxb-a-token-that-nobody-may-see"
 OLD = bytes(range(1, 33))

@@ -8,7 +8,7 @@ import pytest
 
 from bot.log import _is_for_operators, configure_logging
 from bot.settings import LogFormat
-from core.log_context import REQUEST
+from core.runtime.log_context import REQUEST
 from tests.command_line import CommandLine
 
 
@@ -88,11 +88,11 @@ def test_a_text_line_cannot_be_forged(log: Log) -> None:
 def test_a_text_line_names_its_request_once(log: Log, request_key: str) -> None:
     log.configure("INFO")
     logging.getLogger("core.answering.agent").info("answered")
-    logging.getLogger("adapters.worker").info("%s is done", request_key)
+    logging.getLogger("adapters.delivery.worker").info("%s is done", request_key)
     _fail_with("bad")
     assert log.lines == [
         "INFO core.answering.agent: answered [slack:T1:C1:1.0]",
-        "INFO adapters.worker: slack:T1:C1:1.0 is done",
+        "INFO adapters.delivery.worker: slack:T1:C1:1.0 is done",
         "ERROR core.answering.agent: that failed [slack:T1:C1:1.0] (ValueError: bad)",
     ]
 
@@ -101,7 +101,7 @@ def test_a_text_line_names_its_request_once(log: Log, request_key: str) -> None:
     ("logger", "level", "is_shown"),
     [
         ("core.answering.agent", logging.INFO, True),
-        ("adapters.worker", logging.INFO, True),
+        ("adapters.delivery.worker", logging.INFO, True),
         ("discord.gateway", logging.INFO, False),
         ("discord.gateway", logging.WARNING, True),
         ("corellia", logging.INFO, False),

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from bot.cli.findings import Finding
-from bot.courses import CourseFile, read_course_file
-from bot.model_tables import ModelTable, read_tables
-from bot.models import check_named_models, chosen_generator, models_in_use, prices
+from bot.course_file import CourseFile, read_course_file
+from bot.doctor.findings import Finding
+from bot.providers.models import check_named_models, chosen_generator, models_in_use, prices
+from bot.providers.tables import ModelTable, read_tables
 from bot.settings import Settings, load_settings
 from bot.wiring import open_services
 from core.embeddings.openai import OpenAIEmbedder

@@ -7,10 +7,10 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.metrics import PrometheusMeter
-from bot.monitoring import Check, Monitoring, NotRunning, serving
+from bot.health.metrics import PrometheusMeter
+from bot.health.monitoring import Check, Monitoring, NotRunning, serving
 from core.errors import ConfigurationError, StoreError
-from core.metering import ACCEPTED, ACCEPTING, COUNTED, TIMED
+from core.telemetry.metering import ACCEPTED, ACCEPTING, COUNTED, TIMED
 
 
 async def _fine() -> None:
@@ -71,7 +71,7 @@ async def test_a_bot_that_starts_is_polled_without_a_word_in_the_log(
 
 
 async def test_a_check_that_does_not_end_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.monitoring._PATIENCE", 0.05)
+    monkeypatch.setattr("bot.health.monitoring._PATIENCE", 0.05)
     [(status, _)] = await _pages({"index": lambda: asyncio.sleep(60)}, PrometheusMeter(), "/readyz")
     assert status == 503
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bot.database import upgrade
 from bot.settings import RetentionSettings
-from core.database import create_engine
+from core.storage.database import create_engine
 
 PAGE = (Path(__file__).parents[3] / "docs/privacy.md").read_text("utf-8")
 _ROW = re.compile(r"^\| `(\w+)` \| (.*?) \|", re.MULTILINE)

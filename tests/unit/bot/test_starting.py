@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.starting import StoppedWhileStarting, alone, once_there
-from core.database import create_engine
+from bot.process.startup import StoppedWhileStarting, is_only_process, once_there
 from core.errors import ConfigurationError, StoreError, StoreRefused
+from core.storage.database import create_engine
 
 SERVER = "postgresql://bot@db.example.org/bot"
 
@@ -56,14 +56,14 @@ async def test_a_second_process_on_one_file_is_warned_as_long_as_the_first_is_th
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, second = (create_engine(f"sqlite:///{tmp_path}/bot.db") for _ in range(2))
-    async with alone(first):
+    async with is_only_process(first):
         assert caplog.text == ""
-        async with alone(second):
+        async with is_only_process(second):
             assert caplog.text.count("another 'glossator run'") == 1
-    async with alone(second):
+    async with is_only_process(second):
         assert caplog.text.count("another 'glossator run'") == 1
 
 
 async def test_on_a_server_nobody_needs_to_be_alone(caplog: pytest.LogCaptureFixture) -> None:
-    async with alone(create_engine(SERVER)), alone(create_engine(SERVER)):
+    async with is_only_process(create_engine(SERVER)), is_only_process(create_engine(SERVER)):
         assert caplog.text == ""

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from bot.supervision import Supervisor
+from bot.process.supervision import Supervisor
 from core.errors import ConfigurationError
-from core.metering import RESTARTED, Measure
+from core.telemetry.metering import RESTARTED, Measure
 
 AT_ONCE = (0.0,)
 

@@ -7,15 +7,15 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.platform_clock import PlatformClock
-from adapters.pulse import Pulse
-from bot.disks import DiskWatch
-from bot.metrics import PrometheusMeter
+from adapters.delivery.heartbeat import Pulse
+from adapters.intake.platform_clock import PlatformClock
+from bot.health.disks import DiskWatch
+from bot.health.health import Health, HealthSources
+from bot.health.metrics import PrometheusMeter
 from bot.settings import DiskSettings, Settings
-from bot.watching import Watch, Watched
-from core.database import create_engine
 from core.errors import ServiceError, StoreError
 from core.inbox.base import Backlog
+from core.storage.database import create_engine
 
 
 class Index:
@@ -50,13 +50,13 @@ class House:
         self.pulse = Pulse(lambda: self.time)
         self.discord = Discord()
         self.meter = PrometheusMeter()
-        self.watch = Watch(self.meter, ["discord"], self.stop)
+        self.watch = Health(self.meter, ["discord"], self.stop)
         self.engine = create_engine(f"sqlite:///{folder}/bot.db")
         self.disks = DiskWatch(Settings(data_dir=folder, disk=DiskSettings(critical_megabytes=0)))
 
     def start(self) -> None:
         self.watch.begin(
-            Watched(
+            HealthSources(
                 engine=self.engine,
                 index=cast("Any", Index()),
                 inbox=cast("Any", Inbox()),

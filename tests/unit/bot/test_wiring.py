@@ -10,9 +10,9 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.keys import NAMES
-from bot.model_tables import GeminiSettings, read_tables
-from bot.models import chosen_generator
+from bot.keyring.keys import NAMES
+from bot.providers.models import chosen_generator
+from bot.providers.tables import GeminiSettings, read_tables
 from bot.settings import Settings
 from bot.wiring import Services, open_services
 from core.embeddings.gemini import GeminiEmbedder

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot.embedders import installed_model
+from bot.providers.embedders import installed_model
 from core.embeddings.graph import is_intact
 from core.embeddings.local import GRAPH_VERSION, LocalEmbedder
 from core.errors import ConfigurationError

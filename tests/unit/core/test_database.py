@@ -16,7 +16,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import (
+from core.errors import ConfigurationError, StoreError
+from core.storage.database import (
     UtcDateTime,
     create_engine,
     dispose,
@@ -24,7 +25,6 @@ from core.database import (
     store_errors,
     writing,
 )
-from core.errors import ConfigurationError, StoreError
 
 ROOT = Path(__file__).parents[3]
 SQLITE: Dialect = sqlite.dialect()
@@ -267,14 +267,14 @@ class TestMoments:
 
 def test_neither_asyncpg_nor_alembic_is_loaded_for_sqlite() -> None:
     program = (
-        "import asyncio, sys; import bot.database, core.sessions.store, core.catalogue;"
-        "from core.database import create_engine;"
+        "import asyncio, sys, bot.database, core.storage.sessions.store, core.storage.catalogue;"
+        "from core.storage.database import create_engine;"
         "asyncio.run(bot.database.is_current(create_engine('sqlite:///none.db')));"
         "print(*sys.modules)"
     )
     command = [sys.executable, "-c", program]
     loaded = subprocess.check_output(command, cwd=ROOT, text=True, timeout=60).split()
-    assert "core.database" in loaded
+    assert "core.storage.database" in loaded
     assert not {"asyncpg", "alembic", "filelock"} & set(loaded)
 
 

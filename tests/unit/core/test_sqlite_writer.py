@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from core.database import create_engine, reading, write, writing
 from core.errors import StoreError
+from core.storage.database import create_engine, reading, write, writing
 
 PATIENCE = 30.0
 """Seconds; nobody waits so long unless something hangs."""

@@ -22,7 +22,7 @@ class TrialBot(discord.Client):
     def __init__(self, intents: discord.Intents = INTENTS, **options: Any) -> None:
         super().__init__(intents=intents, guild_ready_timeout=0.05, **options)
         self.tree = app_commands.CommandTree(self)
-        self.heard: list[discord.Message] = []
+        self.incoming: list[discord.Message] = []
         self.threads_seen: list[discord.Thread] = []
         self.edits: list[discord.RawMessageUpdateEvent] = []
         self.resumes = 0
@@ -33,7 +33,7 @@ class TrialBot(discord.Client):
     async def on_message(self, message: discord.Message) -> None:
         """Remember what others wrote."""
         if message.author != self.user:
-            self.heard.append(message)
+            self.incoming.append(message)
 
     async def on_raw_message_edit(self, edit: discord.RawMessageUpdateEvent) -> None:
         """Remember a change."""

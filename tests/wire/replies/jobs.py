@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-from adapters.resending import send_until_taken
+from adapters.delivery.resending import send_until_taken
 from core.inbox.base import Arrival, Job, Kind, LeaseLost, Posted
 from core.models import AgentRequest, AgentResponse, now
 from tests.samples import request, response_to
@@ -36,7 +36,7 @@ class Kept:
         self.check()
         self.posted = posted
 
-    def doubt(self) -> None:
+    def mark_ambiguous(self) -> None:
         self.is_in_doubt = True
 
     async def send_once(self, send: Callable[[], Awaitable[object]]) -> None:

@@ -41,14 +41,14 @@ class TrialApp:
             oauth_settings=settings,
             logger=logging.getLogger("trial"),
         )
-        self.heard: list[dict[str, Any]] = []
+        self.incoming: list[dict[str, Any]] = []
         """Bodies of events, duplicates and all."""
 
     def keep(self, *kinds: str) -> None:
         """Remember events of these types."""
 
         async def remember(body: dict[str, Any]) -> None:
-            self.heard.append(body)
+            self.incoming.append(body)
 
         for kind in kinds:
             self.bolt.event(kind)(remember)
@@ -57,7 +57,7 @@ class TrialApp:
         """Return the types of what was heard, with subtypes."""
         return [
             "/".join(filter(None, (body["event"]["type"], body["event"].get("subtype"))))
-            for body in self.heard
+            for body in self.incoming
         ]
 
 

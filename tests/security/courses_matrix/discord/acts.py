@@ -3,7 +3,7 @@
 import re
 from uuid import UUID
 
-from adapters.discord.dispatch import READ_RAW
+from adapters.discord.gateway.dispatch import READ_RAW
 from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.discord.asking import Asking
 from tests.security.courses_matrix.discord.meeting import Meeting
@@ -73,12 +73,12 @@ class DiscordActs(Asking, Meeting, Setting, Pressing):
     async def _converse(self, lane: Lane) -> None:
         mark, quiet = self.witness.mark(), lane.relation is Relation.SWITCHED_OFF
         lane.question = await self.world.say(lane.user, lane.where, self._addressed(lane, FIRST))
-        lane.answer = await self.house.heard(lane, mark, quiet=quiet)
+        lane.answer = await self.house.incoming(lane, mark, quiet=quiet)
         self._keep(lane, "choice", lane.answer, CHOICE)
         if "choice" in lane.turns:
             mark = self.witness.mark()
             await self._chosen(lane, word(lane.bond.course, "id"))
-            lane.answer = await self.house.heard(lane, mark)
+            lane.answer = await self.house.incoming(lane, mark)
         self._keep(lane, "answer", lane.answer)
         asked = self._use(lane.user, lane.where, "ask", {"question": FIRST, "private": True})
         await self._replied(asked)
@@ -107,7 +107,7 @@ class DiscordActs(Asking, Meeting, Setting, Pressing):
         lane = Lane(Relation.OWN, Role.STUDENT, Place.DIRECT, person, direct, direct)
         lane.places, mark = frozenset({str(direct.id)}), self.witness.mark()
         await self.world.say(person, direct, FIRST)
-        found = request_of(await self.house.heard(lane, mark), CHOICE)
+        found = request_of(await self.house.incoming(lane, mark), CHOICE)
         self.elsewhere["choice"] = found or self.elsewhere["private"]
 
     async def _turn(

@@ -46,7 +46,7 @@ class Asking(Using):
         quote = f"> {first_fact(lane.bond.course)}\n" if what else ""
         text = lane.typing(self._addressed(lane, f"{FIRST}\n{quote}"))
         await self.world.say(lane.user, lane.where, text)
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _pass_on(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         passage = await self._passage(lane, lane.channel)
@@ -57,23 +57,23 @@ class Asking(Using):
         forwarded = await self.world.say(lane.user, lane.where, forward_of=passage)
         if text:
             await self.world.say(lane.user, lane.where, f"{text} {FIRST}", reply_to=forwarded)
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _reply(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         passage = await self._passage(lane, lane.where)
         await self.world.say(lane.user, lane.where, self._addressed(lane, FIRST), reply_to=passage)
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _edit(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         text = f"{FIRST} And the loom?"
         await self.world.edit(lane.question, self._addressed(lane, text))
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _follow_up(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         there = lane.answer.channel if lane.answer is not None else lane.where
         answers = lane.answer if there is lane.channel else None
         await self.world.say(lane.user, there, SECOND, reply_to=answers)
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _begin(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         owner, guild = self.house.owners[lane.bond.tenant], lane.channel.guild
@@ -84,7 +84,7 @@ class Asking(Using):
         await self._replied(self._use(owner, first, "course bind", {"course": course}))
         await self._replied(self._use(owner, first, "course set", {"auto_answer": True}))
         await self.world.open_post(lane.user, forum, "The kiln", FIRST)
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _explain(self, lane: Lane, _: str, **__: Any) -> None:
         passage = await self._passage(lane, lane.where)

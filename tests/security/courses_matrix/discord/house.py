@@ -128,7 +128,7 @@ class DiscordHouse:
         assert value is not None
         return value
 
-    async def heard(self, lane: Lane, mark: int, *, quiet: bool = False) -> Message | None:
+    async def incoming(self, lane: Lane, mark: int, *, quiet: bool = False) -> Message | None:
         """Wait for a finished message of the bot; None where it keeps silent, as it may."""
 
         def finished() -> Message | None:

@@ -24,7 +24,7 @@ class Meeting(Using):
         line = lane.offered or await self._offer(lane, quiet=quiet)
         taken = self.witness.mark()
         await self.world.react(lane.user, line, OFFER)
-        await self.house.heard(lane, taken, quiet=quiet)
+        await self.house.incoming(lane, taken, quiet=quiet)
 
     async def _offer(self, lane: Lane, *, quiet: bool) -> Message:
         """Return a message that the bot offers to answer, unless it keeps quiet."""

@@ -28,7 +28,7 @@ class Pressing(Using):
         if click.callback is Callback.MODAL:
             await self._replied(await self.world.submit_modal(click, reason="Too short."))
         if letter == "s":
-            await self.house.heard(lane, mark, quiet=quiet)
+            await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _choose(self, lane: Lane, what: str, *, quiet: bool, mark: int) -> None:
         if what == "its":

@@ -70,12 +70,12 @@ class SlackActs(Asking, Meeting, Setting, Pressing):
     async def _converse(self, lane: Lane) -> None:
         mark, quiet = self.witness.mark(), lane.relation is Relation.SWITCHED_OFF
         lane.question = await self._says(lane, FIRST)
-        lane.answer = await self.house.heard(lane, mark, quiet=quiet)
+        lane.answer = await self.house.incoming(lane, mark, quiet=quiet)
         self._keep(lane, "choice", lane.answer, CHOICE)
         if "choice" in lane.turns:
             mark = self.witness.mark()
             await self._chosen(lane, word(lane.bond.course, "id"))
-            lane.answer = await self.house.heard(lane, mark)
+            lane.answer = await self.house.incoming(lane, mark)
         self._keep(lane, "answer", lane.answer)
         if lane.place is not Place.THREAD:
             private = await self._told_by(lane.user, lane.where, "/ask", f"private {FIRST}")
@@ -104,7 +104,7 @@ class SlackActs(Asking, Meeting, Setting, Pressing):
         lane = Lane(Relation.OWN, Role.STUDENT, Place.DIRECT, person, direct, direct)
         lane.places, mark = frozenset({direct.id}), self.witness.mark()
         await self.world.say(person, direct, FIRST)
-        self._keep(lane, "choice", await self.house.heard(lane, mark), CHOICE)
+        self._keep(lane, "choice", await self.house.incoming(lane, mark), CHOICE)
         self.elsewhere["choice"] = lane.turns.get("choice", self.elsewhere["private"])
 
     def registered(self) -> frozenset[str]:

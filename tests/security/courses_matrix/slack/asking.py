@@ -42,22 +42,22 @@ class Asking(Using):
     async def _mention(self, lane: Lane, what: str, *, quiet: bool, mark: int) -> None:
         quote = f"\n&gt; {first_fact(lane.bond.course)}" if what else ""
         await self._says(lane, lane.typing(f"{FIRST}{quote}"))
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _pass_on(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         passage = await self._passage(lane)
         await self._says(lane, FIRST, share_of=passage)
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _edit(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         await self.world.edit(lane.question, self._addressed(lane, f"{FIRST} And the loom?"))
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _follow_up(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         root = lane.question.thread_ts or lane.question.ts
         thread = None if lane.place is Place.DIRECT else root
         await self.world.say(lane.user, lane.where, SECOND, thread=thread)
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _begin(self, lane: Lane, _: str, *, quiet: bool, mark: int) -> None:
         room = self.house.room(lane.bond.tenant, lane.user)
@@ -65,7 +65,7 @@ class Asking(Using):
         for text in (f"bind {word(lane.bond.course, 'id')}", "set auto-answer: yes"):
             await self._by_owner(lane, room, text)
         await self.world.say(lane.user, room, FIRST)
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _explain(self, lane: Lane, what: str, *, quiet: bool, mark: int) -> None:
         passage = await self._passage(lane)
@@ -74,7 +74,7 @@ class Asking(Using):
         [view] = shortcut.opened
         sent = await self.world.submit_view(lane.user, view, **{"who-sees": what or "public"})
         await sent.ack(PATIENCE)
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _sources(self, lane: Lane, _: str, **__: Any) -> None:
         await self._told(lane, "/glossator", "sources")
@@ -99,4 +99,4 @@ class Asking(Using):
         if what:
             asked = self.witness.mark()
             await self.world.assistant_say(thread, FIRST)
-            await self.house.heard(lane, asked, quiet=quiet)
+            await self.house.incoming(lane, asked, quiet=quiet)

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adapters.slack.account import EVENTS, SCOPES
-from adapters.slack.posting import QUESTION_PART
+from adapters.slack.installs.account import EVENTS, SCOPES
+from adapters.slack.replies.dedupe import QUESTION_PART
 from tests.security.courses_matrix import granting
 from tests.security.courses_matrix.cells import Cell
 from tests.security.courses_matrix.matrix import Lane, Silent
@@ -123,7 +123,7 @@ class SlackHouse:
         assert value is not None
         return value
 
-    async def heard(self, lane: Lane, mark: int, *, quiet: bool = False) -> Message | None:
+    async def incoming(self, lane: Lane, mark: int, *, quiet: bool = False) -> Message | None:
         """Wait for a finished message of the bot; None where it keeps silent, as it may."""
 
         def finished() -> Message | None:

@@ -19,7 +19,7 @@ class Meeting(Using):
         line = lane.offered or await self._offer(lane, quiet=quiet)
         taken = self.witness.mark()
         await self.world.react(lane.user, line, OFFER)
-        await self.house.heard(lane, taken, quiet=quiet)
+        await self.house.incoming(lane, taken, quiet=quiet)
 
     async def _offer(self, lane: Lane, *, quiet: bool) -> Message:
         """Return a message that the bot offers to answer, unless it keeps quiet."""
@@ -43,7 +43,7 @@ class Meeting(Using):
         if what:
             asked = self.witness.mark()
             await self.world.say(lane.user, self.world.dm(lane.user), FIRST)
-            await self.house.heard(lane, asked, quiet=quiet)
+            await self.house.incoming(lane, asked, quiet=quiet)
         elif quiet or lane.is_refused:
             await self.house.barrier()
         else:
@@ -56,4 +56,4 @@ class Meeting(Using):
         root = question.thread_ts or question.ts
         session = AgentSession(installation, question.channel, root)
         self.world.events.session_stopped(session, lane.user, [])
-        await self.house.heard(lane, mark, quiet=quiet)
+        await self.house.incoming(lane, mark, quiet=quiet)

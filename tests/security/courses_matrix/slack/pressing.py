@@ -34,7 +34,7 @@ class Pressing(Using):
             sent = await self.world.submit_view(lane.user, click.opened[0], why="Too short.")
             await sent.ack(PATIENCE)
         if letter == "s":
-            await self.house.heard(lane, mark, quiet=quiet)
+            await self.house.incoming(lane, mark, quiet=quiet)
 
     async def _choose(self, lane: Lane, what: str, *, quiet: bool, mark: int) -> None:
         if what == "its":

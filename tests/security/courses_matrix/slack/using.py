@@ -51,8 +51,8 @@ class Using:
 
     async def _answer_to(self, used: Interaction, lane: Lane, mark: int) -> str:
         """Return the private answer to a deed, else what its place shows."""
-        heard = await self.house.heard(lane, mark)
-        answer = next(filter(is_answer, used.messages), heard)
+        incoming = await self.house.incoming(lane, mark)
+        answer = next(filter(is_answer, used.messages), incoming)
         return answer.shown if answer is not None else ""
 
     async def _by_owner(self, lane: Lane, where: Channel, text: str) -> None:

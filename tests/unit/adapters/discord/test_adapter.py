@@ -9,30 +9,30 @@ from typing import Any, cast
 import discord
 import pytest
 
-from adapters.discord import look_back as module
 from adapters.discord.adapter import DiscordAdapter
-from adapters.discord.catch_up import MARGIN, Missed
-from adapters.discord.changed import Shard
+from adapters.discord.backfill import look_back as module
+from adapters.discord.backfill.catch_up import MARGIN, Missed
+from adapters.discord.backfill.reconcile import ShardRange
 from adapters.discord.raw_message import RawMessage
-from core.inbox.places import Question
+from core.inbox.places import PlacedQuestion
 
 
 class Notes:
     """Cursors of an installation that never was connected before."""
 
     def __init__(self) -> None:
-        self.noted = list[Shard]()
+        self.noted = list[ShardRange]()
 
-    async def note(self, shard: Shard, moment: datetime) -> None:
+    async def note(self, shard: ShardRange, moment: datetime) -> None:
         self.noted.append(shard)
 
-    async def last(self, shard: Shard) -> datetime | None:
+    async def last(self, shard: ShardRange) -> datetime | None:
         return None
 
     async def direct_channels(self, since: datetime) -> list[int]:
         raise AssertionError("nothing was missed before the first connection")
 
-    async def questions(self, since: datetime) -> list[Question]:
+    async def questions(self, since: datetime) -> list[PlacedQuestion]:
         raise AssertionError("nothing was asked before the first connection")
 
 
@@ -87,9 +87,9 @@ async def test_nothing_is_noted_of_a_shard_before_it_has_caught_up(
     await adapter.connected(0, resumed=False)
     await adapter.alive(0)
     await adapter.alive(1)
-    assert notes.noted == [Shard(0, 2)]
+    assert notes.noted == [ShardRange(0, 2)]
     await adapter.connected(1, resumed=False)
-    assert notes.noted == [Shard(0, 2), Shard(1, 2)]
+    assert notes.noted == [ShardRange(0, 2), ShardRange(1, 2)]
 
 
 async def test_nothing_is_noted_of_a_shard_that_is_away(
@@ -99,15 +99,15 @@ async def test_nothing_is_noted_of_a_shard_that_is_away(
     await adapter.disconnected(1)
     await adapter.connected(1, resumed=True)
     await adapter.alive(1)
-    assert notes.noted == [Shard(0, 2)], "it was never connected before"
+    assert notes.noted == [ShardRange(0, 2)], "it was never connected before"
     await adapter.connected(1, resumed=False)
-    assert notes.noted == [Shard(0, 2), Shard(1, 2)]
+    assert notes.noted == [ShardRange(0, 2), ShardRange(1, 2)]
 
 
 async def test_after_an_unforeseen_error_the_next_look_back_makes_up_for_it(
     adapter: DiscordAdapter, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def last(shard: Shard) -> datetime | None:
+    async def last(shard: ShardRange) -> datetime | None:
         raise ZeroDivisionError
 
     with monkeypatch.context() as broken:
@@ -117,7 +117,7 @@ async def test_after_an_unforeseen_error_the_next_look_back_makes_up_for_it(
     await adapter.alive(0)
     assert notes.noted == []
     await adapter.connected(0, resumed=False)
-    assert notes.noted == [Shard(0, 2)]
+    assert notes.noted == [ShardRange(0, 2)]
 
 
 async def test_a_message_that_cannot_be_taken_in_does_not_hide_those_behind_it(
@@ -139,7 +139,7 @@ async def test_a_message_that_cannot_be_taken_in_does_not_hide_those_behind_it(
         for nothing in list[object]():
             yield nothing
 
-    async def last(shard: Shard) -> datetime | None:
+    async def last(shard: ShardRange) -> datetime | None:
         return discord.utils.utcnow()
 
     async def take_in(message: RawMessage, listening_since: datetime) -> None:
@@ -147,13 +147,13 @@ async def test_a_message_that_cannot_be_taken_in_does_not_hide_those_behind_it(
             raise ZeroDivisionError
         taken.append(message.id)
 
-    monkeypatch.setattr("adapters.discord.catch_up.missed", missed)
+    monkeypatch.setattr("adapters.discord.backfill.catch_up.missed", missed)
     monkeypatch.setattr(module, "changed", unchanged)
     monkeypatch.setattr(notes, "last", last)
     monkeypatch.setattr(adapter, "_message", take_in)
     await adapter.connected(0, resumed=False)
     assert taken == [101, 103]
-    assert notes.noted == [Shard(0, 2)]
+    assert notes.noted == [ShardRange(0, 2)]
     assert "ZeroDivisionError" in caplog.text
 
 
@@ -173,7 +173,7 @@ async def test_nothing_is_noted_of_a_shard_that_may_be_another_processs(
 async def test_a_server_that_is_hidden_by_an_outage_is_waited_for(
     adapter: DiscordAdapter, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.discord.look_back._ABSENT_FOR", 0.01)
+    monkeypatch.setattr("adapters.discord.backfill.look_back._ABSENT_FOR", 0.01)
     await adapter._client._async_setup_hook()
     state = adapter._client._connection
     state.shard_count = 2
@@ -185,7 +185,7 @@ async def test_a_server_that_is_hidden_by_an_outage_is_waited_for(
     assert notes.noted == []
     hidden.unavailable = False
     await catching_up
-    assert notes.noted == [Shard(1, 2)]
+    assert notes.noted == [ShardRange(1, 2)]
 
 
 @pytest.mark.parametrize("minutes", [-30, 0, 30])
@@ -203,10 +203,10 @@ async def test_what_a_hidden_server_missed_is_looked_for_by_discords_clock(
         for none in list[Any]():
             yield none
 
-    monkeypatch.setattr("adapters.discord.catch_up.missed", missed)
+    monkeypatch.setattr("adapters.discord.backfill.catch_up.missed", missed)
     monkeypatch.setattr(module, "changed", unchanged)
     there = discord.utils.utcnow() + timedelta(minutes=minutes)
     adapter._clock.note(format_datetime(there, usegmt=True))
-    await adapter._look_back.look_when_seen(Shard(0, 2), 1 << 22)
+    await adapter._look_back.look_when_seen(ShardRange(0, 2), 1 << 22)
     assert len(looked) == 1
     assert timedelta() <= there - looked[0] <= 2 * MARGIN

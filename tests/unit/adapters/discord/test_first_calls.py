@@ -3,8 +3,8 @@
 import discord
 import pytest
 
-from adapters.discord import first_calls as module
-from adapters.discord.first_calls import patiently
+from adapters.discord.gateway import bootstrap as module
+from adapters.discord.gateway.bootstrap import patiently
 
 
 class Limited:

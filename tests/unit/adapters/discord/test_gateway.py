@@ -12,10 +12,10 @@ import yarl
 from aiohttp import web
 from discord.gateway import DiscordClientWebSocketResponse, DiscordWebSocket
 
-from adapters.discord import gateway as module
-from adapters.discord.client import Client
-from adapters.discord.gateway import Gateway
-from adapters.discord.shards import AllShards
+from adapters.discord.gateway import connections as module
+from adapters.discord.gateway.client import Client
+from adapters.discord.gateway.connections import Gateway
+from adapters.discord.gateway.shards import AllShards
 
 INVALID_SEQUENCE = 4007
 LOST = 4000
@@ -213,7 +213,7 @@ async def test_who_is_closed_again_and_again_tries_ever_more_rarely(
 ) -> None:
     """Half a pause at least lies between two tries: 0.125, 0.5, 1 and 2.5 seconds."""
     discord = Discord(refuses)
-    monkeypatch.setattr("adapters.discord.shards.IDENTIFY_EVERY", 0.0)
+    monkeypatch.setattr("adapters.discord.gateway.shards.IDENTIFY_EVERY", 0.0)
     async with connecting(client, discord, monkeypatch):
         await discord.until(1)
         await asyncio.sleep(3.0)
@@ -227,7 +227,7 @@ async def test_a_session_that_cannot_be_resumed_is_begun_anew(
     discord = Discord()
     serving = RefusesToResume(discord)
     discord._served = [serving]
-    monkeypatch.setattr("adapters.discord.shards.IDENTIFY_EVERY", 0.0)
+    monkeypatch.setattr("adapters.discord.gateway.shards.IDENTIFY_EVERY", 0.0)
     async with connecting(client, discord, monkeypatch):
         await discord.until(3)
         async with asyncio.timeout(10.0):
@@ -242,7 +242,7 @@ async def test_pauses_grow_until_a_connection_stands(
 ) -> None:
     discord = Discord()
     discord._served = [discord.stands, closes, closes, closes, discord.stands, discord.stays]
-    monkeypatch.setattr("adapters.discord.shards.IDENTIFY_EVERY", 0.0)
+    monkeypatch.setattr("adapters.discord.gateway.shards.IDENTIFY_EVERY", 0.0)
     async with connecting(client, discord, monkeypatch):
         await discord.until(6)
     assert pauses == [*QUICK, QUICK[0]]

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from adapters.discord.hearing import Hearing
+from adapters.discord.gateway.shard_liveness import ShardLiveness
 
 
 class Surprise(Exception):
@@ -14,26 +14,28 @@ class Surprise(Exception):
 
 
 @pytest.fixture
-def hearing() -> Hearing:
+def hearing() -> ShardLiveness:
     """What is heard by shards 0 and 1, both connected."""
-    hearing = Hearing()
+    hearing = ShardLiveness()
     hearing.met(0)
     hearing.met(1)
     return hearing
 
 
-def fail(hearing: Hearing) -> None:
+def fail(hearing: ShardLiveness) -> None:
     with pytest.raises(Surprise), hearing.catching_up(0):
         raise Surprise
 
 
-async def test_nothing_is_noted_over_the_gap_of_a_look_back_that_failed(hearing: Hearing) -> None:
+async def test_nothing_is_noted_over_the_gap_of_a_look_back_that_failed(
+    hearing: ShardLiveness,
+) -> None:
     fail(hearing)
     assert not hearing.is_to_be_noted(0)
     assert hearing.is_to_be_noted(1), "each shard is on its own"
 
 
-async def test_a_later_look_back_makes_up_for_all_that_failed(hearing: Hearing) -> None:
+async def test_a_later_look_back_makes_up_for_all_that_failed(hearing: ShardLiveness) -> None:
     fail(hearing)
     fail(hearing)
     with hearing.catching_up(0):
@@ -41,7 +43,9 @@ async def test_a_later_look_back_makes_up_for_all_that_failed(hearing: Hearing) 
     assert hearing.is_to_be_noted(0)
 
 
-async def test_a_later_look_back_makes_up_for_one_that_was_cancelled(hearing: Hearing) -> None:
+async def test_a_later_look_back_makes_up_for_one_that_was_cancelled(
+    hearing: ShardLiveness,
+) -> None:
     async with looking_back(hearing) as (look, _):
         look.cancel()
         await asyncio.wait({look})
@@ -52,7 +56,7 @@ async def test_a_later_look_back_makes_up_for_one_that_was_cancelled(hearing: He
 
 
 async def test_an_earlier_look_back_makes_up_for_none_that_began_after_it(
-    hearing: Hearing,
+    hearing: ShardLiveness,
 ) -> None:
     async with looking_back(hearing) as (look, found):
         fail(hearing)
@@ -62,7 +66,7 @@ async def test_an_earlier_look_back_makes_up_for_none_that_began_after_it(
 
 
 async def test_the_end_of_a_look_back_that_was_made_up_for_changes_nothing(
-    hearing: Hearing,
+    hearing: ShardLiveness,
 ) -> None:
     async with looking_back(hearing) as (look, found):
         with hearing.catching_up(0):
@@ -77,7 +81,7 @@ async def test_the_end_of_a_look_back_that_was_made_up_for_changes_nothing(
 
 @asynccontextmanager
 async def looking_back(
-    hearing: Hearing,
+    hearing: ShardLiveness,
 ) -> AsyncIterator[tuple[asyncio.Task[None], asyncio.Event]]:
     """Give a look back that has begun, and what makes it succeed."""
     begun, found = asyncio.Event(), asyncio.Event()

@@ -7,7 +7,7 @@ import discord
 import pytest
 
 from adapters.discord.inbound import (
-    Surroundings,
+    KnownSurroundings,
     _plain,
     category_of,
     heard_message,
@@ -15,7 +15,7 @@ from adapters.discord.inbound import (
     where,
 )
 from adapters.discord.raw_message import read_message
-from adapters.heard import Heard
+from adapters.intake.incoming_message import IncomingMessage
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_no_bot_and_no_webhook_is_heard(bot: bool, webhook: int | None) -> None:
     said = read_message(
         {"id": "3", "channel_id": "2", "author": {"id": "1", "bot": bot}, "webhook_id": webhook}
     )
-    assert heard_message(said, cast("discord.ClientUser", None), Surroundings()) is None
+    assert heard_message(said, cast("discord.ClientUser", None), KnownSurroundings()) is None
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ def test_a_server_whose_shard_is_not_connected_here_is_none_without_the_bot(
 ME, ANN, BEN = 10, 11, 12
 
 
-def said_by_ann(**more: Any) -> Heard:
+def said_by_ann(**more: Any) -> IncomingMessage:
     """Return what Ann says in a channel of a server."""
     data = {"id": "3", "channel_id": "2", "guild_id": "1", "author": {"id": str(ANN)}, **more}
     me = cast("discord.ClientUser", SimpleNamespace(id=ME))
-    found = heard_message(read_message({"content": "And why?", **data}), me, Surroundings())
+    found = heard_message(read_message({"content": "And why?", **data}), me, KnownSurroundings())
     assert found is not None
     return found
 

@@ -15,15 +15,15 @@ from adapters.discord.inbound import heard_command, heard_message
 from adapters.discord.members import member_of
 from adapters.discord.raw_message import read_message
 from adapters.discord.surroundings import around
-from adapters.heard import Heard
-from adapters.unreadable import Unreadable
+from adapters.intake.incoming_message import IncomingMessage
+from adapters.intake.unreadable import Unreadable
 from bot.database import upgrade
 from core.access.staff import NamedStaff, StaffKind, is_staff
 from core.access.tenants import Tenant
-from core.channels.rules import Rules
-from core.channels.store import Place
-from core.database import create_engine
-from core.metering import NO_METER
+from core.storage.channels.rules import Rules
+from core.storage.channels.store import Place
+from core.storage.database import create_engine
+from core.telemetry.metering import NO_METER
 from tests.contracts.test_front_desk import Reception
 from tests.wire.discord import Channel, Permission, User
 from tests.wire.discord.interaction_payloads import interaction_payload
@@ -112,14 +112,14 @@ class Server:
         seen: Any = guild_create_payload(self.world.guild, channels, self.world.bot, large=False)
         self.state._add_guild_from_data(seen)
 
-    async def said(self, user: User, channel: Channel) -> Heard | None:
+    async def said(self, user: User, channel: Channel) -> IncomingMessage | None:
         """Return what is heard of a message."""
         message = await self.world.say(user, channel, "What is a cell?")
         payload: Any = dispatched(message, self.world.bot, content_intent=True)
         shown = read_message(payload)
         return heard_message(shown, self.me, await around(self.client, self.unreadable, shown))
 
-    async def commanded(self, user: User, channel: Channel) -> Heard:
+    async def commanded(self, user: User, channel: Channel) -> IncomingMessage:
         """Return what is heard of a command."""
         application = self.world.application
         given = self.world.interactions.begin(
@@ -162,14 +162,14 @@ async def test_staff_are_admins_and_who_is_named_for_the_course_that_answers(
             continue
         channel = await server.place(kind, user)
         server.see()
-        for heard in (await server.said(user, channel), await server.commanded(user, channel)):
+        for incoming in (await server.said(user, channel), await server.commanded(user, channel)):
             cells += 1
             if user.bot:
-                assert heard is None or not await server.desk.is_staff(heard.presence)
+                assert incoming is None or not await server.desk.is_staff(incoming.presence)
                 continue
-            assert heard is not None
-            found = await server.desk.is_staff(heard.presence)
-            assert found is meant(who, limit, kind), (who, limit, kind, heard.key)
+            assert incoming is not None
+            found = await server.desk.is_staff(incoming.presence)
+            assert found is meant(who, limit, kind), (who, limit, kind, incoming.key)
     assert cells > 180
 
 
@@ -178,9 +178,9 @@ async def test_what_a_channel_permits_is_no_matter(server: Server) -> None:
     world, creator = server.world, server.people["creator"]
     world.restrict(world.channel, creator, allow=Permission((1 << 53) - 1))
     server.see()
-    heard = await server.commanded(creator, world.channel)
-    assert not await server.desk.is_staff(heard.presence)
-    member = await heard.member(frozenset())
+    incoming = await server.commanded(creator, world.channel)
+    assert not await server.desk.is_staff(incoming.presence)
+    member = await incoming.member(frozenset())
     assert member is not None
     assert not member.is_admin
 
@@ -188,9 +188,9 @@ async def test_what_a_channel_permits_is_no_matter(server: Server) -> None:
 async def test_in_a_server_that_the_bot_is_not_in_nobody_is_staff(server: Server) -> None:
     owner = server.elsewhere.owner_id
     channel = server.world.add_channel(server.elsewhere, "there")
-    heard = await server.commanded(server.world.users[owner], channel)
-    assert heard.presence.tenants == ()
-    assert not await server.desk.is_staff(heard.presence)
+    incoming = await server.commanded(server.world.users[owner], channel)
+    assert incoming.presence.tenants == ()
+    assert not await server.desk.is_staff(incoming.presence)
 
 
 def test_the_role_of_everybody_names_nobody(server: Server) -> None:

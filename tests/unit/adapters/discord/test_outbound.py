@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.buttons import Button
-from adapters.discord.evidence import evidence
-from adapters.discord.layout import layout
-from adapters.discord.outbound import (
+from adapters.discord.replies.evidence import evidence
+from adapters.discord.replies.layout import layout
+from adapters.discord.replies.outbound import (
     Picture,
     Post,
     answer,

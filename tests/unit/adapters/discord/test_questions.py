@@ -9,16 +9,16 @@ import discord
 import pytest
 
 from adapters.access.location import Location
-from adapters.command_names import CommandNames
-from adapters.desk import Received
-from adapters.discord import questions as module
-from adapters.discord.address import Address
-from adapters.discord.questions import Questions
-from adapters.heard import Heard
-from core.channels.rules import DEFAULTS, Rules
+from adapters.discord.commands import questions as module
+from adapters.discord.commands.questions import Questions
+from adapters.discord.replies.address import Address
+from adapters.features.command_names import CommandNames
+from adapters.intake.front_desk import Received
+from adapters.intake.incoming_message import IncomingMessage
 from core.errors import StoreError
 from core.inbox.base import Acceptance, Accepted, Arrival, Job
 from core.models import now
+from core.storage.channels.rules import DEFAULTS, Rules
 
 
 @dataclass
@@ -31,20 +31,20 @@ class SlowDesk:
     def keeps_private(self, _: Location) -> bool:
         return False
 
-    async def rules(self, heard: Heard) -> Rules:
+    async def rules(self, incoming: IncomingMessage) -> Rules:
         await self.opened.wait()
         return self.rules_of_channel
 
-    async def receive(self, heard: Heard, rules: Rules) -> Received:
+    async def receive(self, incoming: IncomingMessage, rules: Rules) -> Received:
         self.arrival = Arrival(
-            key=heard.key,
-            platform=heard.platform,
-            workspace=heard.workspace,
-            channel=heard.channel,
-            lane=heard.lane,
-            position=heard.position,
+            key=incoming.key,
+            platform=incoming.platform,
+            workspace=incoming.workspace,
+            channel=incoming.channel,
+            lane=incoming.lane,
+            position=incoming.position,
             user_id="user",
-            address=heard.address,
+            address=incoming.address,
             token="token",
             token_expires_at=now().replace(year=now().year + 1),
         )
@@ -85,7 +85,7 @@ async def test_an_answer_is_as_public_as_it_was_asked_however_slow_the_database(
     response = Response(desk.opened)
     interaction: Any = SimpleNamespace(response=response)
     taking = Questions(cast("Any", desk), cast("Any", None), lambda: None, names=CommandNames())
-    await taking.take(interaction, heard(), asked)
+    await taking.take(interaction, incoming(), asked)
     assert response.ephemeral is (asked is not False), "a notice is for the asker alone"
     address = Address.of(Job(desk.arrival, 1, now(), now()))
     assert address.ephemeral is (by_rule if asked is None else asked)
@@ -97,8 +97,8 @@ class FailingDesk(SlowDesk):
 
     failures = 1
 
-    async def receive(self, heard: Heard, rules: Rules) -> Received:
-        received = await super().receive(heard, rules)
+    async def receive(self, incoming: IncomingMessage, rules: Rules) -> Received:
+        received = await super().receive(incoming, rules)
         if self.failures:
             self.failures -= 1
             raise StoreError("the connection is lost")
@@ -114,12 +114,12 @@ async def test_no_asker_reads_of_a_failure_while_the_question_may_be_stored() ->
     taking = Questions(
         cast("Any", desk), cast("Any", None), lambda: woken.append(True), names=CommandNames()
     )
-    await taking.take(interaction, heard(), None)
+    await taking.take(interaction, incoming(), None)
     assert (desk.failures, response.ephemeral, woken) == (0, False, [True])
 
 
-def heard() -> Heard:
-    return Heard(
+def incoming() -> IncomingMessage:
+    return IncomingMessage(
         key="discord:i:1",
         platform="discord",
         workspace="g",

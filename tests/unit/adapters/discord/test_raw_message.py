@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.discord.inbound import Surroundings, heard_message
+from adapters.discord.inbound import KnownSurroundings, heard_message
 from adapters.discord.raw_message import moment, read_message, snowflake
-from adapters.unreadable import UnreadableEvent
+from adapters.intake.unreadable import UnreadableEvent
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -37,16 +37,16 @@ def test_any_payload_is_read_or_refused(payload: dict[str, Any]) -> None:
         message = read_message(payload)
     except UnreadableEvent:
         return
-    heard_message(message, ME, Surroundings())
+    heard_message(message, ME, KnownSurroundings())
 
 
 @given(st.sampled_from([f for f in FIELDS if f != "type"]), JSON)
 def test_a_question_is_heard_whatever_else_is_odd(field: str, value: Any) -> None:
-    heard = heard_message(read_message({**GOOD, field: value}), ME, Surroundings())
-    assert heard is not None
-    assert heard.addressed
-    assert heard.text == "why?"
-    assert heard.workspace == GOOD["guild_id"]
+    incoming = heard_message(read_message({**GOOD, field: value}), ME, KnownSurroundings())
+    assert incoming is not None
+    assert incoming.addressed
+    assert incoming.text == "why?"
+    assert incoming.workspace == GOOD["guild_id"]
 
 
 @given(JSON)

@@ -14,12 +14,12 @@ import yarl
 from aiohttp import web
 from discord.gateway import DiscordWebSocket
 
-from adapters.discord import replay as module
-from adapters.discord.dispatch import EVENTS
-from adapters.discord.replay import ENDED, Fault, Replay
-from adapters.unreadable import Unreadable
-from core.metering import NO_METER
+from adapters.discord.gateway import replay as module
+from adapters.discord.gateway.dispatch import EVENTS
+from adapters.discord.gateway.replay import ENDED, Fault, Replay
+from adapters.intake.unreadable import Unreadable
 from core.storage.gateway_sessions import GatewaySession
+from core.telemetry.metering import NO_METER
 
 Serve = Callable[[web.WebSocketResponse], Awaitable[None]]
 HELLO = {"op": 10, "d": {"heartbeat_interval": 100}}

@@ -9,16 +9,16 @@ from typing import Any, cast
 import aiohttp
 import pytest
 
-from adapters.discord import session_notes
-from adapters.discord import sessions as module
-from adapters.discord.dispatch import EVENTS
-from adapters.discord.replay import Replay
-from adapters.discord.sessions import Sessions
-from adapters.unreadable import Unreadable
+from adapters.discord.gateway import session_notes
+from adapters.discord.gateway import sessions as module
+from adapters.discord.gateway.dispatch import EVENTS
+from adapters.discord.gateway.replay import Replay
+from adapters.discord.gateway.sessions import ResumedSessions
+from adapters.intake.unreadable import Unreadable
 from core.errors import StoreError
-from core.metering import NO_METER, Measure
 from core.models import now
 from core.storage.gateway_sessions import LEFT, GatewaySession
+from core.telemetry.metering import NO_METER, Measure
 
 OTHER = GatewaySession(
     "other",
@@ -109,9 +109,9 @@ async def unreachable(url: str) -> Any:
 
 def sessions_of(
     kept: Kept, inbox: Inbox, counts: Any = NO_METER, *, alone: bool = True
-) -> Sessions:
+) -> ResumedSessions:
     """Return the sessions of a process that has logged in."""
-    found = Sessions(kept, inbox, Unreadable("discord", EVENTS, NO_METER), counts)
+    found = ResumedSessions(kept, inbox, Unreadable("discord", EVENTS, NO_METER), counts)
     found.serve("1", 1, is_alone=alone, connect=cast("Any", unreachable), token="t")
     return found
 
@@ -128,17 +128,17 @@ async def test_a_session_is_kept_at_once_and_noted_as_far_as_all_is_stored(
 ) -> None:
     sessions = sessions_of(kept, inbox)
     noting = asyncio.create_task(sessions.notes.run())
-    sessions.notes.heard(0, None, "ws://x/", None)
-    sessions.notes.heard(0, "mine", "ws://x/", 1)
+    sessions.notes.incoming(0, None, "ws://x/", None)
+    sessions.notes.incoming(0, "mine", "ws://x/", 1)
     await noted(kept, 1)
     inbox.since = asyncio.get_running_loop().time()
-    sessions.notes.heard(0, "mine", "ws://x/", 20)
+    sessions.notes.incoming(0, "mine", "ws://x/", 20)
     await asyncio.sleep(0.4)
     assert kept.rows["mine"].sequence == 1, "something said since is not stored"
     inbox.since = None
     await noted(kept, 20)
     inbox.gave_up = True
-    sessions.notes.heard(0, "mine", "ws://x/", 30)
+    sessions.notes.incoming(0, "mine", "ws://x/", 30)
     await asyncio.sleep(0.3)
     assert kept.rows["mine"].sequence == 20, "what was given up is to be told again"
     noting.cancel()
@@ -156,12 +156,12 @@ async def test_what_is_no_sequence_leaves_the_latest_event_as_it_was(
 ) -> None:
     sessions = sessions_of(kept, inbox)
     noting = asyncio.create_task(sessions.notes.run())
-    sessions.notes.heard(0, {}, "ws://x/", sequence)
-    sessions.notes.heard(0, "mine", "ws://x/", sequence)
-    sessions.notes.heard(0, "mine", "ws://x/", 7)
-    sessions.notes.heard(0, "mine", "ws://x/", sequence)
+    sessions.notes.incoming(0, {}, "ws://x/", sequence)
+    sessions.notes.incoming(0, "mine", "ws://x/", sequence)
+    sessions.notes.incoming(0, "mine", "ws://x/", 7)
+    sessions.notes.incoming(0, "mine", "ws://x/", sequence)
     await noted(kept, 7)
-    sessions.notes.heard(0, "mine", "ws://x/", 8)
+    sessions.notes.incoming(0, "mine", "ws://x/", 8)
     await noted(kept, 8)
     assert not noting.done()
     noting.cancel()
@@ -170,7 +170,7 @@ async def test_what_is_no_sequence_leaves_the_latest_event_as_it_was(
 async def test_a_failing_database_ends_nothing(kept: Kept, inbox: Inbox) -> None:
     sessions, kept.is_away = sessions_of(kept, inbox), True
     noting = asyncio.create_task(sessions.notes.run())
-    sessions.notes.heard(0, "mine", "ws://x/", 1)
+    sessions.notes.incoming(0, "mine", "ws://x/", 1)
     await sessions.take_up(0)
     await asyncio.sleep(0.1)
     assert not noting.done()
@@ -182,7 +182,7 @@ async def test_a_failing_database_ends_nothing(kept: Kept, inbox: Inbox) -> None
 @pytest.mark.parametrize("odd", ["", "x" * 600, "a\0b"])
 async def test_an_odd_name_of_a_session_is_not_kept(kept: Kept, inbox: Inbox, odd: str) -> None:
     sessions = sessions_of(kept, inbox)
-    sessions.notes.heard(0, odd, "ws://x/", 1)
+    sessions.notes.incoming(0, odd, "ws://x/", 1)
     await sessions.notes.close()
     assert kept.rows == {}
 
@@ -280,7 +280,7 @@ async def test_a_database_that_is_away_for_long_keeps_no_session_from_being_foun
     kept.rows["other"], kept.is_away = replace(OTHER, holder=LEFT), True
     sessions = sessions_of(kept, inbox, counts)
     await sessions.take_up(0)
-    sessions.notes.heard(0, "mine", "ws://x/", 1)
+    sessions.notes.incoming(0, "mine", "ws://x/", 1)
     await asyncio.sleep(0.2)
     kept.is_away = False
     await sessions.notes.note()

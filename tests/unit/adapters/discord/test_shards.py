@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from adapters.discord import shards as module
-from adapters.discord.shards import AllShards, SharedShards
+from adapters.discord.gateway import shards as module
+from adapters.discord.gateway.shards import AllShards, SharedShards
 from core.errors import StoreError
-from core.leases import Share
+from core.storage.leases import LeaseShare
 
 LEASE = 2.0
 """Seconds: a busy machine must not run them out."""
@@ -40,7 +40,7 @@ class Table:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self.mine = Share(frozenset({"0", "1"}), too_large=False)
+        self.mine = LeaseShare(frozenset({"0", "1"}), too_large=False)
         self.answers_after = 0.0
         self.fails = False
         self.joined = False
@@ -48,7 +48,7 @@ class Table:
         self.turns = list[bool]()
         self.turns_hang = False
 
-    async def share(self, group: str, names: Sequence[str]) -> Share:
+    async def share(self, group: str, names: Sequence[str]) -> LeaseShare:
         assert group == GROUP
         assert list(names) == (["0", "1"] if self.joined else [])
         self.joined = True
@@ -61,7 +61,7 @@ class Table:
         assert group == GROUP
         assert int(name) not in self._connections.running
         self.released.append(name)
-        self.mine = Share(self.mine.held - {name}, too_large=False)
+        self.mine = LeaseShare(self.mine.held - {name}, too_large=False)
 
     async def leave(self, group: str) -> None:
         assert group == GROUP
@@ -146,7 +146,7 @@ async def test_a_renewal_that_comes_too_late_connects_nothing(
 async def test_what_another_process_took_is_ended(
     shards: SharedShards, connections: Connections, table: Table
 ) -> None:
-    table.mine = Share(frozenset({"1"}), too_large=False)
+    table.mine = LeaseShare(frozenset({"1"}), too_large=False)
     await _until_running(connections, 1)
     assert table.released == []
 
@@ -154,7 +154,7 @@ async def test_what_another_process_took_is_ended(
 async def test_too_large_a_share_becomes_smaller_by_one(
     shards: SharedShards, connections: Connections, table: Table
 ) -> None:
-    table.mine = Share(frozenset({"0", "1"}), too_large=True)
+    table.mine = LeaseShare(frozenset({"0", "1"}), too_large=True)
     table.turns = [False, False, True]
     await asyncio.sleep(LEASE * 0.25)
     assert connections.running == {0, 1}, "another one has just been handed over"
@@ -168,7 +168,7 @@ async def test_too_large_a_share_becomes_smaller_by_one(
 async def test_connections_end_with_the_leases_also_while_a_hand_over_hangs(
     shards: SharedShards, connections: Connections, table: Table
 ) -> None:
-    table.mine = Share(frozenset({"0", "1"}), too_large=True)
+    table.mine = LeaseShare(frozenset({"0", "1"}), too_large=True)
     table.turns_hang = True
     await _until_running(connections)
     assert not shards.is_certain
@@ -177,7 +177,7 @@ async def test_connections_end_with_the_leases_also_while_a_hand_over_hangs(
 async def test_connections_end_with_the_leases_also_if_the_first_hand_over_hangs(
     connections: Connections, table: Table
 ) -> None:
-    table.mine = Share(frozenset({"0", "1"}), too_large=True)
+    table.mine = LeaseShare(frozenset({"0", "1"}), too_large=True)
     table.turns_hang = True
     shards = SharedShards(cast("Any", connections), cast("Any", table), BOT, count=2, concurrency=1)
     running = asyncio.create_task(shards.run())

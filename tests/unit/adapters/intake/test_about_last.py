@@ -4,8 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from adapters.intake.intents import INTENTS, Intent
-from adapters.intake.meta_answers import SEEN_AGAIN, about_last
+from adapters.attention.intents import INTENTS, Intent
+from adapters.attention.meta_answers import SEEN_AGAIN, about_last
 from core.i18n import use_locale
 from core.models import ConversationTurn, Outcome
 from tests.samples import request, response_to

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from adapters.desk import Received
 from adapters.intake import acceptor as module
-from adapters.intake.acceptor import Intake
+from adapters.intake.acceptor import Acceptor
+from adapters.intake.front_desk import Received
 from core.errors import StoreDataError, StoreError
 
 
@@ -36,8 +36,8 @@ def database() -> Database:
 
 
 @pytest.fixture
-def intake() -> Intake:
-    return Intake(lambda: None)
+def intake() -> Acceptor:
+    return Acceptor(lambda: None)
 
 
 def test_a_database_that_is_back_is_noticed_however_long_it_was_away() -> None:
@@ -45,7 +45,7 @@ def test_a_database_that_is_back_is_noticed_however_long_it_was_away() -> None:
 
 
 async def test_what_was_said_in_one_place_is_taken_in_in_order(
-    intake: Intake, database: Database
+    intake: Acceptor, database: Database
 ) -> None:
     tasks = [intake.begin("here", database.accepting(name)) for name in ("one", "two", "three")]
     await asyncio.sleep(0.05)
@@ -56,7 +56,7 @@ async def test_what_was_said_in_one_place_is_taken_in_in_order(
 
 
 async def test_events_wait_from_their_beginning_to_their_end(
-    intake: Intake, database: Database
+    intake: Acceptor, database: Database
 ) -> None:
     tasks = [intake.begin("here", database.accepting(name)) for name in ("one", "two")]
     assert intake.waiting == 2, "the first has not been tried, the second is behind it"
@@ -70,7 +70,7 @@ async def test_events_wait_from_their_beginning_to_their_end(
 
 
 async def test_what_is_given_up_fails_and_is_never_counted_as_heard(
-    intake: Intake,
+    intake: Acceptor,
     database: Database,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -86,7 +86,7 @@ async def test_what_is_given_up_fails_and_is_never_counted_as_heard(
 
 
 async def test_what_the_database_cannot_hold_keeps_nobody_waiting(
-    intake: Intake, database: Database
+    intake: Acceptor, database: Database
 ) -> None:
     async def unfit() -> None:
         raise StoreDataError("a value that it cannot hold")
@@ -103,7 +103,7 @@ async def test_what_the_database_cannot_hold_keeps_nobody_waiting(
 
 
 async def test_what_is_closed_before_it_was_begun_leaves_nothing_behind(
-    intake: Intake, database: Database
+    intake: Acceptor, database: Database
 ) -> None:
     task = intake.begin("here", database.accepting("one"))
     task.cancel()

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adapters.intake.chat_line import Before, ChatLine
-from adapters.intake.deciding import Deciding, embedded_features
-from adapters.intake.intents import INTENTS, Band, Intent
-from adapters.intake.speaking_head import WEIGHTS, shipped_head
-from bot.embedders import installed_model
+from adapters.attention.chat_line import Before, ChatLine
+from adapters.attention.deciding import Deciding, embedded_features
+from adapters.attention.intents import INTENTS, Band, Intent
+from adapters.attention.speaking_head import WEIGHTS, shipped_head
+from bot.providers.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
 from tests.bench.shares import interval
 from tests.bench.speaking.__main__ import decided_by, fit

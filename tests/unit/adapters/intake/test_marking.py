@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from adapters.heard import Heard
-from adapters.intake.deciding import ASKED, Decision
-from adapters.intake.intents import Band, Intent
-from adapters.intake.marking import decided_on, meta_of
-from adapters.intake.parts import Parts, TextFile
+from adapters.attention.deciding import ASKED, Decision
+from adapters.attention.intents import Band, Intent
+from adapters.attention.marking import decided_on, meta_of
+from adapters.context.message_parts import MessageParts, TextFile
+from adapters.intake.incoming_message import IncomingMessage
 from core.models import UnreadPart
 from tests.inbox import event
 from tests.samples import request
 
 WHERE = Decision(Intent.WHERE, Band.SPEAK)
-HEARD = Heard(
+HEARD = IncomingMessage(
     key="test:1",
     platform="test",
     workspace="w",
@@ -42,8 +42,8 @@ brought = pytest.mark.parametrize(
     "brought",
     [
         {"quote": "A cell is small."},
-        {"parts": Parts(files=(TextFile("https://files.example/notes.md"),))},
-        {"parts": Parts(unread=(UnreadPart.IMAGE,))},
+        {"parts": MessageParts(files=(TextFile("https://files.example/notes.md"),))},
+        {"parts": MessageParts(unread=(UnreadPart.IMAGE,))},
     ],
 )
 

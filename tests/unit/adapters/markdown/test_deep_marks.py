@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from adapters.discord import outbound as discord
-from adapters.discord.evidence import evidence as cards
+from adapters.discord.replies import outbound as discord
+from adapters.discord.replies.evidence import evidence as cards
 from adapters.markdown.dialects import plain_text
-from adapters.markdown.slack_rich import divided, rich_text
-from adapters.slack import outbound as slack
-from adapters.slack.blocks import blocks, fallback
-from adapters.slack.evidence import evidence as passages
+from adapters.slack.markup.rich_text import divided, rich_text
+from adapters.slack.replies import outbound as slack
+from adapters.slack.replies.blocks import blocks, fallback
+from adapters.slack.replies.evidence import evidence as passages
 from core.models import EXPLAIN_QUOTE, AgentResponse, ContextMode, source_urls
 from tests.answered import terminal
 from tests.deep_marks import DEEP_TEXTS, deep_texts

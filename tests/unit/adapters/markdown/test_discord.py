@@ -5,9 +5,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from adapters.markdown.discord import footnote_lines, to_discord
-from adapters.markdown.discord_code import fence
-from adapters.markdown.discord_text import disarm, escape
+from adapters.discord.markup.code import fence
+from adapters.discord.markup.dialect import footnote_lines, to_discord
+from adapters.discord.markup.text import disarm, escape
 from adapters.markdown.footnotes import Footnote
 from adapters.markdown.formulas import with_readable_formulas
 from adapters.markdown.splitting import split

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.access.choice import choice_of
-from adapters.discord.outbound import thread_name
+from adapters.discord.replies.outbound import thread_name
 from adapters.markdown.visible import visible, without_piles
 from core.inbox.base import Arrival
 from tests.samples import request

@@ -10,9 +10,9 @@ from markdown_it import MarkdownIt
 
 from adapters.markdown.footnotes import Footnote
 from adapters.markdown.formulas import with_readable_formulas
-from adapters.markdown.slack import footnote_lines, to_mrkdwn, to_slack
-from adapters.markdown.slack_rich import divided
-from adapters.markdown.slack_text import (
+from adapters.slack.markup.dialect import footnote_lines, to_mrkdwn, to_slack
+from adapters.slack.markup.rich_text import divided
+from adapters.slack.markup.text import (
     controls_escaped,
     disarm,
     escape,
@@ -20,8 +20,8 @@ from adapters.markdown.slack_text import (
     markdown_escaped,
     words,
 )
-from adapters.slack.blocks import blocks, fallback
-from adapters.slack.outbound import Post
+from adapters.slack.replies.blocks import blocks, fallback
+from adapters.slack.replies.outbound import Post
 from core.markdown.code import without_code
 from tests.attacks import attack_texts
 from tests.wire.slack.entities import Message

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from adapters.slack.budget import APPEND, POST, START, STOP, UPDATE, Budget
+from adapters.slack.api.budget import APPEND, POST, START, STOP, UPDATE, Budget
 from core.errors import DeliveryError
 
 

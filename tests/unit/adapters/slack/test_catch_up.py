@@ -9,20 +9,20 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from adapters.desk import Received
-from adapters.intake.acceptor import Intake
-from adapters.platform_clock import PlatformClock
+from adapters.intake.acceptor import Acceptor
+from adapters.intake.front_desk import Received
+from adapters.intake.platform_clock import PlatformClock
+from adapters.intake.unreadable import Unreadable
 from adapters.slack import catch_up as module
 from adapters.slack.catch_up import CatchUp
-from adapters.slack.events import Events
+from adapters.slack.gateway.events import Events
 from adapters.slack.history import Read
 from adapters.slack.inbound import Origin
-from adapters.unreadable import Unreadable
 from core.errors import DeliveryError, StoreError
-from core.inbox.places import Question
-from core.installations.store import Installed
-from core.metering import NO_METER
+from core.inbox.places import PlacedQuestion
 from core.models import now
+from core.storage.installations.store import Installed
+from core.telemetry.metering import NO_METER
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 ORIGIN = Origin(team="T1", enterprise=None, me="UBOT", bot="B1")
@@ -52,7 +52,7 @@ class Cursors:
     async def threads(self, workspace: str, since: datetime) -> Sequence[tuple[str, str]]:
         return []
 
-    async def questions(self, since: datetime) -> Sequence[Question]:
+    async def questions(self, since: datetime) -> Sequence[PlacedQuestion]:
         return []
 
 
@@ -78,11 +78,11 @@ class Questions:
         self.taken = list[str]()
         self.tried = list[str]()
 
-    async def receive(self, heard: Any) -> Received | None:
-        self.tried.append(heard.text)
-        if heard.text in self.bad:
+    async def receive(self, incoming: Any) -> Received | None:
+        self.tried.append(incoming.text)
+        if incoming.text in self.bad:
             raise self.error
-        self.taken.append(heard.text)
+        self.taken.append(incoming.text)
         return None
 
 
@@ -115,7 +115,7 @@ def looking(cursors: Cursors, *places: str, **parts: Any) -> CatchUp:
         "workspaces": None,
         "installations": Installations(*places),
         "events": None,
-        "intake": Intake(lambda: None),
+        "intake": Acceptor(lambda: None),
         "unreadable": Unreadable("slack", (), NO_METER),
         "cursors": cursors,
         "is_listening": _listening,
@@ -123,7 +123,7 @@ def looking(cursors: Cursors, *places: str, **parts: Any) -> CatchUp:
     return CatchUp(**cast("Any", {**given, **parts}))
 
 
-def events(questions: Questions, intake: Intake) -> Events:
+def events(questions: Questions, intake: Acceptor) -> Events:
     """Return what takes events in, as far as messages are concerned."""
     others = dict.fromkeys(("desk", "assistant", "home", "departures", "stop"))
     noting = Unreadable("slack", (), NO_METER)
@@ -182,7 +182,7 @@ async def test_without_a_pause_the_history_is_looked_through_now_and_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(History, "said", [said("lost", "1.0")])
-    cursors, intake, questions = Cursors(), Intake(lambda: None), Questions()
+    cursors, intake, questions = Cursors(), Acceptor(lambda: None), Questions()
     async with running(looking(cursors, "T1", events=events(questions, intake), intake=intake)):
         await until(lambda: len(cursors.noted) > 1)
     assert questions.taken[:2] == ["lost", "lost"]
@@ -228,7 +228,7 @@ async def test_a_look_that_took_long_is_followed_by_a_longer_rest(
 
 @pytest.mark.usefixtures("quick")
 async def test_the_cursor_stays_while_an_event_waits_for_the_inbox() -> None:
-    cursors, intake, away = Cursors(now() - timedelta(seconds=60)), Intake(lambda: None), True
+    cursors, intake, away = Cursors(now() - timedelta(seconds=60)), Acceptor(lambda: None), True
 
     async def accept() -> None:
         if away:
@@ -245,7 +245,7 @@ async def test_the_cursor_stays_while_an_event_waits_for_the_inbox() -> None:
 
 
 async def test_the_first_connection_ever_is_noted_whatever_is_said_meanwhile() -> None:
-    cursors, intake = Cursors(), Intake(lambda: None)
+    cursors, intake = Cursors(), Acceptor(lambda: None)
     cursors.kept = None
 
     async def accept() -> None:
@@ -269,7 +269,7 @@ async def test_a_message_that_fails_is_tried_again_and_keeps_no_other_one_back(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(History, "said", [said("bad", "1.0"), said("good", "2.0")])
-    cursors, intake, questions = Cursors(), Intake(lambda: None), Questions("bad")
+    cursors, intake, questions = Cursors(), Acceptor(lambda: None), Questions("bad")
     async with running(looking(cursors, "T1", events=events(questions, intake), intake=intake)):
         await until(lambda: questions.taken == ["good"])
         assert not cursors.noted
@@ -287,7 +287,7 @@ async def test_a_message_that_cannot_be_read_is_passed_over(
 ) -> None:
     monkeypatch.setattr(History, "said", [said("bad", "1.0"), said("good", "2.0")])
     questions = Questions("bad", error=KeyError("what nobody foresaw"))
-    cursors, intake = Cursors(), Intake(lambda: None)
+    cursors, intake = Cursors(), Acceptor(lambda: None)
     async with running(looking(cursors, "T1", events=events(questions, intake), intake=intake)):
         await until(lambda: bool(cursors.noted))
     assert (questions.tried, questions.taken) == (["bad", "good"], ["good"])
@@ -298,7 +298,7 @@ async def test_a_message_that_always_fails_is_given_up(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(History, "said", [said("bad", "1.0")])
-    cursors, intake, questions = Cursors(), Intake(lambda: None), Questions("bad")
+    cursors, intake, questions = Cursors(), Acceptor(lambda: None), Questions("bad")
     async with running(looking(cursors, "T1", events=events(questions, intake), intake=intake)):
         await until(lambda: bool(cursors.noted))
     assert questions.tried.count("bad") == 3
@@ -306,7 +306,7 @@ async def test_a_message_that_always_fails_is_given_up(
 
 
 async def test_a_message_whose_event_fails_on_its_way_is_taken_in_behind_it() -> None:
-    intake, questions = Intake(lambda: None), Questions()
+    intake, questions = Acceptor(lambda: None), Questions()
     hears = events(questions, intake)
     event = {**said("now", "1.0"), "channel": "C1"}
     failing = asyncio.Event()

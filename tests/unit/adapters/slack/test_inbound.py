@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.address import Response
 from adapters.slack.inbound import (
     Origin,
     Spot,
@@ -15,7 +14,8 @@ from adapters.slack.inbound import (
     spot_of_command,
     spot_of_interaction,
 )
-from adapters.slack.plain import all_of, from_mrkdwn, mentioned, said_in
+from adapters.slack.mrkdwn_parser import all_of, from_mrkdwn, mentioned, said_in
+from adapters.slack.replies.address import Response
 from core.models import now
 
 ME = "U0BOT"
@@ -181,18 +181,18 @@ def test_what_is_no_persons_word_is_not_heard(event: dict[str, Any]) -> None:
 
 
 def test_another_apps_mention_comes_from_outside() -> None:
-    heard = heard_message(message(f"<@{ME}> hello", bot_id="B7"), HERE)
-    assert heard is not None
-    assert heard.outsider
+    incoming = heard_message(message(f"<@{ME}> hello", bot_id="B7"), HERE)
+    assert incoming is not None
+    assert incoming.outsider
 
 
 @pytest.mark.parametrize(
     ("team", "shared", "outside"), [("T1", True, False), ("T2", True, True), ("T2", False, False)]
 )
 def test_guests_are_people_of_another_organisation(team: str, shared: bool, outside: bool) -> None:
-    heard = heard_message(message("hello", team=team), replace(HERE, shared=shared))
-    assert heard is not None
-    assert heard.outsider is outside
+    incoming = heard_message(message("hello", team=team), replace(HERE, shared=shared))
+    assert incoming is not None
+    assert incoming.outsider is outside
 
 
 def test_a_public_command_posts_its_question_and_a_private_one_is_its_own_conversation() -> None:
@@ -237,6 +237,6 @@ def test_where_something_happened_is_read_from_every_kind_of_payload() -> None:
     [("<@U1> and why?", False), ("<@U2> and why?", True), ("<@U1> <@U2> and why?", True)],
 )
 def test_who_mentions_themselves_speaks_to_nobody_else(text: str, to_others: bool) -> None:
-    heard = heard_message(message(text, user="U1"), HERE)
-    assert heard is not None
-    assert heard.to_others is to_others
+    incoming = heard_message(message(text, user="U1"), HERE)
+    assert incoming is not None
+    assert incoming.to_others is to_others

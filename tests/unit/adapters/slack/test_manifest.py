@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import yaml
 
-from adapters.command_names import CommandNames
-from adapters.slack.account import AGENT_EVENTS, ASSISTANT_EVENTS, EVENTS, SCOPES
-from adapters.slack.http import EVENTS as PATH
-from adapters.slack.oauth import REDIRECT
-from adapters.slack.told import EXPLAIN
+from adapters.features.command_names import CommandNames
+from adapters.slack.commands.modals import EXPLAIN
+from adapters.slack.gateway.http import EVENTS as PATH
+from adapters.slack.installs.account import AGENT_EVENTS, ASSISTANT_EVENTS, EVENTS, SCOPES
+from adapters.slack.installs.oauth import REDIRECT
 from tests.wire.slack import SlackError
 from tests.wire.slack.manifest import check_manifest
 

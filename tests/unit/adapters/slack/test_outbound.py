@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.buttons import Button
-from adapters.slack.blocks import blocks, fallback, pressed
-from adapters.slack.evidence import evidence
-from adapters.slack.outbound import (
+from adapters.slack.replies.blocks import blocks, fallback, pressed
+from adapters.slack.replies.evidence import evidence
+from adapters.slack.replies.outbound import (
     Post,
     answer,
     growing,

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.intake.unreadable import UnreadableEvent
+from adapters.slack.gateway.payloads import id_of, kind_of, readable_body, readable_message
 from adapters.slack.inbound import Origin, heard_message
-from adapters.slack.payloads import id_of, kind_of, readable_body, readable_message
-from adapters.slack.plain import all_of
-from adapters.unreadable import UnreadableEvent
+from adapters.slack.mrkdwn_parser import all_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -49,10 +49,10 @@ def test_any_body_is_read_or_refused(payload: Any) -> None:
 @given(st.sampled_from(ELSE), JSON)
 def test_a_question_is_heard_whatever_else_is_odd(field: str, value: Any) -> None:
     body = readable_body({"event": {**GOOD, field: value}})
-    heard = heard_message(body["event"], ORIGIN)
-    assert heard is not None
-    assert heard.addressed
-    assert heard.text == "why?"
+    incoming = heard_message(body["event"], ORIGIN)
+    assert incoming is not None
+    assert incoming.addressed
+    assert incoming.text == "why?"
 
 
 @given(st.lists(RICH), st.lists(RICH))

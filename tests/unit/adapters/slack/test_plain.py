@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.slack.plain import from_mrkdwn
+from adapters.slack.mrkdwn_parser import from_mrkdwn
 
 TOKENS = (
     *("*a ", "*", "_a ", "~a", "`a", "`", "```", "```\n", "<@U1", "<@U1>", "<a://", "<mailto:"),

@@ -4,9 +4,9 @@ from typing import Any
 from uuid import UUID
 
 from adapters.buttons import Button
-from adapters.slack.blocks import blocks
-from adapters.slack.outbound import Post
-from adapters.slack.posting import message_id, metadata, parts_of, strays, timestamp
+from adapters.slack.replies.blocks import blocks
+from adapters.slack.replies.dedupe import message_id, metadata, parts_of, strays, timestamp
+from adapters.slack.replies.outbound import Post
 
 ME, KEY, REQUEST = "UBOT", "slack:T1:C1:1.000001", UUID(int=7)
 

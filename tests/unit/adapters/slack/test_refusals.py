@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.slack.refusals import Refused, TooMany, of_status
+from adapters.slack.api.refusals import Refused, TooMany, of_status
 from core.errors import Unclear
 
 

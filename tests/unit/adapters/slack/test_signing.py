@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.slack.signing import Signatures
+from adapters.slack.gateway.signing import Signatures
 from tests.wire.slack.callbacks import signed
 
 NOW = 1_700_000_000

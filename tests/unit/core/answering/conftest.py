@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from core.catalogue import Catalogue
-from core.database import create_engine
 from core.models import (
     Course,
 )
-from core.sessions.store import SessionStore
+from core.storage.catalogue import Catalogue
+from core.storage.database import create_engine
+from core.storage.sessions.store import SessionStore
 from tests.books import COVERED, FOREIGN, LIGHTHOUSE
 from tests.library import open_library
 from tests.unit.core.answering.house import LINKS, SITE, TIDES, FailingEmbedder, FailingIndex, House

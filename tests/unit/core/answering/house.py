@@ -9,9 +9,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.answering.agent import Agent
 from core.answering.stages import EarlyStage
-from core.budgets.pricing import Prices
-from core.budgets.store import Limits, TokenBudgets
-from core.catalogue import Catalogue
 from core.embeddings.base import Vectors
 from core.errors import (
     EmbeddingError,
@@ -30,7 +27,7 @@ from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.judge.base import SupportJudge
 from core.grounding.support import SupportChecker
 from core.index.base import Hits, Part, PointId, SearchQuery
-from core.index.edge import EdgeIndex
+from core.index.embedded.edge import EdgeIndex
 from core.models import (
     AgentConfiguration,
     AgentRequest,
@@ -38,7 +35,10 @@ from core.models import (
     ContextMode,
 )
 from core.retrieval.retriever import Retriever
-from core.sessions.store import SessionStore
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.catalogue import Catalogue
+from core.storage.sessions.store import SessionStore
 from core.text.sentences import sentences
 from tests.books import COVERED
 from tests.embedding import HashingEmbedder
@@ -124,7 +124,7 @@ class House:
     sessions: SessionStore
     local: HashingEmbedder = field(default_factory=HashingEmbedder)
     configuration: AgentConfiguration = field(default_factory=AgentConfiguration)
-    limits: Limits = field(default_factory=Limits)
+    limits: TokenLimits = field(default_factory=TokenLimits)
     judge: SupportJudge | None = None
 
     def agent(

@@ -13,9 +13,6 @@ import pytest
 
 from core import i18n
 from core.answering.events import Answerable, SectionsFound, TextDelta, TextWithdrawn
-from core.budgets.store import Limits
-from core.catalogue import Catalogue
-from core.database import create_engine
 from core.errors import (
     BotError,
     ConfigurationError,
@@ -26,14 +23,7 @@ from core.errors import (
     UnknownSection,
     VectorIndexError,
 )
-from core.generation.base import (
-    Claim,
-    DraftPart,
-    GenerationTask,
-    NotCovered,
-    Passage,
-    Quoted,
-)
+from core.generation.base import Claim, DraftPart, GenerationTask, NotCovered, Passage, QuotedWords
 from core.generation.times import AnswerTimes
 from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
 from core.models import (
@@ -52,6 +42,9 @@ from core.models import (
     UserContext,
 )
 from core.providers.base import ChatEnd, ChatMessage, Finish, ignore
+from core.storage.budgets.store import TokenLimits
+from core.storage.catalogue import Catalogue
+from core.storage.database import create_engine
 from core.text.sentences import sentences
 from tests.books import COVERED, COVERED_FACT, FOREIGN, UNCOVERED, VERBATIM
 from tests.samples import resting_on
@@ -390,7 +383,7 @@ async def test_tokens_and_their_cost_are_told(house: House) -> None:
 async def test_a_spent_budget_leaves_the_books_own_sentences_and_a_line_that_says_so(
     house: House,
 ) -> None:
-    house.limits = Limits(user_tokens=100)
+    house.limits = TokenLimits(user_tokens=100)
     generator, reader = ScriptedGenerator(first_words), f"reader-{uuid4()}"
     agent = house.agent(generator)
     first = await agent.answer(asking(user_id=reader))
@@ -648,8 +641,8 @@ async def _first_chunk(house: House) -> Any:
 async def test_a_quote_that_is_not_in_its_chunk_is_dropped(house: House) -> None:
     def claims(task: GenerationTask) -> Sequence[Claim]:
         honest = first_words(task)
-        invented = Claim("The lamp burns whale oil.", (Quoted(0, "It burns whale oil.", 0),))
-        borrowed = Claim("Borrowed.", (Quoted(len(task.evidence) + 3, honest[0].text, 0),))
+        invented = Claim("The lamp burns whale oil.", (QuotedWords(0, "It burns whale oil.", 0),))
+        borrowed = Claim("Borrowed.", (QuotedWords(len(task.evidence) + 3, honest[0].text, 0),))
         return [invented, *honest, borrowed]
 
     answer = await house.agent(ScriptedGenerator(claims)).answer(asking())

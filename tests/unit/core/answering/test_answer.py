@@ -10,7 +10,7 @@ import pytest
 from core import i18n
 from core.answering.answer import Composition
 from core.answering.events import TextDelta
-from core.generation.base import Claim, Quoted
+from core.generation.base import Claim, QuotedWords
 from core.grounding import wording
 from core.grounding.quoting import whole_sentences
 from core.index.sparse import Bm25Encoder
@@ -168,7 +168,7 @@ def test_what_a_claim_says_stands_in_the_order_it_came() -> None:
 
 def test_a_claim_that_rests_on_two_passages_carries_both_markers() -> None:
     composition = Composition(found(heap()))
-    quotes = (Quoted(0, TREE, 0), Quoted(0, ROOT, len(TREE) + 1))
+    quotes = (QuotedWords(0, TREE, 0), QuotedWords(0, ROOT, len(TREE) + 1))
     claim = Claim("A heap is a tree with the largest key on top.", quotes)
     delta = composition.add(claim, composition.locate(claim))
     assert delta.text.endswith("on top. [1] [2]")
@@ -178,7 +178,7 @@ def test_a_claim_that_rests_on_two_passages_carries_both_markers() -> None:
 def test_the_layout_that_a_writer_wishes_is_kept() -> None:
     composition = Composition(found(heap()))
     add(composition, "First.", "A heap is a complete")
-    item = Claim("Second.", (Quoted(0, ROOT, len(TREE) + 1),), lead="\n- ")
+    item = Claim("Second.", (QuotedWords(0, ROOT, len(TREE) + 1),), lead="\n- ")
     composition.add(item, composition.locate(item))
     assert finished(composition).response_text == "First. [1]\n- Second. [2]"
 
@@ -205,14 +205,14 @@ def test_a_quote_stands_where_its_writer_says_if_it_does_so_to_the_letter(
 ) -> None:
     text = "- Drain slowly\n- Rinse it well\n- Drain"
     quote = "- Drain slowly" if start == 0 else "- Drain"
-    claim = Claim("Drain", (Quoted(0, quote, start),))
+    claim = Claim("Drain", (QuotedWords(0, quote, start),))
     found_at = Composition(found(heap(text))).locate(claim)
     assert [(one.start, one.end) for one in found_at] == ([place] if place else [])
 
 
 def test_a_list_begins_with_its_first_bullet() -> None:
     composition = Composition(found(heap()))
-    item = Claim("First.", (Quoted(0, TREE, 0),), lead="\n\n- ")
+    item = Claim("First.", (QuotedWords(0, TREE, 0),), lead="\n\n- ")
     composition.add(item, composition.locate(item))
     assert finished(composition).response_text == "- First. [1]"
 

@@ -6,7 +6,7 @@ import pytest
 
 from core.answering.answer import Composition
 from core.answering.drafting import Drafting
-from core.generation.base import Claim, DraftPart, GenerationTask, Quoted
+from core.generation.base import Claim, DraftPart, GenerationTask, QuotedWords
 from core.models import EvidenceSignals, RetrievalToolOutput, RetrievedChunk
 from core.retrieval.retrieval import Retrieval, whole
 from tests.samples import chunk
@@ -17,7 +17,7 @@ CODE = "```rust\nlet f = |x| x;\n```"
 
 
 def carried(text: str, lead: str | None = None) -> Claim:
-    return Claim(text, (Quoted(0, "A closure has no name.", 0),), lead)
+    return Claim(text, (QuotedWords(0, "A closure has no name.", 0),), lead)
 
 
 def invented(text: str, lead: str | None = None) -> Claim:

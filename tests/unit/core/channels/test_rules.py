@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.channels.rules import (
+from core.models import AnswerLength
+from core.storage.channels.rules import (
     DEFAULTS,
     STRICT,
     Askers,
@@ -12,7 +13,6 @@ from core.channels.rules import (
     Rules,
     in_force,
 )
-from core.models import AnswerLength
 
 PLACES = ("thread", "channel", "guild")
 VALUES: dict[str, st.SearchStrategy[object]] = {

@@ -13,9 +13,9 @@ from core.generation.base import (
     Claim,
     DraftPart,
     GenerationTask,
-    LeftOut,
     NotCovered,
-    Quoted,
+    PlantedTextLeftOut,
+    QuotedWords,
     TaskPart,
 )
 from core.generation.extractive import ExtractiveGenerator
@@ -549,7 +549,7 @@ async def test_nothing_is_said_when_all_was_planted() -> None:
 
 async def left_out(finder: Finder, *evidence: RetrievedChunk) -> list[int]:
     parts = await drafted(finder, *evidence)
-    return [part.chunk_number for part in parts if isinstance(part, LeftOut)]
+    return [part.chunk_number for part in parts if isinstance(part, PlantedTextLeftOut)]
 
 
 async def test_it_is_told_when_the_likeliest_answer_was_left_out() -> None:
@@ -704,7 +704,7 @@ async def test_longer_shows_nothing_that_was_shown_and_ends_with_a_sentence() ->
     for claim in longer:
         [quote] = claim.quotes
         assert all(end <= quote.start or quote.start + len(quote.text) <= s for s, end in spans)
-    everything = [_cited([Claim("", (Quoted(0, _SEA[0].content_text, 0),))], _SEA)]
+    everything = [_cited([Claim("", (QuotedWords(0, _SEA[0].content_text, 0),))], _SEA)]
     [nothing] = await _again(Again.LONGER, everything)
     assert "no more on this" in nothing.text
 
@@ -717,5 +717,5 @@ async def test_the_place_is_told_alone() -> None:
 
 async def test_what_is_no_longer_in_the_book_is_answered_anew() -> None:
     gone = [chunk(QUAY)]
-    cited = _cited([Claim("", (Quoted(0, QUAY, 0),))], gone)
+    cited = _cited([Claim("", (QuotedWords(0, QUAY, 0),))], gone)
     assert "pulls" in " ".join(claim.text for claim in await _again(Again.WHERE, [cited]))

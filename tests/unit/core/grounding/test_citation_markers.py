@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.grounding.citations import CitationLedger, Place
+from core.grounding.citations import CitationLedger, CitedPlace
 from tests.samples import chunk
 
 TABLE = "| caste | days |\n|---|---|\n| drone | 24 |"
@@ -20,5 +20,5 @@ TABLE = "| caste | days |\n|---|---|\n| drone | 24 |"
 def test_markers_stand_behind_the_text(text: str, shown: str) -> None:
     ledger = CitationLedger([chunk(content_text=text, char_start=0, char_end=len(text))])
     place = ledger.locate(0, text, 0)
-    assert place == Place(0, 0, len(text))
+    assert place == CitedPlace(0, 0, len(text))
     assert ledger.cite(text, [place]) == shown

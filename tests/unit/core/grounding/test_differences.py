@@ -8,7 +8,7 @@ import pytest
 
 from core.grounding.differences import Difference, differences
 from core.grounding.quoting import QuotedPassage
-from core.retrieval.quotes import BookText
+from core.retrieval.quote_location.matching import BookText
 from core.text.sentences import sentence_spans
 
 BEES = """

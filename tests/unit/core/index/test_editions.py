@@ -5,12 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from core.catalogue import Segment
 from core.index.base import FORMAT
 from core.index.outline import Outline, OutlineWriter
 from core.index.terms import TermStatistics
 from core.index.vocabulary import changed, count_words, words_from_bytes, words_to_bytes
-from core.ingestion.compaction import run_to_merge
+from core.ingestion.edition.compaction import run_to_merge
+from core.storage.catalogue import Segment
 from tests.contracts.index_points import DIMENSIONS, course
 
 

@@ -11,7 +11,7 @@ from core.ingestion.account.groups import grouped
 from core.ingestion.account.names import unique_names
 from core.ingestion.account.refusal import IngestionRefused
 from core.ingestion.report import IngestReport
-from core.ingestion.sites import detect_site
+from core.ingestion.sites.detection import detect_site
 from core.storage.ingest_accounts import IngestAccounts
 from tests.books import write_files
 from tests.library import COURSE, Library, failures

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.ingestion.chunking import (
+from core.ingestion.chunks.chunking import (
     LARGEST_TOKENS,
     LARGEST_WHOLE_TOKENS,
     ChunkedDocument,

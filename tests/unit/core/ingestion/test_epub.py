@@ -9,7 +9,7 @@ import pytest
 
 from core.ingestion.document import BlockRole
 from core.ingestion.formats.epub import parse_epub
-from core.ingestion.messages import ParseJob
+from core.ingestion.sandbox.messages import ParseJob
 from tests.format_courses.epub import COURSE, epub, zipped
 from tests.format_courses.reading import read_course, said_of
 

@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from core.errors import BotError, SourceUnavailable, UnsupportedDocument
-from core.ingestion.fetch import Fetcher
+from core.ingestion.web.fetch import Fetcher
 from tests.unit.core.ingestion.web import (
     Names,
     Site,

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import UnsupportedDocument
-from core.ingestion.sandbox import ParseJob, Sandbox
+from core.ingestion.sandbox.sandbox import ParseJob, Sandbox
 from tests.unit.core.ingestion.pdfs import lines, pdf
 
 ATTACKS = Path(__file__).parents[5] / "shared" / "attacks"

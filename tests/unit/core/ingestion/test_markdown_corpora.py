@@ -10,11 +10,11 @@ import pytest
 
 from core.errors import UnsupportedDocument
 from core.ingestion.document import BlockKind, ParsedDocument
-from core.ingestion.formats.dialects import Dialect
-from core.ingestion.formats.markdown import parse_markdown
-from core.ingestion.page_files import include_reader
-from core.ingestion.site import SiteKind
-from core.ingestion.sites import detect_site
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
+from core.ingestion.formats.markdown.reader import parse_markdown
+from core.ingestion.sites.detection import detect_site
+from core.ingestion.sites.page_files import include_reader
+from core.ingestion.sites.site import SiteKind
 
 SHARED = Path(__file__).parents[5] / "shared"
 
@@ -81,8 +81,8 @@ def test_the_economics_book_parses_at_a_good_speed() -> None:
     assert all(document and document.blocks for document in documents)
 
 
-@pytest.mark.parametrize("dialect", list(Dialect))
-def test_hostile_files_never_crash_the_parser(dialect: Dialect) -> None:
+@pytest.mark.parametrize("dialect", list(MarkdownFlavour))
+def test_hostile_files_never_crash_the_parser(dialect: MarkdownFlavour) -> None:
     folders = ("commonmark", "markdown-it-py", "bleach", "blns", "unicode", "bipia")
     found = [path for name in folders for path in sorted(shared(f"attacks/{name}").glob("*"))]
     assert found
@@ -93,8 +93,8 @@ def test_hostile_files_never_crash_the_parser(dialect: Dialect) -> None:
         assert_within(text, document)
 
 
-@pytest.mark.parametrize("dialect", list(Dialect))
-def test_sanitiser_cases_leave_no_script(dialect: Dialect) -> None:
+@pytest.mark.parametrize("dialect", list(MarkdownFlavour))
+def test_sanitiser_cases_leave_no_script(dialect: MarkdownFlavour) -> None:
     cases = json.loads((shared("attacks/dompurify") / "cases.json").read_text(encoding="utf-8"))
     for case in cases:
         parsed(case["payload"], dialect)
@@ -121,7 +121,7 @@ BOMBS = [
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_repetition_costs_no_more_than_its_length(bomb: str) -> None:
-    for dialect in Dialect:
+    for dialect in MarkdownFlavour:
         began = time.perf_counter()
         parsed(bomb * (12_000 // len(bomb)), dialect)
         assert time.perf_counter() - began < 5
@@ -141,7 +141,7 @@ def test_random_markup_never_crashes_the_parser() -> None:
     ]
     for _ in range(250):
         text = "".join(chance.choices(pieces, k=chance.randrange(1, 80)))
-        for dialect in Dialect:
+        for dialect in MarkdownFlavour:
             document = parsed(text, dialect)
             if document is not None:
                 assert_within(text, document)

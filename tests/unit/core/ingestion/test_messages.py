@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import UnsupportedDocument
 from core.ingestion.document import Block, BlockKind, BlockRole, document_of
-from core.ingestion.messages import Answer, InvalidMessage, document_frames
+from core.ingestion.sandbox.messages import Answer, InvalidMessage, document_frames
 
 BLOCK = {
     "kind": "paragraph",

@@ -11,7 +11,7 @@ from core.index.sparse import Bm25Encoder
 from core.index.terms import TermStatistics
 from core.index.vocabulary import count_words, words_from_bytes
 from core.ingestion import pipeline
-from core.ingestion.embedding import embedding_text
+from core.ingestion.edition.embedding import embedding_text
 from core.models import Course
 from core.text.sentences import Span
 from tests.embedding import HashingEmbedder

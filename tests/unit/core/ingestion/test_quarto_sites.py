@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from core.ingestion.site import Site, SiteKind
-from core.ingestion.sites import detect_site
+from core.ingestion.sites.detection import detect_site
+from core.ingestion.sites.site import Site, SiteKind
 from tests.books import write_files
 from tests.format_courses.quarto import BOOK, JUPYTER_BOOK, WEBSITE
 from tests.format_courses.reading import read_course

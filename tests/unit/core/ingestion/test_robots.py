@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from core.ingestion.robots import parse_robots
+from core.ingestion.web.robots import parse_robots
 
 AGENT = "Glossator/1.0 (a bot that answers questions)"
 

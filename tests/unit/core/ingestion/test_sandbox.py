@@ -12,13 +12,10 @@ from pathlib import Path
 import pytest
 
 from core.errors import ServiceError, UnsupportedDocument
-from core.ingestion import parser_process, sandbox
 from core.ingestion.document import Block, BlockKind, ParsedDocument
-from core.ingestion.messages import (
-    ParseJob,
-    job_parts,
-)
-from core.ingestion.sandbox import Sandbox
+from core.ingestion.sandbox import parser_process, sandbox
+from core.ingestion.sandbox.messages import ParseJob, job_parts
+from core.ingestion.sandbox.sandbox import Sandbox
 
 linux_only = pytest.mark.skipif(
     sys.platform != "linux", reason="looks into /proc, or needs a limit that Linux alone keeps"

@@ -9,9 +9,9 @@ import pytest
 from aiohttp import web
 
 from core.errors import SourceUnavailable, UnsupportedDocument
-from core.ingestion.fetch import Fetcher
-from core.ingestion.sitemap import MAX_SITEMAPS, read_sitemap
-from core.ingestion.sitemap_format import MAX_URLS, SitemapEntry, parse_sitemap
+from core.ingestion.web.fetch import Fetcher
+from core.ingestion.web.sitemap import MAX_SITEMAPS, read_sitemap
+from core.ingestion.web.sitemap_format import MAX_URLS, SitemapEntry, parse_sitemap
 from tests.unit.core.ingestion.web import Site, page, serving
 
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from core.ingestion.formats.dialects import Dialect
-from core.ingestion.page_files import include_reader
-from core.ingestion.site import Site, SiteKind
-from core.ingestion.sites import detect_site
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
+from core.ingestion.sites.detection import detect_site
+from core.ingestion.sites.page_files import include_reader
+from core.ingestion.sites.site import Site, SiteKind
 
 
 def folder(root: Path, files: dict[str, str]) -> Path:
@@ -61,7 +61,7 @@ def test_an_mdbook_is_read_from_its_summary(tmp_path: Path) -> None:
         )
     )
     assert (site.kind, site.base_url) == (SiteKind.MDBOOK, "https://a.b/c/")
-    assert {page.dialect for page in site.pages} == {Dialect.MDBOOK}
+    assert {page.dialect for page in site.pages} == {MarkdownFlavour.MDBOOK}
     assert rows(site) == [
         ("text/preface.md", "preface.html", "", "Preface"),
         ("text/supply/README.md", "supply/index.html", "Basics › Supply", "Supply"),
@@ -278,7 +278,7 @@ def test_a_plain_folder_is_read_in_natural_order(tmp_path: Path) -> None:
         ("10-end.md", "10-end", "", None),
         ("_part.md", "_part", "", None),
     ]
-    assert site.pages[1].dialect is Dialect.DOCUSAURUS
+    assert site.pages[1].dialect is MarkdownFlavour.DOCUSAURUS
 
 
 def test_the_suffix_of_published_pages_can_be_told(tmp_path: Path) -> None:

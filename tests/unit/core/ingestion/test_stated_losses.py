@@ -12,10 +12,10 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-from core.ingestion.formats.docx import parse_docx
-from core.ingestion.formats.html import parse_html
+from core.ingestion.formats.html.reader import parse_html
 from core.ingestion.formats.notebook import parse_notebook
-from core.ingestion.formats.pptx import parse_pptx
+from core.ingestion.formats.office.docx import parse_docx
+from core.ingestion.formats.office.pptx import parse_pptx
 from tests.unit.core.ingestion.test_notebook import code, notebook
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"

@@ -8,7 +8,7 @@ from adapters.markdown.footnotes import place_in_book
 from core.ingestion.document import ParsedDocument
 from core.ingestion.formats.registry import parse
 from core.ingestion.formats.subtitles import parse_subtitles
-from core.ingestion.messages import ParseJob
+from core.ingestion.sandbox.messages import ParseJob
 from tests.format_courses.reading import read_course, said_of
 from tests.format_courses.subtitles import COURSE
 from tests.samples import chunk

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from core.providers.failures import ProviderFailure
-from core.providers.retries import Patience, with_retries
+from core.providers.retries import RetryPolicy, with_retries
 
-QUICK = Patience(retries=3, backoff=0.001, longest_wait=5.0)
+QUICK = RetryPolicy(retries=3, backoff=0.001, longest_wait=5.0)
 BUSY = ProviderFailure("busy", transient=True)
 
 
@@ -65,7 +65,7 @@ async def test_nobody_waits_in_vain(asked: float, left: float) -> None:
 
 
 def test_waits_grow_and_are_never_quite_the_same() -> None:
-    patience = Patience(backoff=1.0)
+    patience = RetryPolicy(backoff=1.0)
     waits = [[patience.wait_after(BUSY, retries) for _ in range(50)] for retries in range(3)]
     assert all(0.5 * 2**n <= wait <= 1.5 * 2**n for n, row in enumerate(waits) for wait in row)
     assert all(len(set(row)) > 1 for row in waits)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.embedders import installed_model
+from bot.providers.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
 from core.models import Again
-from core.retrieval.again import wanted_again
+from core.retrieval.question.again import wanted_again
 from tests.embedding import HashingEmbedder
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.embedders import installed_model
+from bot.providers.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
-from core.retrieval.courtesy import without_courtesy
+from core.retrieval.question.courtesy import without_courtesy
 from tests.embedding import HashingEmbedder
 
 PLAIN = "How many tides does the moon raise?"

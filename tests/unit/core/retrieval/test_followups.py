@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.models import EXPLAIN_QUOTE, QuoteLocation, QuoteStatus, RetrievalToolInput
-from core.retrieval.followups import Asked, leaning, read_asked
+from core.retrieval.question.followups import LeaningQuestion, leaning, read_asked
 
 FOREIGN = QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.0)
 
@@ -12,15 +12,15 @@ FOREIGN = QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.0)
 def test_a_question_has_the_two_before_it_as_its_context() -> None:
     asked = RetrievalToolInput(query_text="And why?")
     read = read_asked(asked, ["one", "two", "three"], "Tides", None)
-    assert read == Asked("And why?", "two\nthree\nAnd why?", "three")
+    assert read == LeaningQuestion("And why?", "two\nthree\nAnd why?", "three")
 
 
 def test_without_any_the_section_is_its_context_and_else_it_stands_alone() -> None:
     asked = RetrievalToolInput(query_text="When is it high?")
-    assert read_asked(asked, [], "Tides", None) == Asked(
+    assert read_asked(asked, [], "Tides", None) == LeaningQuestion(
         "When is it high?", "Tides\nWhen is it high?", "Tides", of_section=True
     )
-    assert read_asked(asked, [], None, None) == Asked("When is it high?")
+    assert read_asked(asked, [], None, None) == LeaningQuestion("When is it high?")
 
 
 def test_a_quote_is_its_context_and_counts_alike_when_it_is_the_books() -> None:
@@ -28,7 +28,7 @@ def test_a_quote_is_its_context_and_counts_alike_when_it_is_the_books() -> None:
     assert read_asked(asked, ["one"], None, FOREIGN).always is False
     assert read_asked(asked, ["one"], None, None).always is True
     bare = asked.model_copy(update={"query_text": EXPLAIN_QUOTE})
-    assert read_asked(bare, ["one"], None, None) == Asked("The moon pulls.")
+    assert read_asked(bare, ["one"], None, None) == LeaningQuestion("The moon pulls.")
 
 
 @pytest.mark.parametrize(

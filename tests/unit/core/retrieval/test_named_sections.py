@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 from core.answering.answer import Composition
-from core.catalogue import SectionRecord
 from core.errors import UnknownSection
 from core.generation.base import Claim, GenerationTask
 from core.generation.extractive import ExtractiveGenerator
 from core.models import AgentConfiguration, AgentRequest, RetrievalToolInput
-from core.retrieval.references import read_references
+from core.retrieval.named_sections.reading import named_section
+from core.retrieval.named_sections.references import read_references
+from core.retrieval.named_sections.resolution import resolve_section
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
-from core.retrieval.section_reading import named_section
-from core.retrieval.sections import resolve_section
+from core.storage.catalogue import SectionRecord
 from tests.library import COURSE, Library, open_library
 
 STATUTE = """# Harbour rules

@@ -89,8 +89,8 @@ async def test_the_first_chunk_is_read_where_nothing_fits(library: Library) -> N
 
 async def test_a_course_of_an_older_format_is_read_as_well(library: Library) -> None:
     retriever, retrieval = await found(library, 5)
-    shelf = replace(await retriever.shelf(COURSE.course_id), outline=None)
-    wide = await widen(library.index, shelf, retrieval.evidence, 100_000)
+    opened = replace(await retriever.opened(COURSE.course_id), outline=None)
+    wide = await widen(library.index, opened, retrieval.evidence, 100_000)
     known = await retriever.widened(COURSE.course_id, retrieval, 100_000)
     assert read(wide) == read(known)
     assert len(wide) > 5

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.retrieval.parts import Form, parts_of
+from core.retrieval.question.parts import PartsForm, parts_of
 
 
 def words(question: str) -> list[str]:
@@ -39,7 +39,7 @@ def test_each_thing_that_is_compared_is_asked_for_in_the_language_of_the_questio
 def test_questions_that_are_joined_are_parts_and_the_second_may_lean_on_the_first() -> None:
     found = parts_of("What is a ribosome, and how does it read RNA?")
     assert found
-    assert found.form is Form.JOINED
+    assert found.form is PartsForm.JOINED
     assert [part.words for part in found.parts] == ["What is a ribosome", "how does it read RNA"]
     assert [part.before for part in found.parts] == [(), ("What is a ribosome",)]
     assert words("Was ist ein Ribosom und wie liest es RNA?") == [
@@ -69,7 +69,7 @@ def test_questions_after_one_another_are_parts_with_what_is_said_before_them() -
 def test_what_is_numbered_is_a_part(question: str) -> None:
     found = parts_of(question)
     assert found
-    assert found.form is Form.NUMBERED
+    assert found.form is PartsForm.NUMBERED
     assert words(question) == ["What is a cell?", "Who found it?"]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.models import QuoteStatus
-from core.retrieval.quotes import BookText, QuoteMatch
+from core.retrieval.quote_location.matching import BookText, QuoteMatch
 
 SYLLABLES = [
     "ba",

@@ -2,8 +2,13 @@
 
 import pytest
 
-from core.retrieval.references import SectionReference, read_references
-from core.retrieval.section_numbers import SectionNumber, number_of, read_number, without_number
+from core.retrieval.named_sections.numbers import (
+    SectionNumber,
+    number_of,
+    read_number,
+    without_number,
+)
+from core.retrieval.named_sections.references import SectionReference, read_references
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-import core.catalogue
-from core.catalogue import Catalogue
+import core.storage.catalogue
 from core.embeddings.base import Embedder, Vectors
 from core.errors import ConfigurationError, UnknownSection
 from core.index.base import PointId
 from core.models import Chunk, Course, QuoteStatus, RetrievalToolInput
 from core.retrieval.retriever import Retriever
+from core.storage.catalogue import Catalogue
 from tests.embedding import HashingEmbedder
 from tests.library import BOOK, COURSE, Library, open_library
 
@@ -194,7 +194,7 @@ async def test_a_change_by_another_process_is_seen_within_a_second(
     assert (await retriever.retrieve(COURSE.course_id, asked)).documents[0] != "new.md"
     library.write({"new.md": "# Bores\n\nA bore is a wave that runs up a river.\n"})
     await library.ingest("book")
-    monkeypatch.setattr(core.catalogue, "_CHECKED_EVERY", 0.0)
+    monkeypatch.setattr(core.storage.catalogue, "_CHECKED_EVERY", 0.0)
     assert (await retriever.retrieve(COURSE.course_id, asked)).documents[0] == "new.md"
 
 

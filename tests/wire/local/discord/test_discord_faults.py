@@ -124,19 +124,19 @@ async def test_a_closed_session_is_resumed_and_missed_events_replayed(
 ) -> None:
     await server.gateway.close(4000)
     await world.say(ann, world.channel, "meanwhile")
-    await world.until(lambda: bot.heard)
-    assert (bot.heard[0].content, bot.resumes, identifies(world)) == ("meanwhile", 1, 1)
+    await world.until(lambda: bot.incoming)
+    assert (bot.incoming[0].content, bot.resumes, identifies(world)) == ("meanwhile", 1, 1)
 
 
 async def test_a_replay_repeats_what_was_seen(
     server: DiscordServer, bot: TrialBot, world: World, ann: User
 ) -> None:
     await world.say(ann, world.channel, "once")
-    await world.until(lambda: bot.heard)
+    await world.until(lambda: bot.incoming)
     server.faults.overlap = 1
     await server.gateway.drop()
     await world.until(lambda: bot.resumes == 1)
-    assert [message.content for message in bot.heard] == ["once", "once"]
+    assert [message.content for message in bot.incoming] == ["once", "once"]
 
 
 async def test_the_server_asks_to_reconnect(
@@ -156,8 +156,8 @@ async def test_an_invalid_session_is_resumed_or_begun_anew(
     await world.until(lambda: identifies(world) == 2)
     await server.gateway.connected()
     await world.say(ann, world.channel, "back")
-    await world.until(lambda: bot.heard)
-    assert [message.content for message in bot.heard] == ["back"]
+    await world.until(lambda: bot.incoming)
+    assert [message.content for message in bot.incoming] == ["back"]
 
 
 async def test_a_session_that_timed_out_is_begun_anew(
@@ -188,7 +188,7 @@ async def test_a_silent_connection_loses_nothing(
     async with running(bot, server):
         server.gateway.silence()
         await world.say(ann, world.channel, "into the void")
-        await world.until(lambda: bot.heard)
+        await world.until(lambda: bot.incoming)
         assert bot.resumes == 1
 
 
@@ -202,8 +202,8 @@ async def test_events_come_twice_late_or_never(
     server.faults.gateway(Behind("MESSAGE_CREATE"), "MESSAGE_CREATE")
     await world.say(ann, world.channel, "second")
     await world.say(ann, world.channel, "first")
-    await world.until(lambda: len(bot.heard) == 5)
-    assert [message.content for message in bot.heard] == ["thrice"] * 3 + ["first", "second"]
+    await world.until(lambda: len(bot.incoming) == 5)
+    assert [message.content for message in bot.incoming] == ["thrice"] * 3 + ["first", "second"]
 
 
 async def test_a_threads_first_message_overtakes_its_creation(
@@ -212,8 +212,8 @@ async def test_a_threads_first_message_overtakes_its_creation(
     server.faults.gateway(Behind("MESSAGE_CREATE"), "THREAD_CREATE")
     forum_like = await world.open_thread(ann, world.channel, "early")
     await world.say(ann, forum_like, "hello")
-    await world.until(lambda: bot.threads_seen and len(bot.heard) == 2)
-    assert not isinstance(bot.heard[0].channel, discord.Thread)
+    await world.until(lambda: bot.threads_seen and len(bot.incoming) == 2)
+    assert not isinstance(bot.incoming[0].channel, discord.Thread)
 
 
 async def test_a_wrong_token_is_refused(server: DiscordServer) -> None:
@@ -243,8 +243,8 @@ async def test_without_the_content_intent_only_what_concerns_the_bot_is_readable
         await world.say(ann, world.channel, "not for the bot")
         await world.say(ann, world.channel, f"<@{world.bot.id}> for the bot")
         await world.say(ann, world.direct_channel(world.bot, ann), "in private")
-        await world.until(lambda: len(bot.heard) == 3)
-    contents = [message.content for message in bot.heard]
+        await world.until(lambda: len(bot.incoming) == 3)
+    contents = [message.content for message in bot.incoming]
     assert contents == ["", f"<@{world.bot.id}> for the bot", "in private"]
 
 

@@ -42,9 +42,9 @@ async def test_a_client_connects_and_sees_its_guild(bot: TrialBot, world: World)
 
 async def test_a_message_is_heard_and_answered(bot: TrialBot, world: World, ann: User) -> None:
     question = await world.say(ann, world.channel, f"<@{world.bot.id}> what is a price?")
-    await world.until(lambda: bot.heard)
-    assert bot.user in bot.heard[0].mentions
-    await bot.heard[0].reply("A number.", mention_author=False, nonce="n1")
+    await world.until(lambda: bot.incoming)
+    assert bot.user in bot.incoming[0].mentions
+    await bot.incoming[0].reply("A number.", mention_author=False, nonce="n1")
     answer = world.transcript(world.channel)[-1]
     assert (answer.content, answer.kind, answer.replied) == (
         "A number.",
@@ -75,15 +75,15 @@ async def test_edits_and_deletions_reach_the_bot(bot: TrialBot, world: World, an
 
 async def test_a_thread_takes_the_id_of_its_message(bot: TrialBot, world: World, ann: User) -> None:
     await world.say(ann, world.channel, "a question")
-    await world.until(lambda: bot.heard)
-    thread = await bot.heard[0].create_thread(name="A question")
-    assert thread.id == bot.heard[0].id
+    await world.until(lambda: bot.incoming)
+    thread = await bot.incoming[0].create_thread(name="A question")
+    assert thread.id == bot.incoming[0].id
     await thread.send("an answer")
     await world.say(ann, world.channels[thread.id], "and why?")
-    await world.until(lambda: len(bot.heard) > 1)
-    assert isinstance(bot.heard[-1].channel, discord.Thread)
+    await world.until(lambda: len(bot.incoming) > 1)
+    assert isinstance(bot.incoming[-1].channel, discord.Thread)
     with pytest.raises(discord.HTTPException) as refused:
-        await bot.heard[0].create_thread(name="Again")
+        await bot.incoming[0].create_thread(name="Again")
     assert refused.value.code == 160004
 
 
@@ -198,8 +198,8 @@ async def test_a_layout_of_components_is_sent(bot: TrialBot, world: World) -> No
 
 async def test_files_are_kept_and_served(bot: TrialBot, world: World, ann: User) -> None:
     await world.say(ann, world.channel, "see", files={"notes.txt": b"the text"})
-    await world.until(lambda: bot.heard)
-    assert await bot.heard[0].attachments[0].read() == b"the text"
+    await world.until(lambda: bot.incoming)
+    assert await bot.incoming[0].attachments[0].read() == b"the text"
     file = discord.File(__file__, "test.py", description="this test")
     await place(bot, world.channel).send(file=file)
     kept = world.transcript(world.channel)[-1].attachments[0]
@@ -211,8 +211,8 @@ async def test_a_forum_post_is_a_thread(bot: TrialBot, world: World, ann: User) 
     forum = world.add_channel(world.guild, "questions", ChannelType.FORUM, tags=("exam",))
     tag = forum.tags[0].id
     post = await world.open_post(ann, forum, "Prices?", "What is a price?", (tag,))
-    await world.until(lambda: bot.heard and bot.threads_seen)
-    assert bot.heard[0].id == bot.heard[0].channel.id == post.id
+    await world.until(lambda: bot.incoming and bot.threads_seen)
+    assert bot.incoming[0].id == bot.incoming[0].channel.id == post.id
     assert [applied.id for applied in bot.threads_seen[0].applied_tags] == [tag]
     made: Any = bot.get_channel(forum.id)
     created = await made.create_thread(name="Welcome", content="Ask here")
@@ -222,8 +222,8 @@ async def test_a_forum_post_is_a_thread(bot: TrialBot, world: World, ann: User) 
 async def test_direct_messages_go_both_ways(bot: TrialBot, world: World, ann: User) -> None:
     conversation = world.direct_channel(world.bot, ann)
     await world.say(ann, conversation, "in private")
-    await world.until(lambda: bot.heard)
-    await bot.heard[0].channel.send("an answer")
+    await world.until(lambda: bot.incoming)
+    await bot.incoming[0].channel.send("an answer")
     person = await bot.fetch_user(ann.id)
     await person.send("by the way")
     assert [m.content for m in world.transcript(conversation)][1:] == ["an answer", "by the way"]
@@ -231,21 +231,21 @@ async def test_direct_messages_go_both_ways(bot: TrialBot, world: World, ann: Us
 
 async def test_the_bot_types_and_reacts(bot: TrialBot, world: World, ann: User) -> None:
     said = await world.say(ann, world.channel, "a question")
-    await world.until(lambda: bot.heard)
-    async with bot.heard[0].channel.typing():
-        await bot.heard[0].add_reaction("👀")
+    await world.until(lambda: bot.incoming)
+    async with bot.incoming[0].channel.typing():
+        await bot.incoming[0].add_reaction("👀")
     assert world.typing[0] == (world.channel.id, world.bot.id)
     assert said.reactions == {"👀": {world.bot.id}}
     assert bot.user is not None
-    await bot.heard[0].remove_reaction("👀", bot.user)
+    await bot.incoming[0].remove_reaction("👀", bot.user)
     assert said.reactions == {}
 
 
 async def test_a_forward_carries_a_copy(bot: TrialBot, world: World, ann: User) -> None:
     passage = await world.say(ann, world.channel, "to be forwarded")
     await world.say(ann, world.channel, forward_of=passage)
-    await world.until(lambda: len(bot.heard) > 1)
-    assert bot.heard[1].message_snapshots[0].content == "to be forwarded"
+    await world.until(lambda: len(bot.incoming) > 1)
+    assert bot.incoming[1].message_snapshots[0].content == "to be forwarded"
 
 
 async def test_a_preview_is_an_update_but_no_edit(bot: TrialBot, world: World, ann: User) -> None:

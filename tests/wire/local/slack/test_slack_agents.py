@@ -26,7 +26,7 @@ def wrong_with(changed: Any, *, new_app: bool = True) -> list[str]:
     return list(refused.value.body["errors"])
 
 
-def heard(world: World) -> list[Dispatch]:
+def incoming(world: World) -> list[Dispatch]:
     dispatches: list[Dispatch] = []
     world.listen(dispatches.append)
     return dispatches
@@ -78,7 +78,7 @@ async def test_an_event_needs_its_scope(world: World) -> None:
 
 
 async def test_an_agent_is_told_what_its_user_looks_at(world: World, ann: User) -> None:
-    told = heard(world)
+    told = incoming(world)
     await world.open_home(ann, "messages", beside=world.channel)
     message = await world.say(ann, world.channel, "A heap.")
     await world.agents.look_at(ann, world.channel, message)
@@ -118,7 +118,7 @@ async def test_an_agent_suggests_without_a_thread(
 async def test_a_session_has_a_status_a_title_and_a_stop_button(
     world: World, ann: User, client: AsyncWebClient
 ) -> None:
-    told = heard(world)
+    told = incoming(world)
     root = await world.say(ann, world.channel, "What is a heap?")
     where: Any = {"channel_id": world.channel.id, "thread_ts": root.ts}
     rename = client.agents_sessions_rename

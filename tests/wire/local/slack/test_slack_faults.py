@@ -38,7 +38,7 @@ async def app(server: SlackServer) -> AsyncIterator[TrialApp]:
 
 
 def texts(app: TrialApp) -> list[str]:
-    return [body["event"]["text"] for body in app.heard]
+    return [body["event"]["text"] for body in app.incoming]
 
 
 async def test_the_default_client_posts_twice_when_the_answer_is_lost(
@@ -106,9 +106,9 @@ async def test_one_envelope_comes_twice(
     server.faults.delivery(Duplicate(4), "message")
     await world.say(ann, world.channel, "hello")
     await asyncio.sleep(0.5)
-    assert len(app.heard) == 4, "all of them are acknowledged, none is sent again"
+    assert len(app.incoming) == 4, "all of them are acknowledged, none is sent again"
     envelopes = {d.envelope_id for d in world.history.delivered("message")}
-    assert (len(envelopes), len({b["event_id"] for b in app.heard})) == (1, 1)
+    assert (len(envelopes), len({b["event_id"] for b in app.incoming})) == (1, 1)
 
 
 async def test_one_message_comes_under_eleven_event_ids(
@@ -116,9 +116,9 @@ async def test_one_message_comes_under_eleven_event_ids(
 ) -> None:
     server.faults.delivery(Echo(11), "message")
     said = await world.say(ann, world.channel, "hello")
-    await world.until(lambda: len(app.heard) == 11)
-    assert len({body["event_id"] for body in app.heard}) == 11
-    assert {body["event"]["ts"] for body in app.heard} == {said.ts}
+    await world.until(lambda: len(app.incoming) == 11)
+    assert len({body["event_id"] for body in app.incoming}) == 11
+    assert {body["event"]["ts"] for body in app.incoming} == {said.ts}
 
 
 async def test_an_unacknowledged_event_is_delivered_again(
@@ -126,7 +126,7 @@ async def test_an_unacknowledged_event_is_delivered_again(
 ) -> None:
     server.faults.delivery(NoAck(), "message")
     await world.say(ann, world.channel, "hello")
-    await world.until(lambda: len(app.heard) == 2)
+    await world.until(lambda: len(app.incoming) == 2)
     await world.until(lambda: world.history.delivered("message")[-1].acked_at)
     first, second = world.history.delivered("message")
     assert first.event_id == second.event_id
@@ -141,7 +141,7 @@ async def test_events_are_lost_or_overtaken(
     server.faults.delivery(Behind("message"), "message")
     await world.say(ann, world.channel, "first")
     await world.say(ann, world.channel, "second")
-    await world.until(lambda: len(app.heard) == 2)
+    await world.until(lambda: len(app.incoming) == 2)
     assert texts(app) == ["second", "first"]
     assert [payload["event"]["text"] for payload in world.history.lost] == ["lost"]
 
@@ -151,7 +151,7 @@ async def test_payloads_go_to_either_socket(
 ) -> None:
     for number in range(20):
         await world.say(ann, world.channel, f"{number}")
-    await world.until(lambda: len(app.heard) == 20)
+    await world.until(lambda: len(app.incoming) == 20)
     assert len(server.sockets.of(world.app)) == 2
     await world.until(lambda: all(d.acked_at for d in world.history.delivered("message")))
 
@@ -220,7 +220,7 @@ async def test_edits_deletions_and_broadcasts_have_subtypes(
     await world.say(ann, world.channel, "news", thread=said, broadcast=True)
     await world.delete(said)
     await world.say(ann, world.channel, "build passed", webhook="ci")
-    await world.until(lambda: len(app.heard) == 5)
+    await world.until(lambda: len(app.incoming) == 5)
     assert sorted(app.types()) == [
         "message",
         "message/bot_message",
@@ -229,5 +229,5 @@ async def test_edits_deletions_and_broadcasts_have_subtypes(
         "message/thread_broadcast",
     ]
     assert world.transcript(world.channel)[0].subtype == "tombstone"
-    (integration,) = [b["event"] for b in app.heard if "bot_id" in b["event"]]
+    (integration,) = [b["event"] for b in app.incoming if "bot_id" in b["event"]]
     assert "user" not in integration

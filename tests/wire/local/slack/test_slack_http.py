@@ -118,7 +118,7 @@ async def test_two_workspaces_install_and_one_uninstalls(
 
     @bolt.bolt.event("app_mention")
     async def mentioned(body: dict[str, Any], say: AsyncSay) -> None:
-        bolt.heard.append(body)
+        bolt.incoming.append(body)
         await say(f"for {body['team_id']}")
 
     wanted = "chat:write,app_mentions:read,channels:history"
@@ -131,7 +131,7 @@ async def test_two_workspaces_install_and_one_uninstalls(
             async with session.get(redirect) as response:
                 assert response.status == 200
         tokens = [await _asked_in(world, app, workspace) for workspace in (world.workspace, other)]
-        assert bolt.heard[1]["enterprise_id"] == "E1"
+        assert bolt.incoming[1]["enterprise_id"] == "E1"
         bolt.keep("app_uninstalled", "tokens_revoked")
         await AsyncWebClient(token=tokens[1], base_url=server.api_url).apps_uninstall(
             client_id=app.client_id, client_secret=app.client_secret
@@ -188,8 +188,8 @@ async def test_a_guest_of_another_workspace_is_a_stranger(
     app.keep("message")
     async with by_http(app, server):
         await world.say(zoe, shared, "hello from afar")
-        await world.until(lambda: app.heard)
-        body = app.heard[0]
+        await world.until(lambda: app.incoming)
+        body = app.incoming[0]
         assert body["is_ext_shared_channel"]
         assert (body["event"]["team"], body["team_id"]) == (other.id, other.id)
         assert body["context_team_id"] == world.workspace.id

@@ -37,11 +37,11 @@ async def test_a_bot_joins_a_channel_and_is_told(
     other = world.add_channel(world.workspace, "other", members=(ann,))
     async with by_socket(app, server):
         await client.conversations_join(channel=other.id)
-        await world.until(lambda: app.heard)
-        assert app.heard[0]["event"]["user"] == world.bot.id
+        await world.until(lambda: app.incoming)
+        assert app.incoming[0]["event"]["user"] == world.bot.id
         said = await world.say(ann, other, "nice")
         await world.react(ann, said, "eyes")
-        await world.until(lambda: len(app.heard) == 2)
+        await world.until(lambda: len(app.incoming) == 2)
     at = {"channel": other.id, "timestamp": said.ts}
     await client.reactions_add(**at, name="eyes")
     assert await refusal(lambda: client.reactions_add(**at, name="eyes")) == "already_reacted"
@@ -59,8 +59,8 @@ async def test_an_app_hears_of_reactions_that_are_added_and_removed(
         said = await world.say(ann, world.channel, "nice")
         await world.react(ann, said, "eyes")
         await world.take_back(ann, said, "eyes")
-        await world.until(lambda: len(app.heard) == 2)
-    told = [(one["event"]["type"], one["event"]["reaction"]) for one in app.heard]
+        await world.until(lambda: len(app.incoming) == 2)
+    told = [(one["event"]["type"], one["event"]["reaction"]) for one in app.incoming]
     assert told == [("reaction_added", "eyes"), ("reaction_removed", "eyes")]
     assert said.reactions == {}
 

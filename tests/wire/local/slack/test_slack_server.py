@@ -61,14 +61,14 @@ async def test_one_mention_arrives_twice_and_is_answered_in_its_thread(
 
     @app.bolt.event("app_mention")
     async def mentioned(body: Json, event: Json, say: AsyncSay) -> None:
-        app.heard.append(body)
+        app.incoming.append(body)
         await say("A number.", thread_ts=event["ts"], unfurl_links=False, unfurl_media=False)
 
     question = await world.say(ann, world.channel, f"<@{world.bot.id}> what is a price?")
     answer = await world.until(lambda: world.transcript(world.channel)[1:])
     assert (answer[0].text, answer[0].thread_ts) == ("A number.", question.ts)
-    await world.until(lambda: len(app.heard) > 1)
-    first, second = app.heard[0], app.heard[1]
+    await world.until(lambda: len(app.incoming) > 1)
+    first, second = app.incoming[0], app.incoming[1]
     assert {first["event"]["type"], second["event"]["type"]} == {"message", "app_mention"}
     assert first["event"]["ts"] == second["event"]["ts"] == question.ts
     assert first["event_id"] != second["event_id"]
@@ -268,10 +268,10 @@ async def test_the_assistant_hears_where_it_is_opened(
     async with by_socket(app, server):
         world.app.view = "assistant"
         thread = await world.open_assistant(ann, world.channel)
-        await world.until(lambda: app.heard)
+        await world.until(lambda: app.incoming)
         await world.change_context(thread, other)
-        await world.until(lambda: len(app.heard) == 2)
-    contexts = [body["event"]["assistant_thread"]["context"] for body in app.heard]
+        await world.until(lambda: len(app.incoming) == 2)
+    contexts = [body["event"]["assistant_thread"]["context"] for body in app.incoming]
     assert [context["channel_id"] for context in contexts] == [world.channel.id, other.id]
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import aiohttp
 import discord
 
-from adapters.discord.reply import DiscordReply
-from adapters.discord.rest import check_again
+from adapters.discord.api.rest import check_again
+from adapters.discord.replies.reply import DiscordReply
 from core.inbox.base import Job
 from core.models import AgentRequest, now
 from tests.wire.discord import Channel, DiscordServer, Interaction, Message, User, World

@@ -7,7 +7,7 @@ from uuid import uuid4
 import discord
 
 from adapters.buttons import Button, custom_id
-from adapters.discord.reply import tell
+from adapters.discord.replies.reply import tell
 from core.inbox.base import Posted
 from tests.wire.discord import DiscordServer, Message, MessageFlag, User, World
 from tests.wire.discord.component_checks import BUTTON, CONTAINER, ROW, SEPARATOR, TEXT_DISPLAY

@@ -6,7 +6,7 @@ from dataclasses import replace
 import discord
 import pytest
 
-from adapters.discord.reply import DiscordReply, notify, retract, tell
+from adapters.discord.replies.reply import DiscordReply, notify, retract, tell
 from core.errors import Stopped
 from core.inbox.base import Kind, LeaseLost, Posted
 from core.models import ContextMode

@@ -6,8 +6,8 @@ import re
 import discord
 import pytest
 
-from adapters.discord.evidence import evidence
-from adapters.discord.layout import layout
+from adapters.discord.replies.evidence import evidence
+from adapters.discord.replies.layout import layout
 from core.models import ContextMode
 from tests.samples import chunk, request
 from tests.wire.discord import (

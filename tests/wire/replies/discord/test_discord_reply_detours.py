@@ -8,8 +8,8 @@ from datetime import timedelta
 import discord
 import pytest
 
-from adapters.discord.address import MOST_EARLY
-from adapters.discord.reply import notify
+from adapters.discord.replies.address import MOST_EARLY
+from adapters.discord.replies.reply import notify
 from core.errors import DeliveryError
 from core.inbox.base import Job
 from core.models import now
@@ -273,8 +273,8 @@ async def test_a_clock_that_is_not_discords_does_not_have_it_wait_for_an_acknowl
     accepted: timedelta,
 ) -> None:
     """The interaction is from half an hour ahead, and was never acknowledged."""
-    monkeypatch.setattr("adapters.discord.shown.EARLY_PAUSE", 0.1)
-    monkeypatch.setattr("adapters.discord.removing.EARLY_PAUSE", 0.1)
+    monkeypatch.setattr("adapters.discord.replies.answer_messages.EARLY_PAUSE", 0.1)
+    monkeypatch.setattr("adapters.discord.replies.removing.EARLY_PAUSE", 0.1)
     job = about_interaction(used(world, ann))
     ahead = int(job.arrival.address["interaction"]) + (1_800_000 << 22)
     address = {**job.arrival.address, "interaction": ahead}

@@ -7,7 +7,7 @@ from contextlib import suppress
 import discord
 import pytest
 
-from adapters.discord.reply import tell, tidy
+from adapters.discord.replies.reply import tell, tidy
 from core.errors import DeliveryError, Unclear
 from core.inbox.base import LeaseLost, Posted
 from tests.wire.discord import (

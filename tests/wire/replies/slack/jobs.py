@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from adapters.slack.client import ClosedMethods, SlackClient
-from adapters.slack.posting import message_id
-from adapters.slack.reply import SlackReply
-from adapters.slack.workspaces import Workspaces
+from adapters.slack.api.client import ClosedMethods, SlackClient
+from adapters.slack.installs.workspaces import Workspaces
+from adapters.slack.replies.dedupe import message_id
+from adapters.slack.replies.reply import SlackReply
 from core.inbox.base import Job
 from core.models import AgentRequest, now
 from tests.wire.replies.jobs import Kept, finished, job_of

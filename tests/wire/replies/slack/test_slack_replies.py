@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.slack.reply import retract, tell
-from adapters.slack.workspaces import Workspaces
+from adapters.slack.installs.workspaces import Workspaces
+from adapters.slack.replies.reply import retract, tell
 from core.errors import DeliveryError
 from core.inbox.base import Kind, LeaseLost, Posted
 from core.models import ContextMode

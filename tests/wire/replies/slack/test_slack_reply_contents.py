@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from adapters.slack.workspaces import Workspaces
+from adapters.slack.installs.workspaces import Workspaces
 from core.errors import DeliveryError
 from core.models import ContextMode, now
 from tests.answered import understood_on_slack

@@ -2,9 +2,9 @@
 
 import pytest
 
-from adapters.slack import rest
-from adapters.slack.reply import tidy
-from adapters.slack.workspaces import Workspaces
+from adapters.slack.api import rest
+from adapters.slack.installs.workspaces import Workspaces
+from adapters.slack.replies.reply import tidy
 from core.inbox.base import Job, LeaseLost, Posted
 from tests.wire.replies.jobs import QUESTION, Kept, again
 from tests.wire.replies.slack.jobs import (

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.slack.agent_sessions import Session, Sessions
-from adapters.slack.reply import SlackReply
+from adapters.slack.replies.agent_sessions import AgentSessions, Session
+from adapters.slack.replies.reply import SlackReply
 from core.inbox.base import Job, Kind
 from tests.samples import URL, request
 from tests.wire.replies.jobs import QUESTION, Kept, finished
@@ -29,8 +29,8 @@ async def question(world: World, ann: User) -> Message:
 
 
 @pytest.fixture
-async def sessions(server: SlackServer) -> Sessions:
-    return Sessions(workspaces_of(server))
+async def sessions(server: SlackServer) -> AgentSessions:
+    return AgentSessions(workspaces_of(server))
 
 
 async def opened(server: SlackServer, job: Job, session: Session) -> SlackReply:
@@ -40,7 +40,7 @@ async def opened(server: SlackServer, job: Job, session: Session) -> SlackReply:
 
 
 async def test_an_answer_ends_in_one_call_with_what_is_below_it(
-    server: SlackServer, world: World, question: Message, sessions: Sessions
+    server: SlackServer, world: World, question: Message, sessions: AgentSessions
 ) -> None:
     job = about_message(question)
     reply = await opened(server, job, sessions.of(job))
@@ -66,7 +66,7 @@ async def test_an_answer_ends_in_one_call_with_what_is_below_it(
 
 
 async def test_a_text_that_was_taken_back_is_replaced(
-    server: SlackServer, world: World, question: Message, sessions: Sessions
+    server: SlackServer, world: World, question: Message, sessions: AgentSessions
 ) -> None:
     job = about_message(question)
     reply = await opened(server, job, sessions.of(job))
@@ -80,7 +80,7 @@ async def test_a_text_that_was_taken_back_is_replaced(
 
 
 async def test_a_stream_that_slack_stopped_becomes_a_whole_answer(
-    server: SlackServer, world: World, ann: User, question: Message, sessions: Sessions
+    server: SlackServer, world: World, ann: User, question: Message, sessions: AgentSessions
 ) -> None:
     job = about_message(question)
     reply = await opened(server, job, sessions.of(job))
@@ -94,7 +94,7 @@ async def test_a_stream_that_slack_stopped_becomes_a_whole_answer(
 
 @pytest.mark.parametrize("late", [True, False], ids=["unknown method", "assistant view"])
 async def test_without_sessions_there_is_the_older_status_and_a_button(
-    server: SlackServer, world: World, question: Message, sessions: Sessions, late: bool
+    server: SlackServer, world: World, question: Message, sessions: AgentSessions, late: bool
 ) -> None:
     world.agent_sessions = not late
     world.app.view = "agent" if late else "assistant"
@@ -112,7 +112,7 @@ async def test_without_sessions_there_is_the_older_status_and_a_button(
 
 
 async def test_without_the_event_of_the_stop_button_the_answer_has_its_own(
-    server: SlackServer, world: World, question: Message, sessions: Sessions
+    server: SlackServer, world: World, question: Message, sessions: AgentSessions
 ) -> None:
     world.app.events -= {"agent_session_stopped"}
     job = about_message(question)
@@ -123,7 +123,7 @@ async def test_without_the_event_of_the_stop_button_the_answer_has_its_own(
 
 
 async def test_a_status_that_slack_refuses_hinders_no_answer(
-    server: SlackServer, world: World, question: Message, sessions: Sessions
+    server: SlackServer, world: World, question: Message, sessions: AgentSessions
 ) -> None:
     server.faults.api(Refused("team_access_not_granted"), SET_STATUS, times=None)
     job = about_message(question)
@@ -134,18 +134,18 @@ async def test_a_status_that_slack_refuses_hinders_no_answer(
 
 
 async def test_who_takes_over_ends_the_status_of_who_died(
-    server: SlackServer, world: World, question: Message, sessions: Sessions
+    server: SlackServer, world: World, question: Message, sessions: AgentSessions
 ) -> None:
     job = about_message(question)
     sessions.of(job).begin(question.ts)
     session = await world.until(lambda: world.sessions.get((question.channel.id, question.ts)))
-    heir = Sessions(workspaces_of(server))
+    heir = AgentSessions(workspaces_of(server))
     await heir.end(replace(job, fence=2))
     assert session.status == "active"
 
 
 async def test_a_question_that_is_edited_gives_its_thread_another_title(
-    world: World, question: Message, sessions: Sessions
+    world: World, question: Message, sessions: AgentSessions
 ) -> None:
     asked = request(query_text="What is a tree?")
     first = about_message(question)
@@ -157,7 +157,7 @@ async def test_a_question_that_is_edited_gives_its_thread_another_title(
 
 
 async def test_a_command_is_answered_in_a_session_below_its_question(
-    server: SlackServer, world: World, ann: User, sessions: Sessions
+    server: SlackServer, world: World, ann: User, sessions: AgentSessions
 ) -> None:
     job = about_command(world, ann)
     reply = await opened(server, job, sessions.of(job))

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.generation.base import Claim, NotCovered, Passage, Quoted
+from core.generation.base import Claim, NotCovered, Passage, QuotedWords
 from core.generation.claims.reader import AnswerReader, ClaimOrRefusal
 from core.generation.claims.sentences import Numbering
 from tests.samples import chunk
 
 TREE, ROOT, LEAF = "A heap is a tree.", "Its root is the largest key.", "Leaves hold small keys."
 BOOK = f"{TREE} {ROOT}\n\n{LEAF}"
-IS_TREE = (Quoted(0, TREE, 0),)
-IS_ROOT = (Quoted(0, ROOT, len(TREE) + 1),)
-IS_LEAF = (Quoted(0, LEAF, len(TREE) + len(ROOT) + 3),)
+IS_TREE = (QuotedWords(0, TREE, 0),)
+IS_ROOT = (QuotedWords(0, ROOT, len(TREE) + 1),)
+IS_LEAF = (QuotedWords(0, LEAF, len(TREE) + len(ROOT) + 3),)
 CODE = "```python\n# a heading?\nx = [1]\n\n- y\n---\n```"
 TABLE = "| a | b |\n|---|---|\n| 1 | 2 |"
 
@@ -63,7 +63,7 @@ def test_a_claim_comes_with_the_sentences_of_its_numbers_letter_for_letter() -> 
 
 def test_neighbouring_sentences_are_one_quote_and_others_are_several() -> None:
     [claim] = claims(answer(("Heaps are trees.", [2, 1, 2])))
-    assert claim.quotes == (Quoted(0, f"{TREE} {ROOT}", 0),)
+    assert claim.quotes == (QuotedWords(0, f"{TREE} {ROOT}", 0),)
     [claim] = claims(answer(("Heaps are trees.", [1, 3])))
     assert claim.quotes == IS_TREE + IS_LEAF
 

@@ -1,0 +1,148 @@
+"""What a message carries apart from its own text: files to read, and parts no one can read here."""
+
+import mimetypes
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from adapters.payloads import mapping, mappings, text
+from core.models import UnreadPart
+
+MOST_BYTES = 100_000
+"""Size of the largest file that is read as text."""
+_MOST_FILES = 5
+"""Files of one message that are read."""
+_FILES = "files"
+"""In an arrival's address: the files that the question comes with."""
+_BY_TYPE = {
+    "image": UnreadPart.IMAGE,
+    "audio": UnreadPart.VOICE,
+    "video": UnreadPart.VIDEO,
+}
+
+
+class Whose(StrEnum):
+    """Which message a file belongs to."""
+
+    QUESTION = "question"
+    TARGET = "target"
+    """The message that the question replies to, forwards or is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file that may be text, as the platform describes it; not read yet."""
+
+    url: str
+    whose: Whose = Whose.QUESTION
+
+
+@dataclass(frozen=True, slots=True)
+class MessageParts:
+    """The files of a message, or of a question and the message that it is about."""
+
+    files: tuple[TextFile, ...] = ()
+    """At most five, each of at most 100,000 bytes."""
+    unread: tuple[UnreadPart, ...] = ()
+    """Kinds of parts that cannot be read, each once."""
+
+    def __add__(self, other: "MessageParts") -> "MessageParts":
+        kinds = tuple(dict.fromkeys((*self.unread, *other.unread)))
+        return MessageParts((*self.files, *other.files)[:_MOST_FILES], kinds)
+
+    @property
+    def in_address(self) -> dict[str, Any]:
+        """What an arrival's address keeps of the files: where they are, and no name."""
+        files = [[one.url, one.whose.value] for one in self.files]
+        return {_FILES: files} if files else {}
+
+
+NO_PARTS = MessageParts()
+
+
+def parts_of(
+    files: Iterable[tuple[str, str, str, int | None]], whose: Whose, *, voice: bool = False
+) -> MessageParts:
+    """Return the parts that attachments are.
+
+    A file of an unknown type counts as text: whether it is one shows when it is read.
+
+    Args:
+        files: For each its URL, name, declared media type ("" if none) and size in bytes.
+        voice: Whether the message is a recording of somebody speaking.
+    """
+    readable, unread = list[TextFile](), list[UnreadPart]()
+    for url, name, declared, size in files:
+        kind = UnreadPart.VOICE if voice else _unread_kind(name, declared, size)
+        if kind is not None or not url:
+            unread.append(kind or UnreadPart.FILE)
+        else:
+            readable.append(TextFile(url, whose))
+    return MessageParts(tuple(readable)) + MessageParts((), tuple(unread))
+
+
+def files_in(address: Mapping[str, Any]) -> tuple[TextFile, ...]:
+    """Return the files that an arrival's address keeps."""
+    return tuple(TextFile(str(url), Whose(whose)) for url, whose in address.get(_FILES, ()))
+
+
+def texts_of_embeds(embeds: object) -> list[str]:
+    """Return what the embeds of a Discord message say, title first, one text an embed."""
+    shown = []
+    for embed in mappings(embeds):
+        fields = [
+            value
+            for field in mappings(embed.get("fields"))
+            for value in (text(field.get("name")), text(field.get("value")))
+        ]
+        lines = [text(embed.get("title")), text(embed.get("description")), *fields]
+        shown.append("\n".join(line for line in lines if line.strip()))
+    return [one for one in shown if one]
+
+
+def poll_text(poll: object) -> str:
+    """Return a poll of Discord's: its question, then each answer as a list item."""
+    said = mapping(poll)
+    question = text(mapping(said.get("question")).get("text"))
+    answers = [
+        text(mapping(one.get("poll_media")).get("text")) for one in mappings(said.get("answers"))
+    ]
+    return "\n".join([line for line in (question, *(f"- {a}" for a in answers if a)) if line])
+
+
+def component_texts(components: object, *, most: int = 200) -> list[str]:
+    """Return the texts of Discord's Components V2 in reading order.
+
+    Args:
+        most: How many components are looked at, however deep they lie.
+    """
+    waiting, found = list(mappings(components)), list[str]()
+    for _ in range(most):
+        if not waiting:
+            break
+        component = waiting.pop(0)
+        if component.get("type") == _TEXT_DISPLAY:
+            found.append(text(component.get("content")))
+        waiting = [*mappings(component.get("components")), *waiting]
+    return [one for one in found if one.strip()]
+
+
+_TEXT_DISPLAY = 10
+"""The type of Discord's component that shows text."""
+
+
+def _unread_kind(name: str, declared: str, size: int | None) -> UnreadPart | None:
+    """Return why a file cannot be read, judged by its type and size; None: it may be text."""
+    media_type = declared.partition(";")[0].strip().lower()
+    if media_type in ("", "application/octet-stream"):
+        media_type = mimetypes.guess_type(name)[0] or ""
+    if media_type == "application/pdf":
+        return UnreadPart.PDF
+    general = _BY_TYPE.get(media_type.partition("/")[0])
+    # A TypeScript file is declared as an MPEG stream, which is the older use of its ending.
+    if general is UnreadPart.VIDEO and name.lower().endswith(".ts"):
+        general = None
+    if general is not None:
+        return general
+    return UnreadPart.FILE if size is not None and size > MOST_BYTES else None

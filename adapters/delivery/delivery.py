@@ -1,0 +1,237 @@
+"""What is done for one job: an answer, a refusal, an answer anew, or its removal."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+
+from adapters.attention.crowd import answered_twin, unlink_all
+from adapters.attention.marking import OFFERED, meta_of
+from adapters.attention.meta_answers import SEEN_AGAIN, PointedBack, about_last
+from adapters.base import ChatAdapter
+from adapters.delivery.job_lease import JobLease, noticed
+from adapters.delivery.outgoing import Outgoing
+from adapters.delivery.run_turn import take_turn
+from core.answering.agent import Agent
+from core.errors import BotError, DeliveryError, RequestError, Stopped
+from core.i18n import text, use_locale
+from core.inbox import offers
+from core.inbox.audience import Settlement
+from core.inbox.base import Job, Kind, Posted, Twin
+from core.inbox.store import Inbox
+from core.models import AgentRequest, Outcome, now, session_id_for
+from core.storage.sessions.rows import FORGOTTEN_USER
+from core.storage.sessions.store import SessionStore
+
+Checked = Callable[[Job], Awaitable[Job]]
+
+
+class Delivery:
+    """One job on its way; `stop` ends an answer that is being written."""
+
+    def __init__(
+        self,
+        *,
+        agent: Agent,
+        adapter: ChatAdapter,
+        sessions: SessionStore,
+        inbox: Inbox,
+        lease: JobLease,
+        checked: Checked,
+    ) -> None:
+        """Prepare to deliver.
+
+        Args:
+            checked: Returns the job as it may be answered now; raises StoreError.
+        """
+        self._agent = agent
+        self._adapter = adapter
+        self._sessions = sessions
+        self._inbox = inbox
+        self._lease = lease
+        self._checked = checked
+        self._answering: asyncio.Task[None] | None = None
+        self._is_stopped = lease.job.stopped
+
+    @property
+    def key(self) -> str:
+        """The key of the event."""
+        return self._lease.job.arrival.key
+
+    async def run(self, stale_after: timedelta) -> None:
+        """Do what the job asks for; run again by whoever, it shows the same, once.
+
+        Args:
+            stale_after: The age at which a question is not answered any more.
+
+        Raises:
+            DeliveryError: when the platform does not take it.
+            LeaseLost: when somebody else holds the job.
+            TwinWaits: when the same question is being answered: it is to be put back.
+        """
+        job, lease = self._lease.job, self._lease
+        for request_id in job.earlier_requests:
+            await lease.persist(partial(self._sessions.forget_turn, request_id))
+        if job.earlier_requests:
+            await lease.reach("turns forgotten")
+        if job.arrival.user_id == FORGOTTEN_USER:
+            for request_id in job.earlier_requests:
+                await lease.persist(partial(self._sessions.forget_place, request_id))
+        if job.arrival.kind.is_reaction:
+            await self._react()
+            return
+        if job.arrival.kind in (Kind.REDO, Kind.FORGET):
+            await lease.persist(partial(unlink_all, self._inbox, job.arrival))
+            await lease.reach("unlinked")
+        if job.arrival.kind is Kind.FORGET:
+            lease.settlement = Settlement.REMOVED
+            await self._adapter.retract(job)
+            await lease.reach("retracted")
+            return
+        if await self._is_stale(stale_after):
+            late = replace(job.arrival, request=None, refusal=text("asking-too-old"))
+            job = replace(job, arrival=replace(late, settles=Settlement.APOLOGISED))
+        else:
+            job = await lease.persist(partial(self._checked, job))
+        outgoing = Outgoing(self._adapter, job, lease, self.decided)
+        try:
+            await self._answer(job, outgoing)
+        finally:
+            await outgoing.close()
+
+    async def _react(self) -> None:
+        """Show the reaction that a message gets, unless it is too late for an offer."""
+        job, lease = self._lease.job, self._lease
+        is_offer = job.arrival.kind is Kind.OFFER
+        if is_offer and now() - (job.arrival.sent_at or job.accepted_at) > offers.LASTS:
+            lease.settlement = Settlement.PASSED_OVER
+            return
+        await self._adapter.react(job)
+        lease.settlement = Settlement.OFFERED if is_offer else Settlement.THANKED
+        await lease.reach("reacted")
+
+    def stop(self) -> None:
+        """Tell the asker that the answer was stopped, unless it is decided what is shown."""
+        self._is_stopped = True
+        if self._answering is not None:
+            self._answering.cancel()
+
+    def decided(self) -> None:
+        """Note that it is certain what is shown, be it an answer or not: it cannot be stopped."""
+        self._answering = None
+
+    async def _answer(self, job: Job, outgoing: Outgoing) -> None:
+        if job.arrival.address.get(OFFERED):
+            with suppress(DeliveryError):  # it has served; the answer counts
+                await self._adapter.unreact(job)
+        if job.arrival.request is None:
+            refusal = job.arrival.refusal or BotError.user_message
+            await outgoing.tell(job.arrival.settles, refusal)
+            return
+        request = in_its_thread(job.arrival.request, job.posted)
+        if again := SEEN_AGAIN.get(meta_of(job.arrival)):
+            request = request.model_copy(update={"again": again})
+        with use_locale(request.user_context.locale):
+            if (back := await self._about_last(job, request)) is not None:
+                await outgoing.tell(Settlement.POINTED_BACK, back.sentence, back.link)
+                return
+        is_stored = await self._is_stored(request)
+        if self._is_stopped and not is_stored:
+            await outgoing.fail(Stopped())
+            return
+        twin = None if is_stored else await self._twin(job)
+        answering = asyncio.create_task(self._take_turn(request, twin, outgoing))
+        answering.add_done_callback(noticed)
+        self._answering = answering
+        try:
+            await asyncio.wait({answering})
+        finally:
+            self._answering = None
+            if not answering.done():
+                answering.cancel()
+                await asyncio.wait({answering})
+        if answering.cancelled():
+            await outgoing.fail(Stopped())
+        else:
+            answering.result()
+
+    async def _about_last(self, job: Job, request: AgentRequest) -> PointedBack | None:
+        """Return what is told of the last answer, where that is asked; None: it is not.
+
+        Of an answer from another course nothing is told: it may be closed to the asker by now.
+        """
+        intent = meta_of(job.arrival)
+        if intent is None or request.again is not None or request.session_id is None:
+            return None
+        last = await self._lease.persist(partial(self._sessions.latest, request.session_id))
+        if last is None or last.agent_response.course_id != request.course_id:
+            return None
+        return about_last(intent, last) if last.outcome is not Outcome.ERROR else None
+
+    async def _twin(self, job: Job) -> Twin | None:
+        """Return the answered one of a crowd; raises TwinWaits, as `answered_twin` does."""
+        return await self._lease.persist(partial(answered_twin, self._inbox, job))
+
+    async def _take_turn(
+        self, request: AgentRequest, twin: Twin | None, outgoing: Outgoing
+    ) -> None:
+        try:
+            complete = await self._adapter.complete(self._lease.job, request)
+        except RequestError as error:
+            await outgoing.fail(error)
+            return
+        if twin is not None and _asks_the_same(complete, request):
+            back = await self._of_twin(twin)
+            if back is not None:
+                self._lease.linked_to = twin.key if back.link is not None else None
+                await outgoing.tell(Settlement.POINTED_BACK, back.sentence, back.link)
+                return
+
+        def placed(asked: AgentRequest) -> AgentRequest:
+            return in_its_thread(asked, outgoing.posted)
+
+        await take_turn(self._agent, complete, outgoing, placed)
+
+    async def _of_twin(self, twin: Twin) -> PointedBack | None:
+        """Return what leads to a twin's answer; that of an abstention says the same itself."""
+        turn = await self._lease.persist(partial(self._sessions.turn_of, twin.request_id))
+        if turn is None or turn.outcome is Outcome.ERROR:
+            return None
+        if turn.outcome is Outcome.ABSTAINED:
+            return PointedBack(turn.agent_response.response_text, None)
+        link = await self._adapter.link(self._lease.job, twin)
+        return None if link is None else PointedBack(text("speaking-crowd"), link)
+
+    async def _is_stale(self, stale_after: timedelta) -> bool:
+        """Return whether a question is too old to be answered, and was not before."""
+        job = self._lease.job
+        asked_at = job.arrival.sent_at or job.accepted_at
+        if job.arrival.request is None or now() - asked_at < stale_after:
+            return False
+        return not await self._is_stored(job.arrival.request)
+
+    async def _is_stored(self, request: AgentRequest) -> bool:
+        turn = await self._lease.persist(partial(self._sessions.turn_of, request.request_id))
+        return turn is not None
+
+
+def _asks_the_same(complete: AgentRequest, request: AgentRequest) -> bool:
+    """Return whether a question is about nothing that its words alone do not say."""
+    return all(
+        getattr(complete, name) == getattr(request, name)
+        for name in ("query_text", "selected_text", "thread_messages")
+    )
+
+
+def in_its_thread(request: AgentRequest, posted: Posted) -> AgentRequest:
+    """Return the request as part of the thread in which it is answered."""
+    where = request.user_context
+    if posted.thread is None or where.platform is None:
+        return request
+    session_id = session_id_for(
+        where.platform, where.workspace or "", where.channel or "", posted.thread
+    )
+    context = where.model_copy(update={"thread": posted.thread})
+    return request.model_copy(update={"session_id": session_id, "user_context": context})

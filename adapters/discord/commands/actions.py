@@ -1,0 +1,235 @@
+"""What the buttons under an answer do, also those from before a restart."""
+
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, cast
+from uuid import UUID
+
+import discord
+
+from adapters.buttons import Button, custom_id, parsed
+from adapters.discord.commands.questions import acknowledge
+from adapters.discord.inbound import (
+    PLATFORM,
+    heard_command,
+    is_guest,
+    location_of,
+    may_open_thread,
+    presence_of,
+)
+from adapters.discord.replies.ephemeral import Interaction, in_time, respond, show, tell
+from adapters.discord.replies.evidence import evidence
+from adapters.features.answer_actions import AnswerActions, Clicker, Declined
+from adapters.intake.front_desk import FrontDesk, Received
+from core import i18n
+from core.errors import BotError
+from core.storage.feedback import LONGEST_REASON
+
+logger = logging.getLogger(__name__)
+
+_MODAL_OPEN = 900.0
+"""Seconds after which discord.py forgets that it showed a modal."""
+
+
+class ButtonActions:
+    """Does what a button under an answer says; each click is answered to its clicker alone."""
+
+    def __init__(self, desk: FrontDesk, actions: AnswerActions) -> None:
+        self._desk = desk
+        self._actions = actions
+        self._doing: dict[Button, Callable[[Interaction, UUID], Awaitable[None]]] = {
+            Button.HELPFUL: self._helpful,
+            Button.NOT_HELPFUL: self._not_helpful,
+            Button.EVIDENCE: self._evidence,
+            Button.WITHOUT_QUOTE: self._without_quote,
+            Button.SHARE: self._share,
+            Button.STOP: self._stop,
+        }
+
+    async def clicked(self, interaction: Interaction, button: Button, request_id: UUID) -> None:
+        """Do what a button says; the clicker is told when it cannot be done."""
+        try:
+            await self._doing[button](interaction, request_id)
+        except BotError as error:
+            await _tell_failure(interaction, error)
+
+    async def chosen(self, interaction: Interaction, request_id: UUID, course_id: str) -> None:
+        """Have a question answered that waited for its course."""
+        choosing = self._actions.choose(
+            request_id,
+            course_id,
+            self._clicker(interaction),
+            lambda request: heard_command(
+                interaction,
+                request.query_text,
+                section=request.section_filter,
+                quote=request.selected_text,
+                private=self._is_private(interaction),
+            ),
+        )
+        await self._take_up(interaction, choosing)
+
+    async def _take_up(
+        self, interaction: Interaction, asking: Coroutine[Any, Any, Received | str]
+    ) -> None:
+        """Acknowledge what a click asks, or tell why there is nothing to be answered."""
+        try:
+            asked = await in_time(interaction, asking)
+        except BotError as error:
+            await _tell_failure(interaction, error)
+            return
+        if isinstance(asked, str):
+            await tell(interaction, asked)
+        else:
+            await acknowledge(interaction, asked)
+
+    async def section_chosen(self, interaction: Interaction, request_id: UUID, number: int) -> None:
+        """Ask a question that was refused again, within one of the nearest sections."""
+        kept = self._is_kept_private(interaction)
+        asking = self._actions.ask_within(
+            request_id,
+            number,
+            self._clicker(interaction),
+            lambda question, private: heard_command(interaction, question, private=kept or private),
+        )
+        await self._take_up(interaction, asking)
+
+    async def reason_given(self, interaction: Interaction, request_id: UUID, reason: str) -> None:
+        """Keep why an answer was not helpful."""
+        given = reason.strip() or None
+        try:
+            await self._vote(interaction, request_id, helpful=False, reason=given)
+        except BotError as error:
+            await _tell_failure(interaction, error)
+        else:
+            await tell(interaction, i18n.text("vote-reason-kept"))
+
+    async def _helpful(self, interaction: Interaction, request_id: UUID) -> None:
+        await self._vote(interaction, request_id, helpful=True)
+        await tell(interaction, i18n.text("vote-noted"))
+
+    async def _not_helpful(self, interaction: Interaction, request_id: UUID) -> None:
+        await self._vote(interaction, request_id, helpful=False)
+        if interaction.response.is_done():  # it took long: now no modal can be shown
+            await tell(interaction, i18n.text("vote-noted-not-helpful"))
+        else:
+            await respond(lambda: interaction.response.send_modal(Reason(request_id)))
+
+    async def _vote(
+        self,
+        interaction: Interaction,
+        request_id: UUID,
+        *,
+        helpful: bool,
+        reason: str | None = None,
+    ) -> None:
+        await in_time(
+            interaction,
+            self._actions.vote(
+                request_id,
+                self._clicker(interaction),
+                helpful=helpful,
+                reason=reason,
+                cast_at=interaction.created_at,
+            ),
+        )
+
+    async def _evidence(self, interaction: Interaction, request_id: UUID) -> None:
+        turn = await in_time(
+            interaction, self._actions.turn(request_id, self._clicker(interaction))
+        )
+        await show(interaction, evidence(turn.agent_response))
+
+    async def _without_quote(self, interaction: Interaction, request_id: UUID) -> None:
+        private = self._is_private(interaction)
+        asking = self._actions.ask_without_quote(
+            request_id,
+            self._clicker(interaction),
+            lambda question: heard_command(interaction, question, private=private),
+        )
+        await acknowledge(interaction, await in_time(interaction, asking))
+
+    async def _share(self, interaction: Interaction, request_id: UUID) -> None:
+        if is_guest(interaction):
+            raise Declined(i18n.text("discord-not-a-member"))
+        address = {
+            "route": "message",
+            "channel": interaction.channel_id,
+            "message": None,
+            "open_thread": may_open_thread(interaction),
+            "asker": interaction.user.id,
+            "dm": interaction.guild_id is None,
+        }
+        clicker = self._clicker(interaction)
+        sharing = self._actions.share(request_id, clicker, interaction.id, address)
+        await tell(interaction, await in_time(interaction, sharing))
+
+    async def _stop(self, interaction: Interaction, request_id: UUID) -> None:
+        is_staff = partial(self._desk.is_staff, presence_of(interaction))
+        stopping = self._actions.stop(request_id, self._clicker(interaction), is_staff)
+        await tell(interaction, await in_time(interaction, stopping))
+
+    def _is_private(self, interaction: Interaction) -> bool:
+        """Return whether the clicker alone sees what a click has answered."""
+        return self._is_kept_private(interaction) or _is_ephemeral(interaction)
+
+    def _is_kept_private(self, interaction: Interaction) -> bool:
+        """Return whether nothing that is clicked here is answered to all."""
+        is_guild = interaction.guild_id is not None
+        return is_guild and self._desk.keeps_private(location_of(interaction))
+
+    def _clicker(self, interaction: Interaction) -> Clicker:
+        location = location_of(interaction)
+        user_id = self._desk.pseudonym(PLATFORM, location.workspace, location.user)
+        return Clicker(location, user_id)
+
+
+async def _tell_failure(interaction: Interaction, error: BotError) -> None:
+    if not isinstance(error, Declined):
+        logger.warning("a click failed: %s", error)
+    await tell(interaction, error.user_message)
+
+
+class Reason(discord.ui.Modal):
+    """Asks why an answer was not helpful; the vote is kept already.
+
+    What is sent back arrives at `reason_in`, also when the bot was restarted meanwhile.
+    """
+
+    reason: discord.ui.TextInput["Reason"] = discord.ui.TextInput(
+        custom_id="reason",
+        style=discord.TextStyle.paragraph,
+        max_length=LONGEST_REASON,
+        required=False,
+    )
+
+    def __init__(self, request_id: UUID) -> None:
+        name = custom_id(Button.NOT_HELPFUL, request_id)
+        title = i18n.text("vote-why")
+        super().__init__(title=title, timeout=_MODAL_OPEN, custom_id=name)
+        self.reason.label = i18n.text("vote-in-your-words-optional")
+
+
+def reason_in(interaction: Interaction) -> tuple[UUID, str] | None:
+    """Return the request and the reason that a filled-in modal tells; None: it is not ours."""
+    data = cast("Mapping[str, Any]", interaction.data or {})
+    if interaction.type is not discord.InteractionType.modal_submit:
+        return None
+    modal = parsed(str(data.get("custom_id", "")))
+    if modal is None:
+        return None
+    return modal[1], "".join(_values(data.get("components", ())))
+
+
+def _values(components: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what was typed into the inputs, those inside rows and labels included."""
+    for component in components:
+        if "value" in component:
+            yield str(component["value"])
+        inner = component.get("component")
+        yield from _values([*component.get("components", ()), *([inner] if inner else [])])
+
+
+def _is_ephemeral(interaction: Interaction) -> bool:
+    return interaction.message is not None and interaction.message.flags.ephemeral

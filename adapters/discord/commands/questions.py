@@ -1,0 +1,239 @@
+"""What people ask by command: `/ask`, whatever it is called, and the menu on a message."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from adapters.access.course_directory import CourseDirectory
+from adapters.access.membership import MembershipUnknown
+from adapters.discord.commands.translator import described
+from adapters.discord.gateway.salvage import AS_SENT
+from adapters.discord.inbound import PLATFORM, heard_command, parts_about, text_of
+from adapters.discord.raw_message import RawMessage, read_message
+from adapters.discord.replies.ephemeral import Interaction, respond, tell, tell_instead
+from adapters.features.command_names import CommandNames
+from adapters.intake.acceptor import PATIENCE
+from adapters.intake.front_desk import FrontDesk, Received
+from adapters.intake.incoming_message import IncomingMessage
+from adapters.markdown.visible import visible
+from adapters.payloads import Json, mapping
+from core.errors import RequestError, StoreError
+from core.i18n import text
+from core.inbox.base import Acceptance
+from core.models import MIN_QUESTION
+from core.telemetry.metering import ACCEPTING, NO_METER, Meter
+from core.text.unread import unread_instead
+
+logger = logging.getLogger(__name__)
+
+EXPLAIN = "Explain this passage"
+LONGEST_COMMAND = 2_000
+"""Characters of a question that a command takes."""
+_TRIED_FOR = 20.0
+"""Seconds in which a question is offered to a failing database again."""
+_PAUSE = 0.5
+_CHOICES = 25
+_LONGEST_CHOICE = 100
+
+Choice = app_commands.Choice[str]
+
+
+class Questions(commands.Cog):
+    """Takes questions from commands and puts them into the inbox before it responds."""
+
+    def __init__(
+        self,
+        desk: FrontDesk,
+        directory: CourseDirectory,
+        wake: Callable[[], None],
+        meter: Meter = NO_METER,
+        *,
+        names: CommandNames,
+    ) -> None:
+        self._desk = desk
+        self._meter = meter
+        self._directory = directory
+        self._wake = wake
+        self.menu = app_commands.ContextMenu(
+            name=described("describe-explain"), callback=self._explain
+        )
+        self.ask.name = names.ask
+
+    @app_commands.command(description=described("describe-ask"))
+    @app_commands.describe(
+        question=described("describe-ask-question"),
+        section=described("describe-ask-section"),
+        private=described("describe-ask-private"),
+    )
+    async def ask(
+        self,
+        interaction: Interaction,
+        question: app_commands.Range[str, MIN_QUESTION, LONGEST_COMMAND],
+        section: app_commands.Range[str, 1, _LONGEST_CHOICE] | None = None,
+        private: bool | None = None,
+    ) -> None:
+        """Take a question; the answer comes when its turn has come."""
+        incoming = heard_command(interaction, question, section=section)
+        await self.take(interaction, incoming, private)
+
+    @ask.autocomplete("section")
+    async def _sections(self, interaction: Interaction, typed: str) -> list[Choice]:
+        incoming = heard_command(interaction, typed)
+        try:
+            here = await self._desk.here(incoming.location)
+            course_id = await self._desk.course_of(here)
+            if course_id is None:
+                return []
+            names = await self._directory.sections_like(
+                here.reader, course_id, typed, limit=_CHOICES, longest=_LONGEST_CHOICE
+            )
+        except (StoreError, RequestError, MembershipUnknown) as error:
+            logger.warning("no sections could be suggested: %s", error)
+            return []
+        return [app_commands.Choice(name=visible(name), value=name) for name in names]
+
+    async def _explain(self, interaction: Interaction, message: discord.Message) -> None:
+        """Take a message as the quote to explain."""
+        target = _target(interaction, message.id)
+        quote, parts = text_of(target) or None, parts_about(target)
+        if quote is None and not parts.files:
+            unread = unread_instead(parts.unread) if parts.unread else None
+            await tell(interaction, unread or text("asking-nothing-to-explain"))
+            return
+        me = interaction.client.user
+        explains = str(target.id) if me is not None and target.author.id == me.id else None
+        incoming = heard_command(interaction, "", quote=quote, parts=parts, explains=explains)
+        await self.take(interaction, incoming, None)
+
+    async def take(
+        self, interaction: Interaction, incoming: IncomingMessage, private: bool | None
+    ) -> None:
+        """Put a question into the inbox, then acknowledge the command.
+
+        Discord waits three seconds for that. When the database takes longer, the asker is
+        told, and the answer follows as soon as the question is stored.
+        """
+        hidden = incoming.private or (
+            not incoming.direct and self._desk.keeps_private(incoming.location)
+        )
+        asking = _Asking(incoming, time.monotonic(), True if hidden else private)
+        accepting = asyncio.create_task(self._accepted(asking))
+        await asyncio.wait({accepting}, timeout=PATIENCE)
+        if not accepting.done():
+            await self._tell_slow(interaction, asking)
+        try:
+            received = await accepting
+        except StoreError as error:
+            logger.error("a question could not be accepted: %s", error)
+            await _apologise(interaction, error.user_message)
+            return
+        self._wake()
+        await acknowledge(interaction, received)
+
+    async def _tell_slow(self, interaction: Interaction, asking: "_Asking") -> None:
+        """Acknowledge a command that is not stored yet; an answer for all takes its place."""
+        if asking.private is False:
+            await respond(lambda: interaction.response.defer(thinking=True))
+            return
+        asking.was_told = True
+        await respond(
+            lambda: interaction.response.send_message(text("asking-slow"), ephemeral=True)
+        )
+
+    async def _accepted(self, asking: "_Asking") -> Received:
+        """Have a question accepted, and offer it again while the connection fails.
+
+        A write whose connection breaks may have been done: who is told at once that the question
+        failed would read its answer later.
+        """
+        while True:
+            try:
+                return await self._offered(asking)
+            except StoreError as error:
+                waited = time.monotonic() - asking.heard_at
+                if type(error) is not StoreError or waited > _TRIED_FOR:
+                    raise
+                logger.info("a question waits for the database: %s", error)
+            await asyncio.sleep(_PAUSE)
+
+    async def _offered(self, asking: "_Asking") -> Received:
+        rules = await self._desk.rules(asking.incoming)
+        if asking.private is None:
+            asking.private = bool(rules.private)
+        received = await self._desk.receive(asking.shown, rules)
+        assert received is not None  # a command always is for us
+        self._meter.time(ACCEPTING, PLATFORM, seconds=time.monotonic() - asking.heard_at)
+        return received
+
+
+async def _apologise(interaction: Interaction, sentence: str) -> None:
+    """Tell the asker alone that a question is not stored; what all would see goes."""
+    if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
+        await respond(interaction.delete_original_response)
+        nobody = discord.AllowedMentions.none()
+        await respond(
+            lambda: interaction.followup.send(sentence, ephemeral=True, allowed_mentions=nobody)
+        )
+        return
+    await tell_instead(interaction, sentence)
+
+
+async def acknowledge(interaction: Interaction, received: Received) -> None:
+    """Tell Discord, within its three seconds, that the answer will follow.
+
+    Only what is in the inbox is acknowledged. When the interaction is lost, or was
+    acknowledged before a restart, the answer finds its way all the same.
+    """
+    arrival, acceptance = received.arrival, received.accepted.acceptance
+    is_stopped = acceptance in {Acceptance.LIMITED, Acceptance.PASSED_OVER}
+    is_refused = arrival.refusal is not None or is_stopped
+    hidden = bool(arrival.address["ephemeral"]) or is_refused
+    await respond(lambda: interaction.response.defer(ephemeral=hidden, thinking=True))
+    if acceptance is Acceptance.PASSED_OVER:
+        await respond(interaction.delete_original_response)
+
+
+def is_question(interaction: Json, ask: str) -> bool:
+    """Return whether an interaction, as Discord sent it, is a command that asks something.
+
+    Args:
+        ask: What `/ask` is called.
+    """
+    is_command = interaction.get("type") == discord.InteractionType.application_command.value
+    return is_command and mapping(interaction.get("data")).get("name") in (ask, EXPLAIN)
+
+
+def _target(interaction: Interaction, message_id: int) -> RawMessage:
+    """Return the message of a menu's command, as Discord sent it."""
+    resolved = mapping(mapping(interaction.data).get("resolved"))
+    return read_message(mapping(resolved.get(AS_SENT)).get(str(message_id)))
+
+
+@dataclass(slots=True)
+class _Asking:
+    """A command's question on its way into the inbox."""
+
+    incoming: IncomingMessage
+    heard_at: float
+    """By `time.monotonic()`."""
+    private: bool | None
+    """Who is to see the answer; None: the channel's rules say it, and are not known yet."""
+    was_told: bool = False
+    """Whether the asker was told, before it was accepted, that it takes long."""
+
+    @property
+    def shown(self) -> IncomingMessage:
+        """What was heard, with who is to see the answer."""
+        incoming = self.incoming
+        if self.private:
+            hidden = {"ephemeral": True, "open_thread": False}
+            return replace(incoming, private=True, address={**incoming.address, **hidden})
+        if self.was_told:
+            return replace(incoming, address={**incoming.address, "apart": True})
+        return incoming

@@ -1,0 +1,402 @@
+"""The connection to Discord: events come in here, and each is handed on in one line."""
+
+import logging
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+import aiohttp
+import discord
+import yarl
+from discord import app_commands
+from discord.ext import commands
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
+
+from adapters.discord.commands.actions import ButtonActions, reason_in
+from adapters.discord.commands.my_data import MyData
+from adapters.discord.gateway.bootstrap import bootstrap, patiently
+from adapters.discord.gateway.connections import Gateway, Shards
+from adapters.discord.gateway.dispatch import EVENTS, contain_events
+from adapters.discord.gateway.shards import AllShards, SharedShards
+from adapters.discord.inbound import PLATFORM
+from adapters.discord.permissions import lacking
+from adapters.discord.raw_message import needed_id, snowflake
+from adapters.discord.replies.ephemeral import Interaction, tell, tell_unread
+from adapters.intake.unreadable import Unreadable, place_of, without_text
+from adapters.payloads import Json, mapping
+from core import i18n
+from core.errors import BotError, ConfigurationError, ServiceError
+from core.i18n import use_locale
+from core.storage.leases import Leases
+from core.telemetry.metering import NO_METER, Meter
+
+logger = logging.getLogger(__name__)
+
+LONGEST_RATE_LIMIT = 60.0
+"""Seconds: a request that would have to wait longer fails, and its job is tried again later."""
+BAD_TOKEN = (
+    "Discord refuses the token: copy it anew from the developer portal, page Bot, "
+    "into GLOSSATOR_DISCORD__TOKEN."
+)
+NO_INTENT = (
+    "Discord refuses the message content intent: switch 'Message Content Intent' on in "
+    "the developer portal, page Bot, or set GLOSSATOR_DISCORD__MESSAGE_CONTENT=false "
+    "(then only commands, mentions and direct messages are answered)."
+)
+TOO_FEW_SHARDS = (
+    "The bot is in too many servers for so few shards: set GLOSSATOR_DISCORD__SHARDS higher, "
+    "or not at all, and Discord says how many it takes."
+)
+_AUTHENTICATION_FAILED = 4004
+_TOO_FEW_SHARDS = 4011
+
+
+class Listener(Protocol):
+    """What the connection tells of; every method may be told the same event twice."""
+
+    async def joined(self, *guilds: discord.Guild) -> None:
+        """The bot is a member of these servers."""
+        ...
+
+    async def let_in(self, guild: discord.Guild) -> None:
+        """A server has just let the bot in."""
+        ...
+
+    async def hidden(self, guild: discord.Guild) -> None:
+        """An outage of Discord's hides a server: what is said there is not told."""
+        ...
+
+    async def message(self, data: Json) -> None:
+        """Somebody wrote a message; `data` is its payload."""
+        ...
+
+    async def edited(self, data: Json) -> None:
+        """A message was changed; `data` is what Discord sent of it, which may be a part."""
+        ...
+
+    async def deleted(self, channel_id: int, message_id: int) -> None:
+        """A message is gone."""
+        ...
+
+    async def reacted(self, data: Json) -> None:
+        """Somebody added a reaction to a message; `data` is its payload."""
+        ...
+
+    async def gone(self, channel_id: int) -> None:
+        """A channel or thread is gone."""
+        ...
+
+    async def disconnected(self, shard_id: int) -> None:
+        """A connection broke: what happens now is not heard, or heard later."""
+        ...
+
+    async def connected(self, shard_id: int, *, resumed: bool) -> None:
+        """A connection stands; unless it was resumed, events may have been missed."""
+        ...
+
+    async def alive(self, shard_id: int) -> None:
+        """A shard's connection was heard: until now it missed nothing."""
+        ...
+
+    async def released(self, shard_id: int) -> None:
+        """A shard is this process's no more."""
+        ...
+
+
+class Client(commands.AutoShardedBot):
+    """discord.py's client, which pings nobody and shows no previews."""
+
+    clicks: ButtonActions
+    """What buttons do; given by `prepare`."""
+    my_data: MyData
+    """Gives and deletes what is stored about people; given by `prepare`."""
+    asking: str
+    """What `/ask` is called; given by `prepare`."""
+
+    def __init__(
+        self,
+        listener: Listener,
+        *,
+        message_content: bool,
+        prepare: Callable[["Client"], Awaitable[None]],
+        watch: aiohttp.TraceConfig,
+        shards: int | None = None,
+        leases: Leases | None = None,
+        meter: Meter = NO_METER,
+    ) -> None:
+        """Make a client that is not connected.
+
+        Args:
+            watch: Is told of each request, and may have it wait.
+            message_content: Ask for the privileged intent; without it only mentions, replies,
+                direct messages and commands carry text.
+            prepare: Registers commands and buttons once, after the login.
+            shards: How many there are; None: as many as Discord recommends.
+            leases: Split several shards between the processes; None: each connects all.
+        """
+        # There is no voice here, so nobody needs to hear what it would take.
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
+        super().__init__(
+            command_prefix=commands.when_mentioned,  # there are no prefix commands
+            help_command=None,
+            intents=_intents(message_content=message_content),
+            allowed_mentions=discord.AllowedMentions.none(),
+            max_messages=None,  # messages are not read by discord.py
+            max_ratelimit_timeout=LONGEST_RATE_LIMIT,
+            http_trace=watch,
+            tree_cls=BotCommandTree,
+            allowed_installs=discord.app_commands.AppInstallationType(guild=True, user=False),
+        )
+        self._listener = listener
+        self._prepare = prepare
+        self._wanted = shards
+        self._concurrency = 1
+        self._leases = leases
+        self.unreadable = Unreadable(PLATFORM, EVENTS, meter)
+        self.gateway = Gateway(self, self.unreadable)
+        contain_events(self, self.unreadable, self._hears)
+
+    async def setup_hook(self) -> None:
+        """Aim reconnects at the gateway that Discord names, and register what can be clicked."""
+        alone = self._leases is None
+        found = await bootstrap(self.http.get_bot_gateway, self._wanted, alone=alone)
+        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(found.url)
+        self.shard_count, self._concurrency = found.shards, found.concurrency
+        await self._prepare(self)
+
+    async def connect(self, *, reconnect: bool = True) -> None:
+        """Keep the shards that are this process's connected until the client is closed."""
+        assert self.shard_count is not None, "known since the login"
+        if self.gateway.sessions is not None:
+            assert self.http.token is not None, "logged in"
+            self.gateway.sessions.serve(
+                str(self.application_id),
+                self.shard_count,
+                is_alone=self._leases is None or self.shard_count > 1,
+                connect=self.http.ws_connect,
+                token=self.http.token,
+            )
+        await self.gateway.run(self._shards(self.shard_count))
+
+    async def close(self) -> None:
+        """End the connections properly, then all the rest."""
+        await self.gateway.close()
+        await super().close()
+
+    def _shards(self, count: int) -> Shards:
+        """Return what decides which shards are connected; a single one is everybody's."""
+        if self._leases is None or count == 1:
+            return AllShards(self.gateway, count, self._concurrency)
+        bot = f"discord:{self.application_id}"
+        logger.info("%s is logged in and shares %d shards with other processes", bot, count)
+        return SharedShards(
+            self.gateway, self._leases, bot, count=count, concurrency=self._concurrency
+        )
+
+    async def on_shard_ready(self, shard_id: int) -> None:
+        """Tell that a fresh connection stands, unless it has just been ended."""
+        if shard_id not in self.gateway.running:
+            return
+        logger.info("connected to Discord as %s, shard %d", self.application_id, shard_id)
+        here = [one for one in self.guilds if one.shard_id == shard_id and not one.unavailable]
+        await self._listener.joined(*here)
+        for guild in here:
+            if guild.me is not None and (missing := lacking(guild.me.guild_permissions)):
+                logger.warning("on the server %d the bot's role lacks %s", guild.id, missing)
+        await self._listener.connected(shard_id, resumed=False)
+
+    async def on_shard_resumed(self, shard_id: int) -> None:
+        """Tell that a connection goes on where it was."""
+        logger.info("resumed the connection to Discord, shard %d", shard_id)
+        await self._listener.connected(shard_id, resumed=True)
+
+    async def on_shard_disconnect(self, shard_id: int) -> None:
+        """Tell that a connection broke."""
+        await self._listener.disconnected(shard_id)
+
+    async def on_shard_released(self, shard_id: int) -> None:
+        """Tell that a connection was ended on purpose."""
+        await self._listener.released(shard_id)
+
+    async def on_shard_heard(self, shard_id: int) -> None:
+        """Tell that Discord was heard."""
+        await self._listener.alive(shard_id)
+
+    async def on_guild_join(self, guild: discord.Guild) -> None:
+        """Hand on that the bot was let into a server."""
+        await self._listener.let_in(guild)
+
+    async def on_guild_unavailable(self, guild: discord.Guild) -> None:
+        """Tell that an outage of Discord's hides a server."""
+        await self._listener.hidden(guild)
+
+    async def on_guild_available(self, guild: discord.Guild) -> None:
+        """Hand on that Discord tells of a server which an outage had hidden."""
+        await self._listener.joined(guild)
+
+    async def on_raw_message(self, data: Json) -> None:
+        """Hand a message on."""
+        with self.unreadable.contained("MESSAGE_CREATE", mapping(data).get("id")):
+            await self._listener.message(mapping(data))
+
+    async def on_raw_edit(self, data: Json) -> None:
+        """Hand a change of a message on."""
+        with self.unreadable.contained("MESSAGE_UPDATE", mapping(data).get("id")):
+            await self._listener.edited(mapping(data))
+
+    async def on_raw_deletion(self, data: Json) -> None:
+        """Hand a deletion on."""
+        with self.unreadable.contained("MESSAGE_DELETE", mapping(data).get("id")):
+            channel = needed_id(mapping(data), "channel_id")
+            await self._listener.deleted(channel, needed_id(mapping(data), "id"))
+
+    async def on_raw_bulk_deletion(self, data: Json) -> None:
+        """Hand the deletion of many on, of those whose ids can be read."""
+        with self.unreadable.contained("MESSAGE_DELETE_BULK", mapping(data).get("channel_id")):
+            channel = needed_id(mapping(data), "channel_id")
+            for message in filter(None, map(snowflake, mapping(data)["ids"])):
+                await self._listener.deleted(channel, message)
+
+    async def on_raw_reaction(self, data: Json) -> None:
+        """Hand a reaction on."""
+        with self.unreadable.contained("MESSAGE_REACTION_ADD", mapping(data).get("message_id")):
+            await self._listener.reacted(mapping(data))
+
+    async def on_raw_gone_channel(self, data: Json) -> None:
+        """Hand the deletion of a thread or a channel on, which includes that of its threads."""
+        with self.unreadable.contained("CHANNEL_DELETE", mapping(data).get("id")):
+            await self._listener.gone(needed_id(mapping(data), "id"))
+
+    async def on_interaction(self, interaction: Interaction) -> None:
+        """Take in what was typed into a modal; discord.py knows no modal of before a restart."""
+        with self.unreadable.contained("INTERACTION_CREATE", interaction.id):
+            if (reason := reason_in(interaction)) is not None:
+                with use_locale(str(interaction.locale)):
+                    await self.clicks.reason_given(interaction, *reason)
+
+    async def on_unreadable_interaction(self, data: Json) -> None:
+        """Tell the person behind an interaction that something is wrong with it."""
+        with use_locale(str(data.get("locale"))):
+            await tell_unread(self.http, data, BotError.user_message)
+
+    async def on_error(self, event_method: str, /, *_: Any, **__: Any) -> None:
+        """Log what went wrong with an event; the next one is heard all the same."""
+        if self.is_closed():
+            logger.info("the event %s was not taken in before the end", event_method)
+            return
+        error = sys.exc_info()[1] or Exception()
+        logger.error(
+            "the event %s could not be taken in, %s",
+            *(event_method, place_of(error)),
+            exc_info=without_text(error),
+        )
+
+    def sees(self, guild_id: int) -> bool:
+        """Return whether a server that the bot is a member of is surely known here."""
+        return (guild_id >> 22) % (self.shard_count or 1) in self.gateway.seen
+
+    def _hears(self, shard: object) -> bool:
+        return shard in self.gateway.running
+
+
+class BotCommandTree(app_commands.CommandTree[Client]):
+    """The commands; whoever gave one is told when it failed."""
+
+    async def _call(self, interaction: discord.Interaction[Client]) -> None:
+        """Run a command; one whose payload discord.py cannot read is noted."""
+        try:
+            with use_locale(str(interaction.locale)):
+                await super()._call(interaction)
+        except app_commands.AppCommandError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one command, its giver is told
+            self.client.unreadable.note("INTERACTION_CREATE", interaction.id, error)
+            with use_locale(str(interaction.locale)):
+                await _tell(interaction, BotError.user_message)
+
+    async def on_error(
+        self, interaction: discord.Interaction[Client], error: app_commands.AppCommandError, /
+    ) -> None:
+        """Log what went wrong, and tell it."""
+        if isinstance(error, app_commands.CheckFailure):
+            return  # the check has told why
+        outdated = app_commands.CommandNotFound | app_commands.CommandSignatureMismatch
+        if isinstance(error, outdated):
+            logger.info("a command of another version was given: %s", error)
+            await _tell(interaction, i18n.text("discord-outdated"))
+            return
+        cause = error.__cause__ or error
+        if isinstance(cause, BotError):
+            logger.error("a command failed, %s", place_of(cause), exc_info=without_text(cause))
+        elif isinstance(cause, Exception):
+            self.client.unreadable.note("INTERACTION_CREATE", interaction.id, cause)
+        await _tell(interaction, BotError.user_message)
+
+    async def _dispatch_error(
+        self, interaction: discord.Interaction[Client], error: app_commands.AppCommandError, /
+    ) -> None:
+        """Tell of a failure without a look at the command, which may be what cannot be read."""
+        with use_locale(str(interaction.locale)):
+            await self.on_error(interaction, error)
+
+
+async def _tell(interaction: Interaction, text: str) -> None:
+    """Tell whoever gave a command; who only types one is not waiting for words."""
+    if interaction.type is not discord.InteractionType.autocomplete:
+        await tell(interaction, text)
+
+
+async def connect(client: Client, token: str) -> None:
+    """Log in and stay connected until the client is closed.
+
+    Raises:
+        ConfigurationError: when the token or an intent is missing; the sentence says what
+            to change.
+        ServiceError: when Discord refuses us for another reason.
+    """
+    try:
+        async with client:
+            await patiently(lambda: _log_in(client, token))
+            await client.connect()
+    except discord.LoginFailure as error:
+        raise ConfigurationError(BAD_TOKEN) from error
+    except discord.PrivilegedIntentsRequired as error:
+        raise ConfigurationError(NO_INTENT) from error
+    except discord.ConnectionClosed as error:
+        if error.code == _AUTHENTICATION_FAILED:
+            raise ConfigurationError(BAD_TOKEN) from error
+        if error.code == _TOO_FEW_SHARDS:
+            raise ConfigurationError(TOO_FEW_SHARDS) from error
+        raise ServiceError(f"Discord closed the connection with {error.code}") from error
+    except discord.DiscordException as error:
+        raise ServiceError(f"Discord does not let us in: {error}") from error
+
+
+async def _log_in(client: Client, token: str) -> None:
+    try:
+        await client.login(token)
+    except BaseException:
+        # The next try opens connections of its own.
+        await client.http.close()
+        client.http.connector = discord.utils.MISSING
+        raise
+
+
+def point_at(api_url: str) -> None:
+    """Send every request to another address than Discord's own, such as a proxy's.
+
+    discord.py keeps the address in a class: it holds for the whole process.
+    """
+    Route.BASE = api_url.rstrip("/")
+
+
+def _intents(*, message_content: bool) -> discord.Intents:
+    intents = discord.Intents.none()
+    intents.guilds = True
+    intents.guild_messages = True
+    intents.dm_messages = True
+    intents.guild_reactions = True
+    intents.dm_reactions = True
+    intents.message_content = message_content
+    return intents

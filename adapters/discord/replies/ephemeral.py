@@ -1,0 +1,161 @@
+"""Answers an interaction at once, to its user alone; an interaction that is lost is let go."""
+
+import asyncio
+import io
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import aiohttp
+import discord
+from discord.http import HTTPClient, Route
+
+from adapters.discord.api.refusals import UNKNOWN_INTERACTION
+from adapters.discord.raw_message import interaction_address
+from adapters.discord.replies.layout import layout
+from adapters.discord.replies.outbound import Post
+from adapters.features.data_export import File
+from adapters.intake.deadline import done_in_time
+from adapters.payloads import Json
+
+logger = logging.getLogger(__name__)
+
+Interaction = discord.Interaction[Any]
+Result = TypeVar("Result")
+
+_RESPONDED_ALREADY = 40060
+_TRIES = 3
+_EPHEMERAL = discord.MessageFlags(ephemeral=True).value
+
+
+async def respond(call: Callable[[], Awaitable[object]]) -> bool:
+    """Send a first response; return whether Discord has it.
+
+    An event that is delivered twice is responded to twice, and Discord refuses the second:
+    that is as good. An interaction that is lost after three seconds cannot be helped.
+    """
+    for _ in range(_TRIES):
+        try:
+            await call()
+        except discord.InteractionResponded:
+            return True
+        except discord.HTTPException as error:
+            if error.code == _RESPONDED_ALREADY:
+                return True
+            known = error.code == UNKNOWN_INTERACTION
+            logger.log(
+                logging.INFO if known else logging.WARNING,
+                "an interaction could not be responded to: %s, code %s",
+                *(error.status, error.code),
+            )
+            return False
+        except (aiohttp.ClientError, OSError) as error:
+            logger.info("responding to an interaction is tried again: %s", type(error).__name__)
+        except RuntimeError as error:  # aiohttp's, when its connections are closed for good
+            logger.info("an interaction is not responded to: %s", type(error).__name__)
+            return False
+        else:
+            return True
+    return False
+
+
+async def in_time(interaction: Interaction, work: Coroutine[Any, Any, Result]) -> Result:
+    """Return what some work comes to; Discord, which waits three seconds, is told if it is slow.
+
+    To be told afterwards by `tell`, which then shows it in place of "thinking".
+    """
+    working = asyncio.create_task(work)
+    if not await done_in_time(working):
+        await respond(lambda: interaction.response.defer(ephemeral=True, thinking=True))
+    return await working
+
+
+async def tell(
+    interaction: Interaction,
+    text: str,
+    *,
+    view: discord.ui.View | None = None,
+    file: File | None = None,
+) -> None:
+    """Tell the user something that nobody else sees, as the first response or in its place."""
+    nobody = discord.AllowedMentions.none()
+    if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
+        await respond(
+            lambda: interaction.edit_original_response(
+                content=text,
+                attachments=_attached(file),
+                view=view,
+                allowed_mentions=nobody,
+            )
+        )
+        return
+    await respond(
+        lambda: interaction.response.send_message(
+            text,
+            files=_attached(file),
+            view=view or discord.utils.MISSING,
+            ephemeral=True,
+            suppress_embeds=True,
+            allowed_mentions=nobody,
+        )
+    )
+
+
+async def tell_all(interaction: Interaction, text: str) -> None:
+    """Tell everybody in the channel something; nobody is notified."""
+    nobody = discord.AllowedMentions.none()
+    if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
+        # What was deferred for its user alone stays so: it goes, and a message for all comes.
+        await respond(interaction.delete_original_response)
+        await respond(lambda: interaction.followup.send(text, allowed_mentions=nobody))
+        return
+    await respond(lambda: interaction.response.send_message(text, allowed_mentions=nobody))
+
+
+async def show(interaction: Interaction, posts: Sequence[Post]) -> None:
+    """Show the user cards that nobody else sees, the first in the way that `tell` does."""
+    nobody = discord.AllowedMentions.none()
+    first, *more = map(layout, posts)
+    if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
+        shown = await respond(
+            lambda: interaction.edit_original_response(view=first, allowed_mentions=nobody)
+        )
+    else:
+        shown = await respond(
+            lambda: interaction.response.send_message(
+                view=first, ephemeral=True, allowed_mentions=nobody
+            )
+        )
+    for view in more if shown else ():
+        follow = partial(interaction.followup.send, ephemeral=True, allowed_mentions=nobody)
+        if not await respond(partial(follow, view=view)):
+            return
+
+
+async def tell_unread(http: HTTPClient, data: Json, text: str) -> None:
+    """Tell the user of an interaction of which no more can be read than how it is answered."""
+    address = interaction_address(data)
+    if address is None:
+        return
+    number, token = address
+    if data.get("type") == discord.InteractionType.autocomplete.value:
+        return  # it takes suggestions alone
+    message = {"content": text, "flags": _EPHEMERAL, "allowed_mentions": {"parse": []}}
+    route = Route("POST", f"/interactions/{number}/{token}/callback")
+    body = {"type": discord.InteractionResponseType.channel_message.value, "data": message}
+    await respond(lambda: http.request(route, json=body))
+
+
+def _attached(file: File | None) -> list[discord.File]:
+    """Return a file as discord.py reads it, anew for each try."""
+    return [discord.File(io.BytesIO(file.data), file.name)] if file is not None else []
+
+
+async def tell_instead(interaction: Interaction, text: str) -> None:
+    """Tell the user something in place of what was told before, if anything was."""
+    if not interaction.response.is_done():
+        await tell(interaction, text)
+        return
+    nobody = discord.AllowedMentions.none()
+    await respond(lambda: interaction.edit_original_response(content=text, allowed_mentions=nobody))

@@ -1,0 +1,317 @@
+"""What the buttons under an answer do, whatever the platform."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from adapters.access.course_directory import CourseDirectory
+from adapters.access.location import Location
+from adapters.intake.front_desk import FrontDesk, Received
+from adapters.intake.incoming_message import IncomingMessage
+from core.access.tenants import Tenant
+from core.errors import RequestError
+from core.i18n import text
+from core.inbox.base import Acceptance, Answered
+from core.inbox.store import Inbox
+from core.models import EXPLAIN_QUOTE, AgentRequest, ConversationTurn
+from core.retrieval.named_sections.references import read_references
+from core.storage.channels.rules import Rules
+from core.storage.channels.store import ChannelRules, Place
+from core.storage.feedback import Feedback, Vote
+from core.storage.sessions.rows import FORGOTTEN_USER
+from core.storage.sessions.store import SessionStore
+
+
+class Declined(RequestError):
+    """A click that cannot be followed; the clicker is told why."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(user_message=sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class Clicker:
+    """Who pressed a button, and where."""
+
+    location: Location
+    user_id: str
+    """Their pseudonym there."""
+
+
+class AnswerActions:
+    """Does what a button says.
+
+    Methods raise Declined with what the clicker is to be told, and StoreError when the
+    database fails.
+    """
+
+    def __init__(
+        self,
+        *,
+        desk: FrontDesk,
+        inbox: Inbox,
+        sessions: SessionStore,
+        feedback: Feedback,
+        directory: CourseDirectory,
+        rules: ChannelRules,
+        wake: Callable[[], None],
+        stop: Callable[[str], Awaitable[bool]],
+    ) -> None:
+        """Put together what is needed.
+
+        Args:
+            wake: Tells the worker that there is something to do.
+            stop: Ends the answer to an event, by its key; returns whether it was on its way.
+        """
+        self._desk = desk
+        self._inbox = inbox
+        self._sessions = sessions
+        self._feedback = feedback
+        self._directory = directory
+        self._rules = rules
+        self._wake = wake
+        self._stop = stop
+
+    async def turn(self, request_id: UUID, clicker: Clicker) -> ConversationTurn:
+        """Return the turn of an answer that the clicker may see.
+
+        That is an answer of their own tenant, from a course that may be read there; a private
+        one is its asker's. Any other is the same as one that is not stored.
+        """
+        await self._check_theirs(await self._inbox.all_of_request(request_id), clicker)
+        turn = await self._sessions.turn_of(request_id)
+        if turn is None or turn.user_id == FORGOTTEN_USER:
+            raise Declined(text("answer-gone"))
+        here = await self._desk.here(clicker.location)
+        if await self._directory.mark(here.reader, turn.agent_response.course_id) is None:
+            raise Declined(text("answer-gone"))
+        return turn
+
+    async def vote(
+        self,
+        request_id: UUID,
+        clicker: Clicker,
+        *,
+        helpful: bool,
+        reason: str | None = None,
+        cast_at: datetime | None = None,
+    ) -> None:
+        """Keep a vote, in place of an earlier one of the same voter.
+
+        Args:
+            cast_at: When it was cast; a later one is not replaced. None: now.
+        """
+        turn = await self.turn(request_id, clicker)
+        course_id = turn.agent_response.course_id
+        vote = Vote(request_id, clicker.user_id, course_id, helpful, reason)
+        await self._feedback.vote(vote, cast_at)
+
+    async def ask_without_quote(
+        self, request_id: UUID, clicker: Clicker, incoming: Callable[[str], IncomingMessage]
+    ) -> Received:
+        """Ask the question of an answer again, of the whole book.
+
+        Args:
+            incoming: Returns what the click says, given the question.
+        """
+        turn = await self.turn(request_id, clicker)
+        if turn.user_input == EXPLAIN_QUOTE:
+            raise Declined(text("asking-no-question"))
+        course_id = turn.agent_response.course_id
+        again = replace(incoming(turn.user_input), course=course_id, quote=None)
+        return await self._received(again)
+
+    async def ask_within(
+        self,
+        request_id: UUID,
+        number: int,
+        clicker: Clicker,
+        incoming: Callable[[str, bool], IncomingMessage],
+    ) -> Received | str:
+        """Ask a question that was refused again, within one of the nearest sections.
+
+        Where that was pressed before, return what the clicker is told. A refusal is its asker's,
+        so nobody else may press it. A question for a section that is missing asks for the text of
+        the chosen one.
+
+        Args:
+            number: Of the section, in the order in which the refusal named them.
+            incoming: Returns what the click says, given the question, and whether it was asked
+                privately.
+        """
+        events = await self._inbox.all_of_request(request_id)
+        turn = await self.turn(request_id, clicker)
+        if all(event.user_id != clicker.user_id for event in events):
+            raise Declined(text("card-section-not-yours"))
+        refused = turn.agent_response
+        if number >= len(refused.nearest_sections):
+            raise Declined(text("answer-gone"))
+        own = [event for event in events if event.user_id == clicker.user_id]
+        again = replace(
+            incoming(_asked_within(turn), any(event.address.get("ephemeral") for event in own)),
+            key=f"{clicker.location.platform}:within:{request_id}:{number}",
+            course=refused.course_id,
+            section=refused.nearest_sections[number],
+            quote=turn.selected_text,
+        )
+        received = await self._received(again)
+        if received.accepted.acceptance is Acceptance.KNOWN:
+            return text("card-section-asked")
+        return received
+
+    async def choose(
+        self,
+        request_id: UUID,
+        course_id: str,
+        clicker: Clicker,
+        incoming: Callable[[AgentRequest], IncomingMessage],
+    ) -> Received | str:
+        """Have a question answered from the course that its asker has chosen.
+
+        In direct messages the choice is kept for the next questions. Where the question waits
+        no more, return what the clicker is told.
+
+        Args:
+            incoming: Returns what the click says, given the question that has waited.
+        """
+        events = await self._inbox.all_of_request(request_id)
+        await self._check_theirs(events, clicker)
+        if all(event.user_id != clicker.user_id for event in events):
+            raise Declined(text("answer-not-yours"))
+        here = await self._desk.here(clicker.location)
+        mark = await self._directory.mark(here.reader, course_id)
+        if mark is None:
+            raise Declined(text("course-none-such-any-more"))
+        direct = next((event for event in events if event.address.get("dm")), None)
+        if direct is not None:
+            await self._keep_choice(direct, course_id)
+        request = await self._inbox.pending_request(request_id)
+        if request is None:
+            return text("course-chosen", title=mark.course.title)
+        # One key for all clicks: of two at once, or after a failure, one is answered.
+        key = f"{clicker.location.platform}:choose:{request_id}"
+        received = await self._received(replace(incoming(request), key=key, course=course_id))
+        await self._inbox.drop_pending(request_id)  # last: until now the click may be repeated
+        if received.accepted.acceptance is Acceptance.KNOWN:
+            return text("course-chosen", title=mark.course.title)
+        return received
+
+    async def share(
+        self, request_id: UUID, clicker: Clicker, position: int, address: Mapping[str, Any]
+    ) -> str:
+        """Have a private answer shown to its channel, and return what the clicker is told.
+
+        Args:
+            position: As `Arrival.position`.
+            address: Where it is to be shown.
+        """
+        turn = await self.turn(request_id, clicker)
+        if self._desk.keeps_private(clicker.location):
+            raise Declined(text("answer-kept-private"))
+        events = await self._inbox.all_of_request(request_id)
+        asked = next((one for one in events if one.user_id == clicker.user_id), None)
+        private = await self._inbox.of_key(asked.key) if asked is not None else None
+        if private is None:
+            raise Declined(text("answer-not-yours"))
+        shared = await self._desk.share(private, turn, position, address, clicker.location)
+        self._wake()
+        return (
+            text("answer-shared-already")
+            if shared.accepted.acceptance is Acceptance.KNOWN
+            else text("answer-shared")
+        )
+
+    async def stop(
+        self, request_id: UUID, clicker: Clicker, is_staff: Callable[[], Awaitable[bool]]
+    ) -> str:
+        """End an answer that is being written, and return what the clicker is told."""
+        events = await self._inbox.all_of_request(request_id)
+        await self._check_theirs(events, clicker)
+        event = events[0]
+        if event.user_id != clicker.user_id and not await is_staff():
+            raise Declined(text("answer-not-yours"))
+        if await self._sessions.turn_of(request_id) is not None:
+            return text(
+                "answer-finished-already"
+            )  # its event may not have ended yet, but nothing stops it any more
+        return (
+            text("answer-stopping")
+            if await self._stop(event.key)
+            else text("answer-finished-already")
+        )
+
+    async def delete(
+        self,
+        message: tuple[str, str],
+        clicker: Clicker,
+        position: int,
+        is_staff: Callable[[], Awaitable[bool]],
+    ) -> str:
+        """Have an answer removed with its turn, and return what the clicker is told.
+
+        A second time does nothing more.
+
+        Args:
+            message: The platform, and the id of a message of the answer.
+            position: As `Arrival.position`.
+        """
+        answered = await self._inbox.by_message(*message)
+        await self._check_theirs([answered] if answered is not None else [], clicker)
+        event = await self._inbox.of_key(answered.key) if answered is not None else None
+        if event is None:
+            raise Declined(text("answer-gone"))
+        if event.user_id != clicker.user_id and not await is_staff():
+            raise Declined(text("answer-not-yours"))
+        original = event.about or event.key
+        await self._desk.forget(original, f"{original}:delete", position)
+        self._wake()
+        return text("answer-deleting")
+
+    async def _check_theirs(self, events: Sequence[Answered], clicker: Clicker) -> None:
+        """Raise Declined unless the clicker may know that there are these events.
+
+        They are of the clicker's tenant, or of its organisation; those that their asker alone
+        has seen are the asker's.
+        """
+        here = [one for one in events if await self._is_of_tenant(one, clicker.location)]
+        if not any(one.user_id == clicker.user_id or not _is_private(one) for one in here):
+            raise Declined(text("answer-gone"))
+
+    async def _is_of_tenant(self, event: Answered, location: Location) -> bool:
+        if (event.platform, event.workspace) == (location.platform, location.workspace):
+            return True
+        tenant = location.tenant
+        if tenant is None or event.platform != location.platform:
+            return False
+        return await self._directory.are_of_one_organisation(
+            tenant, Tenant(event.platform, event.workspace)
+        )
+
+    async def _keep_choice(self, event: Answered, course_id: str) -> None:
+        """Answer from this course in somebody's direct messages, until they choose another."""
+        place = Place(event.platform, event.workspace, str(event.address["channel"]))
+        before = await self._rules.get(place.platform, place.workspace, [place.place])
+        rules = before.get(place.place, Rules()).model_copy(update={"course_id": course_id})
+        await self._rules.set(place, rules)
+
+    async def _received(self, incoming: IncomingMessage) -> Received:
+        received = await self._desk.receive(incoming)
+        if received is None:  # people of the place may click always
+            raise Declined(text("asking-not-for-guests"))
+        self._wake()
+        return received
+
+
+def _asked_within(turn: ConversationTurn) -> str:
+    """Return what is asked within a section: the question, unless it names another section."""
+    if turn.user_input == EXPLAIN_QUOTE:
+        return ""
+    names_another = any(one.number for one in read_references(turn.user_input))
+    return text("asking-this-section") if names_another else turn.user_input
+
+
+def _is_private(event: Answered) -> bool:
+    """Return whether its asker alone has seen an answer."""
+    return bool(event.address.get("ephemeral") or event.address.get("dm"))

@@ -1,0 +1,176 @@
+"""What a platform said, in no platform's words, before anybody decides about it."""
+
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from adapters.access.location import Location
+from adapters.access.standing import Presence
+from adapters.context.message_parts import NO_PARTS, MessageParts
+from core.access.staff import MemberLookup, no_member
+from core.access.tenants import Tenant
+from core.inbox.base import lane_for
+from core.markdown.blocks import lines_of, offsets_of
+from core.markdown.code import fences_in
+from core.markdown.locating import Code
+from core.storage.channels.store import Place
+
+_QUOTED = re.compile(r"^ {0,3}>(?:>>)? ?(.*)$")
+DIRECT_THREAD = "dm"
+"""Stands for the thread in a direct message, which has none."""
+LocaleLookup = Callable[[], Awaitable[str | None]]
+"""Returns a person's locale; None where it cannot be found out."""
+
+
+async def no_locale() -> str | None:
+    """Return that an asker's locale cannot be found out."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingMessage:
+    """A message or command that may be a question."""
+
+    key: str
+    """As `Arrival.key`."""
+    platform: str
+    workspace: str
+    channel: str
+    places: tuple[str, ...]
+    """Where rules may be set for, narrowest first: thread, channel, category, workspace."""
+    position: int
+    """As `Arrival.position`."""
+    user: str
+    """The asker's id on the platform."""
+    text: str
+    """Plain text, the quoted lines and the mention of the bot taken out."""
+    address: Mapping[str, Any]
+    """As `Arrival.address`."""
+    message: str | None = None
+    """The message's id; none for a command."""
+    thread: str | None = None
+    """The thread it was said in."""
+    quote: str | None = None
+    parts: MessageParts = NO_PARTS
+    """What came with it, or with the message that it is about, apart from text."""
+    explains: str | None = None
+    """The id of the bot's own message that its quote was taken from."""
+    section: str | None = None
+    course: str | None = None
+    """The course that is asked where the place has none, or the handbook, asked anywhere."""
+    answers: str | None = None
+    """The id of the bot's message that this one replies to."""
+    addressed: bool = False
+    """Whether it mentions the bot, replies to it, or is a command."""
+    to_others: bool = False
+    """Whether it mentions or replies to somebody else."""
+    others: frozenset[str] = frozenset()
+    """The people among these, by the platform's ids."""
+    direct: bool = False
+    personal: bool = False
+    """As `Location.personal`."""
+    begins: bool = False
+    """Whether it is the first message of a forum's post, or of what may become a thread."""
+    private: bool = False
+    """Whether only the asker is to see the answer."""
+    guest_in: str | None = None
+    """As `Location.guest_in`."""
+    member: MemberLookup = field(default=no_member, compare=False, repr=False)
+    """Finds out who the asker is in the workspace."""
+    organisation: str | None = None
+    """The organisation that the workspace belongs to."""
+    role_later: bool = False
+    """Whether finding out takes so long that it waits until the answer is made, where it may."""
+    outsider: bool = False
+    """Whether somebody of another organisation, or another app, said it."""
+    locale: str | None = None
+    """The asker's, where it came with what was said."""
+    find_locale: LocaleLookup = field(default=no_locale, compare=False, repr=False)
+    """Finds the asker's locale out where it did not."""
+    sent_at: datetime | None = None
+    listening_since: datetime | None = None
+    """Of what was found in the history: since when the bot listens again; None: it was heard
+    when it was said."""
+    token: str | None = None
+    token_expires_at: datetime | None = None
+
+    async def localised(self) -> "IncomingMessage":
+        """Return what was heard, with its asker's locale as far as it can be found out."""
+        if self.locale is not None:
+            return self
+        return replace(self, locale=await self.find_locale())
+
+    @property
+    def location(self) -> Location:
+        """Where it was said, and by whom."""
+        return Location(
+            self.platform, self.workspace, self.places, self.user, self.personal, self.guest_in
+        )
+
+    @property
+    def presence(self) -> Presence:
+        """The asker at the place, as far as it decides whether they are staff there."""
+        organisation = Tenant(self.platform, self.organisation) if self.organisation else None
+        return Presence(self.location, self.member, organisation)
+
+    @property
+    def command(self) -> bool:
+        """Whether the platform waits for a response of ours."""
+        return self.token is not None
+
+    @property
+    def conversation(self) -> str | None:
+        """The thread that it belongs to, as far as it is known."""
+        if self.thread is not None:
+            return self.thread
+        if self.private:
+            return self.key  # nobody else sees it: a conversation of its own
+        return DIRECT_THREAD if self.direct else self.message
+
+    @property
+    def lane(self) -> str:
+        """As `Arrival.lane`."""
+        thread = self.conversation or self.key
+        return lane_for(self.platform, self.workspace, self.channel, thread)
+
+    @property
+    def place(self) -> Place | None:
+        """Where people may talk to each other; none outside of threads."""
+        if self.thread is None:
+            return None
+        return Place(self.platform, self.workspace, self.thread)
+
+    def as_edit(self, edited_at: str, position: int) -> "IncomingMessage":
+        """Return an edited message as an event of its own."""
+        return replace(self, key=f"{self.key}:edit:{edited_at}", position=position)
+
+
+def apart_from_quotes(text: str) -> tuple[str, str | None]:
+    """Return a message without its lines quoted by `>`, and these without their marks.
+
+    In a fence such a line is code.
+    """
+    said, quoted = list[str](), list[str]()
+    code = [range(fence.start, fence.end) for fence in _unquoted_fences(text)]
+    written = lines_of(text)
+    lines = zip(offsets_of(written), written, strict=False)
+    for start, whole in lines:
+        line = whole.rstrip("\r\n")
+        match = None if any(start in one for one in code) else _QUOTED.match(line)
+        if match is None:
+            said.append(line)
+            continue
+        quoted.append(match[1])
+        if line.lstrip().startswith(">>>"):
+            quoted += (rest.rstrip("\r\n") for _, rest in lines)  # `>>>` quotes all that follows
+    return "\n".join(said).strip(), "\n".join(quoted).strip() or None
+
+
+def _unquoted_fences(text: str) -> Iterator[Code]:
+    """Yield the fences that no `>` stands in front of."""
+    for fence in fences_in(text):
+        line = max(text.rfind(feed, 0, fence.start) for feed in "\r\n") + 1
+        if ">" not in text[line : fence.start]:
+            yield fence

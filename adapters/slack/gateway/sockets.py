@@ -1,0 +1,201 @@
+"""Socket Mode: a connection that we open, by which Slack tells us everything."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import aiohttp
+from slack_bolt.adapter.socket_mode.async_internals import send_async_response
+from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.payloads import mapping, text
+from adapters.slack.api.refusals import refused
+from adapters.slack.api.retry import patiently
+from adapters.slack.gateway.acknowledging import Dispatcher
+from core.errors import ConfigurationError, DeliveryError
+
+logger = logging.getLogger(__name__)
+
+NO_SOCKET = (
+    "{}: GLOSSATOR_SLACK__APP_TOKEN must be an app-level token with the scope connections:write, "
+    "and Socket Mode must be switched on."
+)
+_PING_EVERY = 5.0
+"""Seconds; a connection that died in silence is replaced after four times as long."""
+_ADDRESS_TRIED_FOR = 6.0
+"""Seconds for which an address is tried; it is good once, and for a short time."""
+_ANNOUNCED = frozenset({"refresh_requested", "warning"})
+_REPLACED_WITHIN = 10.0
+"""Seconds in which the next socket is open where Slack announces that one ends."""
+_LAST_WORDS = 1.0
+"""Seconds for the last acknowledgements before a socket is closed."""
+_LOOKS_EVERY = 0.005
+_LONGEST_NEWS = 2_000
+"""Bytes of what Slack says of a socket; events are longer, and none of ours here."""
+
+
+class Sockets:
+    """One socket of this process; Slack gives each event to any one of all that are open.
+
+    Other processes of the same app have theirs, ten at most.
+    """
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        app_token: str,
+        client: AsyncWebClient,
+        begun: Callable[[], None],
+    ) -> None:
+        """Prepare a socket that is not opened yet.
+
+        Args:
+            client: Asks where a socket can be opened.
+            begun: Called when a socket is open, unless Slack had announced that the one before
+                it would end: then none of its events were lost.
+        """
+        self._dispatcher = dispatcher
+        self._begun = begun
+        self._announced_at = -_REPLACED_WITHIN
+        self._app_token = app_token
+        self._client = client
+        self._socket: _Socket | None = None
+        self._unacknowledged = 0
+        self._ended = asyncio.Event()
+
+    async def run(self) -> None:
+        """Stay connected until `close`; the SDK replaces a socket that ends.
+
+        Raises:
+            ConfigurationError: when Slack refuses the app token.
+        """
+        url = await patiently(partial(socket_address, self._app_token, self._client))
+        if self._ended.is_set():
+            return
+        self._socket = socket = _Socket(
+            self._app_token,
+            logger=_calm_logger(),
+            web_client=self._client,
+            ping_interval=_PING_EVERY,
+            on_message_listeners=[self._told],
+        )
+        socket.message_listeners.append(self._answer)
+        socket.wss_uri = url
+        await socket.connect()
+        logger.info("connected to Slack by a socket")
+        await self._ended.wait()
+
+    async def close(self) -> None:
+        """Disconnect as soon as all that was told is acknowledged.
+
+        What is not, after a moment, is delivered to another socket.
+        """
+        self._ended.set()
+        if self._socket is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LAST_WORDS):
+                    await self._acknowledged(self._socket.message_queue)
+            await self._socket.close()  # type: ignore[no-untyped-call]
+
+    async def is_listening(self) -> bool:
+        """Return whether the socket is open."""
+        return self._socket is not None and await self._socket.is_connected()
+
+    async def _answer(self, socket: Any, message: dict[Any, Any], _: str | None) -> None:
+        """Hand an envelope on, whatever it holds, and acknowledge it when that is done with.
+
+        Slack's own envelopes have an id; what has none, as a hello, cannot be acknowledged.
+        """
+        envelope = message.get("envelope_id")
+        if not isinstance(envelope, str):
+            return
+        self._unacknowledged += 1
+        try:
+            begun = time.time()
+            response = await self._dispatcher.dispatch(message.get("payload"))
+            request = SocketModeRequest(text(message.get("type")), envelope, {})
+            await send_async_response(socket, request, response, begun)
+        finally:
+            self._unacknowledged -= 1
+
+    async def _acknowledged(self, arrived: asyncio.Queue[Any]) -> None:
+        """Wait for a moment in which nothing that has arrived waits for its acknowledgement."""
+        while self._unacknowledged or not arrived.empty():  # noqa: ASYNC110 - the queue has no event
+            await asyncio.sleep(_LOOKS_EVERY)
+
+    async def _told(self, message: aiohttp.WSMessage) -> None:
+        """Take note of what Slack says of the socket itself."""
+        news = _news(message.data)
+        if news.get("type") == "disconnect" and text(news.get("reason")) in _ANNOUNCED:
+            self._announced_at = time.monotonic()
+        elif news.get("type") == "hello":
+            if time.monotonic() - self._announced_at >= _REPLACED_WITHIN:
+                self._begun()
+            self._announced_at = -_REPLACED_WITHIN
+
+
+def _news(data: str) -> Mapping[str, Any]:
+    """Return what Slack says of a socket; nothing for an event, and for what is no JSON."""
+    if len(data) > _LONGEST_NEWS:
+        return {}
+    try:
+        return mapping(json.loads(data))
+    except (ValueError, RecursionError):
+        return {}
+
+
+class _Socket(SocketModeClient):
+    """The SDK's socket, which would try one and the same address for good."""
+
+    async def connect(self) -> None:
+        """Connect; an address that has not led to a socket in time is given up for a new one."""
+        while not self.closed:
+            try:
+                async with asyncio.timeout(_ADDRESS_TRIED_FOR):
+                    await super().connect()  # type: ignore[no-untyped-call]
+                    return
+            except TimeoutError:
+                self.wss_uri = None
+
+
+async def socket_address(app_token: str, client: AsyncWebClient) -> str:
+    """Return where a socket can be opened, which proves the app token.
+
+    Raises:
+        ConfigurationError: when Slack refuses the token, or Socket Mode is off.
+        DeliveryError: when Slack cannot be reached.
+    """
+    try:
+        said = await client.apps_connections_open(app_token=app_token)
+    except SlackApiError as error:
+        refusal = refused("apps.connections.open", error)
+        if not refusal.permanent:
+            raise refusal from error
+        raise ConfigurationError(NO_SOCKET.format(refusal)) from error
+    except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        raise DeliveryError(f"Slack cannot be reached: {type(error).__name__}") from error
+    return str(said["url"])
+
+
+def _calm_logger() -> logging.Logger:
+    """Return the logger of the SDK's socket, for which a broken connection is an error."""
+    calm = logging.getLogger("slack_sdk.sockets")  # no name of ours: it logs what people write
+    if not calm.filters:
+        calm.addFilter(_as_warning)
+    return calm
+
+
+def _as_warning(record: logging.LogRecord) -> bool:
+    """Tell of a broken connection in a line: it is replaced, and nothing is lost with it."""
+    if record.levelno > logging.WARNING:
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+        record.exc_info = None
+    return True

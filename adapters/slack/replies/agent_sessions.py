@@ -1,0 +1,214 @@
+"""What Slack shows of a question while it is answered: a status, a title and a stop button.
+
+Read 2026-11-25 in docs.slack.dev/ai/agent-sessions: `agents.sessions.setStatus` begins a session
+for the thread below a message, with its title; `chat.stopStream` sets it to `active` again; Slack
+shows its own stop button while it is `processing`, if the app hears `agent_session_stopped`. Apps
+with `assistant_view` get `not_authorized`, older workspaces `unknown_method`: there the status of
+`assistant.threads.*` is shown, which has no stop button.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from adapters.markdown.splitting import shortened
+from adapters.markdown.visible import visible
+from adapters.slack.api.client import SlackClient
+from adapters.slack.installs.workspaces import Workspace, Workspaces
+from adapters.slack.replies.address import Address
+from core.errors import BotError
+from core.i18n import text
+from core.inbox.base import Job, Kind
+
+logger = logging.getLogger(__name__)
+
+LONGEST_TITLE = 60
+"""Of the 200 characters that a title may have."""
+_NO_SESSIONS = frozenset({"feature_disabled", "not_authorized", "unknown_method"})
+_NO_STOP = "missing_agent_session_stopped_event_subscription"
+_PATIENCE = 1.5
+"""Seconds that an answer waits until it is known whether Slack shows a stop button."""
+_TIMEOUT = 10.0
+_BROKEN = (SlackClientError, BotError, aiohttp.ClientError, OSError, TimeoutError)
+
+
+class Session:
+    """The session that one question is answered in, as long as it is being answered."""
+
+    def __init__(self, workspaces: Workspaces, job: Job) -> None:
+        self._workspaces = workspaces
+        self._job = job
+        self._address = Address.of(job)
+        self._root: str | None = None
+        self._beginning: asyncio.Task[bool] | None = None
+        self._is_over = False
+
+    @property
+    def place(self) -> tuple[str, str, str] | None:
+        """The workspace, channel and first message of its thread; None: it has not begun."""
+        if self._root is None:
+            return None
+        return self._address.team, self._address.channel, self._root
+
+    def begin(self, root: str | None) -> None:
+        """Show that the question below a message is being answered; a second time does nothing."""
+        if root is None or self._address.ephemeral or self._beginning is not None:
+            return
+        self._root = root
+        self._beginning = asyncio.create_task(self._begin(root))
+
+    async def has_stop_button(self) -> bool:
+        """Return whether Slack shows a button of its own that stops the answer."""
+        if self._beginning is None:
+            return False
+        await asyncio.wait({self._beginning}, timeout=_PATIENCE)
+        return self._beginning.done() and self._beginning.result()
+
+    def ended(self) -> None:
+        """Note that Slack was told otherwise that nothing is being done any more."""
+        self._is_over = True
+
+    async def end(self) -> None:
+        """Show that nothing is being done any more, whatever became of the question."""
+        if self._beginning is not None:
+            await asyncio.wait({self._beginning})
+        if self._root is None and self._job.taken_over:  # who held it before may have begun
+            self._root = self._address.root
+        if self._root is not None and not self._is_over and not self._address.ephemeral:
+            await self._show("active", text_shown="")
+
+    async def _begin(self, root: str) -> bool:
+        title = self._title()
+        workspace = self._workspace
+        answer = await self._show(
+            "processing", text_shown=text("slack-status"), title=title, initiator=True
+        )
+        if answer is None:
+            if not workspace.has_sessions and self._address.assistant:
+                await self._legacy_title(root, title)
+            return False
+        if self._job.arrival.kind is Kind.REDO and self._address.question == root:
+            await self._rename(root, title)
+        if answer.get("warning") == _NO_STOP:
+            if not workspace.is_warned:
+                workspace.is_warned = True
+                logger.warning("Slack shows no stop button: subscribe to agent_session_stopped")
+            return False
+        return True
+
+    async def _show(
+        self, status: str, *, text_shown: str, title: str = "", initiator: bool = False
+    ) -> Mapping[str, Any] | None:
+        """Set the status, and return Slack's answer; None: there is no session."""
+        assert self._root is not None
+        where = {"channel_id": self._address.channel, "thread_ts": self._root}
+        if self._workspace.has_sessions:
+            more = {"title": title} if title else {}
+            if initiator:
+                more["initiator_user_id"] = self._address.asker
+
+            async def set_status(client: SlackClient) -> Any:
+                return await client.agents_sessions_setStatus(status=status, **where, **more)
+
+            return await self._called(set_status, text_shown)
+        await self._show_text(text_shown)
+        return None
+
+    async def _called(
+        self, call: Callable[[SlackClient], Awaitable[Any]], text_shown: str
+    ) -> Mapping[str, Any] | None:
+        try:
+            answer = await self._answer(call)
+        except SlackApiError as error:
+            word = str(error.response.get("error"))
+            if word not in _NO_SESSIONS:
+                logger.info("a thread has no status: %s", word)
+                return None
+            logger.info("there are no agent sessions here: %s", word)
+            self._workspace.has_sessions = False
+            await self._show_text(text_shown)
+        except _BROKEN as error:
+            logger.info("a thread has no status: %s", error)
+        else:
+            return {"warning": answer.get("warning")}
+        return None
+
+    async def _show_text(self, shown: str) -> None:
+        """Show a status in words, as it was before there were sessions; an empty one ends it."""
+        loading = [text("slack-loading-reading"), text("slack-loading-checking")] if shown else []
+        root = self._root or ""
+
+        async def set_status(client: SlackClient) -> Any:
+            return await client.assistant_threads_setStatus(
+                channel_id=self._address.channel,
+                thread_ts=root,
+                status=shown,
+                loading_messages=loading,
+            )
+
+        await self._decorate(set_status)
+
+    async def _legacy_title(self, root: str, title: str) -> None:
+        channel = self._address.channel
+        await self._decorate(
+            lambda client: client.assistant_threads_setTitle(
+                channel_id=channel, thread_ts=root, title=title
+            )
+        )
+
+    async def _rename(self, root: str, title: str) -> None:
+        channel = self._address.channel
+        await self._decorate(
+            lambda client: client.agents_sessions_rename(
+                channel_id=channel, thread_ts=root, title=title
+            )
+        )
+
+    async def _decorate(self, call: Callable[[SlackClient], Awaitable[Any]]) -> None:
+        try:
+            await self._answer(call)
+        except _BROKEN as error:
+            logger.info("a thread is not decorated: %s", error)
+
+    async def _answer(self, call: Callable[[SlackClient], Awaitable[Any]]) -> Any:
+        address = self._address
+        async with asyncio.timeout(_TIMEOUT):
+            client = await self._workspaces.clients.of(address.team, address.enterprise)
+            return await call(client)
+
+    def _title(self) -> str:
+        """Return what a thread is called: by the question asked in it."""
+        request = self._job.arrival.request
+        asked = " ".join(visible(request.query_text if request else "").split())
+        return shortened(asked, LONGEST_TITLE) or "…"
+
+    @property
+    def _workspace(self) -> Workspace:
+        return self._workspaces.of(self._address.team, self._address.enterprise)
+
+
+class AgentSessions:
+    """The sessions of all questions that this process answers."""
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._workspaces = workspaces
+        self._sessions: dict[str, Session] = {}
+
+    def of(self, job: Job) -> Session:
+        """Return the session of a job, the same until it has ended."""
+        key = job.arrival.key
+        if key not in self._sessions:
+            self._sessions[key] = Session(self._workspaces, job)
+        return self._sessions[key]
+
+    async def end(self, job: Job) -> None:
+        """End the session of a job, unless another question of its thread is answered by now."""
+        session = self.of(job)
+        self._sessions.pop(job.arrival.key)
+        others = {other.place for other in self._sessions.values()}
+        if session.place is None or session.place not in others:
+            await session.end()

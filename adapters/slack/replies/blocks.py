@@ -1,0 +1,160 @@
+"""Posts as the Block Kit that Slack is sent, and what a press on one of its buttons means."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from adapters.access.choice import Choice, request_in
+from adapters.buttons import Button, custom_id, parsed
+from adapters.markdown.splitting import split
+from adapters.slack.markup.dialect import to_mrkdwn
+from adapters.slack.markup.rich_text import DividedText, divided, rich_text
+from adapters.slack.markup.text import controls_escaped, escaped_length, markdown_escaped
+from adapters.slack.replies.outbound import Post
+from adapters.slack.replies.sections import section_blocks
+from core import i18n
+
+Block = dict[str, Any]
+
+LONGEST_FALLBACK = 2_900
+"""Of the text beside the blocks, which may have 4,000 in an update."""
+VOTE = "gl:vote"
+"""The action id of both votes; all others are `gl:` and the button's letter."""
+CHOOSE = "gl:course"
+"""The action id of the menu of courses; its block is named by the question."""
+_VOTES = frozenset({Button.HELPFUL, Button.NOT_HELPFUL})
+_SMALL = _VOTES | {Button.DELETE}
+"""What is shown as a symbol; the others are buttons with words."""
+_LONGEST_OPTION = 75
+
+
+def blocks(post: Post, *, escape_code: bool = False) -> list[Block]:
+    """Return what a message shows; `escape_code` as the setting of that name."""
+    markdown, below = ending(post, escape_code=escape_code)
+    shown: list[Block] = [{"type": "markdown", "text": markdown}] if markdown.strip() else []
+    return [*shown, *below]
+
+
+def ending(post: Post, *, escape_code: bool = False) -> tuple[str, list[Block]]:
+    """Return what a post begins with, as Markdown, and the blocks of all below it."""
+    parts = divided(post.markdown)
+    below = markdown_blocks(parts._replace(before=""), escape_code=escape_code)
+    if post.table:
+        below.append({"type": "table", "rows": [list(row) for row in post.table]})
+        below += markdown_blocks(divided(post.after), escape_code=escape_code)
+    if post.notes:
+        text = {"type": "mrkdwn", "text": post.notes, "verbatim": True}
+        below.append({"type": "context", "elements": [text]})
+    below += section_blocks(post.nearest)
+    below += [*buttons(post), *([_menu(post.choice)] if post.choice is not None else [])]
+    return markdown_escaped(parts.before, escape_code=escape_code), below
+
+
+def markdown_blocks(parts: DividedText, *, escape_code: bool = False) -> list[Block]:
+    """Return the blocks that show Markdown, with rich text for code that might act."""
+    shown = list[Block]()
+    if parts.before.strip():
+        text = markdown_escaped(parts.before, escape_code=escape_code)
+        shown.append({"type": "markdown", "text": text})
+    if parts.rich:
+        shown.append({"type": "rich_text", "elements": rich_text(parts.rich)})
+    if parts.after.strip():
+        text = markdown_escaped(parts.after, escape_code=escape_code)
+        shown.append({"type": "markdown", "text": text})
+    return shown
+
+
+def fallback(post: Post) -> str:
+    """Return what notifications tell, and what is read out, in place of the blocks."""
+    beginning = split(post.markdown or post.after, LONGEST_FALLBACK * 2 // 3)
+    text = to_mrkdwn(beginning[0]) if beginning else ""
+    short = split(text, LONGEST_FALLBACK, count=escaped_length)
+    return controls_escaped(short[0]) if short else "…"
+
+
+def buttons(post: Post) -> list[Block]:
+    """Return the blocks with a message's buttons."""
+    if post.request_id is None or not post.buttons:
+        return []
+    small, request_id = list[Block](), post.request_id
+    if set(post.buttons) >= _VOTES:
+        small.append(_votes(request_id))
+    if Button.DELETE in post.buttons:
+        small.append(_icon(Button.DELETE, request_id))
+    others = [_button(one, request_id) for one in post.buttons if one not in _SMALL]
+    rows = {"context_actions": small, "actions": others}
+    return [{"type": kind, "elements": elements} for kind, elements in rows.items() if elements]
+
+
+def pressed(action: Mapping[str, Any]) -> tuple[Button, UUID] | None:
+    """Return the button of an action's payload, and the request it belongs to; None: not ours."""
+    name, value = str(action.get("action_id")), str(action.get("value"))
+    return parsed(value if name == VOTE else f"{name}:{value}")
+
+
+def chosen(action: Mapping[str, Any]) -> tuple[UUID, str] | None:
+    """Return the question and the course of a choice; None: it is none of ours."""
+    request_id = request_in(str(action.get("block_id")))
+    course = (action.get("selected_option") or {}).get("value")
+    if action.get("action_id") != CHOOSE or request_id is None or course is None:
+        return None
+    return request_id, str(course)
+
+
+def _menu(choice: Choice) -> Block:
+    options = [
+        {"text": _plain(title[:_LONGEST_OPTION]), "value": course_id}
+        for course_id, title in choice.courses
+    ]
+    menu = {
+        "type": "static_select",
+        "action_id": CHOOSE,
+        "placeholder": _plain(i18n.text("course-choose")),
+        "options": options,
+    }
+    return {"type": "actions", "block_id": choice.name, "elements": [menu]}
+
+
+def _votes(request_id: UUID) -> Block:
+    return {
+        "type": "feedback_buttons",
+        "action_id": VOTE,
+        "positive_button": _vote(Button.HELPFUL, request_id),
+        "negative_button": _vote(Button.NOT_HELPFUL, request_id),
+    }
+
+
+def _vote(button: Button, request_id: UUID) -> Block:
+    return {"text": _plain(button.label), "value": custom_id(button, request_id)}
+
+
+def _button(button: Button, request_id: UUID) -> Block:
+    style = {"style": "danger"} if button is Button.STOP else {}
+    return {
+        "type": "button",
+        "text": _plain(button.label),
+        "action_id": f"gl:{button.value}",
+        "value": str(request_id),
+        **style,
+    }
+
+
+def _icon(button: Button, request_id: UUID) -> Block:
+    """Return a bin, which asks once more."""
+    return {
+        "type": "icon_button",
+        "icon": "trash",
+        "text": _plain(button.label),
+        "action_id": f"gl:{button.value}",
+        "value": str(request_id),
+        "confirm": {
+            "title": _plain(i18n.text("button-delete-question")),
+            "text": _plain(i18n.text("answer-delete-confirm")),
+            "confirm": _plain(i18n.text("button-delete")),
+            "deny": _plain(i18n.text("button-cancel")),
+        },
+    }
+
+
+def _plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text}

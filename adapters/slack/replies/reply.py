@@ -1,0 +1,170 @@
+"""One answer on its way to a reader on Slack."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Self
+
+from adapters.access.choice import choice_of
+from adapters.base import PostKeeper
+from adapters.delivery.streaming_reply import StreamingReply, Unfinished
+from adapters.nearest_sections import Nearest
+from adapters.slack.api.refusals import CHANNEL_IS_CLOSED, Refused
+from adapters.slack.api.rest import Rest
+from adapters.slack.installs.workspaces import Workspaces
+from adapters.slack.replies import ephemeral_reply, outbound, removing
+from adapters.slack.replies.address import Address
+from adapters.slack.replies.agent_sessions import Session
+from adapters.slack.replies.answer_messages import AnswerMessages
+from adapters.slack.replies.dedupe import NOTICE_PART
+from adapters.slack.replies.ephemeral_reply import EphemeralReply
+from adapters.slack.replies.outbound import Growing, Post
+from core.errors import BotError
+from core.grounding import wording
+from core.inbox.base import Job, Kind, Posted
+from core.models import AgentRequest, AgentResponse
+
+INTERVAL = 1.0
+"""Seconds between two looks at what there is to add to a growing answer."""
+
+
+class SlackReply(StreamingReply[Post]):
+    """Shows an answer while it grows, then as it is: in one message or several."""
+
+    def __init__(
+        self, job: Job, messages: AnswerMessages | EphemeralReply, *, interval: float = INTERVAL
+    ) -> None:
+        super().__init__(job, messages, longest=outbound.LONGEST_GROWING, interval=interval)
+        self._shown = messages
+        self._address = Address.of(job)
+
+    @classmethod
+    async def open(
+        cls,
+        workspaces: Workspaces,
+        job: Job,
+        keeper: PostKeeper,
+        session: Session | None = None,
+        *,
+        asker: str | None = None,
+        interval: float = INTERVAL,
+    ) -> Self:
+        """Return the way to the reader, as `ChatAdapter.open` does.
+
+        Args:
+            workspaces: What all answers share; one for the whole process.
+            session: What Slack shows of the question meanwhile.
+            asker: The name of who asked, for a question that the bot posts.
+            interval: Seconds between two changes while the answer grows.
+        """
+        address = Address.of(job)
+        rest = await Rest.of(workspaces, (address.team, address.enterprise), keeper.check)
+        request = job.arrival.request
+        assert request is not None, "only what is asked is answered"
+        post = outbound.placeholder(request.request_id)
+        if not address.ephemeral:
+            messages = AnswerMessages(rest, job, keeper, session, asker=asker)
+            try:
+                await messages.open(post, renew=job.arrival.kind is Kind.REDO)
+            except BotError as error:
+                messages.close()
+                if address.response is None or not _is_closed(error):
+                    raise
+            else:
+                return cls(job, messages, interval=interval)
+        return cls(job, EphemeralReply(rest, job, keeper), interval=interval)
+
+    @property
+    def _asked(self) -> str | None:
+        """The question, unless readers see it anyway: it is above, or the reader's own."""
+        request, address = self._job.arrival.request, self._address
+        is_seen = address.question is not None or address.posts_question
+        return None if request is None or is_seen or self._is_private else request.query_text
+
+    @property
+    def _is_private(self) -> bool:
+        return isinstance(self._shown, EphemeralReply)
+
+    def _answer(self, response: AgentResponse) -> Sequence[Post]:
+        request = self._job.arrival.request
+        return outbound.answer(
+            response,
+            quoted=request is not None and request.selected_text is not None,
+            asked=self._asked,
+            private=self._is_private,
+            one_message=self._shown.is_one_message,
+            looked_at=self._address.looked_at,
+        )
+
+    async def _grow(self, unfinished: Unfinished) -> None:
+        request = self._job.arrival.request
+        assert request is not None, "only an answer to a request grows"
+        growing = await asyncio.to_thread(_growing, unfinished, request, self._asked)
+        await self._shown.grow(growing)
+
+
+async def tell(
+    workspaces: Workspaces,
+    job: Job,
+    keeper: PostKeeper,
+    sentence: str,
+    link: str | None = None,
+    nearest: Nearest | None = None,
+) -> None:
+    """Tell the asker a sentence, as `ChatAdapter.tell` does.
+
+    In a direct message it is a message like any other, which nobody else reads.
+    """
+    address = Address.of(job)
+    rest = await Rest.of(workspaces, (address.team, address.enterprise), keeper.check)
+    post = outbound.sentence(sentence, choice_of(job.arrival), link, nearest)
+    if address.is_private and address.question is not None:
+        messages = AnswerMessages(rest, job, keeper)
+        try:
+            await messages.open(post, renew=True)
+            await messages.cut(1)
+        finally:
+            messages.close()
+        return
+    await removing.retract(rest, job)
+    if job.posted != Posted():
+        await keeper.keep(Posted())
+    await keeper.send_once(lambda: ephemeral_reply.tell(rest, job, post))
+
+
+async def notify(workspaces: Workspaces, job: Job, sentence: str) -> None:
+    """Tell the asker something while the question waits, as `ChatAdapter.notify` does."""
+    rest = await _rest_for(workspaces, job)
+    await ephemeral_reply.tell(rest, job, outbound.sentence(sentence), NOTICE_PART)
+
+
+async def retract(workspaces: Workspaces, job: Job) -> None:
+    """Delete the messages posted for a job, as `ChatAdapter.retract` does."""
+    await removing.retract(await _rest_for(workspaces, job), job)
+
+
+async def tidy(workspaces: Workspaces, job: Job) -> None:
+    """Delete messages that no worker knows to have posted, as `ChatAdapter.tidy` does."""
+    await removing.tidy(await _rest_for(workspaces, job), job)
+
+
+async def _rest_for(workspaces: Workspaces, job: Job) -> Rest:
+    address = Address.of(job)
+    return await Rest.of(workspaces, (address.team, address.enterprise), _hold_nothing_back)
+
+
+def _hold_nothing_back() -> None:
+    """Let every call pass: deleting needs no lease."""
+
+
+def _is_closed(error: BotError) -> bool:
+    """Return whether the bot may not write where it was asked."""
+    return isinstance(error, Refused) and error.word in CHANNEL_IS_CLOSED
+
+
+def _growing(unfinished: Unfinished, request: AgentRequest, asked: str | None) -> Growing:
+    text, headings = unfinished.text, unfinished.headings
+    return Growing(
+        post=outbound.growing(text, request.request_id, asked=asked, headings=headings),
+        settled=outbound.settled(text, asked=asked),
+        reads=outbound.task(wording.reading(headings)) if headings else None,
+    )

@@ -1,0 +1,52 @@
+"""What `glossator doctor` says of the files of a course: read, failed, left out and why."""
+
+from collections.abc import Sequence
+
+from adapters.markdown.printable import printable
+from bot.cli.counted import counted
+from bot.doctor.findings import Finding, warning
+from core.storage.ingest_accounts import AccountRecord, LeftOutGroup
+
+_REASONS_NAMED = 4
+
+
+def check_account(course_id: str, accounts: Sequence[AccountRecord], least_share: float) -> Finding:
+    """Return what the last ingestion of each of the course's sources did with its files."""
+    if not accounts:
+        return warning(
+            "files",
+            f"{course_id}: which files were left out is not known, since an earlier version "
+            "ingested it: run 'glossator ingest' for it again.",
+        )
+    read = sum(account.read for account in accounts)
+    missed = sum(account.missed for account in accounts)
+    counts = (
+        f"{course_id}: {counted(read, 'file')} read, {sum(a.failed for a in accounts):,} failed, "
+        f"{sum(a.left_out for a in accounts):,} left out"
+    )
+    reasons = _reasons([group for account in accounts for group in account.groups])
+    text = printable(f"{counts}: {reasons}" if reasons else counts).replace("\n", " ")
+    if any(account.is_refused for account in accounts):
+        return warning("files", f"{text}. Too little was read, so the earlier text stays.")
+    if read < least_share * (read + missed):
+        return warning(
+            "files",
+            f"{text}. Most of the text files are missing: convert them to "
+            "a format that is read ('glossator ingest --help' names them) and ingest again, or set "
+            "GLOSSATOR_INGEST__LEAST_SHARE lower.",
+        )
+    return Finding("files", text)
+
+
+def _reasons(groups: Sequence[LeftOutGroup]) -> str:
+    """Return the reasons with their counts, those that cost the course most text first."""
+    files: dict[str, int] = {}
+    missed: dict[str, int] = {}
+    for group in groups:
+        files[group.reason] = files.get(group.reason, 0) + group.files
+        missed[group.reason] = missed.get(group.reason, 0) + group.missed
+    ordered = sorted(files, key=lambda reason: (-missed[reason], -files[reason], reason))
+    named = [f"{reason} ({files[reason]:,})" for reason in ordered[:_REASONS_NAMED]]
+    if rest := sum(files[reason] for reason in ordered[_REASONS_NAMED:]):
+        named.append(f"other reasons ({rest:,})")
+    return "; ".join(named)

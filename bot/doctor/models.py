@@ -1,0 +1,154 @@
+"""What `glossator doctor` checks of models: keys, names, context, budgets, prices, embeddings."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from urllib.parse import urlsplit
+
+from bot.course_file import CourseFile
+from bot.doctor.findings import Finding, failed, warning
+from bot.providers.embedders import meant
+from bot.providers.models import Models, chosen_generator, models_in_use, prices
+from bot.providers.tables import GEMINI, LOCAL, OLD_NAMES, ModelTable, names_of
+from bot.settings import BudgetSettings, Settings
+from core.errors import BotError
+from core.generation.claims.prompt import longest_kept
+from core.models import EXTRACTIVE, AgentConfiguration
+
+
+async def check_models(
+    settings: Settings, tables: Mapping[str, ModelTable], course_file: CourseFile
+) -> AsyncIterator[Finding]:
+    """Check who writes answers and what that may cost, and who embeds."""
+    async for finding in _check_writing(settings, tables, course_file):
+        yield finding
+    wanted = {settings.embedding.provider, *map(course_file.embedding, course_file.tables)}
+    for name in sorted(wanted - {LOCAL, None}, key=str):
+        yield await _check_embedding(settings, tables, str(name))
+
+
+async def _check_writing(
+    settings: Settings, tables: Mapping[str, ModelTable], course_file: CourseFile
+) -> AsyncIterator[Finding]:
+    try:
+        chosen = chosen_generator(settings, tables)
+        in_use = models_in_use(settings, tables, course_file, chosen)
+        if not in_use:
+            yield Finding("generator", _nobody_writes(tables))
+            return
+        async with AsyncExitStack() as closing:
+            models = Models(settings, tables, closing)
+            for name, model in in_use:
+                await models.chat(name, model).check()
+            contexts = [await _check_context(models, name, model) for name, model in in_use]
+    except BotError as error:
+        yield failed("generator", error)
+        return
+    yield Finding("generator", _who_writes(settings, tables, in_use))
+    for finding in filter(None, contexts):
+        yield finding
+    yield _check_budgets(settings.budget, course_file)
+    if unpriced := _without_price(settings, tables, in_use):
+        how = _how_to_price(in_use)
+        yield warning("prices", f"no price of {', '.join(unpriced)}: {how}, or no cost is told")
+
+
+def _nobody_writes(tables: Mapping[str, ModelTable]) -> str:
+    if not tables:
+        return EXTRACTIVE
+    return f"{EXTRACTIVE}; to let a model write, GLOSSATOR_GENERATOR names one: {', '.join(tables)}"
+
+
+async def _check_context(models: Models, name: str, model: str) -> Finding | None:
+    """Warn when a call may be longer than the server reads: local ones cut it silently."""
+    table = models.table(name)
+    if table.kind != "openai":
+        return None
+    given = await models.chat(name, model).ask_context()
+    if given is None or (table.context is not None and table.context <= given):
+        return None
+    said = "no context is set" if table.context is None else f"{table.context:,} are set"
+    return warning(
+        "context",
+        f"the server gives {model} {given:,} tokens and {said}: what is longer may be cut without "
+        f"a word; set models.{name}.context to {given}",
+    )
+
+
+def _who_writes(
+    settings: Settings, tables: Mapping[str, ModelTable], in_use: Sequence[tuple[str, str]]
+) -> str:
+    """Return which models answer and where; an address is told without what may be secret in it."""
+    texts = []
+    for name in dict.fromkeys(name for name, _ in in_use):
+        table, models = tables[name], [model for other, model in in_use if other == name]
+        text = f"{name}: {', '.join(models)} {'answers' if len(models) == 1 else 'answer'}"
+        is_old = name == GEMINI and not settings.describes(GEMINI)
+        if table.base_url is not None:
+            setting = names_of(name, table).base_url
+            setting = "GLOSSATOR_GEMINI__BASE_URL" if is_old else setting
+            text += f"; reached at {urlsplit(table.base_url).hostname} ({setting})"
+        texts.append(text)
+    if settings.uses_old_names:
+        texts.append(OLD_NAMES)
+    return "; ".join(texts)
+
+
+def _check_budgets(budget: BudgetSettings, course_file: CourseFile) -> Finding:
+    limits = {
+        "a user": budget.user_tokens,
+        "a course": budget.course_tokens,
+        "in all": budget.total_tokens,
+    }
+    told = [f"{tokens:,} {whose}" for whose, tokens in limits.items() if tokens is not None]
+    daily = ", ".join(told) if told else "any number"
+    text = f"{budget.request_tokens:,} tokens a question; {daily} a day"
+    for name in course_file.tables or [""]:
+        configuration = course_file.configuration(name)
+        needed = _longest_question(configuration)
+        if configuration.model_name != EXTRACTIVE and budget.request_tokens < needed:
+            of_course = f" of {name}" if name else ""
+            return warning(
+                "budgets",
+                f"{text}; a question{of_course} may need {needed:,}, of which max_tokens is "
+                f"{configuration.max_tokens:,}: raise GLOSSATOR_BUDGET__REQUEST_TOKENS, or longer "
+                "questions are answered in the book's own words",
+            )
+    return Finding("budgets", text)
+
+
+def _longest_question(configuration: AgentConfiguration) -> int:
+    """Return the tokens that one call for the longest question reads and writes at most."""
+    return longest_kept(configuration.system_prompt) + configuration.max_tokens
+
+
+def _without_price(
+    settings: Settings, tables: Mapping[str, ModelTable], in_use: Sequence[tuple[str, str]]
+) -> list[str]:
+    """Return the models without a price, unless nobody wants to know about costs."""
+    known = prices(settings, tables)
+    costs = {(name, model): known.cost(model, 1, 1, name) for name, model in in_use}
+    described = [price for t in tables.values() for price in (t.input_price, t.output_price)]
+    wanted = known.of_models or {known.input_price, known.output_price, *described} != {None}
+    return [model for (_, model), cost in costs.items() if wanted and cost is None]
+
+
+def _how_to_price(in_use: Sequence[tuple[str, str]]) -> str:
+    if {name for name, _ in in_use} == {GEMINI}:
+        return "set GLOSSATOR_GEMINI__PRICES"
+    return "set input_price and output_price of its table"
+
+
+async def _check_embedding(
+    settings: Settings, tables: Mapping[str, ModelTable], name: str
+) -> Finding:
+    """Check a model that courses are embedded with which do not use the local one."""
+    try:
+        async with AsyncExitStack() as closing:
+            models = Models(settings, tables, closing)
+            embedder = models.embedder(name, *meant(settings, tables, name))
+            await embedder.warm_up()
+            await embedder.embed_queries(["Is anybody there?"])
+    except BotError as error:
+        return failed("embedding", error)
+    model, _, _ = embedder.name.rpartition("/")
+    return Finding("embedding", f"{model} answers with {embedder.dimensions} dimensions")

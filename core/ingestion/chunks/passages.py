@@ -1,0 +1,173 @@
+"""Makes a parsed document a part of a course: ids, titles, links, chunks and sections."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import quote, urldefrag
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from core.errors import UnsupportedDocument
+from core.ingestion.chunks.chunking import ChunkedDocument, Section, chunk_document
+from core.ingestion.document import ParsedDocument
+from core.models import Chunk, Course, is_on_site
+from core.storage.catalogue import DocumentRecord, SectionRecord
+
+_NAMESPACE = uuid5(NAMESPACE_URL, "urn:glossator:course")
+_SEPARATOR = "\x1f"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What a source knows about a document beside its text."""
+
+    source_file: str
+    origin: str
+    title: str | None = None
+    """From the site's navigation; wins over the document's own."""
+    module: str | None = None
+    url: str | None = None
+    is_trusted: bool = False
+    """Whether nothing of it is withheld as an instruction to a machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class CourseDocument:
+    """A document with everything that an edition stores of it."""
+
+    record: DocumentRecord
+    chunks: tuple[Chunk, ...]
+    """Of the nil generation until an edition takes them in."""
+    chunk_sections: tuple[tuple[str, ...], ...]
+    """For each chunk the ids of the sections it lies in, from its module down."""
+    sections: tuple[SectionRecord, ...]
+    warnings: tuple[str, ...]
+
+
+def course_document(
+    course: Course,
+    place: Placement,
+    parsed: ParsedDocument,
+    fingerprint: str,
+) -> CourseDocument:
+    """Return the document as a part of the course.
+
+    Raises:
+        UnsupportedDocument: when it has no text, or lies outside the course's site.
+    """
+    if place.url and course.base_url and not is_on_site(place.url, course.base_url):
+        raise UnsupportedDocument(f"lies outside of the course's site {course.base_url}")
+    chunked = chunk_document(parsed)
+    if not chunked.passages:
+        raise UnsupportedDocument("has no text")
+    title = _title(place, parsed, chunked)
+    document_id = uuid5(_NAMESPACE, _SEPARATOR.join((course.course_id, place.source_file)))
+    chunks = tuple(_chunks(course, place, document_id, title, chunked))
+    sections = tuple(_sections(course, place, title, chunked))
+    record = DocumentRecord(
+        document_id=document_id,
+        source_file=place.source_file,
+        origin=place.origin,
+        content_hash=hashlib.sha256(chunked.text.encode()).hexdigest(),
+        fingerprint=fingerprint,
+        title=title,
+        url=place.url,
+        module=place.module,
+        chunk_count=len(chunks),
+    )
+    paths = [passage.section.path for passage in chunked.passages]
+    return CourseDocument(
+        record,
+        chunks,
+        tuple(tuple(_section_ids(course, place, path)) for path in paths),
+        sections,
+        parsed.warnings,
+    )
+
+
+def _title(place: Placement, parsed: ParsedDocument, chunked: ChunkedDocument) -> str:
+    headings = (section.path[0] for section in chunked.sections if section.path)
+    stem = place.source_file.rstrip("/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    for title in (place.title, parsed.title, next(headings, None), stem):
+        if title and title.strip():
+            return " ".join(title.split())
+    return place.source_file
+
+
+def _chunks(
+    course: Course, place: Placement, document_id: UUID, title: str, chunked: ChunkedDocument
+) -> Iterator[Chunk]:
+    repeats: dict[str, int] = {}
+    for index, passage in enumerate(chunked.passages):
+        path = passage.section.path
+        text_hash = hashlib.sha256(passage.text.encode()).hexdigest()
+        name = _SEPARATOR.join((course.course_id, place.source_file, *path, text_hash))
+        repeats[name] = repeats.get(name, -1) + 1
+        yield Chunk(
+            chunk_id=uuid5(_NAMESPACE, f"{name}{_SEPARATOR}{repeats[name]}"),
+            course_id=course.course_id,
+            document_id=document_id,
+            generation=UUID(int=0),
+            content_text=passage.text,
+            source_file=place.source_file,
+            source_url=_link(place, passage.section, passage.locator),
+            page_title=title,
+            module_name=place.module,
+            section_heading=path[-1] if path else None,
+            headings=path,
+            chunk_index=index,
+            total_chunks=len(chunked.passages),
+            token_count=passage.token_count,
+            char_start=passage.char_start,
+            char_end=passage.char_end,
+            metadata=passage.locator | ({"trusted": 1} if place.is_trusted else {}),
+            blocks=passage.blocks,
+        )
+
+
+def _link(place: Placement, section: Section, locator: dict[str, int]) -> str | None:
+    """Return the page's URL with the heading's anchor, a PDF's page or a recording's second."""
+    if place.url is None:
+        return None
+    page = urldefrag(place.url).url
+    if section.anchor:
+        return f"{page}#{quote(section.anchor, safe='-._~!$&()*+,;=:@/?')}"
+    if "second" in locator:
+        return f"{page}{'&' if '?' in page else '?'}t={locator['second']}"
+    return f"{page}#page={locator['page']}" if "page" in locator else page
+
+
+def _sections(
+    course: Course, place: Placement, title: str, chunked: ChunkedDocument
+) -> Iterator[SectionRecord]:
+    """Yield the module, the page and every heading once; the edition numbers them."""
+    if place.module:
+        module_id = next(_section_ids(course, place, ()))
+        yield _record(module_id, place.module, (), place, None)
+    *_, page_id = _section_ids(course, place, ())
+    yield _record(page_id, title, (), place, place.url)
+    seen: set[tuple[str, ...]] = set()
+    for section in chunked.sections:
+        if section.path and section.path not in seen:
+            seen.add(section.path)
+            *_, section_id = _section_ids(course, place, section.path)
+            link = _link(place, section, {})
+            yield _record(section_id, section.path[-1], section.path, place, link)
+
+
+def _record(
+    section_id: str, title: str, path: tuple[str, ...], place: Placement, url: str | None
+) -> SectionRecord:
+    return SectionRecord(section_id, title, path, place.module, url, place.source_file, 0)
+
+
+def _section_ids(course: Course, place: Placement, path: tuple[str, ...]) -> Iterator[str]:
+    """Yield the ids of the module, the page, and each heading down the path."""
+    if place.module:
+        yield _section_id(course.course_id, "module", place.module)
+    yield _section_id(course.course_id, "page", place.source_file)
+    for depth in range(1, len(path) + 1):
+        yield _section_id(course.course_id, "page", place.source_file, *path[:depth])
+
+
+def _section_id(*parts: str) -> str:
+    return uuid5(_NAMESPACE, _SEPARATOR.join(parts)).hex

@@ -1,0 +1,277 @@
+"""Builds the next edition of a course next to the live one, and publishes it."""
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+from uuid import UUID
+
+from core.index.base import IndexedPoint, VectorIndex
+from core.index.points import collection_of
+from core.index.terms import TermStatistics
+from core.index.vocabulary import changed, count_words, words_from_bytes, words_to_bytes
+from core.ingestion.edition.compaction import run_to_merge
+from core.ingestion.edition.embedded_chunks import ChunkEmbedder
+from core.ingestion.edition.footprint import CheckRoom, footprint
+from core.ingestion.edition.plan import Plan
+from core.ingestion.edition.segment_writer import SegmentWriter
+from core.ingestion.edition.withheld import PlantedIn, withheld_sections
+from core.ingestion.report import Progress
+from core.models import Course, now
+from core.storage.catalogue import Catalogue, Edition, NewSegment, SectionRecord, Segment
+from core.storage.catalogue_rows import DocumentRecord, StoredDocument
+
+_EMBED_BATCH = 4_096
+"""Chunks that are embedded, and held, at a time."""
+_DOCUMENTS_A_COPY = 50
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class WordStatistics:
+    """How rare the terms of some chunks are, and what words they have."""
+
+    terms: TermStatistics
+    counts: dict[str, int]
+
+    @classmethod
+    def of(cls, points: Sequence[IndexedPoint]) -> "WordStatistics":
+        """Return the words of points."""
+        terms = TermStatistics.count([point.sparse.indices for point in points])
+        return cls(terms, count_words(point.chunk.content_text for point in points))
+
+    def changed(self, added: "WordStatistics", removed: "WordStatistics") -> "WordStatistics":
+        """Return the words after some points were added and others went."""
+        return WordStatistics(
+            self.terms.changed(added.terms, removed.terms),
+            changed(self.counts, added.counts, removed.counts),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The live edition of a course, and where its documents are."""
+
+    edition: Edition
+    placed: dict[str, tuple[StoredDocument, DocumentRecord]]
+    """In reading order, by source file."""
+
+    def run_to_merge(self) -> Sequence[Segment]:
+        """Return the segments that are to become one; none: all is well."""
+        visible = dict.fromkeys((segment.collection for segment in self.edition.segments), 0)
+        for place, record in self.placed.values():
+            visible[place.collection] += record.chunk_count
+        return run_to_merge(self.edition.segments, list(visible.values()))
+
+    def is_of(self, embedding_model: str) -> bool:
+        """Return whether what it holds can go on in an edition of today's format and a model."""
+        edition = self.edition
+        return not edition.is_of_an_older_format and edition.embedding_model == embedding_model
+
+
+class EditionBuilder:
+    """Builds editions: of all that a course has, of a change alone, or of fewer collections."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        index: VectorIndex,
+        embedder: ChunkEmbedder,
+        check_room: CheckRoom,
+        planted_in: PlantedIn,
+    ) -> None:
+        """Build with the collaborators given; what `planted_in` finds is named in the report."""
+        self._catalogue = catalogue
+        self._index = index
+        self._embedder = embedder
+        self._check_room = check_room
+        self._planted_in = planted_in
+
+    async def build(
+        self, course: Course, plan: Plan, live: Live | None, generation: UUID, progress: Progress
+    ) -> Edition:
+        """Store what is new aside, make it readable, and publish the edition that it is part of.
+
+        Where the live edition's collections can go on, they do: only what was read is stored.
+        """
+        goes_on = live if live is not None and live.is_of(self._embedder.model) else None
+        copied = plan.kept if live is not None and goes_on is None else {}
+        fresh = [chunk for doc in plan.parsed.values() for chunk in doc.chunks]
+        kept = sum(record.chunk_count for record in copied.values())
+        self._check_room(course.course_id, footprint(fresh, kept, self._embedder.dimensions))
+        added = WordStatistics.of(())
+        written: list[tuple[Segment, NewSegment]] = []
+        order = {} if goes_on is None else {n: goes_on.placed[n][0] for n in plan.kept}
+        if copied or plan.parsed:
+            writer = self._writer(course.course_id, generation)
+            await writer.begin()
+            names = [*copied, *plan.parsed]
+            sections = await self._sections_of(live) if copied else {}
+            for name, record in copied.items():
+                writer.note(record, sections.get(name, ()))
+            for document in plan.parsed.values():
+                writer.note(document.record, document.sections)
+            async for points in self._points(course, plan, live, list(copied), progress):
+                await writer.add(points, generation)
+                added = added.changed(WordStatistics.of(points), WordStatistics.of(()))
+                progress("storing", writer.stored, kept + len(fresh))
+            written.append(await writer.finish())
+            order |= {name: StoredDocument(writer.collection, n) for n, name in enumerate(names)}
+        words = added
+        if goes_on is not None:
+            words = await self._words_after(goes_on, plan, added)
+        return await self._publish(
+            course, generation, goes_on, written, [order[name] for name in plan.order], words
+        )
+
+    async def compact(self, run: Sequence[Segment], live: Live, generation: UUID) -> Edition:
+        """Publish an edition of the same text in which one collection stands for several."""
+        course_id = live.edition.course_id
+        names = {segment.collection for segment in run}
+        held = [entry for entry in live.placed.values() if entry[0].collection in names]
+        count = sum(record.chunk_count for _, record in held)
+        self._check_room(course_id, footprint([], count, live.edition.dimensions))
+        collection = collection_of(course_id, generation)
+        writer = SegmentWriter(self._index, collection, live.edition.dimensions)
+        await writer.begin()
+        sections = await self._sections_of(live)
+        for _, record in held:
+            writer.note(record, sections.get(record.source_file, ()))
+        async for points in self._stored(held):
+            await writer.add(points, generation)
+        segment, new = await writer.finish()
+        moved = {place: StoredDocument(collection, n) for n, (place, _) in enumerate(held)}
+        order = [moved.get(place, place) for place, _ in live.placed.values()]
+        first = next(n for n, one in enumerate(live.edition.segments) if one.collection in names)
+        others = [one for one in live.edition.segments if one.collection not in names]
+        edition = replace(
+            live.edition,
+            generation=generation,
+            segments=(*others[:first], segment, *others[first:]),
+            created_at=now(),
+        )
+        terms = await self._catalogue.term_statistics(live.edition.generation)
+        words = await self._catalogue.vocabulary(live.edition.generation)
+        await self._catalogue.publish(edition, [new], order, terms or b"", words or b"")
+        return edition
+
+    def _writer(self, course_id: str, generation: UUID) -> SegmentWriter:
+        collection = collection_of(course_id, generation)
+        return SegmentWriter(self._index, collection, self._embedder.dimensions)
+
+    async def _points(
+        self,
+        course: Course,
+        plan: Plan,
+        live: Live | None,
+        copied: Sequence[str],
+        progress: Progress,
+    ) -> AsyncIterator[list[IndexedPoint]]:
+        """Yield the points of copied documents, then those of the documents that were read."""
+        if live is not None:
+            async for points in self._stored([live.placed[name] for name in copied]):
+                yield await self._embedder.again(points, plan.report, progress)
+        pairs = [
+            (chunk, section_ids)
+            for document in plan.parsed.values()
+            for chunk, section_ids in zip(document.chunks, document.chunk_sections, strict=True)
+        ]
+        for batch in batches(pairs, _EMBED_BATCH):
+            points = await self._embedder.points(course.language, batch, plan.report, progress)
+            chunks = [point.chunk for point in points]
+            plan.report.warnings += withheld_sections(chunks, self._planted_in)
+            yield points
+
+    async def _stored(
+        self, held: Sequence[tuple[StoredDocument, DocumentRecord]]
+    ) -> AsyncIterator[list[IndexedPoint]]:
+        """Yield the stored points of documents, one document after the other in reading order."""
+        for batch in batches(held, _DOCUMENTS_A_COPY):
+            order = {record.document_id: n for n, (_, record) in enumerate(batch)}
+            by_collection: dict[str, list[UUID]] = {}
+            for place, record in batch:
+                by_collection.setdefault(place.collection, []).append(record.document_id)
+            points = [
+                point
+                for collection, ids in by_collection.items()
+                for point in await self._index.points(collection, ids)
+            ]
+            places = (
+                (order[p.chunk.document_id], p.chunk.chunk_index, n) for n, p in enumerate(points)
+            )
+            yield [points[n] for _, _, n in sorted(places)]
+
+    async def _words_after(self, live: Live, plan: Plan, added: WordStatistics) -> WordStatistics:
+        """Return the words of a course after its change."""
+        gone = [entry for name, entry in live.placed.items() if name not in plan.kept]
+        removed = WordStatistics.of(())
+        async for points in self._stored(gone):
+            removed = removed.changed(WordStatistics.of(points), WordStatistics.of(()))
+        generation = live.edition.generation
+        terms = await self._catalogue.term_statistics(generation)
+        counts = await self._catalogue.vocabulary(generation)
+        before = WordStatistics(
+            TermStatistics.from_bytes(terms or b""), words_from_bytes(counts or b"")
+        )
+        return before.changed(added, removed)
+
+    async def _publish(
+        self,
+        course: Course,
+        generation: UUID,
+        live: Live | None,
+        written: Sequence[tuple[Segment, NewSegment]],
+        order: Sequence[StoredDocument],
+        words: WordStatistics,
+    ) -> Edition:
+        segments = [] if live is None else list(_still_read(live, order))
+        edition = Edition(
+            generation=generation,
+            course_id=course.course_id,
+            segments=(*segments, *(segment for segment, _ in written)),
+            embedding_model=self._embedder.model,
+            dimensions=self._embedder.dimensions,
+            created_at=now(),
+            chunks=words.terms.chunks,
+            documents=len(order),
+        )
+        await self._catalogue.publish(
+            edition,
+            [new for _, new in written],
+            order,
+            words.terms.to_bytes(),
+            words_to_bytes(words.counts),
+            course=course,
+        )
+        return edition
+
+    async def _sections_of(self, live: Live | None) -> dict[str, list[SectionRecord]]:
+        """Return the sections of the live edition by source file."""
+        by_file: dict[str, list[SectionRecord]] = {}
+        generation = live.edition.generation if live else None
+        for section in await self._catalogue.all_sections(generation) if generation else ():
+            by_file.setdefault(section.source_file, []).append(section)
+        return by_file
+
+
+def _still_read(live: Live, order: Sequence[StoredDocument]) -> Iterator[Segment]:
+    """Yield the live edition's segments that the next one reads, with what it hides of them."""
+    visible = set(order)
+    for segment in live.edition.segments:
+        gone = {
+            record.document_id
+            for place, record in live.placed.values()
+            if place.collection == segment.collection and place not in visible
+        }
+        if any(place.collection == segment.collection for place in visible):
+            yield replace(segment, hidden=segment.hidden | gone)
+
+
+def _place(order: Mapping[UUID, int], point: IndexedPoint) -> tuple[int, int]:
+    return order[point.chunk.document_id], point.chunk.chunk_index
+
+
+def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield the items in order, at most `size` at a time."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

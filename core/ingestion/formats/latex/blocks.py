@@ -1,0 +1,291 @@
+"""Walks the nodes that pylatexenc makes of a document, and writes down its blocks."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pylatexenc.latexwalker import (
+    LatexCharsNode,
+    LatexEnvironmentNode,
+    LatexGroupNode,
+    LatexMacroNode,
+    LatexMathNode,
+    LatexNode,
+    LatexSpecialsNode,
+)
+
+from core.ingestion.document import Block, BlockKind, BlockRole
+from core.ingestion.formats.flavours.includes import Includes
+from core.ingestion.formats.latex.source import CODE_MACRO, LatexSource
+from core.ingestion.formats.latex.tables import table_rows
+from core.ingestion.formats.latex.words import LatexWords, arguments
+from core.ingestion.formats.markup import fenced, pipe_table
+
+_SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")
+_FRAME = "frametitle"
+_FORMULAS = frozenset(
+    {
+        *("equation", "displaymath", "align", "gather", "multline", "eqnarray", "alignat", "math"),
+        *("flalign", "dmath"),
+    }
+)
+_ONE_LINE = frozenset({"equation", "displaymath", "math", "dmath"})
+_ORDERED = frozenset({"enumerate", "compactenum"})
+_LISTS = _ORDERED | {"itemize", "description", "compactitem", "inparaenum"}
+_TABLES = frozenset({"tabular", "tabularx", "tabulary", "longtable", "supertabular", "array"})
+_DRAWINGS = frozenset({"tikzpicture", "picture", "pspicture", "axis", "pgfpicture", "forest"})
+_TITLES = {
+    **{name: name.capitalize() for name in ("theorem", "lemma", "corollary", "proposition")},
+    **{name: name.capitalize() for name in ("definition", "example", "exercise", "remark")},
+    **{name: name.capitalize() for name in ("proof", "problem", "solution", "abstract", "note")},
+}
+_OPTION = re.compile(r"\s*\[([^\]]{0,200})\]")
+_LABEL = re.compile(r"\\label\s*\{[^{}]*\}")
+_NEXT_LABEL = re.compile(r"\s{0,9}\\label\s?\{([^{}]{1,200})\}")
+_BREAK = re.compile(r"\n[ \t]*\n")
+
+
+def latex_blocks(source: LatexSource, includes: Includes) -> tuple[str | None, list[Block]]:
+    """Return the title and the visible blocks of a document."""
+    walk = _Walk(source, includes)
+    walk.run()
+    return walk.title, walk.blocks
+
+
+class _Walk:
+    """One pass over the nodes of a document."""
+
+    def __init__(self, source: LatexSource, includes: Includes) -> None:
+        self.title: str | None = None
+        self.blocks: list[Block] = []
+        self._source, self._includes = source, includes
+        self._words = LatexWords(source.macros, includes)
+        self._text = source.text
+        self._ends = [found.start() for found in re.finditer("\n", self._text)]
+        self._buffer: list[LatexNode] = []
+        self._lists, self._marker = 0, ""
+        self._at = 0
+        used = [name for name in (*_SECTIONS, _FRAME) if f"\\{name}" in self._text]
+        self._levels = {name: min(level, 6) for level, name in enumerate(used, start=1)}
+
+    def run(self) -> None:
+        nodes = self._words.parsed(self._text)
+        for node in nodes:
+            if isinstance(node, LatexMacroNode) and node.macroname == "title":
+                self.title = self._words.of(arguments(node)[-1:]) or None
+        self._note_labels(nodes)
+        bodies = [node for node in nodes if _name(node) == "document"]
+        self._nodes(bodies[0].nodelist if bodies else nodes)
+        self._flush()
+
+    def _note_labels(self, nodes: Sequence[LatexNode]) -> None:
+        """Note what the sections with a label are called, for references to them."""
+        title = ""
+        for node in _flattened(nodes):
+            if _name(node) in self._levels:
+                title = self._words.of(arguments(node)[-1:])
+            elif _name(node) == "label" and title:
+                label = self._words.of(arguments(node))
+                self._words.titles.setdefault(label, title)
+                title = ""
+            elif not (isinstance(node, LatexCharsNode) and node.chars.isspace()):
+                title = ""
+        self._words.notes.clear()
+
+    def _nodes(self, nodes: Sequence[LatexNode | None]) -> None:
+        for node in filter(None, nodes):
+            if not self._words.is_expanding:
+                self._at = node.pos
+            if isinstance(node, LatexMacroNode):
+                self._macro(node)
+            elif isinstance(node, LatexEnvironmentNode):
+                self._environment(node)
+            elif isinstance(node, LatexMathNode) and node.displaytype == "display":
+                self._add(BlockKind.FORMULA, _formula(_inside(node)))
+            elif isinstance(node, LatexGroupNode) and _holds_blocks(node):
+                self._nodes(node.nodelist)
+            elif isinstance(node, LatexSpecialsNode) and "\n" in node.specials_chars:
+                self._flush()
+            elif isinstance(node, LatexCharsNode):
+                self._characters(node)
+            else:
+                self._buffer.append(node)
+
+    def _characters(self, node: LatexCharsNode) -> None:
+        start = 0
+        for gap in [*_BREAK.finditer(node.chars), None]:
+            end = gap.start() if gap else len(node.chars)
+            if piece := node.chars[start:end]:
+                self._buffer.append(_characters(node, piece, start))
+            if gap:
+                self._flush()
+                start = gap.end()
+
+    def _macro(self, node: LatexMacroNode) -> None:
+        name, given = node.macroname, arguments(node)
+        if name in self._levels and name not in self._words.macros:
+            self._heading(node, self._levels[name])
+        elif name == "par":
+            self._flush()
+        elif name == CODE_MACRO:
+            number = self._words.of(given)
+            code = self._source.codes[int(number)] if number.isdecimal() else None
+            self._add(BlockKind.CODE, fenced(code.text, code.language) if code else "")
+        elif name == "caption":
+            self._add(BlockKind.PARAGRAPH, self._words.of(given[-1:]), BlockRole.CAPTION)
+        elif name == "bibitem":
+            self._flush()
+        elif name in self._words.macros:
+            with self._words.expanded(node) as nodes:
+                self._nodes(nodes)
+        else:
+            self._buffer.append(node)
+
+    def _heading(self, node: LatexMacroNode, level: int) -> None:
+        self._flush()
+        text = self._words.of(arguments(node)[-1:])
+        end = node.pos + node.len
+        place = self._place(self._at, self._at if self._words.is_expanding else end)
+        label = None if self._words.is_expanding else _NEXT_LABEL.match(self._text, end)
+        anchor = label[1] if label else None
+        self.blocks.append(Block(BlockKind.HEADING, text, level, anchor, place))
+
+    def _environment(self, node: LatexEnvironmentNode) -> None:
+        name = node.environmentname.removesuffix("*")
+        body = node.nodelist
+        if name in _FORMULAS:
+            inner = _LABEL.sub("", _inside(node)).strip()
+            whole = inner if name in _ONE_LINE else f"\\begin{{{name}}}\n{inner}\n\\end{{{name}}}"
+            self._add(BlockKind.FORMULA, _formula(whole))
+        elif name in _LISTS:
+            self._list(body, is_ordered=name in _ORDERED)
+        elif name in _TABLES:
+            self._add(BlockKind.TABLE, pipe_table(table_rows(_inside(node), self._words)))
+        elif name in _DRAWINGS:
+            self._includes.warn("Drawings were left out.")
+        elif name == "comment":
+            return
+        elif name == "thebibliography":
+            self._nodes(body[1:])  # after the width of its numbers
+        else:
+            self._flush()
+            self._box(node, name)
+            self._flush()
+
+    def _box(self, node: LatexEnvironmentNode, name: str) -> None:
+        """Write an environment with its title, where it is of a kind that shows one."""
+        body = list(node.nodelist)
+        title = self._source.theorems.get(name) or _TITLES.get(name)
+        option = self._words.of(_bracketed(arguments(node)))
+        first = body[0] if body else None
+        if isinstance(first, LatexCharsNode) and (found := _OPTION.match(first.chars)):
+            option = option or self._words.of(self._words.parsed(found[1]))
+            body[0] = _characters(first, first.chars[found.end() :], found.end())
+            first = body[1] if len(body) > 1 and not body[0].chars.strip() else body[0]
+        if name == "frame" and isinstance(first, LatexGroupNode):
+            level = min(max(self._levels.values(), default=0) + 1, 6)
+            text, place = self._words.of([first]), self._place(self._at, self._at)
+            self.blocks.append(Block(BlockKind.HEADING, text, level, None, place))
+            body.remove(first)
+        if title:
+            self._add(BlockKind.PARAGRAPH, f"{title} ({option})" if option else title)
+        self._nodes(body)
+
+    def _list(self, body: Sequence[LatexNode], *, is_ordered: bool) -> None:
+        self._flush()
+        self._lists += 1
+        number = 0
+        for node in body:
+            if _name(node) == "item":
+                self._flush()
+                number += 1
+                term = self._words.of([one for one in arguments(node) if one is not None][:1])
+                named = self._words.of(_bracketed(arguments(node)))
+                self._marker = f"{number}. " if is_ordered else "- "
+                self._marker += f"{named or term}: " if named or term else ""
+            else:
+                self._nodes([node])
+        self._flush()
+        self._marker = ""
+        self._lists -= 1
+
+    def _flush(self) -> None:
+        nodes, self._buffer = self._buffer, []
+        if nodes and (text := self._words.of(nodes)):
+            start = next(start for start in map(_start, nodes) if start is not None)
+            self._write(BlockKind.PARAGRAPH, text, start, nodes[-1].pos)
+        notes, self._words.notes = self._words.notes, []
+        for note in notes:
+            self._write(BlockKind.PARAGRAPH, note, self._at, self._at)
+
+    def _add(self, kind: BlockKind, text: str, role: BlockRole = BlockRole.TEXT) -> None:
+        self._flush()
+        if text:
+            self._write(kind, text, self._at, self._at, role)
+
+    def _write(
+        self, kind: BlockKind, text: str, start: int, end: int, role: BlockRole = BlockRole.TEXT
+    ) -> None:
+        level = self._lists if kind is BlockKind.PARAGRAPH else 0
+        if self._marker and kind is BlockKind.PARAGRAPH:
+            kind, text, self._marker = BlockKind.LIST_ITEM, self._marker + text, ""
+        if self._words.is_expanding:
+            start = end = self._at
+        block = Block(kind, text, level, locator=self._place(start, end))
+        self.blocks.append(replace(block, role=role))
+
+    def _place(self, start: int, end: int) -> dict[str, int]:
+        lines = self._source.lines
+        first, last = (bisect_right(self._ends, at - 1) for at in (start, max(start, end)))
+        numbers = lines[first].number, lines[last].number
+        return {"line_start": numbers[0], "line_end": max(numbers)}
+
+
+def _name(node: LatexNode | None) -> str:
+    if isinstance(node, LatexMacroNode):
+        return str(node.macroname)
+    return str(node.environmentname) if isinstance(node, LatexEnvironmentNode) else ""
+
+
+def _start(node: LatexNode) -> int | None:
+    """Return where the words of a node begin, none for blanks."""
+    if not isinstance(node, LatexCharsNode):
+        return int(node.pos)
+    blanks = len(node.chars) - len(node.chars.lstrip())
+    return int(node.pos + blanks) if blanks < len(node.chars) else None
+
+
+def _flattened(nodes: Sequence[LatexNode]) -> Iterator[LatexNode]:
+    """Yield the nodes and those in environments, in order."""
+    for node in nodes:
+        yield node
+        if isinstance(node, LatexEnvironmentNode):
+            yield from _flattened(node.nodelist)
+
+
+def _inside(node: LatexNode) -> str:
+    return "".join(part.latex_verbatim() for part in node.nodelist)
+
+
+def _formula(body: str) -> str:
+    return f"$$\n{_LABEL.sub('', body).strip()}\n$$" if body.strip() else ""
+
+
+def _holds_blocks(node: LatexGroupNode) -> bool:
+    return any(
+        isinstance(one, LatexEnvironmentNode | LatexSpecialsNode)
+        or "\n\n" in getattr(one, "chars", "")
+        for one in node.nodelist
+    )
+
+
+def _characters(node: LatexCharsNode, piece: str, start: int) -> LatexCharsNode:
+    """Return a part of a run of characters."""
+    return LatexCharsNode(parsing_state=node.parsing_state, chars=piece, pos=node.pos + start)
+
+
+def _bracketed(given: Sequence[LatexNode | None]) -> Sequence[LatexNode]:
+    """Return what stands in the brackets of an item."""
+    groups = (one for one in given if isinstance(one, LatexGroupNode))
+    return [part for one in groups if one.delimiters[0] == "[" for part in one.nodelist]

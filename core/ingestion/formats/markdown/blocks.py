@@ -1,0 +1,202 @@
+"""Turns the tokens of markdown-it into blocks."""
+
+import html
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from selectolax.lexbor import LexborHTMLParser
+
+from core.ingestion.document import Block, BlockKind, BlockRole
+from core.ingestion.formats.flavours.flavour import MarkdownFlavour
+from core.ingestion.formats.flavours.source_lines import SourceLine
+from core.ingestion.formats.html.blocks import html_blocks
+from core.ingestion.formats.html.nesting import TAG, OpenElements, attribute
+from core.ingestion.formats.markdown.admonitions import (
+    admonition_title,
+    alert_title,
+    directive_title,
+)
+from core.ingestion.formats.markdown.anchors import anchor_slugs
+from core.ingestion.formats.markdown.code_fences import fence_info, shown_lines
+from core.ingestion.formats.markdown.inline import InlineText, is_image, linked_share
+from core.ingestion.formats.markdown.list_markers import ListMarkers
+from core.ingestion.formats.markup import fenced, pipe_table
+
+_HEADING_ATTRIBUTES = re.compile(r"\s*\{:?\s*([#.][^{}]*)\}\s*\Z")
+_HEADING_ID = re.compile(r"#([^\s.#{}]+)")
+
+
+def markdown_blocks(
+    md: MarkdownIt, tokens: Sequence[Token], lines: Sequence[SourceLine], dialect: MarkdownFlavour
+) -> Iterator[Block]:
+    """Yield the visible blocks of a page.
+
+    Args:
+        md: the parser that made `tokens`, for the titles of boxes.
+        lines: what it parsed; their numbers become the locators.
+    """
+    return _BlockWriter(md, tokens, lines, dialect).blocks()
+
+
+class _BlockWriter:
+    """One pass over the tokens of a page."""
+
+    def __init__(
+        self,
+        md: MarkdownIt,
+        tokens: Sequence[Token],
+        lines: Sequence[SourceLine],
+        dialect: MarkdownFlavour,
+    ) -> None:
+        self._md, self._tokens, self._lines, self._dialect = md, tokens, lines, dialect
+        self._elements = OpenElements()
+        self._inline = InlineText(dialect, self._elements)
+        self._anchors = anchor_slugs(dialect)
+        self._lists = ListMarkers()
+        self._terms = ""
+        self._writers: Mapping[str, Callable[[int], Iterator[Block]]] = {
+            "heading_open": self._heading,
+            "paragraph_open": self._paragraph,
+            "dt_open": self._term,
+            "fence": self._fence,
+            "code_block": self._fence,
+            "formula_block": self._formula,
+            "html_block": self._html,
+            "table_open": self._table,
+            "container_directive_open": self._directive,
+            "admonition_open": self._admonition,
+        }
+
+    def blocks(self) -> Iterator[Block]:
+        for index, token in enumerate(self._tokens):
+            self._lists.follow(token)
+            writer = self._writers.get(token.type)
+            if writer is not None:
+                yield from writer(index)
+
+    def _heading(self, index: int) -> Iterator[Block]:
+        children = self._tokens[index + 1].children or []
+        text = self._inline.words(children)
+        slug_text = self._inline.words(children, code_marks=False)
+        explicit = None
+        if attributes := _HEADING_ATTRIBUTES.search(text):
+            text = text[: attributes.start()]
+            slug_text = _HEADING_ATTRIBUTES.sub("", slug_text)
+            named = _HEADING_ID.search(attributes[1])
+            explicit = named[1] if named else None
+        if text:
+            anchor = self._anchors.anchor(slug_text, explicit)
+            level = int(self._tokens[index].tag[1:])
+            text = text.replace("\n", " ")
+            yield self._block(index, BlockKind.HEADING, text, level, anchor or None)
+
+    def _term(self, index: int) -> Iterator[Block]:
+        """Keep a defined term for its definition; several terms share one."""
+        words = self._inline.words(self._tokens[index + 1].children or [])
+        self._terms = f"{self._terms}, {words}" if self._terms else words
+        yield from ()
+
+    def _paragraph(self, index: int) -> Iterator[Block]:
+        children = self._tokens[index + 1].children or []
+        if title := self._alert_title(index, children):
+            yield self._block(index, BlockKind.PARAGRAPH, title)
+            children = children[2:]
+        text = self._inline.words(children)
+        if self._terms and text:
+            text, self._terms = f"{self._terms}: {text}", ""
+        place = self._lists.take() if text else None
+        if _is_formula(children):
+            block = self._block(index, BlockKind.FORMULA, text)
+        elif place:
+            block = self._block(index, BlockKind.LIST_ITEM, place.marker + text, place.level)
+        else:
+            block = self._block(index, BlockKind.PARAGRAPH, text, self._lists.depth)
+        role = BlockRole.CAPTION if is_image(children) else BlockRole.TEXT
+        yield replace(block, role=role, linked=linked_share(children))
+
+    def _alert_title(self, index: int, children: Sequence[Token]) -> str | None:
+        if index == 0 or self._tokens[index - 1].type != "blockquote_open" or not children:
+            return None
+        return alert_title(children[0].content) if children[0].type == "text" else None
+
+    def _fence(self, index: int) -> Iterator[Block]:
+        if self._elements.hidden:
+            return
+        token = self._tokens[index]
+        language, title = fence_info(html.unescape(token.info))
+        if title:
+            yield self._block(index, BlockKind.PARAGRAPH, title)
+        code = shown_lines(token.content, language, self._dialect)
+        yield self._block(index, BlockKind.CODE, fenced(code, language))
+
+    def _formula(self, index: int) -> Iterator[Block]:
+        if not self._elements.hidden:
+            yield self._block(index, BlockKind.FORMULA, self._tokens[index].content)
+
+    def _html(self, index: int) -> Iterator[Block]:
+        markup = self._tokens[index].content
+        hidden = self._elements.hidden
+        self._elements.read(markup)
+        self._elements.close_paragraph()
+        body = None if hidden else LexborHTMLParser(TAG.sub(_image_as_text, markup)).body
+        for block in html_blocks(body) if body is not None else ():
+            anchor = block.anchor
+            if block.kind is BlockKind.HEADING and (
+                anchor or self._dialect is MarkdownFlavour.MDBOOK
+            ):
+                anchor = self._anchors.anchor(block.text.replace("`", ""), anchor)
+            yield replace(block, anchor=anchor, locator=self._locator(index))
+
+    def _table(self, index: int) -> Iterator[Block]:
+        rows: list[list[str]] = []
+        for position in range(index, len(self._tokens)):
+            token = self._tokens[position]
+            if token.type == "table_close":
+                break
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type in {"th_open", "td_open"}:
+                rows[-1].append(self._inline.words(self._tokens[position + 1].children or []))
+        yield self._block(index, BlockKind.TABLE, pipe_table(rows))
+
+    def _directive(self, index: int) -> Iterator[Block]:
+        yield from self._box_title(index, directive_title(self._tokens[index].info))
+
+    def _admonition(self, index: int) -> Iterator[Block]:
+        yield from self._box_title(index, admonition_title(self._tokens[index].info))
+
+    def _box_title(self, index: int, title: str) -> Iterator[Block]:
+        inline = self._md.parseInline(title)[0] if title else None
+        text = self._inline.words(inline.children or []) if inline else ""
+        line = self._locator(index)["line_start"]
+        locator = {"line_start": line, "line_end": line}
+        yield Block(BlockKind.PARAGRAPH, text, locator=locator)
+
+    def _block(
+        self, index: int, kind: BlockKind, text: str, level: int = 0, anchor: str | None = None
+    ) -> Block:
+        return Block(kind, text, level, anchor, self._locator(index))
+
+    def _locator(self, index: int) -> dict[str, int]:
+        start, end = self._tokens[index].map or (0, 1)
+        end = max(end, start + 1)
+        while end > start + 1 and not self._lines[min(end, len(self._lines)) - 1].text.strip():
+            end -= 1
+        last = self._lines[min(end, len(self._lines)) - 1].number
+        return {"line_start": self._lines[start].number, "line_end": last}
+
+
+def _is_formula(children: Sequence[Token]) -> bool:
+    shown = [token for token in children if token.content.strip()]
+    return len(shown) == 1 and shown[0].type == "formula" and bool(shown[0].meta["display"])
+
+
+def _image_as_text(tag: re.Match[str]) -> str:
+    """Return a tag as it is, but an image as the words that stand for it."""
+    if (tag["name"] or "").lower() != "img":
+        return tag[0]
+    words = attribute(tag["attributes"], "alt")
+    return f"<span {tag['attributes'].rstrip('/ ')}>{html.escape(words)}</span>"

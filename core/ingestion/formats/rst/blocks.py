@@ -1,0 +1,232 @@
+"""Walks the tree that docutils makes of a page, and writes down its blocks."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from docutils import nodes
+
+from core.ingestion.document import Block, BlockKind, BlockRole
+from core.ingestion.formats.flavours.includes import Includes
+from core.ingestion.formats.flavours.source_lines import SourceLine
+from core.ingestion.formats.markup import fenced, inline_code, pipe_table
+
+_DEEPEST_HEADING = 6
+_HIDDEN = (
+    *(nodes.comment, nodes.target, nodes.substitution_definition, nodes.pending, nodes.meta),
+    *(nodes.raw, nodes.decoration, nodes.label, nodes.transition),
+)
+_UNREADABLE = "Markup that could not be read was kept as it is written: line {line}."
+
+
+def rst_blocks(
+    tree: nodes.document, lines: Sequence[SourceLine], includes: Includes
+) -> Iterator[Block]:
+    """Yield the visible blocks of a page; what could not be read is noted in `includes`.
+
+    Args:
+        lines: what `tree` was made from; their numbers become the locators.
+    """
+    return _Walk(tree, lines, includes).blocks()
+
+
+class _Walk:
+    """One pass over the tree of a page."""
+
+    def __init__(
+        self, tree: nodes.document, lines: Sequence[SourceLine], includes: Includes
+    ) -> None:
+        self._tree, self._lines, self._includes = tree, lines, includes
+        self._depth = 0
+        """Of sections."""
+        self._lists = 0
+        self._marker = ""
+        """Of the list item whose first paragraph is still to come."""
+        self._term = ""
+        self._line = 1
+        self._writers: Mapping[type[nodes.Node], Callable[..., Iterator[Block]]] = {
+            nodes.section: self._section,
+            nodes.bullet_list: self._list,
+            nodes.enumerated_list: self._list,
+            nodes.definition_list_item: self._named,
+            nodes.field: self._named,
+            nodes.option_list_item: self._named,
+            nodes.literal_block: self._code,
+            nodes.doctest_block: self._code,
+            nodes.math_block: self._formula,
+            nodes.table: self._table,
+            nodes.image: self._image,
+            nodes.caption: self._caption,
+            nodes.line_block: self._verse,
+            nodes.system_message: self._message,
+        }
+
+    def blocks(self) -> Iterator[Block]:
+        children = list(self._tree.children)
+        if children and isinstance(children[0], nodes.field_list):
+            del children[0]  # what Sphinx is to know of the page
+        for child in children:
+            yield from self._visit(child)
+
+    def _visit(self, node: nodes.Node) -> Iterator[Block]:
+        if isinstance(node, _HIDDEN):
+            return
+        if node.line:
+            self._line = node.line
+        writer = self._writers.get(type(node))
+        if writer is not None:
+            yield from writer(node)
+        elif isinstance(node, nodes.Admonition):
+            yield from self._box(node)
+        elif isinstance(node, nodes.TextElement):
+            yield from self._paragraph(node)
+        elif isinstance(node, nodes.topic) and "contents" in node["classes"]:
+            return
+        else:
+            yield from self._children(node)
+
+    def _children(self, node: nodes.Node) -> Iterator[Block]:
+        for child in node.children:
+            yield from self._visit(child)
+
+    def _section(self, node: nodes.section) -> Iterator[Block]:
+        if "system-messages" in node["classes"]:
+            return
+        self._depth += 1
+        title, *rest = node.children
+        level = min(self._depth, _DEEPEST_HEADING)
+        anchor = node["ids"][0] if node["ids"] else None
+        self._line = title.line or node.line or self._line  # that of the rule under the title
+        place = self._locator(self._line - 1, self._line)
+        yield Block(BlockKind.HEADING, self._words(title), level, anchor, place)
+        for child in rest:
+            yield from self._visit(child)
+        self._depth -= 1
+
+    def _list(self, node: nodes.Element) -> Iterator[Block]:
+        self._lists += 1
+        number = int(node.get("start", 1))
+        for item in node.children:
+            is_ordered = isinstance(node, nodes.enumerated_list)
+            self._marker = f"{number}. " if is_ordered else "- "
+            number += 1
+            yield from self._children(item)
+        self._marker = ""
+        self._lists -= 1
+
+    def _named(self, node: nodes.Element) -> Iterator[Block]:
+        """Write a term, field or option and what is said of it."""
+        names = [child for child in node.children if not _is_body(child)]
+        self._term = ", ".join(filter(None, map(self._words, names)))
+        for child in node.children:
+            if _is_body(child):
+                yield from self._children(child)
+        if self._term:
+            yield self._block(BlockKind.PARAGRAPH, "", node, self._lists)
+
+    def _paragraph(self, node: nodes.TextElement) -> Iterator[Block]:
+        text = self._words(node)
+        if not text:
+            return
+        if self._marker:
+            yield self._block(BlockKind.LIST_ITEM, text, node, self._lists)
+        else:
+            yield self._block(BlockKind.PARAGRAPH, text, node, self._lists)
+
+    def _verse(self, node: nodes.line_block) -> Iterator[Block]:
+        lines = (self._words(line) for line in node.findall(nodes.line))
+        yield self._block(BlockKind.PARAGRAPH, "\n".join(filter(None, lines)), node, self._lists)
+
+    def _box(self, node: nodes.Node) -> Iterator[Block]:
+        if not isinstance(node, nodes.admonition):
+            yield self._block(BlockKind.PARAGRAPH, type(node).__name__.capitalize(), None)
+        yield from self._children(node)
+
+    def _code(self, node: nodes.Element) -> Iterator[Block]:
+        languages = [name for name in node["classes"] if name not in {"code", "highlight"}]
+        language = "python" if isinstance(node, nodes.doctest_block) else "".join(languages[:1])
+        yield self._block(BlockKind.CODE, fenced(node.astext(), language), node)
+
+    def _formula(self, node: nodes.Element) -> Iterator[Block]:
+        yield self._block(BlockKind.FORMULA, f"$$\n{node.astext().strip()}\n$$", node)
+
+    def _image(self, node: nodes.Element) -> Iterator[Block]:
+        block = self._block(BlockKind.PARAGRAPH, str(node.get("alt") or ""), None)
+        yield replace(block, role=BlockRole.CAPTION)
+
+    def _caption(self, node: nodes.Element) -> Iterator[Block]:
+        block = self._block(BlockKind.PARAGRAPH, self._words(node), node)
+        yield replace(block, role=BlockRole.CAPTION)
+
+    def _table(self, node: nodes.Element) -> Iterator[Block]:
+        for title in node.children:
+            if isinstance(title, nodes.title):
+                yield from self._caption(title)
+        rows = [
+            [" ".join(map(self._words, _texts_of(entry))) for entry in row.children]
+            for row in node.findall(nodes.row)
+        ]
+        yield self._block(BlockKind.TABLE, pipe_table(rows), None)
+
+    def _message(self, node: nodes.system_message) -> Iterator[Block]:
+        """Keep what docutils could not read; the complaint about it goes to the notes."""
+        line = int(node.get("line") or self._line)
+        for kept in node.findall(nodes.literal_block):
+            place = self._locator(line, line)
+            self._includes.warn(_UNREADABLE.format(line=place["line_start"]))
+            yield self._block(BlockKind.CODE, fenced(kept.astext()), None)
+
+    def _block(self, kind: BlockKind, text: str, node: nodes.Node | None, level: int = 0) -> Block:
+        if self._term and kind is BlockKind.PARAGRAPH:
+            text, self._term = f"{self._term}: {text}".strip(), ""
+        if self._marker and kind is not BlockKind.HEADING:
+            if kind in {BlockKind.PARAGRAPH, BlockKind.LIST_ITEM} and text:
+                kind, level, text = BlockKind.LIST_ITEM, self._lists, self._marker + text
+            self._marker = ""
+        height = getattr(node, "rawsource", "").count("\n") if node is not None else 0
+        return Block(kind, text, level, locator=self._locator(self._line, self._line + height))
+
+    def _locator(self, start: int, end: int) -> dict[str, int]:
+        first, last = (min(max(line, 1), len(self._lines)) - 1 for line in (start, end))
+        numbers = self._lines[first].number, self._lines[last].number
+        return {"line_start": numbers[0], "line_end": max(numbers)}
+
+    def _words(self, node: nodes.Node) -> str:
+        """Return the words of inline nodes; code keeps backticks, formulas dollar signs."""
+        return " ".join(self._inline(node).split())
+
+    def _inline(self, node: nodes.Node) -> str:
+        match node:
+            case nodes.Text():
+                return node.astext()
+            case nodes.literal():
+                return inline_code(node.astext())
+            case nodes.math():
+                return f"${node.astext()}$"
+            case nodes.image():
+                return str(node.get("alt") or "")
+            case nodes.footnote_reference() | nodes.citation_reference():
+                return ""
+            case nodes.inline() if "glossator_target" in node:
+                return self._titled(node["glossator_target"]) or node.astext()
+            case nodes.system_message() | nodes.raw() | nodes.target() | nodes.comment():
+                return node.astext() if isinstance(node, nodes.target) else ""
+        return "".join(map(self._inline, node.children))
+
+    def _titled(self, name: str) -> str | None:
+        """Return the title of the section of this page that has a label, if it is one."""
+        section = self._tree.ids.get(self._tree.nameids.get(name) or "")
+        is_section = isinstance(section, nodes.section) and section.children
+        return section.children[0].astext() if is_section and section is not None else None
+
+
+def _is_body(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.definition | nodes.field_body | nodes.description)
+
+
+def _texts_of(entry: nodes.Node) -> Iterator[nodes.Node]:
+    """Yield the elements of a cell that hold its words."""
+    return entry.findall(lambda node: isinstance(node, nodes.TextElement) and _is_outer(node))
+
+
+def _is_outer(node: nodes.Node) -> bool:
+    return not isinstance(node, nodes.Inline)

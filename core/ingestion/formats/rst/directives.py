@@ -1,0 +1,178 @@
+"""The directives of Sphinx and its commonest extensions, and includes that stay in the course."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import Directive, directives
+
+from core.ingestion.formats.flavours.includes import Includes
+from core.ingestion.formats.rst.includes import chosen
+
+_KINDS: Mapping[str, str] = {
+    "seealso": "See also",
+    "versionadded": "Added in version",
+    "todo": "To do",
+    "versionchanged": "Changed in version",
+    "deprecated": "Deprecated since version",
+    "exercise": "Exercise",
+    "solution": "Solution",
+    "theorem": "Theorem",
+    "lemma": "Lemma",
+    "proof": "Proof",
+    "definition": "Definition",
+    "example": "Example",
+    "remark": "Remark",
+}
+_WITH_TITLE = ("tab", "tab-item", "dropdown", "details", "collapse", "card", "centered")
+_WITHOUT_TEXT = (
+    *("toctree", "contents", "sectnum", "section-numbering", "highlight", "index", "meta", "date"),
+    *("currentmodule", "py:currentmodule", "default-domain", "tabularcolumns", "bibliography"),
+    *("tableofcontents", "title", "codeauthor", "sectionauthor", "moduleauthor", "jupyter-kernel"),
+)
+_MADE_ELSEWHERE = (
+    *("automodule", "autoclass", "autofunction", "automethod", "autodata", "autosummary"),
+    *("autoexception", "graphviz", "plot", "inheritance-diagram", "raw", "argparse", "click"),
+)
+_LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
+
+
+class _Options(dict[str, Any]):
+    """Takes any option as it is written."""
+
+    def __missing__(self, name: str) -> Any:
+        return directives.unchanged
+
+
+class Unknown(Directive):
+    """A directive that nothing here knows: what it holds is read as text."""
+
+    optional_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+    option_spec = _Options(name=directives.unchanged)
+    shows_argument = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return the argument as a paragraph, then the content."""
+        shown = self._title() if self.shows_argument else ""
+        return [*self._paragraph(shown), *self._inside()]
+
+    def _title(self) -> str:
+        return " ".join(self.arguments)
+
+    def _paragraph(self, text: str) -> list[nodes.Node]:
+        if not text:
+            return []
+        words, messages = self.state.inline_text(text, self.lineno)
+        paragraph = nodes.paragraph(text, "", *words)
+        paragraph.line = self.lineno
+        return [paragraph, *messages]
+
+    def _inside(self) -> list[nodes.Node]:
+        holder = nodes.container()
+        self.state.nested_parse(self.content, self.content_offset, holder, match_titles=True)
+        return holder.children
+
+    @property
+    def _includes(self) -> Includes:
+        includes: Includes = self.state.document.settings.glossator_includes
+        return includes
+
+
+class _Inside(Unknown):
+    """Only what it holds is shown: `only`, `tabs`, `hlist`."""
+
+    shows_argument = False
+
+
+class _Box(Unknown):
+    """A box that is called after its kind, and after its title if it has one."""
+
+    def _title(self) -> str:
+        kind = _KINDS.get(self.name.lower().rpartition(":")[2], "")
+        return " ".join(filter(None, (kind, *self.arguments)))
+
+
+class _Nothing(Unknown):
+    """Makes no text of the page."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return nothing."""
+        return []
+
+
+class _Elsewhere(Unknown):
+    """Stands for what a program makes of other files when the site is built."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return nothing, and note it."""
+        self._includes.warn(f"What the directive {self.name.lower()} stands for was left out.")
+        return []
+
+
+class _Described(Unknown):
+    """A function, class or setting: its signatures as code, then what is said of it."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the signatures, then the description."""
+        lines = (line.strip().rstrip("\\") for line in "\n".join(self.arguments).split("\n"))
+        found = list[nodes.Node]()
+        for line in filter(None, lines):
+            paragraph = nodes.paragraph(line, "", nodes.literal(line, line))
+            paragraph.line = self.lineno
+            found.append(paragraph)
+        return [*found, *self._inside()]
+
+
+class _Code(Unknown):
+    """Code, with its language and caption."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the caption and the code."""
+        return self._block("\n".join(self.content), self._title()) if self.content else []
+
+    def _block(self, code: str, language: str) -> list[nodes.Node]:
+        classes = ["code", language] if _LANGUAGE.fullmatch(language) else ["code"]
+        block = nodes.literal_block(code, code, classes=classes)
+        block.line = self.lineno
+        return [*self._paragraph(self.options.get("caption") or ""), block]
+
+
+class _Include(_Code):
+    """Another file of the course as a block of code; other includes are in place already."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the block, or nothing where the file is missing."""
+        text = self._includes.text(self._title(), ())
+        language = self.options.get("language") or self.options.get("code") or ""
+        return [] if text is None else self._block(chosen(text, self.options), language)
+
+
+class _Math(Unknown):
+    """A formula, with or without a label."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the formula."""
+        parts = (*self.arguments, "\n".join(self.content))
+        formula = "\n".join(part for part in parts if part.strip())
+        return [nodes.math_block(formula, formula)] if formula else []
+
+
+_DESCRIBED = (
+    *("function", "class", "method", "attribute", "data", "exception", "module", "property"),
+    *("classmethod", "staticmethod", "decorator", "macro", "type", "member", "var", "enum"),
+    *("struct", "describe", "object", "envvar", "program", "option", "cmdoption", "confval"),
+)
+DIRECTIVES: Mapping[str, type[Directive]] = {
+    **dict.fromkeys(_KINDS, _Box),
+    **dict.fromkeys(_WITH_TITLE, Unknown),
+    **dict.fromkeys(_WITHOUT_TEXT, _Nothing),
+    **dict.fromkeys(_MADE_ELSEWHERE, _Elsewhere),
+    **dict.fromkeys(_DESCRIBED, _Described),
+    **dict.fromkeys(("code-block", "sourcecode", "code", "code-cell", "ipython"), _Code),
+    **dict.fromkeys(("include", "literalinclude"), _Include),
+    "math": _Math,
+    **dict.fromkeys(("only", "ifconfig", "tabs", "tab-set", "hlist", "glossary", "grid"), _Inside),
+}

@@ -1,0 +1,83 @@
+"""The process that parses documents for the sandbox, one after another, until its input ends."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from core.errors import UnsupportedDocument
+from core.ingestion.sandbox.confinement import (
+    AuditHook,
+    grant_processor_seconds,
+    holds_too_much,
+    limit_resources,
+)
+from core.ingestion.sandbox.messages import (
+    ParseJob,
+    document_frames,
+    read_job,
+    ready_frame,
+    refusal_frame,
+)
+
+
+def main() -> None:
+    """Answer jobs from standard input on standard output."""
+    jobs, answers = _private_streams()
+    hook = AuditHook()
+    hook.install()
+    limit_resources()
+    _send(answers, [ready_frame()])
+    while received := read_job(jobs):
+        job, seconds = received
+        grant_processor_seconds(seconds)
+        root = Path(os.path.realpath(job.include_root)) if job.include_root else None
+        hook.include_root = root
+        _send(answers, _answer(job, _include_reader(root, job)))
+
+
+def _include_reader(root: Path | None, job: ParseJob) -> Callable[[str], str | None]:
+    """Return what reads the files that the job's page includes, never from outside `root`."""
+    if root is None:
+        return lambda path: None
+    from core.ingestion.sites.page_files import include_reader
+
+    return include_reader(root, job.name, job.include_folders, job.dialect)
+
+
+def _answer(job: ParseJob, read_include: Callable[[str], str | None]) -> Iterator[bytes]:
+    from core.ingestion.formats.registry import parse
+
+    try:
+        document = parse(
+            job.data,
+            job.name,
+            job.media_type,
+            dialect=job.dialect,
+            read_include=read_include,
+        )
+        yield from document_frames(document, retire=holds_too_much())
+    except UnsupportedDocument as error:
+        yield refusal_frame(str(error), retire=holds_too_much())
+    except MemoryError:
+        yield refusal_frame("needs more than 1 GiB of memory", retire=True)
+
+
+def _private_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Take standard input and output for the sandbox alone: a parser's print goes astray."""
+    jobs, answers = os.dup(0), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nowhere, 0)
+    os.close(nowhere)
+    os.dup2(2, 1)
+    return os.fdopen(jobs, "rb"), os.fdopen(answers, "wb")
+
+
+def _send(answers: BinaryIO, frames: Iterator[bytes] | list[bytes]) -> None:
+    for frame in frames:
+        answers.write(frame)
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main()

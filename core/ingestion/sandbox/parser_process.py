@@ -1,0 +1,132 @@
+"""One child process that parses: how it is started, asked, and always reaped."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from typing import TypeVar
+
+from core.errors import ServiceError
+from core.ingestion.sandbox.messages import (
+    LENGTH_BYTES,
+    MAX_FRAME_BYTES,
+    Answer,
+    Finished,
+    InvalidMessage,
+    ParseJob,
+    job_parts,
+)
+
+_START_SECONDS = 30.0
+_FAREWELL_SECONDS = 2.0
+_ENVIRONMENT = ("PATH", "SYSTEMROOT", "LANG", "LD_LIBRARY_PATH")
+_STDERR_BYTES = 4_000
+Stream = TypeVar("Stream")
+_COMMAND = (sys.executable, "-P", "-m", "core.ingestion.sandbox.child")
+
+
+class ParserProcess:
+    """A running child. It serves one job at a time; after any error only `stop` is left."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._stdin, self._stdout = _piped(process.stdin), _piped(process.stdout)
+        self.last_words = b""
+        """The end of what the child wrote to standard error."""
+        self._listening = asyncio.create_task(self._listen(_piped(process.stderr)))
+
+    @classmethod
+    async def start(cls) -> "ParserProcess":
+        """Return a child that waits for its first job.
+
+        Raises:
+            ServiceError: when no child can be started.
+        """
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *_COMMAND,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=_environment(),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ServiceError("the parsing process cannot be started") from error
+        child = cls(process)
+        ready = False
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await child._frame()
+            ready = True
+        except (TimeoutError, asyncio.IncompleteReadError, InvalidMessage) as error:
+            raise ServiceError("the parsing process does not come up") from error
+        finally:
+            if not ready:
+                await child.stop()
+        return child
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the child has not ended, as far as is known here."""
+        return self._process.returncode is None and not self._stdout.at_eof()
+
+    async def parse(self, job: ParseJob, seconds: float) -> Finished:
+        """Return the child's answer.
+
+        Raises:
+            TimeoutError: when it takes longer than `seconds`.
+            InvalidMessage: when the child says what no intact child says.
+            EOFError, ConnectionError: when the child has died.
+        """
+        async with asyncio.timeout(seconds):
+            for part in job_parts(job, seconds):
+                self._stdin.write(part)
+                await self._stdin.drain()
+            answer = Answer()
+            while (finished := answer.take(await self._frame())) is None:
+                pass
+            return finished
+
+    async def end(self) -> int:
+        """Let a child that closed its output end by itself, and return its exit code."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_FAREWELL_SECONDS):
+                await self._process.wait()
+        return await self.stop()
+
+    async def stop(self) -> int:
+        """Kill the child unless it is dead, and return its exit code (minus a signal)."""
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+        while await self._stdout.read(1 << 16):
+            pass
+        await self._listening
+        code = await self._process.wait()
+        self._stdin.close()
+        with contextlib.suppress(ConnectionError):
+            await self._stdin.wait_closed()
+        return code
+
+    async def _frame(self) -> bytes:
+        length = int.from_bytes(await self._stdout.readexactly(LENGTH_BYTES), "big")
+        if length > MAX_FRAME_BYTES:
+            raise InvalidMessage("a frame is too long")
+        return await self._stdout.readexactly(length)
+
+    async def _listen(self, stderr: asyncio.StreamReader) -> None:
+        while words := await stderr.read(_STDERR_BYTES):
+            self.last_words = (self.last_words + words)[-_STDERR_BYTES:]
+
+
+def _piped(stream: Stream | None) -> Stream:
+    assert stream is not None
+    return stream
+
+
+def _environment() -> dict[str, str]:
+    """Return what Python needs to start and to import what this process can, no more."""
+    kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
+    return {**kept, "PYTHONPATH": path, "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}

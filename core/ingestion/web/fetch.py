@@ -1,0 +1,216 @@
+"""Fetches a course's documents from the web, politely and without reaching inside."""
+
+import asyncio
+import contextlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from core.errors import SourceUnavailable, UnsupportedDocument
+from core.ingestion.web.addresses import Resolver, resolve_with_system
+from core.ingestion.web.pinned import HttpReply, PinnedClient, UnknownHost
+from core.ingestion.web.robots import RobotsRules, parse_robots
+from core.ingestion.web.targets import Target, parse_target
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_TRANSIENT = frozenset({408, 425, 429})
+_LONGEST_CRAWL_DELAY = 10.0
+_ROBOTS_MAX_BYTES = 500 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A document as its server delivered it."""
+
+    url: str
+    """Where it was found in the end, after redirects, without fragment."""
+    body: bytes
+    """Unpacked if it came compressed; empty when `not_modified`."""
+    media_type: str
+    """Lower case, without parameters; empty when the server named none."""
+    etag: str | None = None
+    last_modified: str | None = None
+    not_modified: bool = False
+    """Whether the document is still the one that `etag` or `last_modified` was given for."""
+
+
+class Fetcher:
+    """Fetches documents by http(s) for as long as it is entered.
+
+    Each document is one request to a public address (see `PinnedClient`), or up to
+    `max_redirects` more, every one checked like the first. robots.txt is honoured.
+
+    Args:
+        allowed_hosts: `host` or `host:port`, trusted to be on this machine or a private
+            network; without a port, the usual two. `[::1]:8080` for IPv6.
+        max_bytes: Largest document, both as sent and unpacked.
+        timeout: Seconds for one document, politeness delays not counted.
+        max_redirects: How many are followed for one document.
+        user_agent: Sent to servers; its first word is looked for in robots.txt.
+        delay: Least seconds between two requests to one host; a site's own Crawl-delay
+            counts when it is longer, up to 10 seconds.
+        resolver: Looks host names up.
+        transport: Carries requests whose URL names the checked address.
+    """
+
+    def __init__(
+        self,
+        *,
+        allowed_hosts: frozenset[str] = frozenset(),
+        max_bytes: int = 50_000_000,
+        timeout: float = 60.0,
+        max_redirects: int = 3,
+        user_agent: str = "Glossator",
+        delay: float = 0.5,
+        resolver: Resolver = resolve_with_system,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.max_bytes = max_bytes
+        self._timeout = timeout
+        self._max_redirects = max_redirects
+        self._user_agent = user_agent
+        self._delay = delay
+        self._client = PinnedClient(
+            allowed_hosts=allowed_hosts,
+            user_agent=user_agent,
+            resolver=resolver,
+            transport=transport,
+        )
+        self._robots: dict[str, RobotsRules | None] = {}
+        self._robots_locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._next_turns: dict[str, float] = {}
+
+    async def __aenter__(self) -> Self:
+        await self._client.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._client.__aexit__(kind, error, traceback)
+
+    async def fetch(
+        self, url: str, *, etag: str | None = None, last_modified: str | None = None
+    ) -> Fetched:
+        """Return the document at `url`, or that it is unchanged.
+
+        Args:
+            url: Absolute, http or https.
+            etag: Of the copy at hand, as an earlier `Fetched` gave it.
+            last_modified: Likewise.
+
+        Raises:
+            UnsupportedDocument: It may not or cannot be fetched, now or later.
+            SourceUnavailable: A later try may succeed.
+        """
+        headers = _conditions(etag, last_modified)
+        target, reply = await self._follow(
+            parse_target(url), headers, max_bytes=self.max_bytes, ask_robots=True
+        )
+        not_modified = reply.status == httpx.codes.NOT_MODIFIED and bool(headers)
+        if not not_modified:
+            _refuse_failure(target, reply.status)
+        return Fetched(
+            url=str(target.url),
+            body=reply.body,
+            media_type=reply.headers.get("Content-Type", "").partition(";")[0].strip().lower(),
+            etag=reply.headers.get("ETag"),
+            last_modified=reply.headers.get("Last-Modified"),
+            not_modified=not_modified,
+        )
+
+    async def _follow(
+        self, target: Target, headers: Mapping[str, str], *, max_bytes: int, ask_robots: bool
+    ) -> tuple[Target, HttpReply]:
+        """Return the first reply that is no redirect, and where it came from."""
+        clock = asyncio.get_running_loop()
+        seconds_left = self._timeout
+        for _ in range(self._max_redirects + 1):
+            if ask_robots:
+                await self._ask_robots(target)
+            await self._wait_for_turn(target)
+            started = clock.time()
+            with _late(target):
+                async with asyncio.timeout(seconds_left):
+                    reply = await self._client.get(target, headers, max_bytes=max_bytes)
+            seconds_left -= clock.time() - started
+            if reply.status not in _REDIRECTS:
+                return target, reply
+            target = target.join(reply.headers.get("Location", ""))
+        raise UnsupportedDocument(
+            user_message=f"The address redirects more than {self._max_redirects} times."
+        )
+
+    async def _ask_robots(self, target: Target) -> None:
+        async with self._robots_locks[target.origin]:
+            if target.origin not in self._robots:
+                self._robots[target.origin] = await self._read_robots(target)
+        rules = self._robots[target.origin]
+        if rules is None:
+            raise SourceUnavailable(
+                user_message=f"The robots.txt of “{target.host}” could not be read, "
+                "so nothing is fetched from there for now."
+            )
+        if not rules.allows(target.path):
+            raise UnsupportedDocument(
+                user_message=f"The robots.txt of “{target.host}” asks not to fetch this document."
+            )
+
+    async def _read_robots(self, target: Target) -> RobotsRules | None:
+        """Return the rules of the target's site, none when they cannot be had now."""
+        try:
+            _, reply = await self._follow(
+                target.join("/robots.txt"), {}, max_bytes=_ROBOTS_MAX_BYTES, ask_robots=False
+            )
+        except UnknownHost:
+            raise
+        except SourceUnavailable:
+            return None
+        if _is_transient(reply.status):
+            return None
+        return parse_robots(reply.body.decode("utf-8-sig", "replace"), self._user_agent)
+
+    async def _wait_for_turn(self, target: Target) -> None:
+        clock = asyncio.get_running_loop()
+        rules = self._robots.get(target.origin) or RobotsRules()
+        delay = max(self._delay, min(rules.crawl_delay, _LONGEST_CRAWL_DELAY))
+        turn = max(clock.time(), self._next_turns.get(target.host, 0.0))
+        self._next_turns[target.host] = turn + delay
+        await asyncio.sleep(turn - clock.time())
+
+
+@contextlib.contextmanager
+def _late(target: Target) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError as error:
+        raise SourceUnavailable(
+            user_message=f"“{target.host}” did not deliver the document in time."
+        ) from error
+
+
+def _conditions(etag: str | None, last_modified: str | None) -> dict[str, str]:
+    conditions = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+    return {name: value for name, value in conditions.items() if value and value.isascii()}
+
+
+def _is_transient(status: int) -> bool:
+    return status in _TRANSIENT or status >= 500
+
+
+def _refuse_failure(target: Target, status: int) -> None:
+    if _is_transient(status):
+        raise SourceUnavailable(
+            user_message=f"“{target.host}” has a problem at the moment (HTTP {status})."
+        )
+    if status != httpx.codes.OK:
+        raise UnsupportedDocument(
+            user_message=f"“{target.host}” does not give out this document (HTTP {status})."
+        )

@@ -1,0 +1,161 @@
+"""Deletes what is older than conversations are kept, over all stores."""
+
+import logging
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection, delete, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core.inbox.limits import CountRow
+from core.inbox.rows import CursorRow, InboxRow, is_buried, is_waiting
+from core.models import now
+from core.storage.budgets.store import TokenUsageRow, has_expired
+from core.storage.channels import panels
+from core.storage.channels.exchanges import ExchangeRow
+from core.storage.channels.panels import PanelRow
+from core.storage.channels.store import ConversationRow
+from core.storage.database import write
+from core.storage.feedback import VoteRow
+from core.storage.rate_limit_windows import RateLimitWindowRow
+from core.storage.sessions.rows import FORGOTTEN_USER, SessionRow, TurnRow
+
+logger = logging.getLogger(__name__)
+
+_BATCH = 200
+"""Rows of a table that are deleted in one go, so that nobody waits long for the database."""
+_BURIED_FOR = timedelta(days=1)
+"""How long it is known that a message was deleted whose event may still come."""
+_PENDING_FOR = timedelta(days=1)
+"""How long a question waits until its asker says to which course it is."""
+_LIMITS_KEPT = timedelta(hours=1)
+"""How long it is known what was counted or closed in a minute; clocks may differ by some."""
+
+
+class Retention:
+    """Deletes conversations, votes and events that nobody needs any more."""
+
+    def __init__(self, engine: AsyncEngine, *, kept_for: timedelta | None) -> None:
+        """Prepare to delete.
+
+        Args:
+            kept_for: How old what is kept may become; None: of any age.
+        """
+        self._engine = engine
+        self._kept_for = kept_for
+
+    async def delete_some(self, moment: datetime | None = None) -> int:
+        """Delete a batch of each table, and return how many rows that were; 0: there is no more.
+
+        Raises:
+            StoreError: when the database fails; what was deleted by then stays deleted.
+        """
+        moment = moment or now()
+        steps = [(_counts, moment - _LIMITS_KEPT), (_windows, moment - _LIMITS_KEPT)]
+        steps += [(_exchanges, moment - _LIMITS_KEPT)]
+        steps += [(_buried, moment - _BURIED_FOR), (_tokens, moment)]
+        steps.append((_pending, moment - _PENDING_FOR))
+        steps.append((_panels, moment - min(panels.KEPT, self._kept_for or panels.KEPT)))
+        if self._kept_for is not None:
+            expired = (_sessions, _turns, _votes, _conversations, _events)
+            steps += [(step, moment - self._kept_for) for step in expired]
+        deleted = 0
+        for step, before in steps:
+            deleted += await write(self._engine, partial(step, before=before))
+        return deleted
+
+
+def _sessions(db: Connection, before: datetime) -> int:
+    """Delete conversations in which nothing was said since, with their turns."""
+    old = select(SessionRow.session_id).where(SessionRow.last_activity < before).limit(_BATCH)
+    return _count(db, delete(SessionRow).where(SessionRow.session_id.in_(old)))
+
+
+def _turns(db: Connection, before: datetime) -> int:
+    """Blank the old turns of conversations that go on; they keep their numbers."""
+    row = TurnRow
+    old = select(row.request_id).where(row.timestamp < before, row.content.is_not(None))
+    blank = update(row).where(row.request_id.in_(old.limit(_BATCH)))
+    return _count(db, blank.values(user_id=FORGOTTEN_USER, content=None))
+
+
+def _votes(db: Connection, before: datetime) -> int:
+    row = VoteRow
+    key = tuple_(row.request_id, row.user_id)
+    old = select(row.request_id, row.user_id).where(row.voted_at < before).limit(_BATCH)
+    return _count(db, delete(row).where(key.in_(old)))
+
+
+def _conversations(db: Connection, before: datetime) -> int:
+    """Delete which conversations are current; where staff paused the bot, it stays paused."""
+    row = ConversationRow
+    key = tuple_(row.platform, row.workspace, row.place)
+    old = select(row.platform, row.workspace, row.place)
+    old = old.where(row.last_activity < before, row.listening)
+    return _count(db, delete(row).where(key.in_(old.limit(_BATCH))))
+
+
+def _panels(db: Connection, before: datetime) -> int:
+    row = PanelRow
+    key = tuple_(row.platform, row.workspace, row.place)
+    old = select(row.platform, row.workspace, row.place).where(row.seen_at < before)
+    return _count(db, delete(row).where(key.in_(old.limit(_BATCH))))
+
+
+def _events(db: Connection, before: datetime) -> int:
+    """Delete events that have ended, and the cursors of direct messages that had no other."""
+    row = InboxRow
+    old = select(row.key).where(row.accepted_at < before, ~is_waiting()).limit(_BATCH)
+    gone = delete(row).where(row.key.in_(old)).returning(row.platform, row.channel, row.address)
+    deleted = db.execute(gone).all()
+    for platform, channel, address in deleted:
+        if address.get("dm"):
+            others = select(row.key).where(row.platform == platform, row.channel == channel)
+            cursor = (CursorRow.platform == platform, CursorRow.channel == channel)
+            db.execute(delete(CursorRow).where(*cursor, ~others.exists()))
+    return len(deleted)
+
+
+def _buried(db: Connection, before: datetime) -> int:
+    """Delete what stands for messages that were deleted before they were heard."""
+    row = InboxRow
+    old = select(row.key).where(is_buried(), row.accepted_at < before).limit(_BATCH)
+    return _count(db, delete(row).where(row.key.in_(old)))
+
+
+def _pending(db: Connection, before: datetime) -> int:
+    """Blank questions whose course was never chosen."""
+    row = InboxRow
+    waits = (~is_waiting(), row.request.is_not(None), row.accepted_at < before)
+    old = select(row.key).where(*waits).limit(_BATCH)
+    return _count(db, update(row).where(row.key.in_(old)).values(request=None))
+
+
+def _tokens(db: Connection, before: datetime) -> int:
+    """Delete what users used, when it is old or they are forgotten; the sums name nobody."""
+    row = TokenUsageRow
+    key = tuple_(row.day, row.scope, row.subject)
+    old = select(row.day, row.scope, row.subject).where(has_expired(before)).limit(_BATCH)
+    return _count(db, delete(row).where(key.in_(old)))
+
+
+def _counts(db: Connection, before: datetime) -> int:
+    row = CountRow
+    key = tuple_(row.subject, row.minute)
+    old = select(row.subject, row.minute).where(row.minute < before).limit(_BATCH)
+    return _count(db, delete(row).where(key.in_(old)))
+
+
+def _exchanges(db: Connection, before: datetime) -> int:
+    """Delete which people talked to each other, all at once: they are few."""
+    return _count(db, delete(ExchangeRow).where(ExchangeRow.until < before))
+
+
+def _windows(db: Connection, before: datetime) -> int:
+    """Delete all at once: they are few, and one that closes again meanwhile is spared."""
+    return _count(db, delete(RateLimitWindowRow).where(RateLimitWindowRow.until < before))
+
+
+def _count(db: Connection, statement: Any) -> int:
+    return db.execute(statement).rowcount

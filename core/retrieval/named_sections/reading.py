@@ -1,0 +1,172 @@
+"""Reads what a section says from its beginning, or one numbered paragraph of it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from core.index.base import VectorIndex
+from core.models import Chunk
+from core.retrieval.editions.edition_reader import EditionReader
+from core.retrieval.evidence import BUDGET, Excerpt
+from core.retrieval.named_sections.near import MOST, near_number
+from core.retrieval.named_sections.numbers import read_number
+from core.retrieval.named_sections.references import SectionReference
+from core.retrieval.named_sections.resolution import (
+    counts_sections_like,
+    find_sections,
+    holds,
+    lies_in,
+    resolve_section,
+)
+from core.retrieval.retrieval import retrieved, whole
+from core.storage.catalogue import Catalogue, Edition, SectionRecord
+from core.text.tokens import count_tokens
+
+_MARKER = re.compile(r"^[ \t*_]*\((\d+[a-z]?)\)", re.MULTILINE)
+"""What a numbered paragraph of a statute begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSection:
+    """What a question's reference came to."""
+
+    sections: tuple[SectionRecord, ...]
+    """In book order; none: the book has no such section."""
+    name: str
+    """The heading, or how the question calls what is missing."""
+    paragraph: str | None = None
+
+    @property
+    def near(self) -> tuple[str, ...]:
+        """Headings of where to look when the section, or the paragraph of it, is missing."""
+        return self.neighbours or tuple(dict.fromkeys(s.title for s in self.sections))[:MOST]
+
+    neighbours: tuple[str, ...] = ()
+    """Headings of the sections whose numbers come near a missing one, nearest first."""
+
+
+class SectionReader:
+    """Finds what a question names in an edition, and reads it."""
+
+    def __init__(self, catalogue: Catalogue, index: VectorIndex) -> None:
+        self._catalogue = catalogue
+        self._reader = EditionReader(index)
+
+    async def find(
+        self, edition: Edition, references: Sequence[SectionReference], limited_to: str | None
+    ) -> NamedSection | None:
+        """Return the section whose text is asked for; None: the question is an ordinary one.
+
+        Args:
+            limited_to: The section that alone is searched.
+
+        Raises:
+            UnknownSection: when there is none called `limited_to`.
+        """
+        sections = await self._catalogue.sections(edition.generation)
+        if not sections:
+            return None
+        searched: list[SectionRecord] = []
+        paragraph = None
+        if limited_to is not None:
+            wanted = resolve_section(limited_to, sections)
+            searched = [section for section in sections if section.section_id in wanted]
+            _, paragraph = read_number(limited_to) or (None, None)
+        return named_section(references, sections, searched, paragraph)
+
+    async def chunks(self, edition: Edition, named: NamedSection) -> list[Chunk]:
+        """Return the text of the section in book order."""
+        files = dict.fromkeys(section.source_file for section in named.sections)
+        modules = {section.module for section in named.sections if section.module}
+        documents = await self._catalogue.documents(edition.generation)
+        return [
+            chunk
+            for document in documents
+            if document.source_file in files or document.module in modules
+            async for chunk in self._reader.scroll(edition, document.document_id)
+            if any(
+                holds(section, chunk.source_file, chunk.headings, chunk.module_name)
+                for section in named.sections
+            )
+        ]
+
+
+def named_section(
+    references: Sequence[SectionReference],
+    sections: Sequence[SectionRecord],
+    searched: Sequence[SectionRecord],
+    paragraph: str | None,
+) -> NamedSection | None:
+    """Return the section that is asked for; None: the question is an ordinary one.
+
+    Args:
+        searched: The sections that alone are searched; empty: the whole book.
+        paragraph: The paragraph of them that the reader limited the question to.
+    """
+    for reference in references:
+        if not reference.name:
+            if searched:
+                own = reference.paragraph or paragraph
+                return NamedSection(tuple(searched), searched[0].title, own)
+            continue
+        found = [
+            section
+            for section in find_sections(reference, sections)
+            if not searched or any(lies_in(section, outer) for outer in searched)
+        ]
+        if found:
+            return NamedSection(tuple(found), found[0].title, reference.paragraph)
+        number = reference.number
+        if number and not searched and counts_sections_like(number, sections):
+            return NamedSection((), reference.name, neighbours=near_number(number, sections))
+    return None
+
+
+def excerpts_of(chunks: Sequence[Chunk], paragraph: str | None, most: int) -> list[Excerpt]:
+    """Return what a writer reads of a section: its beginning, or the paragraph asked for.
+
+    None at all when the paragraphs have numbers and none of them has this one.
+    """
+    parts = _paragraph_of(chunks, paragraph) if paragraph else None
+    return _opening(chunks, most) if parts is None else parts[:most]
+
+
+def _opening(chunks: Sequence[Chunk], most: int) -> list[Excerpt]:
+    """Return the first chunks, as many as a writer reads; at least one where there are any."""
+    taken: list[Excerpt] = []
+    used = 0
+    for chunk in chunks[:most]:
+        used += chunk.token_count
+        if taken and used > BUDGET:
+            break
+        taken.append(whole(retrieved(chunk, 1.0)))
+    return taken
+
+
+def _paragraph_of(chunks: Sequence[Chunk], number: str) -> list[Excerpt] | None:
+    """Return the paragraph marked "(number)"; None where no paragraph has a marker at all."""
+    if not any(_MARKER.search(chunk.content_text) for chunk in chunks):
+        return None
+    return [
+        Excerpt(retrieved(chunk, 1.0), start, end, count_tokens(chunk.content_text[start:end]))
+        for chunk, start, end in _parts(chunks, number)
+        if chunk.content_text[start:end].strip()
+    ]
+
+
+def _parts(chunks: Sequence[Chunk], number: str) -> Iterator[tuple[Chunk, int, int]]:
+    """Yield the spans of the paragraph, which may go on in the next chunk of its section."""
+    headings: tuple[str, ...] = ()
+    inside = False
+    for chunk in chunks:
+        inside = inside and chunk.headings == headings
+        headings = chunk.headings
+        text = chunk.content_text
+        marks = [(mark.start(), mark[1].casefold()) for mark in _MARKER.finditer(text)]
+        if inside:
+            yield chunk, 0, marks[0][0] if marks else len(text)
+        for (start, marked), (end, _) in pairwise([*marks, (len(text), "")]):
+            inside = marked == number
+            if inside:
+                yield chunk, start, end

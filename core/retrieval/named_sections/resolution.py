@@ -1,0 +1,172 @@
+"""Finds the sections that a reader means by a name, forgiving about case and spelling."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from urllib.parse import unquote, urlsplit
+
+from core.errors import UnknownSection
+from core.retrieval.named_sections.near import near_sections
+from core.retrieval.named_sections.numbers import (
+    SectionNumber,
+    number_of,
+    read_number,
+    without_number,
+)
+from core.retrieval.named_sections.references import SectionReference
+from core.storage.catalogue import SectionRecord
+
+_CLOSE_ENOUGH = 86.0
+_MARKS = re.compile(r"[\W_]+")
+_NUMBERED_FILE = re.compile(
+    r"^(?:chapter|chap|ch|section|sec|part|unit|module|lesson|lecture|week)?[-_ ]?"
+    r"(\d+)(?:[-_.](\d+)(?=\D|$))?",
+    re.IGNORECASE,
+)
+
+
+def resolve_section(name: str, sections: Sequence[SectionRecord]) -> tuple[str, ...]:
+    """Return the ids of the sections called `name`, in book order.
+
+    A name is matched against module, heading, heading path ("Chapter > Section"), page title,
+    file name and URL: first exactly (case, accents, punctuation aside), then by its number,
+    then as the whole words of a heading, then by spelling, which a number does not allow.
+
+    Raises:
+        UnknownSection: naming the headings that come near, if any do.
+    """
+    read = read_number(name)
+    found = [s for s in sections if _by_url(name, s)] or [s for s in sections if _by_name(name, s)]
+    found = found or (_by_number(read[0], sections) if read else [])
+    if read is None or (read[0].kind is None and "." not in read[0].number):
+        found = found or [section for section in sections if _by_words(name, section)]
+    if found:
+        return tuple(dict.fromkeys(section.section_id for section in found))
+    ranked = _by_spelling(name, sections)
+    best = ranked[0][0] if ranked else 0.0
+    if best >= _CLOSE_ENOUGH and read is None:
+        return tuple(dict.fromkeys(s.section_id for score, s in ranked if score == best))
+    raise UnknownSection(name, near_sections(name, ranked, sections))
+
+
+def find_sections(
+    reference: SectionReference, sections: Sequence[SectionRecord]
+) -> list[SectionRecord]:
+    """Return the sections that a question names, in book order; spelling forgives nothing."""
+    if reference.number is not None:
+        return _by_number(reference.number, sections)
+    exact = [section for section in sections if _by_title(reference.name, section)]
+    if exact or not reference.by_words:
+        return exact
+    likely = [section for section in sections if _by_words(reference.name, section)]
+    return likely if len({section.title for section in likely}) == 1 else []
+
+
+def counts_sections_like(number: SectionNumber, sections: Sequence[SectionRecord]) -> bool:
+    """Return whether the book numbers its sections this way, so that one can be missing."""
+    numbers = [known for section in sections if (known := number_of(section.title))]
+    if number.kind in {"section", "chapter"} and any(known.kind is None for known in numbers):
+        return True
+    return number.kind is not None and any(number.counts_like(known) for known in numbers)
+
+
+def lies_in(inner: SectionRecord, outer: SectionRecord) -> bool:
+    """Return whether a section is the other one or a part of it."""
+    return holds(outer, inner.source_file, inner.path, inner.module)
+
+
+def holds(
+    section: SectionRecord, source_file: str, headings: Sequence[str], module: str | None
+) -> bool:
+    """Return whether what stands under these headings belongs to the section."""
+    if not section.path and section.module is not None and section.title == section.module:
+        return module == section.module
+    own = tuple(headings[: len(section.path)]) == section.path
+    return own and source_file == section.source_file
+
+
+def _fold(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(c for c in decomposed if not unicodedata.combining(c))
+    return _MARKS.sub(" ", plain).strip()
+
+
+def _names(section: SectionRecord) -> Iterator[str]:
+    yield section.title
+    yield " ".join(section.path)
+    if section.path:
+        yield section.path[-1]
+    if section.module:
+        yield f"{section.module} {' '.join(section.path)}"
+    if bare := without_number(section.title):
+        yield bare
+    yield section.source_file
+    yield section.source_file.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+
+def _by_url(name: str, section: SectionRecord) -> bool:
+    if "/" not in name and "#" not in name:
+        return False
+    if section.url is None:
+        return False
+    wanted, have = unquote(name.strip()), unquote(section.url)
+    parts = urlsplit(have)
+    local = parts.path + (f"#{parts.fragment}" if parts.fragment else "")
+    return wanted.rstrip("/") in {have.rstrip("/"), local.rstrip("/"), local.lstrip("/")}
+
+
+def _by_name(name: str, section: SectionRecord) -> bool:
+    wanted = _fold(name)
+    return bool(wanted) and any(_fold(known) == wanted for known in _names(section))
+
+
+def _by_title(name: str, section: SectionRecord) -> bool:
+    wanted = _fold(name)
+    return bool(wanted) and wanted in {_fold(section.title), _fold(without_number(section.title))}
+
+
+def _by_number(number: SectionNumber, sections: Sequence[SectionRecord]) -> list[SectionRecord]:
+    """Return the sections whose number it is, of the kind asked for where there are some.
+
+    A chapter is also its numbered files; a section or § is one only where no heading is.
+    """
+    distances = [
+        number.distance(known) if (known := number_of(section.title)) else None
+        for section in sections
+    ]
+    nearest = min((d for d in distances if d is not None), default=None)
+    in_files = number.kind != "§" and (nearest is None or number.kind != "section")
+    return [
+        section
+        for section, distance in zip(sections, distances, strict=True)
+        if (distance is not None and distance == nearest)
+        or (in_files and not section.path and _file_has_number(section.source_file, number.number))
+    ]
+
+
+def _file_has_number(source_file: str, number: str) -> bool:
+    """Return whether a file is chapter `number`, or one of its sections: `ch04-01-slices.md`."""
+    name = source_file.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    match = _NUMBERED_FILE.match(name)
+    if match is None:
+        return False
+    have = [str(int(part)) for part in match.groups() if part is not None]
+    wanted = [part.lstrip("0") or "0" for part in number.split(".")]
+    return have[: len(wanted)] == wanted
+
+
+def _by_words(name: str, section: SectionRecord) -> bool:
+    wanted = _fold(name).split()
+    return bool(wanted) and set(wanted) <= set(_fold(section.title).split())
+
+
+def _by_spelling(name: str, sections: Sequence[SectionRecord]) -> list[tuple[float, SectionRecord]]:
+    """Return every section with its best likeness (0 to 100), best first, then in book order."""
+    from rapidfuzz import fuzz
+
+    wanted = _fold(name)
+    scored = [
+        (max(fuzz.ratio(wanted, _fold(known)) for known in _names(section)), section)
+        for section in sections
+    ]
+    return sorted(scored, key=lambda pair: (-pair[0], pair[1].ordinal))
