@@ -36,10 +36,8 @@ _LEADS_IN = (":", "：", ",", ";")
 _BLOCK = ("```", "~~~", "|")
 _CODE = re.compile(r"(?:`{3,}|~{3,})[^\S\n]*\S*[^\S\n]*\n")
 """A fence with one word at most; what goes on after it is prose in disguise."""
-_STEPS = 127
-_ROUNDED = ("letters", "words", "hidden", "output")
+ROUNDED = ("letters", "words", "hidden", "output")
 _KEPT = 512
-"""Chunks whose findings are remembered."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -71,8 +69,9 @@ class Head:
         """
         words = self.by_words(texts)
         if vectors is None:
-            return in_context(words) @ self.plain
-        return in_context(words, self.by_meaning(vectors), vectors) @ self.context
+            return np.asarray(in_context(words) @ self.plain, np.float32)
+        seen = in_context(words, self.by_meaning(vectors), vectors)
+        return np.asarray(seen @ self.context, np.float32)
 
     def by_words(self, texts: Sequence[str]) -> Floats:
         """Return the log odds of each text by its n-grams alone."""
@@ -89,24 +88,11 @@ class Head:
         layer = vectors @ self.hidden[:-1] + self.hidden[-1]
         return np.asarray(np.maximum(layer, 0) @ self.output, np.float32)
 
-    def save(self, path: Path) -> None:
-        """Write what the package ships: a byte for most weights."""
-        arrays = {name: getattr(self, name) for name in _ROUNDED}
-        scales = {name: np.abs(own).max(initial=1e-9) / _STEPS for name, own in arrays.items()}
-        np.savez_compressed(
-            path,
-            scales=np.array(list(scales.values()), np.float32),
-            context=self.context.astype(np.float32),
-            plain=self.plain.astype(np.float32),
-            bar=np.float32(self.bar),
-            **{name: np.round(own / scales[name]).astype(np.int8) for name, own in arrays.items()},
-        )
-
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Return the head that `save` wrote."""
+        """Return the head of a file: a byte for most weights, and the scale of each array."""
         with np.load(path) as stored:
-            scales = zip(_ROUNDED, stored["scales"], strict=True)
+            scales = zip(ROUNDED, stored["scales"], strict=True)
             arrays = {name: stored[name].astype(np.float32) * scale for name, scale in scales}
             whole = {name: stored[name] for name in ("context", "plain")}
             return cls(**arrays, **whole, bar=float(stored["bar"]))

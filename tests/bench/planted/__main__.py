@@ -13,6 +13,7 @@ from core.grounding.planted import WEIGHTS
 from core.text.sentences import sentences
 from tests.attacks import FOLDER, attack_texts, benign_questions
 from tests.bench.planted import measuring, training
+from tests.bench.planted.fitting import save
 from tests.bench.planted.measuring import Figure
 from tests.bench.planted.texts import HELD_OUT, TUNING, commands
 from tests.wire.planted_instructions import is_instruction
@@ -83,7 +84,7 @@ async def main(options: argparse.Namespace) -> None:
         try:
             if options.train:
                 public = [text for name in _INDIRECT for text in english_attacks(name)]
-                (await training.fitted(embedder, options.corpora, public)).save(WEIGHTS)
+                save(await training.fitted(embedder, options.corpora, public), WEIGHTS)
             held = TUNING if options.tuning else HELD_OUT
             async for figure in measured(embedder, options.corpora, held):
                 print(figure.line, flush=True)

@@ -1,18 +1,20 @@
 """Fits the head: n-grams, a small network over vectors, then what stands around a sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from core.embeddings.base import Vectors
 from core.embeddings.sentences import from_bytes
-from core.grounding.planted import BITS, DIMENSIONS, Floats, Head, in_context, is_telling
+from core.grounding.planted import BITS, DIMENSIONS, ROUNDED, Floats, Head, in_context, is_telling
 from core.models import Chunk
 from core.text.ngrams import hashed
 
 Doubles = npt.NDArray[np.float64]
+Numbers = Floats | Doubles
 
 STEPS = 200
 HIDDEN = 32
@@ -20,6 +22,8 @@ _RATES = (0.05, 0.02)
 _RIDGES = (3e-6, 3e-5)
 _CONTEXT_RIDGE = 0.02
 _NEWTON_STEPS = 30
+_MOST = 127
+"""Of what a byte holds."""
 _DECAYS = (0.9, 0.99)
 
 
@@ -88,7 +92,7 @@ def _fit_words(texts: Sequence[str], right: Floats, mass: Floats, steps: int) ->
     owners = np.concatenate([found for _, found in parts])
     values = np.concatenate([share[o] for share, (_, o) in zip(shares, parts, strict=True)])
 
-    def slopes(weights: Sequence[Floats]) -> list[Doubles]:
+    def slopes(weights: Sequence[Floats]) -> list[Numbers]:
         sums = np.bincount(owners, weights[0][ids] * values, len(every))
         errors = np.bincount(own, mass * (_probability(sums[own]) - right), len(every))
         return [np.bincount(ids, errors[owners] * values, 2 << BITS)]
@@ -105,7 +109,7 @@ def _fit_meaning(
     first = chance.standard_normal((DIMENSIONS + 1, HIDDEN)).astype(np.float32) * np.float32(0.3)
     second = chance.standard_normal(HIDDEN).astype(np.float32) * np.float32(0.3)
 
-    def slopes(weights: Sequence[Floats]) -> list[Floats]:
+    def slopes(weights: Sequence[Floats]) -> list[Numbers]:
         layer = np.maximum(rows @ weights[0], 0)
         errors = (mass * (_probability(layer @ weights[1]) - right)).astype(np.float32)
         back = (errors[:, None] * weights[1]) * (layer > 0)
@@ -115,7 +119,14 @@ def _fit_meaning(
     return hidden, output
 
 
-def _adam(weights, slopes, rate, ridge, steps):  # type: ignore[no-untyped-def]
+def _adam(
+    weights: Sequence[Floats],
+    slopes: Callable[[Sequence[Floats]], Sequence[Numbers]],
+    rate: float,
+    ridge: float,
+    steps: int,
+) -> Sequence[Floats]:
+    """Return the weights, moved in place, after so many steps down the slopes."""
     moments = [(np.zeros_like(one), np.zeros_like(one)) for one in weights]
     for step in range(1, steps + 1):
         pace = rate * min(1.0, 2 * (1 - step / (steps + 1)))
@@ -140,5 +151,19 @@ def _logistic(rows: Floats, right: Doubles) -> Floats:
     return weights.astype(np.float32)
 
 
-def _probability(odds: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:  # type: ignore[type-arg]
-    return 1 / (1 + np.exp(-np.clip(odds, -40, 40)))
+def _probability(odds: Numbers) -> Doubles:
+    return np.asarray(1 / (1 + np.exp(-np.clip(odds, -40, 40))), np.float64)
+
+
+def save(head: Head, path: Path) -> None:
+    """Write what the package ships: a byte for most weights."""
+    arrays = {name: getattr(head, name) for name in ROUNDED}
+    scales = {name: np.abs(own).max(initial=1e-9) / _MOST for name, own in arrays.items()}
+    np.savez_compressed(
+        path,
+        scales=np.array(list(scales.values()), np.float32),
+        context=head.context.astype(np.float32),
+        plain=head.plain.astype(np.float32),
+        bar=np.float32(head.bar),
+        **{name: np.round(own / scales[name]).astype(np.int8) for name, own in arrays.items()},
+    )

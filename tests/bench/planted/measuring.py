@@ -2,7 +2,7 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -128,10 +128,10 @@ async def _found(
     embedder: SentenceEmbedder,
     what: str,
     given: Sequence[Command],
-    hosts: dict[str, Sequence[Chunk]],
+    hosts: Mapping[str, Sequence[Chunk]],
 ) -> Figure:
     chance = random.Random(_SEED)
-    pairs = [planted_anywhere(one, hosts[one.language], chance) for one in given]
+    pairs = [planted_anywhere(one, hosts, chance) for one in given]
     changed = await with_vectors(embedder, [chunk for chunk, _ in pairs])
     whole = [not list(left_of(c, text)) for c, (_, text) in zip(changed, pairs, strict=True)]
     return Figure(what, sum(whole), len(whole))

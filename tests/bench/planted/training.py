@@ -3,6 +3,7 @@
 import hashlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from core.embeddings.base import SentenceEmbedder
@@ -16,8 +17,9 @@ ECONOMICS_CHUNKS, SQUAD_CHUNKS, DOCS_CHUNKS = 350, 200, 200
 _DOCS = Path(__file__).parents[3] / "docs"
 OWN_WEIGHT = 4.0
 """Of a sentence of `train.jsonl`: its prose is what a head gets wrong most easily."""
-BAR = 1.0
-"""Log odds from which a sentence is taken for a command, set on `tuning.jsonl`."""
+BAR = 1.5
+"""Log odds from which a sentence is taken for a command, set on `tuning.jsonl`: the
+highest multiple of a half at which three quarters of the other languages' commands are withheld."""
 _SEED = 11
 
 
@@ -56,10 +58,10 @@ def hosts_by_language(passages: Sequence[Prose]) -> dict[str, list[Chunk]]:
 
 
 def planted_anywhere(
-    command: Command, hosts: Sequence[Chunk], chance: random.Random
+    command: Command, hosts: Mapping[str, Sequence[Chunk]], chance: random.Random
 ) -> tuple[Chunk, str]:
-    """Return a host with the command at some place, and the command as it stands there."""
-    host = chance.choice(hosts)
+    """Return a host of its language with the command at some place, and the command's text."""
+    host = chance.choice(hosts[command.language])
     text = command.text.strip()
     return planted(host, text, chance.randrange(len(host.content_text.split(". ")) + 1)), text
 
@@ -70,43 +72,52 @@ def is_for_fitting(text: str) -> bool:
 
 
 async def fitted(embedder: SentenceEmbedder, corpora: Path, attacks: Sequence[str]) -> Head:
-    """Return the head fitted on `train.jsonl`, books and attacks, and its bar on `tuning.jsonl`."""
+    """Return the head that is fitted on `train.jsonl`, books and one half of the attacks.
+
+    Its last step is fitted on `tuning.jsonl`, which the steps before are fitted on only then.
+    """
     books = [
         *shuffled(chunks_in(corpora / "economics" / "book"), ECONOMICS_CHUNKS),
         *shuffled(first_half(corpora / "squad2" / "book"), SQUAD_CHUNKS),
     ]
-    own = hosts_by_language(proses(TRAIN))
+    docs = shuffled(chunks_in(_DOCS), DOCS_CHUNKS)
     public = [Command("en", text) for text in attacks if is_for_fitting(text)]
-    harmless = [
-        *[(chunk, 1.0) for chunk in [*books, *shuffled(chunks_in(_DOCS), DOCS_CHUNKS)]],
-        *[(chunk, OWN_WEIGHT) for some in own.values() for chunk in some],
-    ]
-    passages = await _passages(embedder, harmless, [*commands(TRAIN), *public], books, own)
-    head = fit_sentences(passages)
-    hosts = hosts_by_language(proses(TUNING))
-    harmless = [(chunk, 1.0) for some in hosts.values() for chunk in some]
-    given = [*commands(TUNING), *[Command("en", text) for text in attacks if is_for_fitting(text)]]
-    return fit_context(head, await _passages(embedder, harmless, given, books, hosts), BAR)
+    given = await _passages(embedder, [*books, *docs], [], books, {})
+    given += await _passages(embedder, [], public, books, {"en": books})
+    given += await _written(embedder, TRAIN, books)
+    tuning = await _written(embedder, TUNING, books)
+    last = fit_context(fit_sentences(given), tuning, BAR)
+    head = fit_sentences([*given, *tuning])
+    return replace(head, context=last.context, plain=last.plain, bar=BAR)
+
+
+async def _written(embedder: SentenceEmbedder, path: Path, books: Sequence[Chunk]) -> list[Passage]:
+    """Return the passages of a file, and its commands planted in these and in books."""
+    hosts = hosts_by_language(proses(path))
+    prose = [chunk for some in hosts.values() for chunk in some]
+    return await _passages(embedder, prose, commands(path), books, hosts, OWN_WEIGHT)
 
 
 async def _passages(
     embedder: SentenceEmbedder,
-    harmless: Sequence[tuple[Chunk, float]],
+    harmless: Sequence[Chunk],
     given: Sequence[Command],
     books: Sequence[Chunk],
     hosts: Mapping[str, Sequence[Chunk]],
+    weight: float = 1.0,
 ) -> list[Passage]:
-    """Return harmless passages with their weights, and passages with the commands planted."""
+    """Return harmless passages of a weight, and passages with the commands planted."""
     chance = random.Random(_SEED)
+    in_books = {"en": books}
     pairs = [
-        planted_anywhere(c, books if c.language == "en" and n % 3 else hosts[c.language], chance)
-        for n, c in enumerate(given)
+        planted_anywhere(command, {**hosts, **(in_books if n % 2 else {})}, chance)
+        for n, command in enumerate(given)
     ]
-    clean = await with_vectors(embedder, [chunk for chunk, _ in harmless])
+    clean = await with_vectors(embedder, harmless)
     changed = await with_vectors(embedder, [chunk for chunk, _ in pairs])
     return [
-        *[passage_of(c, None, weight) for c, (_, weight) in zip(clean, harmless, strict=True)],
-        *[passage_of(c, text) for c, (_, text) in zip(changed, pairs, strict=True)],
+        *[passage_of(chunk, None, weight) for chunk in clean],
+        *[passage_of(chunk, text) for chunk, (_, text) in zip(changed, pairs, strict=True)],
     ]
 
 

@@ -10,7 +10,7 @@ from bot.providers.embedders import installed_model
 from core.embeddings.local import LocalEmbedder
 from core.grounding.planted import DIMENSIONS, Head, commands, in_context, planted_in, shipped
 from core.models import Chunk
-from tests.bench.planted.fitting import Passage, fit_context, fit_sentences
+from tests.bench.planted.fitting import Passage, fit_context, fit_sentences, save
 from tests.bench.planted.passages import with_vectors
 from tests.samples import chunk
 
@@ -137,7 +137,7 @@ def test_what_says_nothing_or_is_code_commands_nothing(text: str) -> None:
 
 def test_the_head_is_kept_in_its_file_to_within_a_byte(tmp_path: Path) -> None:
     head = shipped()
-    head.save(tmp_path / "head.npz")
+    save(head, tmp_path / "head.npz")
     again = Head.read(tmp_path / "head.npz")
     vectors = np.eye(2, DIMENSIONS, dtype=np.float32)
     texts = [HOSTILE, BOOK[0]]
