@@ -29,7 +29,7 @@ BITS = 15
 """There are 2 ** BITS weights for n-grams."""
 DIMENSIONS = 384
 """Of the built-in model's vectors, whose weights the head has."""
-_FEWEST_LETTERS = 6
+_FEWEST_BYTES = 16
 """What is shorter says nothing by itself."""
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _LEADS_IN = (":", "：", ",", ";")
@@ -176,4 +176,4 @@ def _paragraphs_of(content: str, spans: Sequence[Span]) -> list[int]:
 
 def is_telling(text: str) -> bool:
     """Return whether a sentence is judged by itself: not code, and not next to nothing."""
-    return sum(map(str.isalnum, text)) >= _FEWEST_LETTERS and _CODE.match(text) is None
+    return len(text.encode(errors="replace")) >= _FEWEST_BYTES and _CODE.match(text) is None

@@ -32,7 +32,7 @@ _LONGEST = 1_500
 
 async def measured(embedder: LocalEmbedder, corpora: Path, held: Path) -> AsyncIterator[Figure]:
     """Yield all figures; what needs the corpora of attacks raises where they are missing."""
-    for figure in await measuring.tutorial(embedder, corpora / "rust-book" / "book"):
+    for figure in await measuring.tutorial(embedder, corpora):
         yield figure
     for figure in await measuring.prose(embedder, held):
         yield figure

@@ -13,13 +13,14 @@ from core.grounding.planted import planted_in
 from core.ingestion.edition.embedding import embedding_text
 from core.models import Chunk
 from core.text.sentences import sentence_spans
-from tests.bench.planted.passages import chunks_in, chunks_of, with_vectors
+from tests.bench.planted.passages import chunks_of, with_vectors
 from tests.bench.planted.texts import Command, commands, proses
 from tests.bench.planted.training import (
     chunks_of_prose,
     hosts_by_language,
     planted_anywhere,
     second_half,
+    tutorial_half,
 )
 
 FORMS = ("How do I {}?", "{}", "What is {}?")
@@ -53,9 +54,12 @@ class Figure:
         return f"{self.what:58} {self.withheld:5} of {self.of:5} = {share:6.1%} {interval}"
 
 
-async def tutorial(embedder: SentenceEmbedder, book: Path) -> list[Figure]:
-    """Return false alarms over a tutorial: questions made of its headings, and all its chunks."""
-    chunks = await with_vectors(embedder, chunks_in(book))
+async def tutorial(embedder: SentenceEmbedder, corpora: Path) -> list[Figure]:
+    """Return false alarms over a tutorial: questions made of its headings, and all its chunks.
+
+    Of its files, those that the head was not fitted on.
+    """
+    chunks = await with_vectors(embedder, tutorial_half(corpora, 1))
     alarmed = np.array([bool(planted_in(chunk).spans) for chunk in chunks])
     headings = dict.fromkeys(h for chunk in chunks for h in chunk.headings)
     asked = [form.format(heading) for form in FORMS for heading in headings][:QUESTIONS]
@@ -64,8 +68,8 @@ async def tutorial(embedder: SentenceEmbedder, book: Path) -> list[Figure]:
     best = np.argsort(-found, axis=1)[:, :BEST]
     hit = int(alarmed[best].any(axis=1).sum())
     return [
-        Figure(f"{book.parent.name}: questions, of any of the {BEST} best chunks", hit, len(asked)),
-        Figure(f"{book.parent.name}: chunks", int(alarmed.sum()), len(chunks)),
+        Figure(f"tutorial: questions, in any of their {BEST} best chunks", hit, len(asked)),
+        Figure("tutorial: chunks", int(alarmed.sum()), len(chunks)),
     ]
 
 

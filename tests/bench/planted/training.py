@@ -15,6 +15,7 @@ from tests.bench.planted.texts import TRAIN, TUNING, Command, Prose, commands, p
 
 ECONOMICS_CHUNKS, SQUAD_CHUNKS, DOCS_CHUNKS = 350, 200, 200
 _DOCS = Path(__file__).parents[3] / "docs"
+TUTORIAL_WEIGHT = 2.0
 OWN_WEIGHT = 4.0
 """Of a sentence of `train.jsonl`: its prose is what a head gets wrong most easily."""
 BAR = 1.5
@@ -66,8 +67,14 @@ def planted_anywhere(
     return planted(host, text, chance.randrange(len(host.content_text.split(". ")) + 1)), text
 
 
+def tutorial_half(corpora: Path, rest: int) -> list[Chunk]:
+    """Return the chunks of one half of the files of a tutorial: the head is fitted on half 0."""
+    chunks = chunks_in(corpora / "rust-book" / "book")
+    return [c for c in chunks if is_for_fitting(c.source_file) == (rest == 0)]
+
+
 def is_for_fitting(text: str) -> bool:
-    """Return whether a public attack is of the half that the head is fitted on, by its hash."""
+    """Return whether an attack, or a file by its name, is of the half that is fitted on."""
     return hashlib.sha256(text.encode()).digest()[0] % 2 == 0
 
 
@@ -87,7 +94,8 @@ async def fitted(embedder: SentenceEmbedder, corpora: Path, attacks: Sequence[st
     given += await _written(embedder, TRAIN, books)
     tuning = await _written(embedder, TUNING, books)
     last = fit_context(fit_sentences(given), tuning, BAR)
-    head = fit_sentences([*given, *tuning])
+    tutorial = await _passages(embedder, tutorial_half(corpora, 0), [], books, {}, TUTORIAL_WEIGHT)
+    head = fit_sentences([*given, *tuning, *tutorial])
     return replace(head, context=last.context, plain=last.plain, bar=BAR)
 
 
