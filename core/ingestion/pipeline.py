@@ -20,7 +20,7 @@ from core.ingestion.account.ledger import SourceAccount, record_of
 from core.ingestion.account.refusal import IngestionRefused, refuse_little
 from core.ingestion.chunks.boilerplate import with_boilerplate
 from core.ingestion.chunks.passages import course_document
-from core.ingestion.edition.building import EditionBuilder, Live
+from core.ingestion.edition.building import EditionBuilder, Live, SettleEdition, settles_nothing
 from core.ingestion.edition.embedded_chunks import ChunkEmbedder, EncodeSparse
 from core.ingestion.edition.footprint import CheckRoom, dropped, given_back
 from core.ingestion.edition.plan import Plan, foreign_documents
@@ -54,6 +54,7 @@ class Ingestion:
         lock: Callable[[str], AbstractAsyncContextManager[None]],
         planted_in: PlantedIn = nothing_planted,
         check_room: CheckRoom = lambda *_: None,
+        settle: SettleEdition = settles_nothing,
     ) -> None:
         """`encode_sparse` takes the course's language and texts; `lock` a course's id.
 
@@ -67,7 +68,7 @@ class Ingestion:
         self._model = embedder.name
         self._lock = lock
         chunks = ChunkEmbedder(catalogue, embedder, sentence_embedder, encode_sparse)
-        self._builder = EditionBuilder(catalogue, index, chunks, check_room, planted_in)
+        self._builder = EditionBuilder(catalogue, index, chunks, check_room, planted_in, settle)
 
     async def run(
         self,

@@ -64,7 +64,7 @@ def _spans(codes: Numbers, starts: Places, ends: Places) -> Numbers:
     Source: a polynomial hash by prefix sums, modulo 2 ** 64.
     """
     sums = np.concatenate([[np.uint64(0)], np.cumsum(codes * _powers(_BASE, len(codes)))])
-    return (sums[ends] - sums[starts]) * _powers(_INVERSE, len(codes))[starts]
+    return np.asarray((sums[ends] - sums[starts]) * _powers(_INVERSE, len(codes))[starts])
 
 
 def _powers(base: int, count: int) -> Numbers:

@@ -44,7 +44,7 @@ def rows_of(corpus: Corpus) -> Iterator[dict[str, Any]]:
 
 
 async def _figures(opened: Services, row: dict[str, Any]) -> dict[str, float]:
-    agent, opened = opened.agent("extractive"), await opened.retriever.opened(ECONOMICS)
+    agent, shelf = opened.agent("extractive"), await opened.retriever.opened(ECONOMICS)
     before = [turn["text"] for turn in row["history"] if turn["role"] == "user"]
     request = AgentRequest(course_id=ECONOMICS, query_text=before[-1], user_id="bench")
     _, response = await agent.rehearse(request)
@@ -52,7 +52,7 @@ async def _figures(opened: Services, row: dict[str, Any]) -> dict[str, float]:
     vectors = await opened.local.embed_queries([row["question"], before[-1]])
     wanted = Wanted(threshold=USABLE, top_k=_TOP_K)
     alone, together = [
-        await search(opened.index, opened, LeaningQuestion(text), wanted) for text in texts
+        await search(opened.index, shelf, LeaningQuestion(text), wanted) for text in texts
     ]
     cited = {chunk.source_file for chunk in response.grounding_chunks}
     return leaning_figures(

@@ -107,24 +107,24 @@ class Tried:
     located: bool
 
 
-def locate_all(opened: Shelf, chance: random.Random) -> list[Tried]:
+def locate_all(shelf: Shelf, chance: random.Random) -> list[Tried]:
     """Damage passages of the book, each in one way, and look for them."""
-    passages = opened.passages(chance, _PASSAGES)
+    passages = shelf.passages(chance, _PASSAGES)
     chance.shuffle(passages)
     tried = []
     for passage, (way, damage) in zip(passages, cycle(WAYS.items()), strict=False):
-        match = opened.book.locate(damage(chance, passage.text))
-        located = opened.is_located(passage, match)
+        match = shelf.book.locate(damage(chance, passage.text))
+        located = shelf.is_located(passage, match)
         tried.append(Tried(way, len(passage.text), passage.crosses_border, located))
     return tried
 
 
-def refuse_all(opened: Shelf, foreign: Shelf, chance: random.Random) -> Counter[QuoteStatus]:
+def refuse_all(shelf: Shelf, foreign: Shelf, chance: random.Random) -> Counter[QuoteStatus]:
     """Look for damaged passages of another book, and count what is said of them."""
     passages = foreign.passages(chance, _STRANGERS)
     ways = islice(cycle(WAYS.values()), _STRANGERS)
     return Counter(
-        opened.book.locate(damage(chance, passage.text)).status
+        shelf.book.locate(damage(chance, passage.text)).status
         for passage, damage in zip(passages, ways, strict=True)
     )
 

@@ -89,8 +89,8 @@ async def ask(services: Services, pages: int) -> Figures:
     before = resident()
     await _retrieve(services, questions(1)[0])
     held = (resident() - before) / _MEGABYTE
-    opened = await services.retriever.opened(COURSE.course_id)
-    folder = services.settings.data_dir / "index" / opened.edition.segments[0].collection
+    shelf = await services.retriever.opened(COURSE.course_id)
+    folder = services.settings.data_dir / "index" / shelf.edition.segments[0].collection
     engine = BareEngine(folder)
     times: dict[str, list[float]] = {}
     asked = questions(_QUESTIONS)
@@ -99,10 +99,10 @@ async def ask(services: Services, pages: int) -> Figures:
     leave_in_peace()
     for question in asked:
         dense = (await _timed(times, "embed", services.local.embed_passages([question])))[0]
-        words = opened.encoder.query(question)
-        query = SearchQuery(dense, words, weighted(opened.terms, words))
+        words = shelf.encoder.query(question)
+        query = SearchQuery(dense, words, weighted(shelf.terms, words))
         await _timed(times, "engine", _bare(engine, query))
-        await _timed(times, "search", services.index.search(opened.parts, query))
+        await _timed(times, "search", services.index.search(shelf.parts, query))
         await _timed(times, "retrieve", _retrieve(services, question))
         await _timed(times, "answer", agent.rehearse(_request(question)))
     engine.close()

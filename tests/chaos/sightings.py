@@ -18,7 +18,7 @@ class Sightings:
     def __init__(self, ground: Ground) -> None:
         self._there, self._here = ground.discord.world, ground.slack.world
         self._looks = dict[Message, list[Look]]()
-        self._there.listen(self._on_discord)
+        self._there.watch(self._on_discord)
         self._here.watch(self._on_slack)
 
     def lives(self, requests: Mapping[UUID, str], asked: Iterable[Asked]) -> Iterator[Life]:

@@ -25,7 +25,7 @@ MODULES = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in FI
 def is_slow(pattern: re.Pattern[str], uses: set[str]) -> str | None:
     for text in hostile_to(pattern, MAX_QUESTION):
         try:
-            with at_most(seconds=0.5):
+            with at_most(seconds=1.5):
                 for use in uses:
                     getattr(pattern, use)(text)
         except OutOfPatienceError:

@@ -26,6 +26,7 @@ from tests.wire.slack import SlackServer
 from tests.wire.stored import rows_of
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("upgrade"),  # one installation for all of them
 ]
@@ -150,6 +151,7 @@ async def test_doctor_finds_nothing_but_what_is_due(upgraded: Upgraded) -> None:
     assert (before.err, after.err) == ("", "")
 
 
+@pytest.mark.essential
 async def test_the_database_is_of_the_newest_revision_and_whole(upgraded: Upgraded) -> None:
     checked = await upgraded.run("db", "check")
     assert (checked.code, checked.out) == (0, "The database is up to date.\n")
@@ -185,6 +187,7 @@ async def test_who_was_forgotten_stays_forgotten(upgraded: Upgraded) -> None:
 # --- what was left unanswered -------------------------------------------------------------
 
 
+@pytest.mark.essential
 async def test_questions_that_waited_are_answered(upgraded: Upgraded) -> None:
     on = upgraded.on_discord
     for asked in (courses.CLOCKWORK, courses.STORM):
@@ -216,8 +219,8 @@ async def test_a_question_of_the_time_without_a_bot_is_answered(upgraded: Upgrad
 async def test_a_channel_is_answered_from_the_course_that_was_bound(
     upgraded: Upgraded, name: str, room: str, asked: Question
 ) -> None:
-    await upgraded.on_discord.ask(name, room, asked)
-    await upgraded.on_slack.ask(name, room, asked)
+    assert asked.fact in (await upgraded.on_discord.ask(name, room, asked)).text
+    assert asked.fact in (await upgraded.on_slack.ask(name, room, asked)).shown
 
 
 async def test_direct_messages_are_answered_from_the_course_that_was_bound(
@@ -225,9 +228,10 @@ async def test_direct_messages_are_answered_from_the_course_that_was_bound(
 ) -> None:
     on, there = upgraded.on_discord, upgraded.on_slack
     ann, pia = on.person("ann"), there.person("pia")
-    await on.go_on("ann", on.world.direct_channel(ann, on.world.bot), courses.STORM)
+    answer = await on.go_on("ann", on.world.direct_channel(ann, on.world.bot), courses.STORM)
+    assert courses.STORM.fact in answer.text
     said = await there.world.say(pia, there.world.dm(pia), courses.EELS.text)
-    await there.answer_to(said, courses.EELS)
+    assert courses.EELS.fact in (await there.answer_to(said, courses.EELS)).shown
 
 
 async def test_no_course_is_answered_from_in_a_channel_of_another(upgraded: Upgraded) -> None:
@@ -294,7 +298,7 @@ async def test_an_assistants_panel_goes_on_with_its_channel(upgraded: Upgraded) 
     await on.world.change_context(panel, on.room("mill-questions"))
     await on.trial.until(lambda: upgraded.rows(seen) != before or None, "a look at a channel")
     said = await on.world.assistant_say(panel, courses.TAR.text)
-    await on.answer_to(said, courses.TAR)
+    assert courses.TAR.fact in (await on.answer_to(said, courses.TAR)).shown
 
 
 async def test_the_buttons_of_old_answers_work(upgraded: Upgraded) -> None:

@@ -1,14 +1,12 @@
 """The unmodified bot as a process of its own, in front of whatever its settings name."""
 
 import asyncio
-import shutil
 import signal
 from asyncio.subprocess import Process
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.disk.sparse import copy_sparse
-from tests.command_line import CommandLine
+from tests.command_line import CommandLine, copy_tree
 
 PASSED_OVER = "cannot be read and is passed over"
 _HARMLESS = (PASSED_OVER, "Ignoring exception in autocomplete")
@@ -115,10 +113,4 @@ class BotProcess:
 
 def copied(template: Path, folder: Path) -> None:
     """Copy a data folder to where a bot is to run; the index's files are mostly holes."""
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(template, folder / "data", symlinks=True, copy_function=_copy_sparse)
-
-
-def _copy_sparse(source: str, target: str) -> str:
-    copy_sparse(Path(source), Path(target))
-    return target
+    copy_tree(template, folder / "data")

@@ -1,24 +1,19 @@
 """The local Gemini with Google's SDK in front of it, and books for bots to answer from."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 from google import genai
 
-from tests.wire import pace
 from tests.wire.discord_bot import make_template
+from tests.wire.floods import Slices, measured_slices
 from tests.wire.gemini_client import connected
 from tests.wire.gemini_replies import Reply
 from tests.wire.gemini_server import GeminiServer
-
-
-@pytest.fixture
-def slowness() -> float:
-    """How many times longer than promised things may take, as it was when the test began."""
-    return pace.slowness()
+from tests.wire.raw_gemini import RawGemini, raw_gemini
 
 
 @pytest.fixture
@@ -34,6 +29,20 @@ async def sdk(gemini: GeminiServer) -> AsyncIterator[genai.Client]:
     """A client of that Gemini."""
     async with connected(gemini) as client:
         yield client
+
+
+@pytest.fixture
+def raw() -> Iterator[RawGemini]:
+    """A server that sends whatever a test gives it."""
+    with raw_gemini() as raw:
+        yield raw
+
+
+@pytest.fixture
+def slices() -> Iterator[Slices]:
+    """What each step on the event loop costs."""
+    with measured_slices() as slices:
+        yield slices
 
 
 @pytest.fixture(scope="session")

@@ -4,13 +4,9 @@ It speaks only what the product uses. What Google refuses is refused in Google's
 of any other endpoint fails the test that made it.
 """
 
-import asyncio
 import re
-from collections import deque
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
-from types import TracebackType
-from typing import Any, Self
+from contextlib import aclosing
 
 from aiohttp import web
 
@@ -20,7 +16,8 @@ from tests.wire.gemini_embeddings import embedding_response
 from tests.wire.gemini_exchange import Exchange, error_body, event
 from tests.wire.gemini_failures import Fault
 from tests.wire.gemini_faults import EMBEDDING_FAULTS, GENERATION_FAULTS, TRANSPORT_FAULTS
-from tests.wire.gemini_replies import Answer, Model, Responses, merged, prompt_tokens
+from tests.wire.gemini_replies import Answer, Responses, merged, prompt_tokens
+from tests.wire.http_shell import ScriptedServer, serve
 
 GENERATE = ("generateContent", "streamGenerateContent")
 EMBED = ("batchEmbedContents",)
@@ -39,32 +36,17 @@ _POSSIBLE = {
 }
 
 
-class GeminiServer:
+class GeminiServer(ScriptedServer[GeminiCall, Answer]):
     """Serves on a free port of the loopback address while it is entered."""
 
     def __init__(self, *, api_key: str = "test-key") -> None:
-        self.api_key = api_key
-        self.url = ""
-        self.requests: list[GeminiCall] = []
-        """Every request whose body could be read, in order of arrival."""
-        self.refusals: list[str] = []
-        """Google's words to every request that was refused."""
-        self._default: Model | None = None
-        self._script: deque[Answer | Model] = deque()
+        super().__init__(api_key)
         self._faults: list[tuple[tuple[str, ...], Fault, float]] = []
         self._responses = Responses()
-        self._mistakes: list[str] = []
-        self._closing = asyncio.Event()
-        self._runner: web.AppRunner | None = None
-        self._port = 0
 
-    def answer_with(self, model: Model) -> None:
-        """Let `model` answer every call of generateContent that nothing was scripted for."""
-        self._default = model
-
-    def script(self, *answers: Answer | Model) -> None:
-        """Queue answers for the next calls, one each."""
-        self._script.extend(answers)
+    @property
+    def url(self) -> str:
+        return self.origin
 
     def fail(self, fault: Fault, times: float = 1, methods: tuple[str, ...] = GENERATE) -> None:
         """Let the next calls of these methods meet a fault; `math.inf`: all from now on."""
@@ -76,39 +58,6 @@ class GeminiServer:
     def heal(self) -> None:
         """Forget all faults."""
         self._faults.clear()
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.stop()
-        assert kind is not None or not self._mistakes, "\n".join(self._mistakes)
-
-    async def start(self) -> None:
-        """Listen; after `stop` on the same port as before."""
-        self._closing.clear()
-        app = web.Application(client_max_size=32 * 1024**2)
-        app.router.add_route("*", "/{rest:.*}", self._serve)
-        self._runner = web.AppRunner(
-            app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1
-        )
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self._port, reuse_address=True).start()
-        host, self._port = self._runner.addresses[0][:2]
-        self.url = f"http://{host}:{self._port}"
-
-    async def stop(self) -> None:
-        """Refuse connections from now on."""
-        self._closing.set()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         try:
@@ -129,7 +78,7 @@ class GeminiServer:
         expected = {"alt": "sse"} if match and match[3] == "streamGenerateContent" else {}
         known = {*GENERATE, *EMBED, *COUNT}
         if match is None or match[3] not in known or dict(request.query) != expected:
-            self._mistakes.append(f"unknown endpoint: {request.method} {request.path_qs}")
+            self._unknown(request)
             raise Refusal("Not found.", 404, "NOT_FOUND")
         self._check_key(request.headers.get("x-goog-api-key"))
         version, model, method = match.groups()
@@ -187,17 +136,9 @@ class GeminiServer:
         return stream
 
     async def _answer(self, call: GeminiCall) -> AsyncGenerator[Json, None]:
-        try:
-            answer: Any = self._script.popleft() if self._script else self._default
-            if answer is None:
-                raise LookupError("nothing was scripted for this call")
-            if callable(answer):
-                answer = answer(call)
-            async for chunk in self._responses.chunks(call, answer):
+        with self._noting_failures():
+            async for chunk in self._responses.chunks(call, self._scripted(call)):
                 yield chunk
-        except Exception as error:
-            self._mistakes.append(f"the scripted model failed: {error!r}")
-            raise
 
 
 def _check_model(version: str, model: str, method: str) -> None:
@@ -212,17 +153,15 @@ def _check_model(version: str, model: str, method: str) -> None:
         )
 
 
-async def _serve() -> None:
-    """Serve an honest model until somebody presses Ctrl-C."""
+if __name__ == "__main__":
     from tests.wire.scripted_models import honest
 
-    async with GeminiServer() as server:
-        server.answer_with(honest)
-        print(f"GLOSSATOR_GEMINI__BASE_URL={server.url}")
-        print(f"GLOSSATOR_GEMINI__API_KEY={server.api_key}", flush=True)
-        await asyncio.Event().wait()
-
-
-if __name__ == "__main__":
-    with suppress(KeyboardInterrupt):
-        asyncio.run(_serve())
+    honestly = GeminiServer()
+    honestly.answer_with(honest)
+    serve(
+        honestly,
+        lambda: (
+            f"GLOSSATOR_GEMINI__BASE_URL={honestly.url}",
+            f"GLOSSATOR_GEMINI__API_KEY={honestly.api_key}",
+        ),
+    )

@@ -6,16 +6,14 @@ other endpoint fails the test that made it.
 
 import asyncio
 import json
-from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 from aiohttp import web
 
 from tests.wire.gemini_embeddings import embed
+from tests.wire.http_shell import ScriptedServer, serve
 from tests.wire.openai_calls import Json, OpenAICall, OpenAIRefusal, read_call
 
 MODELS = ("local-model", "bespoke-minicheck:7b")
@@ -173,81 +171,38 @@ class Exchange:
         return usage
 
 
-@dataclass
-class OpenAIServer:
+class OpenAIServer(ScriptedServer[OpenAICall, Answer]):
     """Serves on a free port of the loopback address while it is entered."""
 
-    api_key: str = "test-key"
-    lacking: frozenset[str] = frozenset()
-    """Fields and forms that this service does not take."""
-    about: dict[str, Json] = field(default_factory=dict)
-    """What else the server tells, by path: such as /props of llama.cpp."""
-    requests: list[OpenAICall] = field(default_factory=list)
-    """Every request that made sense, in order of arrival."""
-    refusals: list[str] = field(default_factory=list)
-    embedded: list[Json] = field(default_factory=list)
-    """Every request for vectors that made sense."""
-    dimensions: int = 16
-    """Of its embedding model."""
+    def __init__(
+        self,
+        api_key: str = "test-key",
+        lacking: frozenset[str] = frozenset(),
+        about: dict[str, Json] | None = None,
+        dimensions: int = 16,
+    ) -> None:
+        """Prepare a server.
 
-    def __post_init__(self) -> None:
-        self._default: Model | None = None
-        self._script: deque[Answer | Model] = deque()
+        Args:
+            lacking: Fields and forms that this service does not take.
+            about: What else the server answers, by path: such as /props of llama.cpp.
+            dimensions: Of its embedding model.
+        """
+        super().__init__(api_key)
+        self.lacking = lacking
+        self.about = about or {}
+        self.dimensions = dimensions
+        self.embedded: list[Json] = []
+        """Every request for vectors that made sense."""
         self._faults: list[list[Any]] = []
-        self._mistakes: list[str] = []
-        self._closing = asyncio.Event()
-        self._runner: web.AppRunner | None = None
-        self._port = 0
-        self.host = ""
 
     @property
     def url(self) -> str:
-        return f"{self.host}/v1"
-
-    def answer_with(self, model: Model) -> None:
-        """Let `model` answer every call that nothing was scripted for."""
-        self._default = model
-
-    def script(self, *answers: Answer | Model) -> None:
-        """Queue answers for the next calls, one each."""
-        self._script.extend(answers)
+        return f"{self.origin}/v1"
 
     def fail(self, fault: Fault, times: float = 1) -> None:
         """Let the next calls meet a fault; `math.inf`: all from now on."""
         self._faults.append([fault, times])
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.stop()
-        assert kind is not None or not self._mistakes, "\n".join(self._mistakes)
-
-    async def start(self) -> None:
-        """Listen; after `stop` on the same port as before."""
-        self._closing.clear()
-        app = web.Application(client_max_size=32 * 1024**2)
-        app.router.add_route("*", "/{rest:.*}", self._serve)
-        self._runner = web.AppRunner(
-            app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1
-        )
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self._port, reuse_address=True).start()
-        host, self._port = self._runner.addresses[0][:2]
-        self.host = f"http://{host}:{self._port}"
-
-    async def stop(self) -> None:
-        """Refuse connections from now on."""
-        self._closing.set()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         if request.path in self.about:
@@ -262,11 +217,8 @@ class OpenAIServer:
         except OpenAIRefusal as refusal:
             self.refusals.append(str(refusal))
             return web.json_response(refusal.body, status=refusal.status)
-        try:
-            exchange = Exchange(request, call, self._answer(call), self._closing)
-        except Exception as error:
-            self._mistakes.append(f"the scripted model failed: {error!r}")
-            raise
+        with self._noting_failures():
+            exchange = Exchange(request, call, self._scripted(call), self._closing)
         if (fault := self._next_fault()) is not None:
             struck: web.StreamResponse = await fault(exchange)
             return struck
@@ -274,7 +226,7 @@ class OpenAIServer:
 
     async def _admit(self, request: web.Request) -> OpenAICall:
         if (request.method, request.path_qs) != ("POST", "/v1/chat/completions"):
-            self._mistakes.append(f"unknown endpoint: {request.method} {request.path_qs}")
+            self._unknown(request)
             raise OpenAIRefusal(f"Invalid URL ({request.method} {request.path})", 404)
         call = read_call(await request.json(), self.lacking)
         if call.body["model"] not in MODELS:
@@ -317,13 +269,6 @@ class OpenAIServer:
             del self._faults[0]
         return fault
 
-    def _answer(self, call: OpenAICall) -> Answer:
-        answer: Any = self._script.popleft() if self._script else self._default
-        if answer is None:
-            raise LookupError("nothing was scripted for this call")
-        said: Answer = answer(call) if callable(answer) else answer
-        return said
-
 
 def chunk(delta: Json, finish: str | None = None) -> Json:
     """Return one object of a stream."""
@@ -342,15 +287,13 @@ def event(value: Any) -> bytes:
     return f"data: {json.dumps(value)}\n\n".encode()
 
 
-async def _serve() -> None:
-    """Serve a model that repeats the question until Ctrl-C."""
-    async with OpenAIServer() as server:
-        server.answer_with(lambda call: str(call.messages[-1]["content"]))
-        print(f"GLOSSATOR_MODELS__LOCAL__BASE_URL={server.url}")
-        print(f"GLOSSATOR_MODELS__LOCAL__API_KEY={server.api_key}", flush=True)
-        await asyncio.Event().wait()
-
-
 if __name__ == "__main__":
-    with suppress(KeyboardInterrupt):
-        asyncio.run(_serve())
+    echo = OpenAIServer()
+    echo.answer_with(lambda call: str(call.messages[-1]["content"]))
+    serve(
+        echo,
+        lambda: (
+            f"GLOSSATOR_MODELS__LOCAL__BASE_URL={echo.url}",
+            f"GLOSSATOR_MODELS__LOCAL__API_KEY={echo.api_key}",
+        ),
+    )

@@ -4,22 +4,14 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-import pytest
-
 RATE, COUNT = 50, 250
 """Questions a second, and how many in all."""
-SOON = 0.1
-"""Seconds from receipt to acknowledgement, commit included, for 99 of 100 questions."""
-QUIET = 0.5
-"""Load a core below which what we measure is ours."""
-STILL = 0.2
-"""Load a core below which nothing but a test runs: two tests beside one another are more."""
-BUSY = 4.0
-"""How many times longer everything takes at most where others want the cores as well."""
+Figure = Callable[[str], None]
+"""The fixture that keeps a line for the summary of the run."""
 _TICK = 0.005
 _ROOT = Path(__file__).parents[2]
 
@@ -34,14 +26,6 @@ def load_a_core() -> float:
     return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
-def slowness() -> float:
-    """Return how many times longer than promised things may take: once where nothing else runs.
-
-    The load is of the last minute, so what a test did just before counts as well.
-    """
-    return 1.0 if load_a_core() < STILL else BUSY
-
-
 async def paced(count: int = COUNT, rate: float = RATE) -> AsyncIterator[int]:
     """Yield so many numbers at an even pace, so many a second."""
     begin = time.monotonic()
@@ -51,34 +35,23 @@ async def paced(count: int = COUNT, rate: float = RATE) -> AsyncIterator[int]:
 
 
 class Report:
-    """Prints figures, and compares them where nobody else uses the machine."""
+    """Collects figures for the summary of the run."""
 
     def __init__(self) -> None:
-        self._is_quiet = load_a_core() < QUIET
         self._lines = [f"load a core before: {load_a_core():.2f}"]
-        self._late = list[str]()
 
     def add(self, what: str, seconds: Iterable[float]) -> None:
         """Add the times of one kind of question."""
-        times = sorted(seconds)
-        self._lines.append(f"{what}: {shares(times)}")
-        if _share(times, 0.99) > SOON:
-            self._late.append(what)
-
-    def beside(self, what: str, seconds: Iterable[float]) -> None:
-        """Add times that are only told."""
         self._lines.append(f"{what}: {shares(sorted(seconds))}")
 
     def say(self, line: str) -> None:
         """Add a line of words."""
         self._lines.append(line)
 
-    def check(self) -> None:
-        """Print everything; on a quiet machine fail for what took too long."""
-        print("", *self._lines, sep="\n")
-        if not self._is_quiet:
-            pytest.skip("the machine is not quiet: times are printed, and not compared")
-        assert not self._late, "\n".join(self._lines)
+    def keep(self, figure: Figure) -> None:
+        """Hand everything to the fixture `figure`."""
+        for line in self._lines:
+            figure(line)
 
 
 @asynccontextmanager

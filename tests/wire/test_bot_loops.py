@@ -10,7 +10,10 @@ from tests.wire import discord_bot, slack_bot
 
 ROUNDS = 5
 """How often the other bot would go on."""
-pytestmark = pytest.mark.xdist_group("bot_loops")
+pytestmark = [
+    pytest.mark.costly,
+    pytest.mark.xdist_group("bot_loops"),
+]
 
 
 async def test_two_bots_that_answer_each_other_stop_on_discord(

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import math
-import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -98,7 +97,6 @@ async def test_a_fault_ends_in_a_reply_or_in_an_error_that_says_why(
 ) -> None:
     expected = streamed if stream else whole
     provider.fail(fault)
-    began = time.monotonic()
     timeouts = QUICK if fault in SLOW else PATIENT
     async with chat_model(provider.wire(), timeouts=timeouts) as model:
         if expected == TWICE:
@@ -109,7 +107,6 @@ async def test_a_fault_ends_in_a_reply_or_in_an_error_that_says_why(
             told = " ".join(chain(caught.value))
             assert not [secret for secret in (provider.key, QUESTION, "Prices") if secret in told]
     assert provider.asked == (2 if expected == TWICE else 1)
-    assert time.monotonic() - began < 9.0
     assert [r for r in caplog.records if r.levelno > logging.INFO] == []
 
 
@@ -269,8 +266,21 @@ async def test_a_schema_that_is_refused_is_put_in_words_from_then_on(provider: S
     assert provider.asked == 4
 
 
-async def test_a_form_that_is_ignored_is_asked_for_in_other_words(provider: Station) -> None:
+async def test_a_form_that_is_ignored_three_times_is_asked_for_in_other_words(
+    provider: Station,
+) -> None:
     async with chat_model(provider.wire()) as model:
         for form in (OutputForm.JSON, OutputForm.LINES, OutputForm.LINES):
-            assert (await hear(model, asking(schema=SCHEMA))).text == SAID
+            for _ in range(3):
+                before = model.form()
+                assert (await hear(model, asking(schema=SCHEMA))).text == SAID
             assert model.form() is form
+            assert before is not form or form is OutputForm.LINES
+
+
+async def test_one_odd_reply_is_no_reason_to_ask_in_other_words(provider: Station) -> None:
+    async with chat_model(provider.wire()) as model:
+        for said in (SAID, SAID, '{"text": "Prices rise."}', SAID, SAID):
+            provider.answers(said)
+            await hear(model, asking(schema=SCHEMA))
+        assert model.form() is OutputForm.SCHEMA

@@ -12,6 +12,8 @@ from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Permission
 from tests.wire.discord_bot import button
 
+pytestmark = pytest.mark.costly
+
 NAMES = {"COMMANDS__ASK": "frag", "COMMANDS__GLOSSATOR": "buch", "COMMANDS__COURSE": "kurs"}
 OLD = frozenset({"/ask", "/help", "/sources", "/about", "/forget-me", "/export-my-data", "/course"})
 

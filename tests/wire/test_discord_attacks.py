@@ -16,6 +16,7 @@ from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import ATTACK_FORMS, LINK, compromised, honest
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_attacks"),  # one bot for all, where groups are kept together
 ]

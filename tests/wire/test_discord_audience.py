@@ -14,6 +14,7 @@ from tests.wire.discord_bot import Trial, a_trial, is_finished
 from tests.wire.minutes import early_in_a_minute
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_audience"),
 ]

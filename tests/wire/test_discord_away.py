@@ -4,11 +4,15 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.bot_process import PATIENCE
 from tests.wire.discord import Channel, Message
 from tests.wire.discord_bot import Trial, a_trial, is_finished
 from tests.wire.grants import grant
+
+pytestmark = pytest.mark.costly
 
 BELL = "How much does the fog bell of Arden weigh?"
 BELL_FACT = "half a ton"

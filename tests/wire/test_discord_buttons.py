@@ -18,6 +18,7 @@ from tests.wire.gemini_server import GeminiServer
 from tests.wire.pen import Pen, settings_for
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_buttons"),  # one bot for all, where groups are kept together
 ]

@@ -11,6 +11,7 @@ from tests.wire.discord import ChannelType, Message
 from tests.wire.discord_bot import Trial, a_trial
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_context"),
 ]

@@ -27,9 +27,10 @@ from tests.wire.discord import (
 )
 from tests.wire.discord.faults import RestFault
 from tests.wire.discord_bot import BotProcess, Trial, a_trial, button, is_finished
-from tests.wire.pace import Report, commits, delays, paced
+from tests.wire.pace import COUNT, Figure, Report, commits, delays, paced
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_delivery"),  # one bot for all, where groups are kept together
 ]
@@ -316,6 +317,7 @@ async def test_a_database_that_is_locked_delays_the_answer_and_not_the_response(
 # --- the process --------------------------------------------------------------------------
 
 
+@pytest.mark.essential
 async def test_a_killed_bot_is_taken_up_where_it_was(trial: Trial) -> None:
     trial.server.faults.rest(Slow(PATIENCE), "PATCH /channels/{channel_id}/messages")
     trial.server.faults.rest(Slow(PATIENCE), "PATCH /webhooks")
@@ -338,9 +340,7 @@ async def test_an_orderly_end_finishes_what_was_begun(trial: Trial) -> None:
     trial.server.faults.rest(Slow(1.5, applied=True), "PATCH /channels/{channel_id}/messages")
     (question,) = await mentions(trial)
     await begun(trial, question)
-    began = time.monotonic()
     assert await trial.bot.stop() == 0
-    assert time.monotonic() - began < 10
     assert question.thread is not None
     (answer,) = trial.from_bot(question.thread)
     assert is_finished(answer)
@@ -397,7 +397,7 @@ async def test_a_discord_that_is_down_is_waited_for_and_its_own_limits_are_kept(
 
 @pytest.mark.slow
 async def test_fifty_questions_a_second_are_taken_in_at_once(
-    one_course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    one_course: Path, tmp_path: Path, figure: Figure
 ) -> None:
     """Measure how soon a question is safe, while the bot answers those before it.
 
@@ -420,7 +420,7 @@ async def test_fifty_questions_a_second_are_taken_in_at_once(
         written, responded = _written(trial, "INTERACTION_CREATE"), _responded(trial)
         times = [responded[str(i.id)] - written[str(i.id)] for i in asked]
         report.add("commands, until acknowledged", times)
-        report.beside("the local server's loop meanwhile", late)
+        report.add("the local server's loop meanwhile", late)
         everything = [interaction.original for interaction in asked]
         await world.until(lambda: all(m and is_finished(m) for m in everything), 300)
 
@@ -434,9 +434,8 @@ async def test_fifty_questions_a_second_are_taken_in_at_once(
         written = _written(trial, "MESSAGE_CREATE")
         kept = [stored[prefix + id] - zero - written[id] for id in said]
         report.add("mentions, until committed", kept)
-        with capsys.disabled():
-            report.check()
-        assert max(times) < 3
+        report.keep(figure)
+        assert len(times) == len(kept) == COUNT
 
 
 async def _each_in(places: Iterator[Channel]) -> AsyncIterator[Channel]:

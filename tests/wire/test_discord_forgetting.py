@@ -15,6 +15,7 @@ from tests.wire.grants import grant
 from tests.wire.stored import places_of, rows_of
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_forgetting"),
 ]
@@ -186,6 +187,7 @@ async def test_an_edit_that_takes_the_mention_out_takes_the_question_back(trial:
     await trial.until(lambda: not places_of(data(trial), WORDS) or None, "its turn's end")
     thread = answer.channel
     await trial.until(lambda: thread.name == "Deleted question" or None, "no name")
+    assert not [m for m in trial.from_bot(thread) if not m.deleted]
 
 
 async def test_a_question_that_was_deleted_before_it_is_heard_is_neither_answered_nor_kept(

@@ -13,6 +13,7 @@ from tests.wire.discord import Message, User
 from tests.wire.discord_bot import Trial, a_trial, button, labels
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_missing_sections"),
 ]

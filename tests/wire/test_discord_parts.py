@@ -14,6 +14,7 @@ from tests.wire.discord_bot import Trial, a_trial
 from tests.wire.stored import rows_of
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_parts"),
 ]

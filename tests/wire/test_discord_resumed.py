@@ -17,6 +17,8 @@ from tests.wire.discord.connection import Op
 from tests.wire.discord_bot import Trial, a_trial, is_finished
 from tests.wire.monitored import Pages
 
+pytestmark = pytest.mark.costly
+
 MONITORED = {"MONITORING__PORT": "0", "MONITORING__HOST": "127.0.0.1"}
 BELL = "How much does the fog bell of Arden weigh?"
 BELL_FACT = "half a ton"
@@ -268,6 +270,7 @@ async def test_an_outage_while_the_bot_is_away_hides_nothing_for_good(
         asked.append(await direct(trial))
         await trial.bot.start()
         await answered_once(trial, *asked)
+        assert [len(replies(trial, question)) for question in asked] == [1, 1, 1]
 
 
 async def test_a_process_that_dies_before_all_is_stored_asks_again(

@@ -14,6 +14,7 @@ from tests.wire.on_postgres import BookOnPostgres, book_on_postgres
 from tests.wire.shard_fleet import Asked, Fleet, a_fleet, shards_of
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_resumed_shards"),
     pytest.mark.postgres,

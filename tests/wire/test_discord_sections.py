@@ -18,6 +18,7 @@ from tests.wire.stored import rows_of
 from tests.wire.test_discord_tenants import Stranger
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_sections"),
 ]

@@ -19,6 +19,7 @@ from tests.wire.half_questions import CHATTER, offered_line
 from tests.wire.test_discord_forgetting import forget_me
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_speaking"),
 ]

@@ -14,6 +14,7 @@ from tests.wire.discord import Channel, ChannelType, Permission, User
 from tests.wire.discord_bot import FOREIGN_FACT, Trial, a_trial, button, labels
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_staff"),  # one bot for all, where groups are kept together
 ]

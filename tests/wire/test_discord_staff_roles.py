@@ -15,6 +15,7 @@ from tests.wire.test_discord_staff import answered, bound, used
 
 TO_SHOW_IT = text("discord-staff-to-show-commands")
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_staff_roles"),
 ]

@@ -17,6 +17,7 @@ from tests.wire.discord_bot import FOREIGN_FACT, Trial, a_trial, button
 from tests.wire.grants import FOLLOWS_IN, give, grant, revoke
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("discord_tenants"),
 ]

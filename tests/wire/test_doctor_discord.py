@@ -8,6 +8,8 @@ import pytest
 from tests.command_line import CommandLine, Finished
 from tests.wire.discord import DiscordServer, Limits, Permission, ServerError
 
+pytestmark = pytest.mark.costly
+
 
 @pytest.fixture
 async def server() -> AsyncIterator[DiscordServer]:

@@ -8,6 +8,8 @@ import pytest
 from tests.command_line import CommandLine, Finished
 from tests.wire.slack import Limits, ServerError, SlackServer
 
+pytestmark = pytest.mark.costly
+
 
 @pytest.fixture
 async def server() -> AsyncIterator[SlackServer]:

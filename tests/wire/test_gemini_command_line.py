@@ -4,7 +4,6 @@ import asyncio
 import math
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -29,8 +28,6 @@ from tests.wire.scripted_models import honest
 
 MODEL, OTHER_MODEL = "gemini-3.8-flash", "gemini-3.5-flash-lite"
 WICK = "The keeper trims the wick of the lamp every four hours."
-MOST_SECONDS = 25
-"""The start of a process on a busy machine included."""
 
 
 @pytest.fixture(scope="module")
@@ -234,9 +231,7 @@ async def test_when_gemini_is_down_the_book_answers_with_a_notice_and_one_line_i
     arden: CommandLine, server: GeminiServer
 ) -> None:
     server.fail(UNAVAILABLE, math.inf)
-    began = time.monotonic()
     done = await finished(speaking_to(server, arden), "ask", COVERED)
-    assert time.monotonic() - began < MOST_SECONDS
     assert done.code == 0
     assert COVERED_FACT in done.out
     assert text("notice-model-failed") in done.out
@@ -282,7 +277,7 @@ async def test_the_demo_stays_offline_and_extractive_whatever_the_environment_sa
 
 def demonstrated(command_line: CommandLine) -> Finished:
     done = subprocess.run(
-        [sys.executable, "-m", "bot.demo"],
+        [sys.executable, "-m", "bot", "demo"],
         cwd=command_line.folder,
         env=command_line.environment(),
         capture_output=True,

@@ -1,12 +1,10 @@
 """Whatever a model sends, the book answers within the question's time, and the loop stays free."""
 
-import asyncio
 import itertools
 import json
 import logging
 import random
-import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,8 +13,9 @@ import pytest
 from core.models import EXTRACTIVE, AgentResponse, Outcome
 from tests.books import COVERED, LIGHTHOUSE
 from tests.wire.answering import House, asking, open_house
+from tests.wire.floods import LONGEST_SLICE, Slices, nested, places, replaced
 from tests.wire.gemini_server import GeminiServer
-from tests.wire.raw_gemini import RawGemini, raw_gemini
+from tests.wire.raw_gemini import RawGemini
 from tests.wire.scripted_models import answer as written_as
 from tests.wire.scripted_models import claim
 
@@ -24,8 +23,6 @@ SENTENCE = "The keeper trims the wick of the lamp every four hours."
 """The first that a model reads of the question."""
 CLAIM = json.dumps(claim(SENTENCE, 1))
 CITED = written_as(claim(SENTENCE, 1))
-LONGEST_SLICE = 0.05
-"""Seconds of processor time that one step of a task may take on the event loop."""
 
 
 def event(value: Any) -> bytes:
@@ -46,13 +43,6 @@ def wants(*calls: Any) -> bytes:
     return event(
         {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
     )
-
-
-def nested(depth: int) -> Any:
-    value: Any = 1
-    for _ in range(depth):
-        value = {"a": value}
-    return value
 
 
 FLOODS: dict[str, Callable[[], Iterable[bytes]]] = {
@@ -109,7 +99,6 @@ FLOODS: dict[str, Callable[[], Iterable[bytes]]] = {
     "an error of lists in lists": lambda: itertools.repeat(b'{"a":[\n\n', 12_000),
     "bytes that are no text": lambda: [b'data: {"candidates":[{"content":"\xff\xfe"}]}\n\n'],
 }
-COLLECTIONS = 3
 USAGES = [-5, -(10**12), 10**30, 1e30, 1.5, "many", True, None, [], {}]
 ODD = [None, -1, 0, 1e30, -0.5, 10**40, True, "", "x" * 5_000, [], {}, [[]], [{}], nested(30)]
 
@@ -117,12 +106,6 @@ ODD = [None, -1, 0, 1e30, -0.5, 10**40, True, "", "x" * 5_000, [], {}, [[]], [{}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("flooded")
-
-
-@pytest.fixture
-def raw() -> Iterator[RawGemini]:
-    with raw_gemini() as raw:
-        yield raw
 
 
 @pytest.fixture
@@ -137,21 +120,6 @@ async def house(folder: Path, models: Path, raw: RawGemini) -> AsyncIterator[Hou
         yield house
 
 
-@pytest.fixture
-def slices(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Collect the seconds of processor time that each step on the event loop takes."""
-    taken = list[float]()
-    run = asyncio.Handle._run
-
-    def timed(self: asyncio.Handle) -> None:
-        began = time.thread_time()
-        run(self)
-        taken.append(time.thread_time() - began)
-
-    monkeypatch.setattr(asyncio.Handle, "_run", timed)
-    return taken
-
-
 async def answer_of(house: House) -> AgentResponse:
     house.services.models.chat("gemini").breaker.succeeded()  # one flood, and not the next
     return await house.agent.answer(asking(COVERED))
@@ -162,15 +130,14 @@ async def test_a_flood_ends_in_an_answer(
     house: House,
     raw: RawGemini,
     flood: str,
-    slices: list[float],
+    slices: Slices,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     raw.body = FLOODS[flood]()
     slices.clear()
     answer = await answer_of(house)
     assert answer.outcome is not Outcome.ERROR
-    # The collector of garbage comes by now and then, whoever's turn it is.
-    assert sorted(slices)[-1 - COLLECTIONS] <= LONGEST_SLICE
+    assert slices.longest() <= LONGEST_SLICE
     assert [r for r in caplog.records if r.exc_info or r.levelno >= logging.ERROR] == []
 
 
@@ -188,7 +155,7 @@ async def test_a_flood_that_is_no_stream_ends_in_an_answer(
     models: Path,
     raw: RawGemini,
     flood: str,
-    slices: list[float],
+    slices: Slices,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = cast("GeminiServer", raw)
@@ -200,7 +167,7 @@ async def test_a_flood_that_is_no_stream_ends_in_an_answer(
         slices.clear()
         answer = await answer_of(house)
     assert answer.outcome is not Outcome.ERROR
-    assert sorted(slices)[-1 - COLLECTIONS] <= LONGEST_SLICE
+    assert slices.longest() <= LONGEST_SLICE
     assert "too much" in caplog.text
     assert [r for r in caplog.records if r.exc_info or r.levelno >= logging.ERROR] == []
 
@@ -222,25 +189,6 @@ async def test_tokens_that_cannot_be_true_are_not_counted(
     assert 0 <= answer.tokens_used < 100_000
 
 
-def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the paths to all values in a value, itself included."""
-    yield path
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _places(inner, (*path, key))
-    if isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _places(inner, (*path, index))
-
-
-def _with(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
-    if not path:
-        return odd
-    changed = value.copy()
-    changed[path[0]] = _with(value[path[0]], path[1:], odd)
-    return changed
-
-
 WHOLE = says(
     CITED,
     usageMetadata={"promptTokenCount": 10, "candidatesTokenCount": 5},
@@ -255,7 +203,10 @@ WHOLE["candidates"][0] |= {
 }
 CALLING = json.loads(wants({"query_text": "lens", "top_k": 3})[6:])
 ODDITIES = [
-    _with(whole, path, odd) for whole in (WHOLE, CALLING) for path in _places(whole) for odd in ODD
+    replaced(whole, path, odd)
+    for whole in (WHOLE, CALLING)
+    for path in places(whole)
+    for odd in ODD
 ]
 
 
@@ -288,7 +239,7 @@ async def test_an_odd_reply_to_an_embedding_ends_in_a_sentence(raw: RawGemini, o
 
 @pytest.mark.parametrize("value", [b"{}", b'""', b"1", b"[]"], ids=bytes.decode)
 async def test_odd_vectors_do_not_hold_up_the_loop(
-    raw: RawGemini, value: bytes, slices: list[float]
+    raw: RawGemini, value: bytes, slices: Slices
 ) -> None:
     from core.embeddings.gemini import GeminiEmbedder
     from core.errors import EmbeddingError
@@ -303,7 +254,7 @@ async def test_odd_vectors_do_not_hold_up_the_loop(
     with pytest.raises(EmbeddingError, match="too much"):
         await embedder.embed_queries(["What turns the lens?"])
     await client.aclose()
-    assert sorted(slices)[-1 - COLLECTIONS] <= LONGEST_SLICE
+    assert slices.longest() <= LONGEST_SLICE
 
 
 async def test_vectors_without_end_end_in_a_sentence(raw: RawGemini) -> None:

@@ -2,7 +2,6 @@
 
 import logging
 import math
-import time
 from dataclasses import replace
 
 import pytest
@@ -96,7 +95,6 @@ async def test_a_fault_ends_in_an_answer_or_in_an_error_that_says_why(
     expected = streamed if stream else whole
     gemini.fail(fault)
     task = replace(TASK, search=nothing_found)
-    began = time.monotonic()
     timeouts = QUICK if fault in SILENT else PATIENT
     async with writer(gemini, stream=stream, timeouts=timeouts) as generator:
         if expected in {ONCE, TWICE}:
@@ -110,7 +108,6 @@ async def test_a_fault_ends_in_an_answer_or_in_an_error_that_says_why(
             assert QUESTION not in chain(caught.value)
             assert TREE not in chain(caught.value)
     assert len(gemini.requests) == (2 if expected == TWICE else 1)
-    assert time.monotonic() - began < 9.0
     # Who catches the error logs it, once.
     assert [r for r in caplog.records if r.levelno > logging.INFO] == []
 

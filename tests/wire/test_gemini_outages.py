@@ -3,7 +3,6 @@
 import logging
 import math
 import re
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -22,7 +21,6 @@ from tests.wire.gemini_faults import GENERATION_FAULTS, Fault
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import honest
 
-MOST_SECONDS = 10.0
 MODEL = "gemini-3.8-flash"
 _SILENT = r"said nothing for \d\.\d s|ran out of time for its answer, silent for the last \d\.\d s"
 _KEY = "check GLOSSATOR_GEMINI__API_KEY and what it may use"
@@ -92,8 +90,7 @@ async def test_whatever_fails_the_reader_gets_an_answer_and_the_log_one_line(
     if fault in HANGING:  # the product waits longer for what never comes
         limits = {"first_token_timeout": 0.6, "silence_timeout": 0.3}
         limits["answer"] = {"first_sentence": 2.0}
-    seen, seconds = await _asked_in_spite_of(fault, folder, models, stream=stream, **limits)
-    assert seconds <= MOST_SECONDS
+    seen = await _asked_in_spite_of(fault, folder, models, stream=stream, **limits)
     _is_the_books_own_answer(seen)
     _is_told_in_one_line(fault, caplog)
 
@@ -101,12 +98,11 @@ async def test_whatever_fails_the_reader_gets_an_answer_and_the_log_one_line(
 @pytest.mark.slow
 @BOTH_WAYS
 @EVERY_FAULT
-async def test_with_the_limits_of_the_product_the_answer_is_there_within_ten_seconds(
+async def test_with_the_limits_of_the_product_there_is_an_answer(
     folder: Path, models: Path, fault: Fault, stream: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    seen, seconds = await _asked_in_spite_of(fault, folder, models, stream=stream)
-    assert seconds <= MOST_SECONDS
+    seen = await _asked_in_spite_of(fault, folder, models, stream=stream)
     _is_the_books_own_answer(seen)
     _is_told_in_one_line(fault, caplog)
 
@@ -114,12 +110,11 @@ async def test_with_the_limits_of_the_product_the_answer_is_there_within_ten_sec
 @pytest.mark.slow
 @BOTH_WAYS
 @EVERY_FAULT
-async def test_after_a_single_fault_the_answer_is_right_within_ten_seconds_whoever_writes_it(
+async def test_after_a_single_fault_the_answer_is_right_whoever_writes_it(
     folder: Path, models: Path, fault: Fault, stream: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    seen, seconds = await _asked_in_spite_of(fault, folder, models, times=1, stream=stream)
-    assert seconds <= MOST_SECONDS
+    seen = await _asked_in_spite_of(fault, folder, models, times=1, stream=stream)
     if _answer_in(seen).model_name == MODEL:
         assert COVERED_FACT in _answer_in(seen).response_text
         assert _lines_in(caplog) == []
@@ -131,8 +126,8 @@ async def test_after_a_single_fault_the_answer_is_right_within_ten_seconds_whoev
 
 async def _asked_in_spite_of(
     fault: Fault, folder: Path, models: Path, *, times: float = math.inf, **gemini: Any
-) -> tuple[list[AgentEvent], float]:
-    """Return what a reader sees, and the seconds it took, when so many calls meet the fault."""
+) -> list[AgentEvent]:
+    """Return what a reader sees when so many calls meet the fault."""
     async with GeminiServer() as server:
         server.answer_with(honest)
         async with open_house(folder, models, server, LIGHTHOUSE, **gemini) as house:
@@ -141,23 +136,17 @@ async def _asked_in_spite_of(
                 "gemini"
             ).open()  # loads the library, as a bot has long done
             server.fail(fault, times=times)
-            started = time.monotonic()
             async with aclosing(house.agent.stream(asking(COVERED))) as events:
-                seen = [event async for event in events]
-            return seen, time.monotonic() - started
+                return [event async for event in events]
 
 
-async def test_when_gemini_is_gone_the_reader_gets_an_answer_at_once(
-    folder: Path, models: Path
-) -> None:
+async def test_when_gemini_is_gone_the_reader_gets_an_answer(folder: Path, models: Path) -> None:
     async with (
         GeminiServer() as server,
         open_house(folder, models, server, LIGHTHOUSE) as house,
     ):
         await server.stop()
-        started = time.monotonic()
         answer = await house.agent.answer(asking(COVERED))
-        assert time.monotonic() - started < 5
     assert (answer.model_name, answer.notices[0]) == (
         "extractive",
         i18n.text("notice-model-failed"),

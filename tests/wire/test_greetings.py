@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from core.i18n import Message
 from tests.wire import discord_bot, slack_bot
 from tests.wire.discord import Channel, Guild, Permission
 from tests.wire.slack import ServerError
 from tests.wire.slack_installs import install
+
+pytestmark = pytest.mark.costly
 
 HELLO = "Thank you for letting me in."
 

@@ -19,6 +19,7 @@ from tests.wire.discord_bot import Trial
 from tests.wire.image import Image, why_not
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("image"),
     pytest.mark.skipif(why_not() is not None, reason=str(why_not())),

@@ -10,7 +10,10 @@ from tests.wire import discord_bot, slack_bot
 from tests.wire.bot_process import PATIENCE
 from tests.wire.test_slack_bot_buttons import SHARE
 
-pytestmark = pytest.mark.xdist_group("kept_private")
+pytestmark = [
+    pytest.mark.costly,
+    pytest.mark.xdist_group("kept_private"),
+]
 
 
 def restrict(folder: Path, platform: str, place: object) -> None:

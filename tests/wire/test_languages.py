@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from core.i18n import text, use_locale
 from tests.books import COVERED, COVERED_FACT, UNCOVERED
 from tests.wire.discord import Interaction
@@ -13,6 +15,8 @@ from tests.wire.slack import Message
 from tests.wire.slack_bot import a_trial as a_slack_trial
 from tests.wire.slack_bot import elements
 from tests.wire.slack_bot import labels as labels_on_slack
+
+pytestmark = pytest.mark.costly
 
 with use_locale("de"):
     NOT_COVERED = text("answer-not-covered")

@@ -27,7 +27,10 @@ from tests.wire.scripted_models import honest
 from tests.wire.slack import Limits as SlackLimits
 from tests.wire.slack import ServerError, SlackServer
 
-pytestmark = pytest.mark.xdist_group("no_secrets")
+pytestmark = [
+    pytest.mark.costly,
+    pytest.mark.xdist_group("no_secrets"),
+]
 
 WRITTEN = "the zebra of Wednesday hums"
 """Stands in questions, and in no book."""

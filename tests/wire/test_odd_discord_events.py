@@ -19,6 +19,7 @@ from tests.wire.monitored import Pages
 from tests.wire.odd_payloads import FRAMES, described, odd_ones
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("odd_discord"),
 ]

@@ -18,6 +18,8 @@ from tests.wire.slack import Message
 from tests.wire.slack.state import Dispatch
 from tests.wire.slack_bot import Transport, Trial, a_trial
 
+pytestmark = pytest.mark.costly
+
 MONITORED = {"MONITORING__PORT": "0", "MONITORING__HOST": "127.0.0.1"}
 SECRET_WORDS = "the heron sleeps at noon"
 """Said in every odd message: no log may hold it."""

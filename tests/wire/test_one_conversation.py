@@ -5,9 +5,13 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+import pytest
+
 from tests.wire.conversation import on_console, on_discord, on_slack
 from tests.wire.conversation.script import REASON, Driver, converse
 from tests.wire.conversation.transcript import Stored, Transcript, recorded, stored, without_scores
+
+pytestmark = pytest.mark.costly
 
 Opening = Callable[[Path, Path], AbstractAsyncContextManager[Driver]]
 
@@ -30,6 +34,7 @@ async def _held(opening: Opening, template: Path, folder: Path) -> Transcript:
     return transcript
 
 
+@pytest.mark.essential
 async def test_one_conversation_is_the_same_on_all_platforms(
     one_course: Path, tmp_path: Path
 ) -> None:

@@ -17,19 +17,16 @@ from tests.wire.discord import Message
 from tests.wire.discord_bot import Trial, a_trial
 from tests.wire.monitored import Pages
 from tests.wire.on_postgres import book_on_postgres
-from tests.wire.pace import outage
+from tests.wire.pace import Figure, outage
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform == "win32", reason="runs a PostgreSQL server"),
     pytest.mark.xdist_group("outages_database"),
     pytest.mark.postgres,
 ]
 
-RECOVERED_WITHIN = 10.0
-"""Seconds from the database's return to the answer, on a machine with nothing else to do."""
-ENDED_WITHIN = 10.0
-"""Seconds from SIGTERM to the end."""
 SILENT = Timeout(120.0)
 LONG = outage(25.0)
 """Seconds; pauses between tries that grow without a limit are longer than 10 s by then."""
@@ -69,15 +66,14 @@ async def away(models: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
             assert "never retrieved" not in trial.bot.log
 
 
-async def test_a_slow_database_makes_answers_slow(away: Away) -> None:
+async def test_a_slow_database_costs_time_and_no_answer(away: Away, figure: Figure) -> None:
     usual = await _seconds_to_an_answer(away)
     away.proxy.poison(Latency(0.02, 0.005))
     try:
         slow = await _seconds_to_an_answer(away)
     finally:
         away.proxy.heal()
-    print(f"\nanswered in {slow:.1f} s, each packet 20 ms late, else in {usual:.1f} s")
-    assert slow > 2 * usual
+    figure(f"answered in {slow:.1f} s, each packet 20 ms late, else in {usual:.1f} s")
 
 
 async def _seconds_to_an_answer(away: Away) -> float:
@@ -87,7 +83,7 @@ async def _seconds_to_an_answer(away: Away) -> float:
 
 
 async def test_a_silent_database_is_told_to_orchestrators_and_promises_nothing(
-    away: Away, slowness: float
+    away: Away, figure: Figure
 ) -> None:
     pages = Pages(away.trial.bot)
     away.proxy.poison(SILENT)
@@ -100,14 +96,11 @@ async def test_a_silent_database_is_told_to_orchestrators_and_promises_nothing(
     back = time.monotonic()
     await away.answered_once(question)
     seconds = time.monotonic() - back
-    print(f"\nanswered {seconds:.1f} s after the database spoke again")
-    assert seconds < RECOVERED_WITHIN * slowness
+    figure(f"answered {seconds:.1f} s after the database spoke again")
     await pages.becomes("/readyz", 200)
 
 
-async def test_a_question_of_a_long_outage_is_answered_soon_after_it(
-    away: Away, slowness: float
-) -> None:
+async def test_a_question_of_a_long_outage_is_answered_after_it(away: Away, figure: Figure) -> None:
     await away.proxy.down()
     question = await away.say()
     await asyncio.sleep(LONG)
@@ -115,12 +108,11 @@ async def test_a_question_of_a_long_outage_is_answered_soon_after_it(
     back = time.monotonic()
     await away.answered_once(question)
     seconds = time.monotonic() - back
-    print(f"\nanswered {seconds:.1f} s after {LONG:.0f} s without a database")
-    assert seconds < RECOVERED_WITHIN * slowness
+    figure(f"answered {seconds:.1f} s after {LONG:.0f} s without a database")
 
 
 async def test_a_database_that_goes_on_and_off_gets_one_answer_a_question(
-    away: Away, slowness: float
+    away: Away, figure: Figure
 ) -> None:
     asked = []
     for _ in range(4):
@@ -133,13 +125,10 @@ async def test_a_database_that_goes_on_and_off_gets_one_answer_a_question(
     for question in asked:
         await away.answered_once(question)
     seconds = time.monotonic() - healed
-    print(f"\nall answered {seconds:.1f} s after the database stayed")
-    assert seconds < RECOVERED_WITHIN * slowness
+    figure(f"all answered {seconds:.1f} s after the database stayed")
 
 
-async def test_a_bot_ends_in_time_though_its_database_is_silent(
-    away: Away, slowness: float
-) -> None:
+async def test_a_bot_ends_though_its_database_is_silent(away: Away, figure: Figure) -> None:
     bot = away.trial.bot
     before = await away.say()
     await away.trial.until(lambda: before.thread, "the beginning of an answer")
@@ -148,8 +137,7 @@ async def test_a_bot_ends_in_time_though_its_database_is_silent(
     told = time.monotonic()
     assert await bot.stop() == 0, bot.log
     seconds = time.monotonic() - told
-    print(f"\nended {seconds:.1f} s after SIGTERM")
-    assert seconds < ENDED_WITHIN * slowness
+    figure(f"ended {seconds:.1f} s after SIGTERM")
     away.proxy.heal()
     await bot.start()
     for question in (before, during):

@@ -21,6 +21,7 @@ from tests.wire.monitored import Pages
 from tests.wire.pace import outage
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform == "win32", reason="resets connections"),
     pytest.mark.xdist_group("outages_discord"),

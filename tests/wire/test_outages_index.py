@@ -21,17 +21,16 @@ from tests.chaos.toxics import Latency, Reset, Timeout, Toxic
 from tests.command_line import shell
 from tests.wire.discord_bot import Trial, a_trial
 from tests.wire.monitored import Pages
-from tests.wire.pace import outage
+from tests.wire.pace import Figure, outage
 from tests.wire.qdrant_server import QdrantServer
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform == "win32", reason="resets connections"),
     pytest.mark.xdist_group("outages_index"),
 ]
 
-TOLD_WITHIN = 10.0
-"""Seconds from the question, on a machine with nothing else to do."""
 SILENT = Timeout(120.0)
 
 
@@ -67,7 +66,7 @@ async def library(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Asy
 
 @pytest.mark.parametrize("fault", [None, SILENT, Reset(0.0)], ids=["gone", "silent", "flapping"])
 async def test_whoever_asks_without_an_index_is_told_so(
-    library: Library, fault: Toxic | None, slowness: float
+    library: Library, fault: Toxic | None, figure: Figure
 ) -> None:
     pages = Pages(library.trial.bot)
     if fault is None:
@@ -75,9 +74,8 @@ async def test_whoever_asks_without_an_index_is_told_so(
     else:
         library.proxy.poison(fault)
     text, seconds = await library.ask()
-    print(f"\ntold {seconds:.1f} s after the question")
+    figure(f"told {seconds:.1f} s after the question")
     assert VectorIndexError.user_message in text
-    assert seconds < TOLD_WITHIN * slowness
     assert await pages.status("/readyz") == 503
     assert await pages.status("/healthz") == 200
     await asyncio.sleep(outage(0.0))
@@ -85,16 +83,18 @@ async def test_whoever_asks_without_an_index_is_told_so(
     library.proxy.heal()
     back = time.monotonic()
     text, _ = await library.ask()
-    print(f"answered {time.monotonic() - back:.1f} s after the index was back")
+    figure(f"answered {time.monotonic() - back:.1f} s after the index was back")
     assert name_of(1) in names_in(text)
     await pages.becomes("/readyz", 200)
 
 
-async def test_an_index_that_is_slow_costs_time_and_no_answer(library: Library) -> None:
+async def test_an_index_that_is_slow_costs_time_and_no_answer(
+    library: Library, figure: Figure
+) -> None:
     library.proxy.poison(Latency(0.5, 0.1))
     text, seconds = await library.ask()
     library.proxy.heal()
-    print(f"\nanswered in {seconds:.1f} s, each packet half a second late")
+    figure(f"answered in {seconds:.1f} s, each packet half a second late")
     assert name_of(1) in names_in(text)
 
 

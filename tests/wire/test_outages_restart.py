@@ -11,21 +11,23 @@ import pytest
 import pytest_asyncio
 
 from tests.chaos.book import name_of, names_in, question_about
-from tests.wire.bot_process import copied
+from tests.wire.bot_process import PATIENCE, copied
 from tests.wire.discord import Message, Slow
 from tests.wire.discord_bot import BotProcess, Trial, a_trial, is_finished
 from tests.wire.monitored import Pages
 from tests.wire.on_postgres import BookOnPostgres, book_on_postgres
+from tests.wire.pace import Figure
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL"),
     pytest.mark.xdist_group("outages_restart"),
     pytest.mark.postgres,
 ]
 
-LEASE, TAKEN_OVER_WITHIN, DRAINED_WITHIN, STARTED_WITHIN = 4.0, 5.0, 10.0, 5.0
-"""Seconds, on a machine with nothing else to do."""
+LEASE = 4.0
+"""Seconds, as the pair's settings say."""
 POST, EDIT = "POST /channels/{channel_id}/messages", "PATCH /channels/{channel_id}/messages"
 NEVER = 60.0
 
@@ -78,7 +80,7 @@ async def test_a_question_waits_for_a_discord_that_is_slow_to_log_in(pair: Pair)
 
 
 async def test_the_first_acknowledgement_comes_soon_after_the_start(
-    pair: Pair, slowness: float
+    pair: Pair, figure: Figure
 ) -> None:
     trial = pair.trial
     assert await trial.bot.stop() == 0
@@ -87,15 +89,14 @@ async def test_the_first_acknowledgement_comes_soon_after_the_start(
     asked = await trial.world.slash(
         trial.user(), trial.channel(), "ask", question=question_about(name_of(0))
     )
-    await asked.response(STARTED_WITHIN * slowness)
+    await asked.response(PATIENCE)
     seconds = time.monotonic() - begun
-    print(f"\nfirst acknowledgement {seconds:.1f} s after the start")
-    assert seconds < STARTED_WITHIN * slowness
+    figure(f"first acknowledgement {seconds:.1f} s after the start")
     await trial.result_of(asked)
 
 
 async def test_another_replica_goes_on_with_a_killed_ones_work(
-    pair: Pair, tmp_path: Path, slowness: float
+    pair: Pair, tmp_path: Path, figure: Figure
 ) -> None:
     trial = pair.trial
     first = trial.bot
@@ -111,8 +112,7 @@ async def test_another_replica_goes_on_with_a_killed_ones_work(
         killed = time.monotonic()
         await Pages(other).reaches(1, "events_claimed_total")
         seconds = time.monotonic() - killed
-        print(f"\ntaken over {seconds:.1f} s after the kill, with a lease of {LEASE:.0f} s")
-        assert seconds < TAKEN_OVER_WITHIN * slowness
+        figure(f"taken over {seconds:.1f} s after the kill, with a lease of {LEASE:.0f} s")
         await pair.answered_once(question, name)
     finally:
         assert await other.stop() == 0
@@ -120,7 +120,7 @@ async def test_another_replica_goes_on_with_a_killed_ones_work(
 
 
 async def test_what_is_being_answered_is_finished_before_the_end(
-    pair: Pair, slowness: float
+    pair: Pair, figure: Figure
 ) -> None:
     trial = pair.trial
     before = await Pages(trial.bot).value("events_claimed_total")
@@ -131,18 +131,15 @@ async def test_what_is_being_answered_is_finished_before_the_end(
     trial.bot.signal(signal.SIGTERM)
     assert await trial.bot.ended() == 0
     seconds = time.monotonic() - told
-    print(f"\nended {seconds:.1f} s after SIGTERM")
-    assert seconds < DRAINED_WITHIN * slowness
+    figure(f"ended {seconds:.1f} s after SIGTERM")
     trial.server.faults.heal()
     done = sum(_is_answered(trial, question) for question, _ in asked)
     await trial.bot.start()
     for question, name in asked:
         await pair.answered_once(question, name)
     again = await Pages(trial.bot).value("events_claimed_total")
-    print(f"{done} of {len(asked)} were answered before the end, {again:.0f} claimed again")
+    figure(f"{done} of {len(asked)} were answered before the end, {again:.0f} claimed again")
     assert again == len(asked) - done
-    if seconds < DRAINED_WITHIN / 2:
-        assert again == 0
 
 
 def _is_answered(trial: Trial, question: Message) -> bool:

@@ -22,6 +22,7 @@ from tests.wire.slack import Limits, Message, ServerError, SlackServer, Slow
 from tests.wire.slack_bot import COMMANDS, BotProcess, Trial
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(sys.platform == "win32", reason="resets connections"),
     pytest.mark.xdist_group("outages_slack"),

@@ -21,6 +21,8 @@ from tests.wire.playground.examples import NEWS, PASSAGE, READING
 from tests.wire.playground.running import Playground
 from tests.wire.playground.site import PAGE
 
+pytestmark = pytest.mark.costly
+
 _NOBODY = "1"
 _FILES = {
     "slash": [{"name": "../a.txt", "content": ""}],

@@ -11,7 +11,10 @@ from tests.wire.playground.running import Playground
 from tests.wire.playground.screenshots import taken
 
 _PROGRAM = chromium.installed()
-pytestmark = pytest.mark.skipif(_PROGRAM is None, reason="no Chromium is installed")
+pytestmark = [
+    pytest.mark.costly,
+    pytest.mark.skipif(_PROGRAM is None, reason="no Chromium is installed"),
+]
 _EVIDENCE = '#channel [data-component^="gl:e:"]'
 
 

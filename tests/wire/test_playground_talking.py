@@ -14,7 +14,10 @@ from tests.wire.slack.state import Dispatch
 from tests.wire.visitor import Visitor, a_picture, shown
 
 _PROGRAM = chromium.installed()
-pytestmark = pytest.mark.skipif(_PROGRAM is None, reason="no Chromium is installed")
+pytestmark = [
+    pytest.mark.costly,
+    pytest.mark.skipif(_PROGRAM is None, reason="no Chromium is installed"),
+]
 
 OFFLINE = "Does Glossator need the internet?"
 OFFLINE_FACT = "no internet connection"

@@ -16,7 +16,10 @@ from tests.wire.gemini_server import GeminiServer
 from tests.wire.slack_bot import Trial as OnSlack
 from tests.wire.slack_bot import a_trial as on_slack
 
-pytestmark = pytest.mark.xdist_group("private_log")
+pytestmark = [
+    pytest.mark.costly,
+    pytest.mark.xdist_group("private_log"),
+]
 
 WORDS = "quokka marzipan"
 """Two words that people write, and no book, and no name of anything."""

@@ -22,17 +22,17 @@ from tests.chaos.sightings import Sightings
 from tests.wire.bot_process import BotProcess, copied
 from tests.wire.monitored import Pages
 from tests.wire.on_postgres import BookOnPostgres, book_on_postgres
+from tests.wire.pace import Figure
 from tests.wire.slack import Slow
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.skipif(sys.platform == "win32", reason="ends bots with SIGTERM"),
     pytest.mark.xdist_group("rolling_restart"),
     pytest.mark.postgres,
 ]
 
 QUESTIONS, PACE, BOTS = 60, 2.0, 2
-DRAINED_WITHIN = 10.0
-"""Seconds from SIGTERM to the end."""
 _ACKNOWLEDGED_WITHIN = 30.0
 """Seconds; Slack gives three, but a redelivery here is to mean that a bot ended too soon."""
 _ANSWERED_WITHIN = 120.0
@@ -157,7 +157,7 @@ async def _history(roll: Roll, people: People) -> History:
 
 
 async def test_no_question_is_lost_or_answered_twice_while_all_bots_are_replaced(
-    models: Path, tmp_path: Path, slowness: float
+    models: Path, tmp_path: Path, figure: Figure
 ) -> None:
     async with (
         book_on_postgres(tmp_path / "template", models) as book,
@@ -180,7 +180,6 @@ async def test_no_question_is_lost_or_answered_twice_while_all_bots_are_replaced
         assert roll.redelivered() == []
         assert roll.ground.slack.world.history.lost == []
         assert len(ended) >= BOTS
-        assert max(ended) < DRAINED_WITHIN * slowness
 
 
 def _listed(seconds: list[float]) -> str:

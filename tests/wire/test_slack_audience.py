@@ -13,6 +13,7 @@ from tests.wire.slack import Message
 from tests.wire.slack_bot import Trial, a_trial, is_finished, settled
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_audience"),
 ]

@@ -12,6 +12,7 @@ from tests.wire.slack import AgentSession, Message
 from tests.wire.slack_bot import Trial, a_trial, labels
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_agents"),
 ]
@@ -80,9 +81,10 @@ async def test_the_answer_to_a_prompt_stands_in_a_session_below_it(trial: Trial)
 async def test_a_question_in_a_channel_has_a_session_too(trial: Trial) -> None:
     ann = trial.user()
     root = await trial.mentioned(ann, trial.channel(ann), COVERED)
-    await trial.answer_to(root)
+    assert COVERED_FACT in (await trial.answer_to(root)).shown
     session = await trial.until(lambda: session_of(trial, root))
     await trial.until(lambda: session.status == "active" or None)
+    assert session.statuses[0] == "processing"
 
 
 async def test_a_refusal_leaves_no_status(trial: Trial) -> None:

@@ -13,6 +13,7 @@ from tests.wire.slack_bot import Transport, Trial, a_trial
 from tests.wire.slack_installs import install
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_catch_up"),
 ]

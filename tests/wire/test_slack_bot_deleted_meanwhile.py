@@ -13,6 +13,7 @@ from tests.wire.slack_bot import Trial, a_trial
 from tests.wire.stored import rows_of
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_deleted_meanwhile"),
 ]

@@ -12,6 +12,7 @@ from tests.wire.slack_bot import Transport, Trial, a_trial
 from tests.wire.stored import places_of
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_entry_points"),
 ]

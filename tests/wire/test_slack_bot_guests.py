@@ -12,6 +12,7 @@ from tests.wire.slack import Channel, Message, User
 from tests.wire.slack_bot import Trial, a_trial, elements
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_guests"),
 ]

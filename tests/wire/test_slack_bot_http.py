@@ -17,6 +17,7 @@ from tests.wire.slack.callbacks import signed
 from tests.wire.slack_bot import Trial, a_trial
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_http"),
 ]

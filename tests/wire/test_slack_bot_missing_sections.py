@@ -12,6 +12,7 @@ from tests.wire.slack_bot import Trial, a_trial
 from tests.wire.test_slack_bot_sections import sections
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_missing_sections"),
 ]

@@ -14,6 +14,7 @@ from tests.wire.slack import AgentSession, Message
 from tests.wire.slack_bot import Trial, a_trial, labels
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_native_stop"),
 ]
@@ -82,6 +83,7 @@ async def test_it_ends_an_answer_to_a_direct_message(desk: Desk) -> None:
     await trial.world.agents.stop(ann, session)
     await trial.until(lambda: growing.shown == STOPPED or None, STOPPED)
     await trial.until(lambda: session.status == "active" or None, "the end of the status")
+    assert trial.from_bot(question.channel) == [growing]
 
 
 async def test_it_ends_no_answer_for_who_did_not_ask(desk: Desk) -> None:

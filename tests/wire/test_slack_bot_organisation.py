@@ -15,6 +15,7 @@ from tests.wire.slack_installs import install
 from tests.wire.stored import rows_of
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_organisation"),
 ]

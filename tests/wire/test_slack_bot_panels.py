@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.books import COVERED
 from tests.wire.slack import RateLimited
 from tests.wire.slack_bot import a_trial
+
+pytestmark = pytest.mark.costly
 
 SET_STATUS = "assistant.threads.setStatus"
 DECORATIONS = (SET_STATUS, "assistant.threads.setTitle", "views.publish")

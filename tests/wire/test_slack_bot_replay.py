@@ -13,6 +13,7 @@ from tests.wire.slack_bot import Trial, a_trial, elements, labels
 from tests.wire.slack_installs import tables
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_replay"),
 ]

@@ -13,6 +13,7 @@ from tests.wire.slack import Channel, Message, User
 from tests.wire.slack_bot import Trial, a_trial
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_staff"),
 ]
@@ -151,6 +152,7 @@ async def test_an_edited_question_is_a_tutors_too(trial: Trial) -> None:
     await told(trial, trial.world.owner, channel, "set askers: staff")
     question = await trial.world.say(tutor, channel, f"{trial.mention} How heavy is the fog bell?")
     answer = await trial.answer_to(question)
+    assert STAFF_ONLY not in answer.shown
     await trial.world.edit(question, f"{trial.mention} {COVERED}")
     await trial.until(lambda: COVERED_FACT in answer.shown or None, "the new answer")
 

@@ -12,6 +12,7 @@ from tests.wire.slack import Channel, ChannelKind, Message, RateLimited
 from tests.wire.slack_bot import Trial, a_trial
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_threads"),
 ]

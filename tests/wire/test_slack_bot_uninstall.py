@@ -4,11 +4,15 @@ import asyncio
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.books import COVERED, COVERED_FACT
 from tests.wire.grants import grant
 from tests.wire.slack import Channel, Installation, Message, User, Workspace
 from tests.wire.slack_bot import Trial, a_trial, elements
 from tests.wire.slack_installs import install, rows_with, tables
+
+pytestmark = pytest.mark.costly
 
 _PSEUDONYM = re.compile(r"[0-9a-f]{64}")
 

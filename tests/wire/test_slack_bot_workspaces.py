@@ -17,6 +17,7 @@ from tests.wire.slack_bot import Transport, Trial, a_trial
 from tests.wire.slack_installs import Browser, install, tables_but_cursors
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_workspaces"),
 ]

@@ -10,7 +10,10 @@ from tests.wire.slack.quick_looks import MODULE
 from tests.wire.slack_bot import Transport, Trial, a_trial, settled
 from tests.wire.test_slack_bot_catch_up import BELL, BELL_FACT, restarted, unrepeated
 
-pytestmark = pytest.mark.xdist_group("slack_lost_events")
+pytestmark = [
+    pytest.mark.costly,
+    pytest.mark.xdist_group("slack_lost_events"),
+]
 
 TRANSPORTS = pytest.mark.parametrize("transport", ["socket", "http"])
 

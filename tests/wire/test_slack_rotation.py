@@ -22,7 +22,10 @@ from tests.wire.slack_bot import a_trial
 from tests.wire.slack_installs import install
 
 # slack_sdk names itself to Slack in a way that aiohttp will not know any more one day.
-pytestmark = pytest.mark.filterwarnings("ignore:BasicAuth is deprecated:DeprecationWarning")
+pytestmark = [
+    pytest.mark.costly,
+    pytest.mark.filterwarnings("ignore:BasicAuth is deprecated:DeprecationWarning"),
+]
 
 EXCHANGE = "oauth.v2.access"
 

@@ -16,6 +16,7 @@ from tests.wire.slack_bot import Trial, a_trial, is_finished
 from tests.wire.slack_installs import Browser, install, tables_but_cursors
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("slack_tenants"),
 ]
@@ -88,9 +89,10 @@ async def test_a_direct_message_is_asked_which_course_and_answered_then(trial: T
         )
     )
     await world.click(ann, menu, "gl:course", "arden")
-    await trial.until(
+    answer = await trial.until(
         lambda: next((m for m in world.transcript(direct, ann) if COVERED_FACT in m.shown), None)
     )
+    assert FOREIGN_FACT not in answer.shown
 
 
 async def test_a_workspace_that_is_not_on_the_list_installs_nothing(

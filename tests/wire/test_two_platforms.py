@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.books import COVERED, COVERED_FACT
 from tests.wire import discord_bot, slack_bot
 from tests.wire.bot_process import PATIENCE
@@ -12,6 +14,8 @@ from tests.wire.discord import Limits as DiscordLimits
 from tests.wire.discord_bot import button
 from tests.wire.slack_installs import rows_with, tables
 from tests.wire.stored import rows_of
+
+pytestmark = pytest.mark.costly
 
 WORDS = "zanzibar heliotrope"
 

@@ -52,7 +52,7 @@ def session_in(text: str) -> str:
 
 
 def test_the_answer_cites_the_book_and_says_where(lighthouse: CommandLine) -> None:
-    done = lighthouse.run("ask", COVERED)
+    done = lighthouse.here("ask", COVERED)
     assert (done.code, done.err) == (0, "")
     assert COVERED_FACT in done.out
     place = r"^From \[1\].* The lamp › Trimming the wick · lamp\.md$"
@@ -62,11 +62,11 @@ def test_the_answer_cites_the_book_and_says_where(lighthouse: CommandLine) -> No
 
 
 def test_piped_output_has_no_escape_codes(lighthouse: CommandLine) -> None:
-    assert "\x1b" not in lighthouse.run("ask", COVERED).out
+    assert "\x1b" not in lighthouse.here("ask", COVERED).out
 
 
 def test_json_is_the_whole_response_and_nothing_else(lighthouse: CommandLine) -> None:
-    done = lighthouse.run("ask", COVERED, "--json")
+    done = lighthouse.here("ask", COVERED, "--json")
     response = AgentResponse.model_validate_json(done.out)
     assert (done.code, done.err) == (0, "")
     assert response.outcome is Outcome.ANSWERED

@@ -17,14 +17,21 @@ LATER = {"page3.md": "# Page 3\n\nThe buoy K049 lies in the bay and has a lamp o
 KEY = "a-secret-that-nobody-may-see"
 
 
-@pytest.fixture
-def shell(tmp_path: Path) -> CommandLine:
-    """A shell with one course and one conversation."""
-    shell = CommandLine(tmp_path).setting(STAND_INS="tests.stand_ins", LOG_LEVEL="ERROR")
-    write_files(tmp_path / "buoys", BOOK)
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+    """A shell with one course and one conversation, to copy."""
+    folder = tmp_path_factory.mktemp("asked")
+    shell = CommandLine(folder).setting(STAND_INS="tests.stand_ins", LOG_LEVEL="ERROR")
+    write_files(folder / "buoys", BOOK)
     assert shell.here("ingest", "buoys").code == 0
     assert FACT in shell.here("ask", QUESTION).out
     return shell
+
+
+@pytest.fixture
+def shell(asked: CommandLine, tmp_path: Path) -> CommandLine:
+    """A copy of that shell."""
+    return asked.copied(tmp_path)
 
 
 def calm(done: Finished) -> Finished:

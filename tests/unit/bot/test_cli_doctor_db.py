@@ -35,7 +35,7 @@ def without_privilege() -> None:
 
 
 def test_a_healthy_installation_gets_a_line_for_each_thing(lighthouse: CommandLine) -> None:
-    done = lighthouse.setting(DISK__LOW_MEGABYTES="0").run("doctor")
+    done = lighthouse.setting(DISK__LOW_MEGABYTES="0").here("doctor")
     assert done.code == 0
     found = findings(done)
     subjects = ["settings", "data", "disk", "database", "keys", "model"]
@@ -50,31 +50,27 @@ def test_a_healthy_installation_gets_a_line_for_each_thing(lighthouse: CommandLi
     assert "until somebody deletes them" in findings(kept)["data"]
 
 
-def test_a_channel_that_is_bound_to_no_course_is_named(glossator: CommandLine) -> None:
-    write_files(glossator.folder / "arden", LIGHTHOUSE)
-    glossator.here("ingest", "arden")
+def test_a_channel_that_is_bound_to_no_course_is_named(arden: CommandLine) -> None:
     channel = '[discord.channels."118000000000000001"]\ncourse = "ardenn"\n'
-    (glossator.folder / "glossator.toml").write_text(channel)
-    done = glossator.here("doctor")
+    (arden.folder / "glossator.toml").write_text(channel)
+    done = arden.here("doctor")
     assert done.code == 78
     told = findings(done)["channels"]
     assert told.startswith("FAIL In the course file, discord.channels.118000000000000001.course")
     assert told.endswith("did you mean arden?")
 
 
-def test_staff_are_counted_and_those_for_no_course_are_named(glossator: CommandLine) -> None:
-    write_files(glossator.folder / "arden", LIGHTHOUSE)
-    glossator.here("ingest", "arden")
-    (glossator.folder / "glossator.toml").write_text(
+def test_staff_are_counted_and_those_for_no_course_are_named(arden: CommandLine) -> None:
+    (arden.folder / "glossator.toml").write_text(
         '[staff."discord:118000000000000001"]\n'
         'roles = ["118000000000000002", "118000000000000003"]\npeople = ["118000000000000004"]\n'
         '[courses.arden.staff."discord:118000000000000001"]\npeople = ["118000000000000005"]\n'
     )
-    with closing(sqlite3.connect(glossator.data / "glossator.db")) as database:
+    with closing(sqlite3.connect(arden.data / "glossator.db")) as database:
         named = "INSERT INTO staff VALUES (?, ?, ?, ?, ?, NULL, '2026-03-01 12:00:00')"
         database.execute(named, ("slack", "T0123456", "group", "S0123456", "gone"))
         database.commit()
-    done = glossator.here("doctor")
+    done = arden.here("doctor")
     lines = [line for line in done.out.splitlines() if " staff " in line]
     assert done.code == 0
     assert [" ".join(line.split()) for line in lines] == [
@@ -85,12 +81,10 @@ def test_staff_are_counted_and_those_for_no_course_are_named(glossator: CommandL
 
 
 def test_tenants_with_channels_and_without_staff_are_named_until_staff_are(
-    glossator: CommandLine,
+    arden: CommandLine,
 ) -> None:
-    write_files(glossator.folder / "arden", LIGHTHOUSE)
-    glossator.here("ingest", "arden")
     moment = "2026-03-01 12:00:00"
-    with closing(sqlite3.connect(glossator.data / "glossator.db")) as database:
+    with closing(sqlite3.connect(arden.data / "glossator.db")) as database:
         for tenant, organisation in [
             ("T0000001", "E0000001"),
             ("T0000002", None),
@@ -105,20 +99,20 @@ def test_tenants_with_channels_and_without_staff_are_named_until_staff_are(
         direct = ("discord", "@me", "1", '{"course_id": "arden"}', moment)
         database.execute("INSERT INTO channel_rules VALUES (?, ?, ?, ?, ?)", direct)
         database.commit()
-    staff = glossator.folder / "glossator.toml"
+    staff = arden.folder / "glossator.toml"
     for named, unnamed in [
         ([], "T0000001, slack:T0000002, slack:T0000003"),
         (["E0000001", "T0000003"], "T0000002"),
     ]:
         tables = [f'[staff."slack:{tenant}"]\npeople = ["U0000001"]\n' for tenant in named]
         staff.write_text("".join(tables))
-        done = glossator.here("doctor")
+        done = arden.here("doctor")
         assert done.code == 0
         [said] = [line for line in done.out.splitlines() if line.startswith("WARN  staff ")]
         assert f"slack:{unnamed}: channels are set up there, and no staff are named" in said
         assert "'/course staff add'" in said
     staff.write_text(staff.read_text() + '[staff."slack:T0000002"]\npeople = ["U0000001"]\n')
-    assert "no staff are named" not in glossator.here("doctor").out
+    assert "no staff are named" not in arden.here("doctor").out
 
 
 def test_a_fresh_installation_is_healthy_and_told_what_is_next(glossator: CommandLine) -> None:
@@ -154,14 +148,12 @@ def test_a_damaged_database_is_named_with_what_to_do(glossator: CommandLine) -> 
     assert findings(done)["database"].startswith("FAIL The database file is damaged")
 
 
-def test_a_lost_index_is_named_with_what_to_do(glossator: CommandLine) -> None:
-    write_files(glossator.folder / "arden", LIGHTHOUSE)
-    glossator.here("ingest", "arden")
-    shutil.rmtree(glossator.data / "index")
-    done = glossator.here("doctor")
+def test_a_lost_index_is_named_with_what_to_do(arden: CommandLine) -> None:
+    shutil.rmtree(arden.data / "index")
+    done = arden.here("doctor")
     assert done.code == 78
     assert findings(done)["course"].startswith("FAIL The index does not hold arden: run")
-    asked = glossator.here("ask", COVERED)
+    asked = arden.here("ask", COVERED)
     assert asked.code == 69
     assert asked.out.startswith("The text of this course is missing.")
 
@@ -303,15 +295,13 @@ def test_a_database_that_cannot_be_made_is_told(glossator: CommandLine, command:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="root's right to write is taken as on Linux")
 def test_an_index_that_cannot_be_written_is_told_from_a_damaged_one(
-    glossator: CommandLine,
+    arden: CommandLine,
 ) -> None:
-    write_files(glossator.folder / "arden", LIGHTHOUSE)
-    assert glossator.here("ingest", "arden").code == 0
-    index = glossator.data / "index"
+    index = arden.data / "index"
     for mode, code in ((0o700, 0), (0o500, 78)):
         for path in (index, *index.rglob("*")):
             path.chmod(mode)
-        process = glossator.start("doctor", preexec_fn=without_privilege)
+        process = arden.start("doctor", preexec_fn=without_privilege)
         out, err = process.communicate()
         assert process.returncode == code, out
         found = findings(Finished(code, out.decode(), err.decode()))

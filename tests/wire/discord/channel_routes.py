@@ -32,7 +32,7 @@ def change_channel(request: Request) -> Answer:
     errors.check()
     channel.name = form.get("name", channel.name)
     channel.topic = form.get("topic", channel.topic)
-    request.world.emit(Event("CHANNEL_UPDATE", {}, channel.guild, channel))
+    request.world.tell(Event("CHANNEL_UPDATE", {}, channel.guild, channel))
     return Answer(200, _shown(request, channel))
 
 
@@ -48,7 +48,7 @@ def delete_channel(request: Request) -> Answer:
         world.threads.remove(channel)
     else:
         del world.channels[channel.id]
-        world.emit(Event("CHANNEL_DELETE", shown, channel.guild, channel))
+        world.tell(Event("CHANNEL_DELETE", shown, channel.guild, channel))
     return Answer(200, shown)
 
 

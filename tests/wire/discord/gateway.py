@@ -26,7 +26,7 @@ class Gateway:
         self.sessions: dict[str, Session] = {}
         self.connections: list[Connection] = []
         self._identified: dict[tuple[int, int], float] = {}
-        world.listen(self._spread)
+        world.watch(self._spread)
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         """Hold one connection until it ends."""

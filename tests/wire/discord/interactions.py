@@ -189,7 +189,7 @@ class Interactions:
         }
         only_to = frozenset({interaction.user.id})
         channel = interaction.channel
-        self._state.emit(
+        self._state.tell(
             Event("INTERACTION_SUCCESS", data, channel.guild, channel, only_to=only_to)
         )
 

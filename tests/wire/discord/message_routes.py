@@ -76,7 +76,7 @@ def typing(request: Request) -> Answer:
         "user_id": str(request.user.id),
         "timestamp": int(world.clock.wall().timestamp()),
     }
-    world.emit(Event("TYPING_START", data, channel.guild, channel))
+    world.tell(Event("TYPING_START", data, channel.guild, channel))
     return Answer()
 
 

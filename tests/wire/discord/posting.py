@@ -289,7 +289,7 @@ class Posting:
         if thread.archived:
             thread.archived = False
             thread.archive_timestamp = self._state.clock.wall()
-            self._state.emit(Event("THREAD_UPDATE", {}, message.channel.guild, message.channel))
+            self._state.tell(Event("THREAD_UPDATE", {}, message.channel.guild, message.channel))
 
     def _reach(self, message: Message, allowed: Json | None, *, edited: bool) -> None:
         found = pinged(message, self._state.users, allowed)
@@ -306,7 +306,7 @@ class Posting:
             only_to = frozenset({message.author.id, message.visible_to or 0})
         shown = message if data is None else None
         guild = None if message.ephemeral else message.channel.guild
-        self._state.emit(Event(name, data or {}, guild, message.channel, shown, only_to))
+        self._state.tell(Event(name, data or {}, guild, message.channel, shown, only_to))
 
 
 def _numbered(components: list[Json]) -> list[Json]:

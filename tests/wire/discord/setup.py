@@ -54,24 +54,24 @@ class Setup(State):
         role.bot_id = application.id
         self.join(application.user, guild, role)
         only_to = frozenset({application.id})
-        self.emit(Event("GUILD_CREATE", {"joined": True}, guild, only_to=only_to))
+        self.tell(Event("GUILD_CREATE", {"joined": True}, guild, only_to=only_to))
 
     def uninstall(self, application: Application, guild: Guild) -> None:
         """Throw a bot out of a guild."""
         del guild.members[application.id]
         data = {"id": str(guild.id)}
-        self.emit(Event("GUILD_DELETE", data, guild, only_to=frozenset({application.id})))
+        self.tell(Event("GUILD_DELETE", data, guild, only_to=frozenset({application.id})))
 
     def hide(self, guild: Guild) -> None:
         """Begin an outage: the gateway tells nothing more of a guild."""
         data = {"id": str(guild.id), "unavailable": True}
-        self.emit(Event("GUILD_DELETE", data, guild, only_to=frozenset(guild.members)))
+        self.tell(Event("GUILD_DELETE", data, guild, only_to=frozenset(guild.members)))
         self.hidden.add(guild.id)
 
     def show(self, guild: Guild) -> None:
         """End an outage."""
         self.hidden.discard(guild.id)
-        self.emit(Event("GUILD_CREATE", {}, guild, only_to=frozenset(guild.members)))
+        self.tell(Event("GUILD_CREATE", {}, guild, only_to=frozenset(guild.members)))
 
     def join(self, user: User, guild: Guild, *roles: Role) -> Member:
         """Make a user a member of a guild, or give a member more roles."""
@@ -92,7 +92,7 @@ class Setup(State):
         role = Role(self.snowflakes.next(), name, permissions, position, mentionable)
         guild.roles[role.id] = role
         data = {"guild_id": str(guild.id), "role": role_payload(role)}
-        self.emit(Event("GUILD_ROLE_CREATE", data, guild, only_to=frozenset(guild.members)))
+        self.tell(Event("GUILD_ROLE_CREATE", data, guild, only_to=frozenset(guild.members)))
         return role
 
     def add_channel(
@@ -109,7 +109,7 @@ class Setup(State):
         channel.position = sum(1 for other in self.channels_of(guild) if not other.thread)
         channel.tags = [Tag(self.snowflakes.next(), tag) for tag in tags]
         self.channels[channel.id] = channel
-        self.emit(Event("CHANNEL_CREATE", {}, guild, channel))
+        self.tell(Event("CHANNEL_CREATE", {}, guild, channel))
         return channel
 
     def remove_channel(self, channel: Channel) -> None:
@@ -117,7 +117,7 @@ class Setup(State):
         for thread in self.threads_of(channel):
             del self.channels[thread.id]
         del self.channels[channel.id]
-        self.emit(Event("CHANNEL_DELETE", channel_payload(channel), channel.guild, channel))
+        self.tell(Event("CHANNEL_DELETE", channel_payload(channel), channel.guild, channel))
 
     def restrict(
         self,
@@ -130,7 +130,7 @@ class Setup(State):
         """Set a channel's exception for a role or a member."""
         kind = 0 if isinstance(whom, Role) else 1
         channel.overwrites[whom.id] = Overwrite(whom.id, kind, allow, deny)
-        self.emit(Event("CHANNEL_UPDATE", {}, channel.guild, channel))
+        self.tell(Event("CHANNEL_UPDATE", {}, channel.guild, channel))
 
     def show_command(self, guild: Guild, command: str, whom: Role | User) -> None:
         """Show a command to a role or a member, as admins do in *Integrations*."""

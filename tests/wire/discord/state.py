@@ -1,11 +1,9 @@
 """The state that a local Discord holds, and the feed of what happens in it."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.wire.clock import Clock
 from tests.wire.discord.clock import Snowflakes
 from tests.wire.discord.entities import (
     Application,
@@ -19,6 +17,7 @@ from tests.wire.discord.entities import (
 from tests.wire.discord.errors import Json, refusal
 from tests.wire.discord.limits import Limits
 from tests.wire.discord.permissions import Permission, in_channel
+from tests.wire.local_platform import LocalPlatform
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,10 @@ class Preview:
 
 
 @dataclass
-class State:
+class State(LocalPlatform[Event]):
     """Everything there is; parts of the server change it and emit events."""
 
     limits: Limits = field(default_factory=Limits)
-    clock: Clock = field(default_factory=Clock)
     odd_messages: dict[int, Callable[[Json], Any]] = field(default_factory=dict)
     """What the history shows in place of messages, by their ids."""
     odd_events: dict[str, Callable[[Json], Any]] = field(default_factory=dict)
@@ -81,32 +79,9 @@ class State:
     typing: list[tuple[int, int]] = field(default_factory=list)
     """Pairs of channel and user."""
     cdn: str = "https://cdn.discordapp.com"
-    mistakes: list[str] = field(default_factory=list)
-    """Things a test must fail for: unknown routes, bodies against the schema."""
 
     def __post_init__(self) -> None:
         self.snowflakes = Snowflakes(self.clock)
-        self._listeners: list[Callable[[Event], None]] = []
-
-    def listen(self, listener: Callable[[Event], None]) -> Callable[[], None]:
-        """Call `listener` with every event; return what ends that."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
-
-    def emit(self, event: Event) -> None:
-        """Tell all listeners, in order."""
-        for listener in list(self._listeners):
-            listener(event)
-
-    async def feed(self) -> AsyncGenerator[Event, None]:
-        """Yield every event from now on."""
-        queue: asyncio.Queue[Event] = asyncio.Queue()
-        stop = self.listen(queue.put_nowait)
-        try:
-            while True:
-                yield await queue.get()
-        finally:
-            stop()
 
     def find_channel(self, channel_id: Any) -> Channel:
         """Return a channel or refuse with 10003."""

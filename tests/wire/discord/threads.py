@@ -98,7 +98,7 @@ class Threads:
         if body.get("archived", state.archived) != state.archived:
             state.archived = body["archived"]
             state.archive_timestamp = self._state.clock.wall()
-        self._state.emit(Event("THREAD_UPDATE", {}, thread.guild, thread))
+        self._state.tell(Event("THREAD_UPDATE", {}, thread.guild, thread))
         return thread
 
     def join(self, thread: Channel, user: User) -> None:
@@ -121,7 +121,7 @@ class Threads:
         data: Json = {"id": str(thread.id), "type": int(thread.kind)}
         if thread.guild and thread.parent:
             data |= {"guild_id": str(thread.guild.id), "parent_id": str(thread.parent.id)}
-        self._state.emit(Event("THREAD_DELETE", data, thread.guild, thread.parent))
+        self._state.tell(Event("THREAD_DELETE", data, thread.guild, thread.parent))
 
     def _admit(self, user: User, channel: Channel, body: Json, kind: ChannelType) -> None:
         if channel.guild is None or channel.thread or channel.kind is not kind:
@@ -141,7 +141,7 @@ class Threads:
         )
         thread.thread.members[user.id] = now
         self._state.channels[thread.id] = thread
-        self._state.emit(Event("THREAD_CREATE", {"newly_created": True}, parent.guild, thread))
+        self._state.tell(Event("THREAD_CREATE", {"newly_created": True}, parent.guild, thread))
         return thread
 
     def _alive(self, thread: Channel) -> ThreadState:
@@ -160,7 +160,7 @@ class Threads:
             "member_count": min(len(thread.thread.members), 50),
             **change,
         }
-        self._state.emit(Event("THREAD_MEMBERS_UPDATE", data, thread.guild, thread))
+        self._state.tell(Event("THREAD_MEMBERS_UPDATE", data, thread.guild, thread))
 
 
 def _check(body: Json, *, required: bool) -> None:

@@ -1,9 +1,7 @@
 """A small Discord to act in: people, places, and what people do there."""
 
-import asyncio
 import mimetypes
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from tests.wire.discord.commands import CHAT_INPUT, MESSAGE_MENU, Commands
 from tests.wire.discord.entities import (
@@ -33,14 +31,12 @@ from tests.wire.discord.setup import Setup
 from tests.wire.discord.state import Event
 from tests.wire.discord.threads import Threads
 
-T = TypeVar("T")
-
 
 class World(Setup):
     """All state of a local Discord, with one bot, one guild and one channel to begin with."""
 
     def __init__(self, limits: Limits | None = None) -> None:
-        super().__init__(limits or Limits())
+        super().__init__(limits=limits or Limits())
         self.history = History()
         self.posting = Posting(self)
         self.threads = Threads(self, self.posting)
@@ -217,17 +213,6 @@ class World(Setup):
         """Remove a reaction of one's own."""
         self.posting.take_back(user, message, emoji)
 
-    async def until(
-        self,
-        condition: Callable[[], T],
-        timeout: float = 5.0,  # noqa: ASYNC109
-    ) -> T:
-        """Wait until a condition is true and return its value."""
-        async with asyncio.timeout(timeout):
-            while not (value := condition()):  # noqa: ASYNC110 - not all conditions have an event
-                await asyncio.sleep(0.005)
-        return value
-
     def sees(self, user: User, message: Message) -> bool:
         """Tell whether a user is shown a message."""
         if message.deleted:
@@ -280,7 +265,7 @@ class World(Setup):
     ) -> Interaction:
         application = application or self.application
         interaction = self.interactions.begin(kind, application, user, channel, data, **more)
-        self.emit(
+        self.tell(
             Event(
                 "INTERACTION_CREATE",
                 interaction_payload(interaction),

@@ -1,10 +1,8 @@
 """The server: a World behind Web API, sockets and the OAuth page on a loopback port."""
 
-from types import TracebackType
-from typing import Self
-
 from aiohttp import web
 
+from tests.wire.http_shell import HttpShell
 from tests.wire.slack.callbacks import Callbacks
 from tests.wire.slack.delivery import Deliveries
 from tests.wire.slack.entities import App
@@ -16,7 +14,7 @@ from tests.wire.slack.web_api import WebApi
 from tests.wire.slack.world import World
 
 
-class SlackServer:
+class SlackServer(HttpShell):
     """Serves while it is entered; leaving it fails if a caller did what Slack cannot.
 
     With a `world` given, that one is served, and `limits` are its own.
@@ -26,14 +24,13 @@ class SlackServer:
         self, limits: Limits | None = None, *, world: World | None = None, port: int = 0
     ) -> None:
         self.world = world or World(limits)
+        super().__init__(mistakes=self.world.mistakes, port=port, megabytes=16)
         self.faults = Faults()
         self.sockets = Sockets(self.world)
         self.callbacks = Callbacks(self.world)
         self.deliveries = Deliveries(self.world, self.faults, self.sockets, self.callbacks)
         self.web_api = WebApi(self.world, self.faults)
         self.world.socket_url = self.sockets.ticket
-        self._port = port
-        self._runner: web.AppRunner | None = None
 
     @property
     def api_url(self) -> str:
@@ -45,35 +42,11 @@ class SlackServer:
         """Return the address of the OAuth page."""
         return f"{self.world.base_url}/oauth/v2/authorize"
 
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.stop()
-        mistakes = self.world.mistakes
-        assert kind is not None or not mistakes, "\n".join(mistakes)
-
     async def start(self) -> None:
         """Listen; after `stop` on the same port as before."""
-        app = web.Application(client_max_size=16 * 1024**2)
-        app.router.add_get("/link", self.sockets.serve)
-        app.router.add_get("/oauth/v2/authorize", self._authorize)
-        app.router.add_get("/oauth/v2/allow", self._allow)
-        self.web_api.register(app)
-        app.router.add_route("*", "/{rest:.*}", self._unknown)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self._port, reuse_address=True)
-        await site.start()
-        host, self._port = self._runner.addresses[0][:2]
-        self.world.base_url = f"http://{host}:{self._port}"
-        self.sockets.url = f"ws://{host}:{self._port}/link"
+        await super().start()
+        self.world.base_url = self.origin
+        self.sockets.url = f"{self.origin.replace('http', 'ws', 1)}/link"
         await self.callbacks.start()
 
     async def stop(self) -> None:
@@ -81,9 +54,14 @@ class SlackServer:
         await self.deliveries.stop()
         await self.sockets.drop()
         await self.callbacks.stop()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        await super().stop()
+
+    def _register(self, app: web.Application) -> None:
+        app.router.add_get("/link", self.sockets.serve)
+        app.router.add_get("/oauth/v2/authorize", self._authorize)
+        app.router.add_get("/oauth/v2/allow", self._allow)
+        self.web_api.register(app)
+        app.router.add_route("*", "/{rest:.*}", self._unknown)
 
     async def subscribe(self, url: str, app: App | None = None) -> None:
         """Give an app an address for its deliveries, as its settings page does.

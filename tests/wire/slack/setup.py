@@ -67,7 +67,7 @@ class Setup(State):
     """Adds workspaces, users, channels, apps and installations."""
 
     def __init__(self, limits: Limits) -> None:
-        super().__init__(limits)
+        super().__init__(limits=limits)
         self.events = Events(self)
 
     def add_workspace(self, name: str, *, enterprise_id: str | None = None) -> Workspace:
@@ -144,7 +144,7 @@ class Setup(State):
             **{
                 "scopes": SCOPES,
                 "events": EVENTS,
-                "shortcuts": {"explain": "message_action"},
+                "shortcuts": {"explain": "message_action", "gl-verify": "message_action"},
                 **settings,
             },
         )

@@ -1,12 +1,11 @@
 """The state that a local Slack holds, and the feeds of what happens in it."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from tests.wire.clock import Clock
+from tests.wire.local_platform import LocalPlatform
 from tests.wire.slack.clock import Timestamps
 from tests.wire.slack.entities import (
     AgentSession,
@@ -72,11 +71,10 @@ class Preview:
 
 
 @dataclass
-class State:
+class State(LocalPlatform[Change]):
     """Everything there is; parts of the server change it and emit what apps hear of."""
 
     limits: Limits = field(default_factory=Limits)
-    clock: Clock = field(default_factory=Clock)
     history: History = field(default_factory=History)
     workspaces: dict[str, Workspace] = field(default_factory=dict)
     users: dict[str, User] = field(default_factory=dict)
@@ -110,14 +108,11 @@ class State:
     notified: list[Notification] = field(default_factory=list)
     previews: list[Preview] = field(default_factory=list)
     base_url: str = "http://127.0.0.1"
-    mistakes: list[str] = field(default_factory=list)
-    """Things a test must fail for, such as methods that do not exist."""
 
     def __post_init__(self) -> None:
         self.timestamps = Timestamps(self.clock)
         self._numbers = count(1)
         self._listeners: list[Callable[[Dispatch], None]] = []
-        self._watchers: list[Callable[[Change], None]] = []
 
     def new_id(self, prefix: str) -> str:
         """Return a fresh id such as `C0000000012`."""
@@ -141,24 +136,8 @@ class State:
         subject: Message | View | AssistantThread | AgentSession | None = None,
         text: str = "",
     ) -> None:
-        """Tell those who follow `feed`."""
-        for watcher in list(self._watchers):
-            watcher(Change(name, subject, text))
-
-    def watch(self, watcher: Callable[[Change], None]) -> Callable[[], None]:
-        """Call `watcher` with every visible change; return what ends that."""
-        self._watchers.append(watcher)
-        return lambda: self._watchers.remove(watcher)
-
-    async def feed(self) -> AsyncGenerator[Change, None]:
-        """Yield every visible change from now on."""
-        queue: asyncio.Queue[Change] = asyncio.Queue()
-        unwatch = self.watch(queue.put_nowait)
-        try:
-            while True:
-                yield await queue.get()
-        finally:
-            unwatch()
+        """Tell watchers of what a person looking on would see."""
+        self.tell(Change(name, subject, text))
 
     def installation_of(self, app: App, workspace: Workspace) -> Installation | None:
         """Return where an app is installed and active in a workspace."""

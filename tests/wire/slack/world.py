@@ -1,8 +1,7 @@
 """A small Slack to act in: people, places, and what people do there."""
 
-import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from tests.wire.slack.agents import Agents
 from tests.wire.slack.entities import (
@@ -37,14 +36,12 @@ from tests.wire.slack.setup import Setup
 from tests.wire.slack.shares import shared
 from tests.wire.slack.streams import Streams
 
-T = TypeVar("T")
-
 
 class World(Setup):
     """All state of a local Slack, with one workspace, one channel and one app to begin with."""
 
     def __init__(self, limits: Limits | None = None) -> None:
-        super().__init__(limits or Limits())
+        super().__init__(limits=limits or Limits())
         self.posting = Posting(self)
         self.streams = Streams(self, self.posting)
         self.interactions = Interactions(self)
@@ -279,17 +276,6 @@ class World(Setup):
     async def allow(self, url: str, workspace: Workspace, user: User | None = None) -> str:
         """Allow what an OAuth page asks; return the address the browser goes to next."""
         return self.oauth.approve(query_of(url), workspace, user or self.owner_of(workspace))
-
-    async def until(
-        self,
-        condition: Callable[[], T | None],
-        timeout: float = 5.0,  # noqa: ASYNC109
-    ) -> T:
-        """Wait until a condition is true and return its value."""
-        async with asyncio.timeout(timeout):
-            while not (value := condition()):  # noqa: ASYNC110 - not all conditions have an event
-                await asyncio.sleep(0.005)
-        return value
 
     def transcript(
         self, channel: Channel, user: User | None = None, *, thread: str | None = None

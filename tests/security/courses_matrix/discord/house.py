@@ -63,7 +63,7 @@ class DiscordHouse:
         self.tenants = {tenant: f"discord:{guild.id}" for tenant, guild in self.guilds.items()}
         self.lanes: list[Lane] = []
         self._people = 0
-        self.world.listen(self._hear)
+        self.world.watch(self._hear)
 
     def person(self, tenant: str, role: Role = Role.STUDENT) -> User:
         """Return a new member of one guild alone."""

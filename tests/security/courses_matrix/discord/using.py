@@ -55,7 +55,7 @@ class Using:
         begun = self.world.interactions.begin(kind, application, user, where, data)
         payload, only_to = interaction_payload(begun), frozenset({application.id})
         event = Event("INTERACTION_CREATE", payload, where.guild, where, only_to=only_to)
-        self.world.emit(event)
+        self.world.tell(event)
         return begun
 
     async def _typed_into(self, lane: Lane, name: str, option: str, typed: str) -> None:

@@ -37,7 +37,8 @@ def test_any_payload_is_read_or_refused(payload: dict[str, Any]) -> None:
         message = read_message(payload)
     except UnreadableEvent:
         return
-    heard_message(message, ME, KnownSurroundings())
+    incoming = heard_message(message, ME, KnownSurroundings())
+    assert incoming is None or incoming.channel == str(message.channel_id)
 
 
 @given(st.sampled_from([f for f in FIELDS if f != "type"]), JSON)

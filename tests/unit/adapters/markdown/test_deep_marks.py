@@ -32,7 +32,7 @@ def answer_of(text: str) -> AgentResponse:
     )
 
 
-def posted_on_discord(text: str) -> None:
+def assert_shown_on_discord(text: str) -> None:
     answer = answer_of(text)
     asked = request(query_text=f"why {text}"[:MOST_ASKED])
     explained = request(
@@ -53,7 +53,7 @@ def posted_on_discord(text: str) -> None:
     discord.formulas(answer)
 
 
-def posted_on_slack(text: str) -> None:
+def assert_shown_on_slack(text: str) -> None:
     answer = answer_of(text)
     posts = [
         *slack.answer(answer, quoted=True, asked=f"why {text}"[:MOST_ASKED]),
@@ -73,14 +73,14 @@ def posted_on_slack(text: str) -> None:
 
 @pytest.mark.parametrize("text", DEEP_TEXTS.values(), ids=DEEP_TEXTS.keys())
 async def test_repeated_marks_are_shown_everywhere(text: str) -> None:
-    posted_on_discord(text)
-    posted_on_slack(text)
+    assert_shown_on_discord(text)
+    assert_shown_on_slack(text)
     assert await terminal(answer_of(text))
-    plain_text(text)
+    assert "\n" not in plain_text(text)
 
 
 @given(deep_texts)
 @settings(deadline=None, max_examples=40)
 def test_marks_of_any_kind_inside_each_other_are_shown_everywhere(text: str) -> None:
-    posted_on_discord(text)
-    posted_on_slack(text)
+    assert_shown_on_discord(text)
+    assert_shown_on_slack(text)

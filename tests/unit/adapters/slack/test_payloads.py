@@ -58,8 +58,10 @@ def test_a_question_is_heard_whatever_else_is_odd(field: str, value: Any) -> Non
 @given(st.lists(RICH), st.lists(RICH))
 def test_blocks_and_attachments_of_any_form_raise_nothing(blocks: Any, attachments: Any) -> None:
     message = readable_message({**GOOD, "blocks": blocks, "attachments": attachments})
-    all_of(message)
-    heard_message({**message, "channel": "C1"}, ORIGIN)
+    assert all_of(message)
+    incoming = heard_message({**message, "channel": "C1"}, ORIGIN)
+    assert incoming is not None
+    assert incoming.addressed
 
 
 @pytest.mark.parametrize("ts", [None, 7, 1.5, "", "soon", "9" * 12, "-1", "1700000000.0000001", {}])

@@ -328,12 +328,10 @@ async def test_what_was_streamed_before_a_service_failed_is_withdrawn(house: Hou
 async def test_a_writer_that_is_silent_is_not_waited_for(house: House) -> None:
     class Silent(ScriptedGenerator):
         async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
             yield NotCovered()
 
-    started = asyncio.get_running_loop().time()
     answer = await house.agent(Silent(first_words), AnswerTimes(0.3)).answer(asking())
-    assert asyncio.get_running_loop().time() - started < 2
     assert (answer.model_name, answer.outcome) == ("extractive", Outcome.ANSWERED)
 
 

@@ -90,9 +90,9 @@ def test_any_of_the_reference_answers_will_do() -> None:
 
 def test_searching_a_long_text_for_many_answers_is_quick() -> None:
     text = "the quick brown fox jumps over a lazy dog " * 200
-    started = time.perf_counter()
+    started = time.process_time()
     assert not contains_answer(text, [f"answer number {i}" for i in range(1_000)])
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 def test_perfect_confidence_has_no_calibration_error() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 from core.grounding.planted import DIMENSIONS, Head, commands, in_context, planted_in, shipped
 from core.models import Chunk

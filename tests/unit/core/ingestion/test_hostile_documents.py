@@ -5,9 +5,8 @@ import gc
 import json
 import re
 import sys
-import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from core.ingestion.sandbox.sandbox import ParseJob, Sandbox
 from tests.unit.core.ingestion.pdfs import lines, pdf
 
 ATTACKS = Path(__file__).parents[5] / "shared" / "attacks"
-LIMIT_SECONDS = 21
 MAX_GROWTH_BYTES = 20_000_000
 GOOD = ParseJob(b"Demand falls.", "good.txt")
 DIALECTS = ("markdown", "mdbook", "mkdocs", "docusaurus")
@@ -33,14 +31,13 @@ def resident_bytes() -> int:
 
 async def outcome(box: Sandbox, job: ParseJob) -> str:
     """Return the text of a document or the reason why it has none, within the limits."""
-    before, started = resident_bytes(), time.monotonic()
+    before = resident_bytes()
     try:
         document = await box.parse(job)
         said = "\n".join(block.text for block in document.blocks)
         del document
     except UnsupportedDocument as error:
         said = f"refused: it {error}"
-    assert time.monotonic() - started < LIMIT_SECONDS
     assert resident_bytes() - before - len(said) * 4 <= MAX_GROWTH_BYTES
     assert said
     assert (await box.parse(GOOD)).blocks[0].text == "Demand falls."
@@ -145,72 +142,78 @@ TOO_LONG = "refused: it has a passage of more than 2,000,000 characters"
 TOO_DEEP = "refused: it is nested too deeply"
 NO_TEXT = "refused: it has no text"
 DAMAGED_PDF = "refused: it is a damaged PDF"
-MADE_HERE = {
-    "deep elements": (ParseJob(b"<div>" * 20_000 + b"x", "a.html"), TOO_DEEP),
+MADE_HERE: dict[str, tuple[Callable[[], ParseJob], str]] = {
+    "deep elements": (lambda: ParseJob(b"<div>" * 20_000 + b"x", "a.html"), TOO_DEEP),
     "unclosed elements": (
-        ParseJob(b"<p>x" * 210_000, "a.html"),
+        lambda: ParseJob(b"<p>x" * 210_000, "a.html"),
         "refused: it has more than 200,000 paragraphs",
     ),
-    "endless comments": (ParseJob(b"<!-- -->" * 300_000, "page"), TOO_LONG),
+    "endless comments": (lambda: ParseJob(b"<!-- -->" * 300_000, "page"), TOO_LONG),
     "wide spans": (
-        ParseJob(b"<table><tr>" + b"<td rowspan=99999 colspan=99999>x" * 50_000, "a.html"),
+        lambda: ParseJob(b"<table><tr>" + b"<td rowspan=99999 colspan=99999>x" * 50_000, "a.html"),
         "| x |",
     ),
-    "long style": (ParseJob(b"<p style='" + b"a:b;" * 300_000 + b"'>x", "a.html"), "x"),
-    "deep brackets": (ParseJob(b"[" * 50_000, "a.md"), "[[["),
-    "deep quotes": (ParseJob(b"> " * 50_000 + b"x", "a.md"), NO_TEXT),
-    "emphasis": (ParseJob(b"*a **b " * 40_000, "a.md"), "*a **b"),
-    "backticks": (ParseJob(b"".join(b"`" * n + b" " for n in range(2_000)), "a.md"), TOO_LONG),
-    "links": (ParseJob(b"[a](b" * 40_000, "a.md"), "[a](b"),
-    "openers": (ParseJob(b"<!--" * 50_000 + b"<a " * 50_000, "a.md"), NO_TEXT),
+    "long style": (lambda: ParseJob(b"<p style='" + b"a:b;" * 300_000 + b"'>x", "a.html"), "x"),
+    "deep brackets": (lambda: ParseJob(b"[" * 50_000, "a.md"), "[[["),
+    "deep quotes": (lambda: ParseJob(b"> " * 50_000 + b"x", "a.md"), NO_TEXT),
+    "emphasis": (lambda: ParseJob(b"*a **b " * 40_000, "a.md"), "*a **b"),
+    "backticks": (
+        lambda: ParseJob(b"".join(b"`" * n + b" " for n in range(2_000)), "a.md"),
+        TOO_LONG,
+    ),
+    "links": (lambda: ParseJob(b"[a](b" * 40_000, "a.md"), "[a](b"),
+    "openers": (lambda: ParseJob(b"<!--" * 50_000 + b"<a " * 50_000, "a.md"), NO_TEXT),
     "nested lists": (
-        ParseJob(b"".join(b" " * n + b"- x\n" for n in range(2_000)), "a.md"),
+        lambda: ParseJob(b"".join(b" " * n + b"- x\n" for n in range(2_000)), "a.md"),
         "- x\n- x",
     ),
-    "deep JSON": (ParseJob(b'{"nbformat":' + b"[" * 1_000_000, "a.ipynb"), TOO_DEEP),
+    "deep JSON": (lambda: ParseJob(b'{"nbformat":' + b"[" * 1_000_000, "a.ipynb"), TOO_DEEP),
     "long number": (
-        ParseJob(b'{"nbformat":' + b"1" * 100_000 + b"}", "a.ipynb"),
+        lambda: ParseJob(b'{"nbformat":' + b"1" * 100_000 + b"}", "a.ipynb"),
         "refused: it is not a valid notebook (broken JSON)",
     ),
-    "one line": (ParseJob(b"a b " * 4_000_000, "a.txt"), TOO_LONG),
-    "undecodable": (ParseJob(b"\xe9\xff\x81 " * 1_000_000, "a.txt"), TOO_LONG),
+    "one line": (lambda: ParseJob(b"a b " * 4_000_000, "a.txt"), TOO_LONG),
+    "undecodable": (lambda: ParseJob(b"\xe9\xff\x81 " * 1_000_000, "a.txt"), TOO_LONG),
     "flate page": (
-        ParseJob(pdf(b"BT /F1 11 Tf " + b"(x) Tj " * 4_000_000 + b"ET", compress=True), "a.pdf"),
+        lambda: ParseJob(
+            pdf(b"BT /F1 11 Tf " + b"(x) Tj " * 4_000_000 + b"ET", compress=True), "a.pdf"
+        ),
         DAMAGED_PDF,
     ),
     "huge string": (
-        ParseJob(pdf(b"BT /F1 11 Tf (" + b"x" * 3_000_000 + b") Tj ET", compress=True), "a.pdf"),
+        lambda: ParseJob(
+            pdf(b"BT /F1 11 Tf (" + b"x" * 3_000_000 + b") Tj ET", compress=True), "a.pdf"
+        ),
         TOO_SLOW,
     ),
     "zip bomb": (
-        ParseJob(bomb_docx(b"<a>" + b"x" * 210_000_000), "a.docx"),
+        lambda: ParseJob(bomb_docx(b"<a>" + b"x" * 210_000_000), "a.docx"),
         "refused: it unpacks to more than 200 MB (a zip bomb)",
     ),
     "deep Word file": (
-        ParseJob(bomb_docx(b"<a>" * 100_000 + b"</a>" * 100_000), "a.docx"),
+        lambda: ParseJob(bomb_docx(b"<a>" * 100_000 + b"</a>" * 100_000), "a.docx"),
         "refused: it is a damaged Word file",
     ),
-    "truncated PDF": (ParseJob(pdf(lines("x"))[:200], "a.pdf"), DAMAGED_PDF),
+    "truncated PDF": (lambda: ParseJob(pdf(lines("x"))[:200], "a.pdf"), DAMAGED_PDF),
 }
 """Each with how its text begins, or the reason why it has none; a busy machine may be too slow."""
 
 
 @pytest.mark.parametrize("name", MADE_HERE)
 async def test_bombs_made_here(name: str) -> None:
-    job, begins = MADE_HERE[name]
+    make, begins = MADE_HERE[name]
     async with Sandbox(seconds=5) as box:
-        said = await outcome(box, job)
+        said = await outcome(box, make())
     assert said.startswith((begins, TOO_SLOW))
 
 
 async def test_a_hostile_document_does_not_stop_the_event_loop() -> None:
     async with Sandbox(seconds=2) as box:
         parsing = asyncio.create_task(box.parse(ParseJob(b"<div>" * 50_000, "a.html")))
-        longest = 0.0
+        turns = 0
         while not parsing.done():
-            before = time.monotonic()
             await asyncio.sleep(0.01)
-            longest = max(longest, time.monotonic() - before)
+            turns += 1
         with pytest.raises(UnsupportedDocument):
             await parsing
-    assert longest < 0.5
+    assert turns > 20, "a tenth of what there is time for"

@@ -74,9 +74,9 @@ def test_headings_of_the_rust_book_have_the_anchors_that_its_own_links_use() -> 
 def test_the_economics_book_parses_at_a_good_speed() -> None:
     site = detect_site(shared("corpora/economics/book"))
     texts = [(site.folder / page.path).read_text(encoding="utf-8") for page in site.pages]
-    began = time.perf_counter()
+    began = time.process_time()
     documents = [parsed(text, "markdown") for text in texts]
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
     assert len(documents) == 182
     assert all(document and document.blocks for document in documents)
 
@@ -122,9 +122,9 @@ BOMBS = [
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_repetition_costs_no_more_than_its_length(bomb: str) -> None:
     for dialect in MarkdownFlavour:
-        began = time.perf_counter()
+        began = time.process_time()
         parsed(bomb * (12_000 // len(bomb)), dialect)
-        assert time.perf_counter() - began < 5
+        assert time.process_time() - began < 5
 
 
 def test_random_markup_never_crashes_the_parser() -> None:

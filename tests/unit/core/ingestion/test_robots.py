@@ -81,6 +81,6 @@ def test_text_that_is_no_robots_file_allows_everything() -> None:
 
 
 def test_a_rule_full_of_stars_is_decided_at_once() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert allowed("User-agent: *\nDisallow: /" + "*a" * 2000 + "b$", "/" + "a" * 8000)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,12 +103,10 @@ async def test_a_memory_bomb_ends_at_one_gibibyte() -> None:
 
 
 async def test_a_document_that_takes_too_long_is_given_up() -> None:
-    started = time.monotonic()
     async with Sandbox(seconds=1) as box:
         with pytest.raises(UnsupportedDocument, match=r"^takes longer than 1 s to read$"):
             await box.parse(SLOW)
         await assert_still_works(box)
-    assert time.monotonic() - started < 6
 
 
 @linux_only

@@ -46,7 +46,7 @@ class DiscordSide:
             if view := self._views.event(event, reader):
                 tell(view)
 
-        return self.world.listen(pass_on)
+        return self.world.watch(pass_on)
 
     async def do(self, action: str, body: Any) -> Json:
         """Do what is asked for; raises Refused."""

@@ -11,6 +11,7 @@ from adapters.slack.installs.workspaces import Workspaces
 from adapters.slack.replies.reply import tell, tidy
 from core.errors import DeliveryError
 from core.inbox.base import LeaseLost, Posted
+from tests.wire.pace import Figure
 from tests.wire.replies.jobs import QUESTION, Kept, again, finished, long_text
 from tests.wire.replies.slack.jobs import (
     about_command,
@@ -252,27 +253,11 @@ async def test_through_a_storm_of_faults_and_forgotten_posts_there_is_one_answer
     assert all(one.stream is None for one in shown)
 
 
-class Stalls:
-    """How long this machine kept the tests and the bot from doing anything at all."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    async def watch(self) -> None:
-        while True:
-            due = asyncio.get_running_loop().time() + _TICK
-            await asyncio.sleep(_TICK)
-            self.seconds += max(asyncio.get_running_loop().time() - due, 0.0)
-
-
-_TICK = 0.02
-
-
 @pytest.mark.parametrize("minute", [6.0, pytest.param(60.0, marks=pytest.mark.slow)])
-async def test_thirty_answers_at_once_keep_to_the_tiers_and_end_in_time(
-    monkeypatch: pytest.MonkeyPatch, minute: float
+async def test_thirty_answers_at_once_keep_to_the_tiers(
+    monkeypatch: pytest.MonkeyPatch, minute: float, figure: Figure
 ) -> None:
-    """The tiers hold, and no answer waits ten seconds for its end; a minute may be shorter."""
+    """The tiers hold, and all answers end; a minute may be shorter."""
     limits = Limits(posts_in_a_channel=(1, minute / 60))
     limits.methods = {name: (count, minute) for name, (count, _) in limits.methods.items()}
     limits.other_methods = (20, minute)
@@ -282,25 +267,23 @@ async def test_thirty_answers_at_once_keep_to_the_tiers_and_end_in_time(
         ann = world.add_user("ann", world.workspace, world.channel)
         shared = workspaces_of(server, minute=minute)
         questions = [await world.say(ann, world.channel, QUESTION) for _ in range(30)]
-        stalls, time = Stalls(), asyncio.get_running_loop().time
-        watching = asyncio.create_task(stalls.watch())
+        time = asyncio.get_running_loop().time
         placeholders, ends = list[float](), list[float]()
 
         async def answer(number: int) -> None:
             job = about_message(questions[number])
-            asked = time() - stalls.seconds
+            asked = time()
             reply = await opened(shared, job)
-            placeholders.append(time() - stalls.seconds - asked)
+            placeholders.append(time() - asked)
             for _ in range(8):
                 await reply.update(f"A sentence about {number}. " * 12)
                 await asyncio.sleep(0.1)
-            written = time() - stalls.seconds
+            written = time()
             await reply.finish(finished(job, f"Answer {number} [1]."))
-            ends.append(time() - stalls.seconds - written)
+            ends.append(time() - written)
 
         await asyncio.gather(*(answer(number) for number in range(30)))
-        watching.cancel()
-        print(
+        figure(
             f"30 threads at once, a minute of {minute:.0f} s: last end {max(ends):.2f} s after "
             f"its text, slowest placeholder {max(placeholders):.1f} s"
         )
@@ -309,7 +292,6 @@ async def test_thirty_answers_at_once_keep_to_the_tiers_and_end_in_time(
         assert refused <= {POST}, "a post may come a little too early on a slow machine"
         assert not world.history.early_requests
         assert world.history.of(APPEND)
-        assert max(ends) < 10.0
 
 
 # --- what is sent once --------------------------------------------------------------------

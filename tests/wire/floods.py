@@ -1,0 +1,62 @@
+"""What tests of floods share: odd values in odd places, and what the event loop's steps cost."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+LONGEST_SLICE = 0.05
+"""Seconds of processor time that one step of a task may take on the event loop."""
+COLLECTIONS = 3
+"""How often the collector of garbage may come by, whoever's turn it is."""
+
+
+def nested(depth: int) -> Any:
+    """Return a value so deep."""
+    value: Any = 1
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the paths to all values in a JSON value, itself included."""
+    yield path
+    inner = enumerate(value) if isinstance(value, list) else ()
+    for key, one in value.items() if isinstance(value, dict) else inner:
+        yield from places(one, (*path, key))
+
+
+def replaced(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
+    """Return a copy of a JSON value with something odd in a place."""
+    if not path:
+        return odd
+    changed = value.copy()
+    changed[path[0]] = replaced(value[path[0]], path[1:], odd)
+    return changed
+
+
+class Slices(list[float]):
+    """The seconds of processor time that each step on the event loop took."""
+
+    def longest(self) -> float:
+        """Return the longest that no collection of garbage can be the cause of."""
+        return sorted(self)[-1 - COLLECTIONS]
+
+
+@contextmanager
+def measured_slices() -> Iterator[Slices]:
+    """Measure all steps while the block lasts."""
+    taken, run = Slices(), asyncio.Handle._run
+
+    def timed(self: asyncio.Handle) -> None:
+        began = time.thread_time()
+        run(self)
+        taken.append(time.thread_time() - began)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asyncio.Handle, "_run", timed)
+        yield taken
