@@ -95,7 +95,7 @@ def _fit_words(texts: Sequence[str], right: Floats, mass: Floats, steps: int) ->
     def slopes(weights: Sequence[Floats]) -> list[Numbers]:
         sums = np.bincount(owners, weights[0][ids] * values, len(every))
         errors = np.bincount(own, mass * (_probability(sums[own]) - right), len(every))
-        return [np.bincount(ids, errors[owners] * values, 2 << BITS)]
+        return [np.asarray(np.bincount(ids, errors[owners] * values, 2 << BITS), np.float64)]
 
     return _adam([np.zeros(2 << BITS, np.float32)], slopes, _RATES[0], _RIDGES[0], steps)[0]
 
@@ -152,7 +152,7 @@ def _logistic(rows: Floats, right: Doubles) -> Floats:
 
 
 def _probability(odds: Numbers) -> Doubles:
-    return np.asarray(1 / (1 + np.exp(-np.clip(odds, -40, 40))), np.float64)
+    return np.asarray(1 / (1 + np.exp(np.clip(np.negative(odds), -40, 40))), np.float64)
 
 
 def save(head: Head, path: Path) -> None:
