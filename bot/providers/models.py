@@ -17,6 +17,7 @@ from bot.providers.tables import (
 )
 from bot.settings import Settings
 from core.errors import ConfigurationError
+from core.extras import require
 from core.models import EXTRACTIVE
 from core.storage.budgets.pricing import Prices
 
@@ -42,7 +43,7 @@ class Models:
         self._clients: dict[str, Client] = {}
         self._chats: dict[tuple[str, str], GuardedModel] = {}
         self._generators: dict[str, ModelGenerator] = {}
-        self._judges: dict[tuple[str, float | None], ModelJudge] = {}
+        self._judges: dict[tuple[str, float | None, float | None], ModelJudge] = {}
 
     @property
     def times(self) -> "AnswerTimes":
@@ -102,22 +103,31 @@ class Models:
             return self.chat(named)
         return self.chat(default, named)
 
-    def judge(self, name: str, mark: float | None = None) -> "ModelJudge":
+    def judge(
+        self, name: str, mark: float | None = None, fitted: float | None = None
+    ) -> "ModelJudge":
         """Return the judge whose model is that of a table: it remembers how it can be asked.
 
         Args:
             name: Of its table.
-            mark: The probability from which a claim holds; None: the usual one.
+            mark: The probability from which a claim holds, as a course sets it; None: the
+                table's own.
+            fitted: The mark that was fitted for the course; None: the usual one.
 
         Raises:
             ConfigurationError: when there is no such table, or no usable key.
         """
-        from core.grounding.judge.model import MARK, ModelJudge
+        from core.grounding.judge.model import MARK, RELEVANCE_MARK, WAIT, ModelJudge
 
-        if (name, mark) not in self._judges:
-            chosen = MARK if mark is None else mark
-            self._judges[name, mark] = ModelJudge(self.chat(name), mark=chosen)
-        return self._judges[name, mark]
+        table = self.table(name)
+        if (name, mark, fitted) not in self._judges:
+            self._judges[name, mark, fitted] = ModelJudge(
+                self.chat(name),
+                mark=_first(mark, table.judge_mark, fitted, MARK),
+                relevance_mark=_first(table.relevance_mark, RELEVANCE_MARK),
+                wait=_first(table.judge_wait, WAIT),
+            )
+        return self._judges[name, mark, fitted]
 
     def left_alone(self) -> Mapping[str, bool]:
         """Return of each model asked so far whether its circuit breaker is open.
@@ -166,6 +176,7 @@ class Models:
 
         is_old = is_of_old_names(self._settings, name)
         how = HOW_TO_SET_A_KEY if is_old else f"set GLOSSATOR_MODELS__{name.upper()}__API_KEY"
+        require("openai" if table.kind == "openai" else "gemini")
         address = Address(
             table.kind,
             usable_key(name, table, how),
@@ -181,6 +192,11 @@ class Models:
         from core.providers.services import wire_to
 
         return wire_to(self.client(name), model, table.thinking)
+
+
+def _first(*values: float | None) -> float:
+    """Return the first value that is set; the last one is."""
+    return next(value for value in values if value is not None)
 
 
 def configured_generator(settings: Settings) -> str:
@@ -224,6 +240,11 @@ def check_named_models(
             check_named(table.generator, tables, f"{place}.generator", EXTRACTIVE)
         if table.judge is not None:
             check_named(table.judge, tables, f"{place}.judge", LEXICAL)
+        if table.judge_mark is not None and (table.judge or settings.judge) in (None, LEXICAL):
+            raise ConfigurationError(
+                f"{place}.judge_mark is set, and no model judges there: set {place}.judge, or "
+                "GLOSSATOR_JUDGE, or leave the mark out."
+            )
         named[f"{place}.embedding"] = table.embedding or LOCAL
     for place, name in named.items():
         check_named(name, tables, place, LOCAL, OLD)

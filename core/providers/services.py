@@ -40,15 +40,17 @@ def connect(address: Address, names: SettingNames | None, timeout: float) -> "Cl
         names: How the operator knows its settings; None: by the variables of earlier versions.
         timeout: Seconds between two reads at most.
     """
-    from core.providers.gemini.client import GeminiClient
     from core.providers.gemini.failures import NAMES
-    from core.providers.openai.client import OpenAIClient
 
     names = names or NAMES
     if address.kind == "openai":
+        from core.providers.openai.client import OpenAIClient
+
         return OpenAIClient(
             address.api_key, base_url=address.base_url, names=names, timeout=timeout
         )
+    from core.providers.gemini.client import GeminiClient
+
     return GeminiClient(
         address.api_key if address.kind == "gemini" else None,
         base_url=address.base_url,
