@@ -172,12 +172,12 @@ class Models:
         return self._clients[name]
 
     def _connect(self, name: str, table: ModelTable) -> "Client":
-        from core.providers.services import Address, connect
+        from core.providers.services import ServiceAddress, connect
 
         is_old = is_of_old_names(self._settings, name)
         how = HOW_TO_SET_A_KEY if is_old else f"set GLOSSATOR_MODELS__{name.upper()}__API_KEY"
         require("openai" if table.kind == "openai" else "gemini")
-        address = Address(
+        address = ServiceAddress(
             table.kind,
             usable_key(name, table, how),
             table.base_url,

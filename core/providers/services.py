@@ -18,7 +18,7 @@ Kind = Literal["gemini", "vertex", "openai"]
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ServiceAddress:
     """Where a service is, and how it knows us."""
 
     kind: Kind
@@ -32,7 +32,7 @@ class Address:
     """Of Google Cloud, both."""
 
 
-def connect(address: Address, names: SettingNames | None, timeout: float) -> "Client":
+def connect(address: ServiceAddress, names: SettingNames | None, timeout: float) -> "Client":
     """Return the connections to a service, which are opened at first use.
 
     Args:

@@ -19,8 +19,8 @@ from core.grounding import confidence as shipped
 from core.models import MAX_QUESTION
 from core.retrieval.calibration import (
     Asked,
-    Found,
-    PlacedQuestion,
+    QuestionEvidence,
+    QuestionWithFiles,
     below_answerable,
     best_trials,
     look_up,
@@ -90,14 +90,16 @@ async def _calibrate_scale(opened: Services, corpora: Mapping[str, Corpus]) -> N
     _print_marks(scale, {**answerable, **confirmed}, {**off_topic, **refused})
 
 
-async def _ask(opened: Services, book: str, corpus: Corpus) -> list[Found]:
+async def _ask(opened: Services, book: str, corpus: Corpus) -> list[QuestionEvidence]:
     shelf = await opened.retriever.opened(book)
     rows = corpus.questions
-    placed = [PlacedQuestion(row.question[:MAX_QUESTION], row.relevant) for row in rows]
+    placed = [QuestionWithFiles(row.question[:MAX_QUESTION], row.relevant) for row in rows]
     return await look_up(opened.index, shelf, placed)
 
 
-def _halves(found: Sequence[Found]) -> tuple[Sequence[Found], Sequence[Found]]:
+def _halves(
+    found: Sequence[QuestionEvidence],
+) -> tuple[Sequence[QuestionEvidence], Sequence[QuestionEvidence]]:
     return found[::2], found[1::2]
 
 

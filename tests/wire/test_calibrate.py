@@ -7,8 +7,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from bot.providers.marks import FILE
+from bot.settings import Settings
+from bot.wiring import open_services
+from core.grounding.judge.base import CitedClaim, JudgedBy
 from core.models import RetrievalToolOutput
 from tests.command_line import CommandLine, Finished, shell
 from tests.wire.gemini_shell import describing, finished_here
@@ -133,6 +137,36 @@ async def test_a_judge_that_is_gone_is_told(
     assert done.code == 69
     assert "gave no verdict: run 'glossator doctor'" in done.err
     assert json.loads((command_line.data / FILE).read_text())["judges"] == {}
+
+
+async def test_a_claim_holds_from_the_mark_that_was_fitted_for_its_course(
+    tmp_path: Path, server: OpenAIServer
+) -> None:
+    toml = tmp_path / "glossator.toml"
+    table = f'[models.own]\nkind = "openai"\nmodel = "{MODEL}"\nbase_url = "{server.url}"\n'
+    toml.write_text(table, encoding="utf-8")
+    settings = Settings(
+        data_dir=tmp_path / "data",
+        config=toml,
+        judge="own",
+        models={"OWN": {"API_KEY": SecretStr(server.api_key)}},
+    )
+    claim = CitedClaim("It is fired twice.", ("It is fired twice.", "Then it cools."))
+    async with open_services(settings) as opened:
+
+        async def holds(course_id: str) -> bool:
+            judge = opened.judge(course_id)
+            assert judge is not None
+            while True:  # on a busy machine the words decide, as they do where it is late
+                [verdict] = await judge.judge("How often?", [claim])
+                if verdict.by is JudgedBy.MODEL:
+                    return verdict.holds
+
+        await opened.models.chat("own").open()
+        assert not await holds("pots")
+        opened.marks.keep_judge("pots", MODEL, 0.6)
+        assert await holds("pots")
+        assert not await holds("pans")
 
 
 async def test_what_is_known_needs_no_fitting(tmp_path: Path, models: Path) -> None:
