@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from bot.health.metrics import PrometheusMeter
+from bot.platforms.slack import SlackSettings
 from bot.settings import Settings, setting_names
 from core.telemetry.metering import COUNTED, TIMED
 
@@ -134,10 +135,8 @@ def test_the_manifest_is_what_the_published_schemas_ask_for(version: str) -> Non
 def test_slack_over_http_is_led_to_the_port_that_the_bot_listens_on() -> None:
     assert SERVICE["spec"]["selector"] == DEPLOYMENT["spec"]["selector"]["matchLabels"]
     [port] = SERVICE["spec"]["ports"]
-    assert {
-        "name": port["targetPort"],
-        "containerPort": getattr(Settings(), port["targetPort"]).port,
-    } in CONTAINER["ports"]
+    listens_on = Settings().group(SlackSettings).port
+    assert {"name": port["targetPort"], "containerPort": listens_on} in CONTAINER["ports"]
 
 
 _METRIC = re.compile(r"\b(?:glossator|process)_[a-z_]+")
