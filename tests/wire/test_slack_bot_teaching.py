@@ -67,7 +67,7 @@ async def test_staff_verify_an_answer_by_the_shortcut(trial: Trial) -> None:
     world, ann, owner = trial.world, trial.user(), trial.world.owner
     channel = trial.channel(ann, owner)
     answer = await trial.ask(ann, channel, COVERED)
-    await world.shortcut(owner, answer, "gl-verify")
+    await world.shortcut(owner, "gl-verify", answer)
     await trial.until(lambda: world.modals.top(owner))
     await world.submit_view(owner, answer="Every four hours [1].")
     shown = await trial.ask(ann, trial.channel(ann), COVERED)
