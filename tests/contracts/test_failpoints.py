@@ -131,6 +131,27 @@ async def test_a_bot_killed_before_it_looks_again_tells_who_was_linked_meanwhile
     assert (platform.visible("q1"), platform.visible("q2")) == ([], [GONE])
 
 
+@pytest.mark.parametrize("dialect", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    "step", ["claimed", "opening", "posted", "turn stored", "answer shown", "ending", "settled"]
+)
+async def test_a_bot_killed_while_it_shows_what_staff_answered_shows_it_once(
+    step: str, database_url: str, engine: AsyncEngine
+) -> None:
+    platform, inbox = Platform(), inbox_of(engine)
+    reply = event(6, key="test:staff:6", kind=Kind.REPLY)
+    async with served(platform) as port:
+        async with bot(database_url, port, step, int(signal.SIGKILL)) as killed:
+            await accept(inbox, event(1))
+            for _ in range(2):  # the form may be sent twice
+                assert await inbox.accept_reply(reply, "test:1", lambda _: True)
+            assert await dead_or_quiet(engine, killed)
+        async with bot(database_url, port):
+            await until_quiet(engine)
+    assert platform.visible("q1") == SHOWN["q1"]
+    assert platform.visible("q6") == ["This answers [1]: What is heap number 6?"]
+
+
 def of_crowd(number: int) -> Arrival:
     """Return a question that several people ask in the same words."""
     return event(number, text="What is this?", gist="same", user_id=f"reader-{number}")
