@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from dotenv import dotenv_values
 from pydantic import (
@@ -16,10 +16,13 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    create_model,
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from adapters.features.command_names import CommandNames
+from bot.platforms.entry import G, Host, PlatformSettings
+from bot.platforms.registry import PLATFORMS
 from bot.providers.old_names import (
     FOREIGN_KEYS,
     OLD_PREFIX,
@@ -28,18 +31,21 @@ from bot.providers.old_names import (
     old_key,
     with_foreign_key,
 )
-from bot.providers.tables import LOCAL, ModelTable, Seconds, ServiceUrl
+from bot.providers.tables import LOCAL, ModelTable, Seconds
 from core.errors import ConfigurationError
 from core.models import NonBlank
-from core.runtime.hosts import check_authority, check_host
+from core.runtime.hosts import check_authority
 
 logger = logging.getLogger(__name__)
 
 PREFIX = "GLOSSATOR_"
 WRITTEN_AS_JSON = {
     f"{OLD_PREFIX}PRICES": 'a JSON object, such as {"gemini-3.5-flash-lite": [0.3, 2.5]}',
-    "GLOSSATOR_DISCORD__GUILDS": 'a JSON list of ids, such as ["123456789012345678"]',
-    "GLOSSATOR_SLACK__WORKSPACES": 'a JSON list of ids, such as ["T0123", "E0456"]',
+    **{
+        f"{PREFIX}{name}__{key}".upper(): how
+        for name, platform in PLATFORMS.items()
+        for key, how in platform.settings.written_as_json.items()
+    },
     "GLOSSATOR_INGEST__ALLOWED_HOSTS": 'a JSON list, such as ["wiki.local"]',
 }
 """Settings whose value is more than one word, and how to write it."""
@@ -49,7 +55,6 @@ _MODELS = f"{PREFIX}MODELS__"
 LogFormat = Literal["text", "json"]
 """How a line of the log is written."""
 Tokens = Annotated[int, Field(ge=1)]
-Host = Annotated[NonBlank, AfterValidator(check_host)]
 Authority = Annotated[str, AfterValidator(check_authority)]
 """`name` or `name:port`."""
 
@@ -118,46 +123,6 @@ class AnswerSettings(_Group):
     """For all that a model writes, its searches included."""
 
 
-class DiscordSettings(_Group):
-    """The bot account on Discord."""
-
-    token: SecretStr | None = None
-    """None: no Discord."""
-    api_url: ServiceUrl | None = None
-    """Where Discord's API is, such as a proxy's; None: Discord's own."""
-    message_content: bool = True
-    """Read messages that do not mention the bot; a privileged intent of the account."""
-    shards: Annotated[int, Field(ge=1)] | None = None
-    """How many connections share the servers; None: as many as Discord recommends."""
-    guilds: tuple[Annotated[str, Field(pattern=r"^\d{1,20}$")], ...] = ()
-    """The only servers that are answered, as a JSON list of ids; empty: all."""
-
-
-class SlackSettings(_Group):
-    """The Slack app: one workspace by its bot token, or many by OAuth."""
-
-    bot_token: SecretStr | None = None
-    """Of the one workspace; None: workspaces install the app, or no Slack."""
-    app_token: SecretStr | None = None
-    """Opens sockets."""
-    signing_secret: SecretStr | None = None
-    """Proves that a request over HTTP is Slack's."""
-    transport: Literal["socket", "http"] = "socket"
-    host: Host = "127.0.0.1"
-    """Where Slack's requests, and people who install the app, come to."""
-    port: Annotated[int, Field(ge=0, le=65_535)] = 3_000
-    """Of the same."""
-    api_url: ServiceUrl | None = None
-    """Where Slack's Web API is, such as GovSlack's; None: Slack's own."""
-    client_id: NonBlank | None = None
-    """Of the app, for workspaces that install it."""
-    escape_code: bool = False
-    """Write `&`, `<` and `>` in code as entities, where Slack shows these as characters."""
-    client_secret: SecretStr | None = None
-    workspaces: tuple[Annotated[str, Field(pattern=r"^[TE][A-Z0-9]+$")], ...] = ()
-    """The only workspaces or organisations that may install the app, as a JSON list; empty: all."""
-
-
 class InboxSettings(_Group):
     """How much is accepted from chats, and how much is answered at the same time."""
 
@@ -211,7 +176,20 @@ class IngestSettings(_Group):
     """Of the text-like files of a run's sources, how many must be read; 0: any number."""
 
 
-class Settings(BaseSettings):
+if TYPE_CHECKING:
+
+    class _Platforms(BaseSettings):
+        pass
+
+else:
+    _Platforms = create_model(
+        "_Platforms",
+        __base__=BaseSettings,
+        **{name: (entry.settings, entry.settings()) for name, entry in PLATFORMS.items()},
+    )
+
+
+class Settings(_Platforms):
     """Every setting, from `GLOSSATOR_*` variables or `.env`; `__` separates group and name."""
 
     model_config = SettingsConfigDict(
@@ -240,8 +218,6 @@ class Settings(BaseSettings):
     answer: AnswerSettings = AnswerSettings()
     budget: BudgetSettings = BudgetSettings()
     ingest: IngestSettings = IngestSettings()
-    discord: DiscordSettings = DiscordSettings()
-    slack: SlackSettings = SlackSettings()
     commands: CommandNames = CommandNames()
     inbox: InboxSettings = InboxSettings()
     retention: RetentionSettings = RetentionSettings()
@@ -258,6 +234,22 @@ class Settings(BaseSettings):
     def describes(self, name: str) -> bool:
         """Return whether variables describe the model with that name."""
         return name in map(str.lower, self.models)
+
+    def platform(self, name: str) -> PlatformSettings:
+        """Return a platform's variables."""
+        found = getattr(self, name)
+        assert isinstance(found, PlatformSettings)
+        return found
+
+    def group(self, kind: type[G]) -> G:
+        """Return the variables of the platform that they are of."""
+        found = next(filter(lambda one: isinstance(one, kind), map(self.platform, PLATFORMS)))
+        assert isinstance(found, kind)
+        return found
+
+    def platforms(self) -> list[str]:
+        """Return the names of the platforms that the variables set up."""
+        return [name for name in PLATFORMS if self.platform(name).is_set_up]
 
     @property
     def uses_old_names(self) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from bot.course_file import CourseFile
 from bot.providers.models import Models
@@ -19,29 +18,12 @@ from bot.providers.old_names import HOW_TO_SET_A_KEY, OLD, old_embedding
 from bot.providers.stand_ins import LOUDLY, load_stand_ins
 from bot.providers.tables import LOCAL, ModelTable
 from bot.settings import Settings
-from core.embeddings.base import Embedder, SentenceEmbedder
+from core.embeddings.base import Embedder, OfflineEmbedder
 from core.embeddings.local import LocalEmbedder
 from core.embeddings.whole_words import WholeWords
 from core.errors import ConfigurationError
 
 logger = logging.getLogger(__name__)
-
-
-class OfflineEmbedder(SentenceEmbedder, Protocol):
-    """An embedding model of this machine, loaded at first use."""
-
-    async def warm_up(self) -> None:
-        """Load it now.
-
-        Raises:
-            ConfigurationError: when it is not installed as it has to be.
-            EmbeddingError: when it cannot be run.
-        """
-        ...
-
-    def close(self) -> None:
-        """Let go of what it holds."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class Models:
         self._clients: dict[str, Client] = {}
         self._chats: dict[tuple[str, str], GuardedModel] = {}
         self._generators: dict[str, ModelGenerator] = {}
-        self._judges: dict[tuple[str, float | None], ModelJudge] = {}
+        self._judges: dict[tuple[str, float | None, float | None], ModelJudge] = {}
 
     @property
     def times(self) -> "AnswerTimes":
@@ -103,12 +103,16 @@ class Models:
             return self.chat(named)
         return self.chat(default, named)
 
-    def judge(self, name: str, mark: float | None = None) -> "ModelJudge":
+    def judge(
+        self, name: str, mark: float | None = None, fitted: float | None = None
+    ) -> "ModelJudge":
         """Return the judge whose model is that of a table: it remembers how it can be asked.
 
         Args:
             name: Of its table.
-            mark: The probability from which a claim holds; None: the usual one.
+            mark: The probability from which a claim holds, as a course sets it; None: the
+                table's own.
+            fitted: The mark that was fitted for the course; None: the usual one.
 
         Raises:
             ConfigurationError: when there is no such table, or no usable key.
@@ -116,14 +120,14 @@ class Models:
         from core.grounding.judge.model import MARK, RELEVANCE_MARK, WAIT, ModelJudge
 
         table = self.table(name)
-        if (name, mark) not in self._judges:
-            self._judges[name, mark] = ModelJudge(
+        if (name, mark, fitted) not in self._judges:
+            self._judges[name, mark, fitted] = ModelJudge(
                 self.chat(name),
-                mark=_first(mark, MARK),
+                mark=_first(mark, table.judge_mark, fitted, MARK),
                 relevance_mark=_first(table.relevance_mark, RELEVANCE_MARK),
                 wait=_first(table.judge_wait, WAIT),
             )
-        return self._judges[name, mark]
+        return self._judges[name, mark, fitted]
 
     def left_alone(self) -> Mapping[str, bool]:
         """Return of each model asked so far whether its circuit breaker is open.

@@ -90,6 +90,8 @@ class Pipeline:
                 yield early
                 return
             context.retrieval = await (searching or self.search(context))
+            leans = {"leans": context.retrieval.leans}
+            context.pending = context.pending.model_copy(update=leans)
             if context.retrieval.nearest_sections:
                 yield SectionsFound(context.retrieval.nearest_sections)
             async with aclosing(self.answer(context)) as events:

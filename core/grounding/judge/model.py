@@ -13,12 +13,16 @@ from typing import Any
 from core.grounding.judge.base import CitedClaim, JudgedBy, Verdict
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.judge.questions import (
+    BELONGING,
     FACT_CHECKER,
     GRADES,
     GRADES_IN_LINES,
+    ONE_ANSWER,
     RELEVANCE,
     RELEVANCE_GRADE,
     about_answer,
+    about_assignment,
+    about_two_questions,
     all_pending,
     template_for,
 )
@@ -154,6 +158,37 @@ class ModelJudge:
             return False
         self._without_odds = _MOST_WITHOUT_ODDS - 1  # once, unless they are there
         return True
+
+    async def belongs_to(
+        self, question: str, assignment: str, report: Report = ignore
+    ) -> float | None:
+        """Return the probability, 0 to 1, that a question is about a task; None: not known."""
+        asking = _Asking(self._model, Deadline.after(self._wait), report)
+        try:
+            return await asking.yes_over_no(BELONGING, about_assignment(question, assignment))
+        except ProviderFailure as failure:
+            logger.warning("the judge %s gave no verdict: %s", self.name, failure)
+        return None
+
+    async def serves_both(
+        self, asked: str, question: str, answer: str, report: Report = ignore
+    ) -> float | None:
+        """Return the probability, 0 to 1, that an answer to one question serves another.
+
+        None: it is not known.
+
+        Args:
+            asked: The other question.
+            question: What the answer was given to.
+        """
+        asking = _Asking(self._model, Deadline.after(self._wait), report)
+        try:
+            return await asking.yes_over_no(
+                ONE_ANSWER, about_two_questions(question, answer, asked)
+            )
+        except ProviderFailure as failure:
+            logger.warning("the judge %s gave no verdict: %s", self.name, failure)
+        return None
 
     def _verdict(self, likely: float) -> Verdict:
         return Verdict(likely, likely >= self._mark, JudgedBy.MODEL)

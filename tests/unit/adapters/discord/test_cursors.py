@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
+from adapters.discord.backfill.cursors import ShardCursors
 from adapters.discord.backfill.reconcile import ShardRange
-from bot.platforms.discord import ShardCursors
 
 MOMENT = datetime(2026, 11, 22, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
