@@ -14,7 +14,7 @@ from tests.wire.gemini_server import GeminiServer
 
 FIRST_AFTER, EVERY, PIECE = 0.4, 0.02, 16
 """Seconds before the first piece and between two, and characters of a piece: 800 a second."""
-_START = 30.0
+_START = 120.0
 
 
 @dataclass(frozen=True)

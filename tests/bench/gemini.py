@@ -74,6 +74,8 @@ CLAIMS = (
         "A clockwork driven by a falling weight turns the lens of {tower} once in {turn} seconds.",
     ),
 )
+_UNHURRIED = {"first_sentence": 120.0, "whole": 240.0}
+"""Limits of time that even a busy machine keeps."""
 _WARM_UP = 3
 """Questions that are not counted."""
 
@@ -115,6 +117,7 @@ async def judging(seconds: float | None) -> AsyncIterator[Mapping[str, str] | No
         server.answer_with(lambda _: ChatReply("yes", logprobs=(odds,)))
         server.fail(strike, math.inf)
         key = {"kind": "openai", "model": "local-model", "api_key": server.api_key}
+        key |= {"judge_wait": "60"}
         yield {**key, "base_url": server.url}
 
 
@@ -131,7 +134,12 @@ async def measure(rounds: int, judge: float | None, first_after: float) -> None:
             async with (
                 judging(judge) as table,
                 open_house(
-                    folder / "house", folder / "models", gemini.server, book, judge=table
+                    folder / "house",
+                    folder / "models",
+                    gemini.server,
+                    book,
+                    answer=_UNHURRIED,
+                    judge=table,
                 ) as house,
             ):
                 agent = house.agent
