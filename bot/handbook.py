@@ -1,6 +1,7 @@
 """The built-in course: Glossator's own handbook."""
 
-import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, PackagePath, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,23 +13,30 @@ if TYPE_CHECKING:
     from core.ingestion.report import IngestReport
 
 COURSE = Course(course_id="handbook", title="Glossator's handbook")
-_PLACES = (
-    Path(__file__).resolve().parents[1] / "docs",
-    Path(sys.prefix) / "share" / "glossator" / "handbook",
-)
-"""Where it lies in a checkout, and where an installation puts it."""
+_CHECKOUT = Path(__file__).resolve().parents[1] / "docs"
+_INSTALLED = "share/glossator/handbook/index.md"
+"""How the list of installed files ends with its first page, whatever the folder before it is."""
 
 
 def handbook_folder() -> Path:
-    """Return the folder of the handbook's pages.
+    """Return the folder of the handbook's pages, in a checkout or an installation.
 
     Raises:
         ConfigurationError: when the installation came without it.
     """
-    for place in _PLACES:
-        if place.is_dir():
-            return place
-    raise ConfigurationError(f"The handbook is missing: {_PLACES[-1]} does not exist.")
+    if _CHECKOUT.is_dir():
+        return _CHECKOUT
+    for file in _installed_files():
+        if file.as_posix().endswith(_INSTALLED):
+            return Path(str(file.locate())).resolve().parent
+    raise ConfigurationError("The handbook is missing: install Glossator again.")
+
+
+def _installed_files() -> Sequence[PackagePath]:
+    try:
+        return files("glossator") or ()
+    except PackageNotFoundError:
+        return ()
 
 
 async def ingest_handbook(opened: Services) -> "IngestReport":

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from dotenv import dotenv_values
 from pydantic import (
@@ -16,24 +16,36 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    create_model,
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from adapters.features.command_names import CommandNames
-from bot.providers.tables import LOCAL, RETIRED, GeminiSettings, ModelTable, Seconds, ServiceUrl
+from bot.platforms.entry import G, Host, PlatformSettings
+from bot.platforms.registry import PLATFORMS
+from bot.providers.old_names import (
+    FOREIGN_KEYS,
+    OLD_PREFIX,
+    RETIRED,
+    OldModelSettings,
+    old_key,
+    with_foreign_key,
+)
+from bot.providers.tables import LOCAL, ModelTable, Seconds
 from core.errors import ConfigurationError
 from core.models import NonBlank
-from core.runtime.hosts import check_authority, check_host
+from core.runtime.hosts import check_authority
 
 logger = logging.getLogger(__name__)
 
 PREFIX = "GLOSSATOR_"
-FOREIGN_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
-"""The names that other programs give to the key of Gemini, in order of preference."""
 WRITTEN_AS_JSON = {
-    "GLOSSATOR_GEMINI__PRICES": 'a JSON object, such as {"gemini-3.5-flash-lite": [0.3, 2.5]}',
-    "GLOSSATOR_DISCORD__GUILDS": 'a JSON list of ids, such as ["123456789012345678"]',
-    "GLOSSATOR_SLACK__WORKSPACES": 'a JSON list of ids, such as ["T0123", "E0456"]',
+    f"{OLD_PREFIX}PRICES": 'a JSON object, such as {"gemini-3.5-flash-lite": [0.3, 2.5]}',
+    **{
+        f"{PREFIX}{name}__{key}".upper(): how
+        for name, platform in PLATFORMS.items()
+        for key, how in platform.settings.written_as_json.items()
+    },
     "GLOSSATOR_INGEST__ALLOWED_HOSTS": 'a JSON list, such as ["wiki.local"]',
 }
 """Settings whose value is more than one word, and how to write it."""
@@ -43,15 +55,8 @@ _MODELS = f"{PREFIX}MODELS__"
 LogFormat = Literal["text", "json"]
 """How a line of the log is written."""
 Tokens = Annotated[int, Field(ge=1)]
-Host = Annotated[NonBlank, AfterValidator(check_host)]
 Authority = Annotated[str, AfterValidator(check_authority)]
 """`name` or `name:port`."""
-
-
-_RETIRED: Mapping[str, str] = {
-    f"{PREFIX}GEMINI__{name.upper()}": f"{why}; delete the line" for name, why in RETIRED.items()
-}
-"""Settings of earlier versions, and why there is nothing to set; each is told once at the start."""
 
 
 class _Group(BaseModel):
@@ -97,7 +102,7 @@ class EmbeddingSettings(_Group):
 
 
 class BudgetSettings(_Group):
-    """How many tokens Gemini may use, read and written together."""
+    """How many tokens language models may use, read and written together."""
 
     user_tokens: Tokens | None = None
     """Of one user on a UTC day; None: any number."""
@@ -116,46 +121,6 @@ class AnswerSettings(_Group):
     """From taking the question up to the first sentence that is shown."""
     whole: Seconds = 40.0
     """For all that a model writes, its searches included."""
-
-
-class DiscordSettings(_Group):
-    """The bot account on Discord."""
-
-    token: SecretStr | None = None
-    """None: no Discord."""
-    api_url: ServiceUrl | None = None
-    """Where Discord's API is, such as a proxy's; None: Discord's own."""
-    message_content: bool = True
-    """Read messages that do not mention the bot; a privileged intent of the account."""
-    shards: Annotated[int, Field(ge=1)] | None = None
-    """How many connections share the servers; None: as many as Discord recommends."""
-    guilds: tuple[Annotated[str, Field(pattern=r"^\d{1,20}$")], ...] = ()
-    """The only servers that are answered, as a JSON list of ids; empty: all."""
-
-
-class SlackSettings(_Group):
-    """The Slack app: one workspace by its bot token, or many by OAuth."""
-
-    bot_token: SecretStr | None = None
-    """Of the one workspace; None: workspaces install the app, or no Slack."""
-    app_token: SecretStr | None = None
-    """Opens sockets."""
-    signing_secret: SecretStr | None = None
-    """Proves that a request over HTTP is Slack's."""
-    transport: Literal["socket", "http"] = "socket"
-    host: Host = "127.0.0.1"
-    """Where Slack's requests, and people who install the app, come to."""
-    port: Annotated[int, Field(ge=0, le=65_535)] = 3_000
-    """Of the same."""
-    api_url: ServiceUrl | None = None
-    """Where Slack's Web API is, such as GovSlack's; None: Slack's own."""
-    client_id: NonBlank | None = None
-    """Of the app, for workspaces that install it."""
-    escape_code: bool = False
-    """Write `&`, `<` and `>` in code as entities, where Slack shows these as characters."""
-    client_secret: SecretStr | None = None
-    workspaces: tuple[Annotated[str, Field(pattern=r"^[TE][A-Z0-9]+$")], ...] = ()
-    """The only workspaces or organisations that may install the app, as a JSON list; empty: all."""
 
 
 class InboxSettings(_Group):
@@ -211,7 +176,20 @@ class IngestSettings(_Group):
     """Of the text-like files of a run's sources, how many must be read; 0: any number."""
 
 
-class Settings(BaseSettings):
+if TYPE_CHECKING:
+
+    class _Platforms(BaseSettings):
+        pass
+
+else:
+    _Platforms = create_model(
+        "_Platforms",
+        __base__=BaseSettings,
+        **{name: (entry.settings, entry.settings()) for name, entry in PLATFORMS.items()},
+    )
+
+
+class Settings(_Platforms):
     """Every setting, from `GLOSSATOR_*` variables or `.env`; `__` separates group and name."""
 
     model_config = SettingsConfigDict(
@@ -231,17 +209,15 @@ class Settings(BaseSettings):
     qdrant: QdrantSettings = QdrantSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     generator: NonBlank | None = None
-    """A model's name or `extractive`; None: gemini when a key is set, else extractive."""
+    """A model's name or `extractive`; None: the old names' model when its key is set, else that."""
     judge: NonBlank | None = None
     """The name of the model that judges claims; None: they are judged by their words."""
     models: Mapping[str, Mapping[str, SecretStr]] = Field(default_factory=dict)
     """What `GLOSSATOR_MODELS__NAME__KEY` says of models, by name and key; see ModelTable."""
-    gemini: GeminiSettings = GeminiSettings()
+    gemini: OldModelSettings = OldModelSettings()
     answer: AnswerSettings = AnswerSettings()
     budget: BudgetSettings = BudgetSettings()
     ingest: IngestSettings = IngestSettings()
-    discord: DiscordSettings = DiscordSettings()
-    slack: SlackSettings = SlackSettings()
     commands: CommandNames = CommandNames()
     inbox: InboxSettings = InboxSettings()
     retention: RetentionSettings = RetentionSettings()
@@ -259,9 +235,25 @@ class Settings(BaseSettings):
         """Return whether variables describe the model with that name."""
         return name in map(str.lower, self.models)
 
+    def platform(self, name: str) -> PlatformSettings:
+        """Return a platform's variables."""
+        found = getattr(self, name)
+        assert isinstance(found, PlatformSettings)
+        return found
+
+    def group(self, kind: type[G]) -> G:
+        """Return the variables of the platform that they are of."""
+        found = next(filter(lambda one: isinstance(one, kind), map(self.platform, PLATFORMS)))
+        assert isinstance(found, kind)
+        return found
+
+    def platforms(self) -> list[str]:
+        """Return the names of the platforms that the variables set up."""
+        return [name for name in PLATFORMS if self.platform(name).is_set_up]
+
     @property
     def uses_old_names(self) -> bool:
-        """Whether variables that begin with GLOSSATOR_GEMINI__ are set."""
+        """Whether variables of earlier versions are set."""
         return bool(self.gemini.model_fields_set)
 
     @property
@@ -275,8 +267,8 @@ class Settings(BaseSettings):
 def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
     """Return the settings of this process; the environment wins over `.env`.
 
-    Of names that are not Glossator's own, only the `FOREIGN_KEYS` are read, and only where
-    `GLOSSATOR_GEMINI__API_KEY` is not set.
+    Of names that are not Glossator's own, only the `FOREIGN_KEYS` are read, and only where the
+    old names give no key.
 
     Raises:
         ConfigurationError: naming the variable and what is wrong with it, for a bad value
@@ -288,8 +280,8 @@ def load_settings(env_file: Path = Path(_ENV_FILE)) -> Settings:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{env_file} cannot be read as UTF-8 text.") from error
     for name in [*in_file, *os.environ]:
-        if name.upper() in _RETIRED:
-            logger.info("%s is not used any more: %s", name.upper(), _RETIRED[name.upper()])
+        if name.upper() in RETIRED:
+            logger.info("%s is not used any more: %s", name.upper(), RETIRED[name.upper()])
         elif name.upper().startswith(PREFIX) and without_name(name) not in known:
             raise ConfigurationError(_unknown(name, known))
     try:
@@ -326,15 +318,11 @@ def setting_names(group: type[BaseModel] = Settings, prefix: str = PREFIX) -> It
 
 def _with_foreign_key(settings: Settings, in_file: Mapping[str, str | None]) -> Settings:
     """Return the settings with the key that stands under another program's name, if any."""
-    if settings.gemini.api_key is not None:
+    if old_key(settings) is not None:
         return settings
     found = (source.get(name) for source in (os.environ, in_file) for name in FOREIGN_KEYS)
     key = next((value for value in found if value), None)
-    if key is None:
-        return settings
-    gemini = settings.gemini.model_copy(update={"api_key": SecretStr(key)})
-    gemini.model_fields_set.discard("api_key")  # no variable of ours names it
-    return settings.model_copy(update={"gemini": gemini})
+    return settings if key is None else with_foreign_key(settings, key)
 
 
 def without_name(name: str) -> str:

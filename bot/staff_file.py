@@ -1,29 +1,17 @@
 """Reads who is staff from the course file: `[staff.TENANT]` and `[courses.ID.staff.TENANT]`."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from core.access.staff import NamedStaff, StaffKind
+from bot.platforms.registry import PLATFORMS
+from core.access.staff import NamedStaff
 from core.access.tenants import Tenant
 
 if TYPE_CHECKING:
     from core.access.roster import Described
-
-_TENANTS = {
-    "discord": (r"\d{15,20}", "a server's id of 15 to 20 digits"),
-    "slack": (r"[TE][A-Z0-9]{6,}", "a workspace's id, which begins with T, or an organisation's"),
-}
-_IDS = {
-    ("discord", "roles"): (StaffKind.ROLE, r"\d{15,20}", "a role's id of 15 to 20 digits"),
-    ("discord", "people"): (StaffKind.PERSON, r"\d{15,20}", "a user's id of 15 to 20 digits"),
-    ("slack", "groups"): (StaffKind.GROUP, r"S[A-Z0-9]{6,}", "a group's id, which begins with S"),
-    ("slack", "people"): (StaffKind.PERSON, r"[UW][A-Z0-9]{6,}", "a person's id: U or W first"),
-}
-"""What each platform may name, and how it is written."""
 
 
 class StaffTable(BaseModel):
@@ -38,11 +26,12 @@ class StaffTable(BaseModel):
 
 def _tenant(written: str) -> str:
     platform, _, workspace = written.partition(":")
-    if platform not in _TENANTS:
-        raise ValueError('a tenant is written "discord:ID" or "slack:ID", with the quotation marks')
-    pattern, form = _TENANTS[platform]
-    if re.fullmatch(pattern, workspace) is None:
-        raise ValueError(f"after {platform}: comes {form}")
+    if platform not in PLATFORMS:
+        forms = " or ".join(f'"{name}:ID"' for name in PLATFORMS)
+        raise ValueError(f"a tenant is written {forms}, with the quotation marks")
+    tenant = PLATFORMS[platform].tenant
+    if not tenant.fits(workspace):
+        raise ValueError(f"after {platform}: comes {tenant.words}")
     return written
 
 
@@ -58,13 +47,13 @@ def _fitting(tables: Mapping[str, StaffTable]) -> Mapping[str, StaffTable]:
 def _check(tenant: Tenant, key: str, ids: tuple[str, ...]) -> None:
     if not ids:
         return
-    if (tenant.platform, key) not in _IDS:
-        known = " and ".join(k for platform, k in _IDS if platform == tenant.platform)
-        raise ValueError(f"{tenant} has no {key}: name its {known}")
-    _, pattern, form = _IDS[tenant.platform, key]
+    kinds = PLATFORMS[tenant.platform].staff
+    if key not in kinds:
+        raise ValueError(f"{tenant} has no {key}: name its {' and '.join(kinds)}")
+    _, form = kinds[key]
     for one in ids:
-        if re.fullmatch(pattern, one) is None:
-            raise ValueError(f"in {key} of {tenant}, {one!r} is not {form}")
+        if not form.fits(one):
+            raise ValueError(f"in {key} of {tenant}, {one!r} is not {form.words}")
         if one == tenant.workspace:
             raise ValueError(f"in {key} of {tenant}, {one!r} is the role that everybody has")
 
@@ -92,5 +81,5 @@ def named_in(
 def _named(platform: str, table: StaffTable, course_id: str | None) -> Iterator[NamedStaff]:
     for key, ids in table:
         if ids:
-            kind, _, _ = _IDS[platform, key]
+            kind, _ = PLATFORMS[platform].staff[key]
             yield from (NamedStaff(kind, one, course_id) for one in dict.fromkeys(ids))

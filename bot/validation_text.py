@@ -5,6 +5,8 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
+from bot.platforms.registry import PLATFORMS
+
 _COURSE_ID = "^[a-z0-9]["
 _LANGUAGE = "^[A-Za-z]{2,3}"
 
@@ -47,7 +49,7 @@ def _allowed(problem: ErrorDetails, place: str) -> str:
     return problem["msg"].removeprefix("Value error, ")
 
 
-_TABLES_OF_TABLES = frozenset({"courses", "discord.channels", "slack.channels"})
+_TABLES_OF_TABLES = frozenset({"courses", *(f"{name}.channels" for name in PLATFORMS)})
 
 
 def _written(context: Mapping[str, Any]) -> str:

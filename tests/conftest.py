@@ -12,7 +12,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 from core.errors import ConfigurationError
 from tests.command_line import CommandLine, shell, the_operators_own

@@ -1,7 +1,6 @@
 """`glossator courses owner`, `grant`, `revoke` and `tenants`: who may read which course."""
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from bot.cli.courses import check_known
 from bot.cli.exits import Exit, UsageError
 from bot.course_file import CourseFile
 from bot.handbook import COURSE
+from bot.platforms.registry import PLATFORMS
 from core.access.reading import Reader, readable
 from core.access.store import AccessStore
 from core.access.tenants import MetTenant, Tenant
@@ -24,7 +24,6 @@ _NOT_MET = (
 )
 _OTHERWISE = "it owns it, is the operator's own, or the course file binds it."
 HOW_TO_GRANT = "glossator courses grant COURSE {tenant}"
-_IDS = {"discord": r"\d{1,20}", "slack": r"[TE][A-Z0-9]+"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +141,12 @@ def tenant_named(name: str) -> Tenant:
         tenant = Tenant.named(name)
     except ValueError as error:
         raise UsageError(f"{name}: {error}.") from error
-    if tenant.platform not in _IDS:
-        raise UsageError(f"{name}: there is no platform {tenant.platform}, only {', '.join(_IDS)}.")
-    if re.fullmatch(_IDS[tenant.platform], tenant.workspace) is None:
-        raise UsageError(
-            f"{name}: ids of Discord servers are numbers of up to 20 digits, those of Slack "
-            "workspaces begin with T and of organisations with E."
-        )
+    if tenant.platform not in PLATFORMS:
+        known = ", ".join(PLATFORMS)
+        raise UsageError(f"{name}: there is no platform {tenant.platform}, only {known}.")
+    if not PLATFORMS[tenant.platform].named_tenant.fits(tenant.workspace):
+        forms = ", ".join(platform.named_tenant.words for platform in PLATFORMS.values())
+        raise UsageError(f"{name}: {forms}.")
     return tenant
 
 

@@ -7,10 +7,11 @@ from uuid import UUID
 from bot.cli.exits import UsageError
 from bot.handbook import COURSE as HANDBOOK
 from bot.log import configure_logging, tell
+from bot.providers.old_names import OLD
 from bot.settings import load_settings
 from bot.wiring import Services, open_services
 from core.errors import ConfigurationError
-from core.models import Course
+from core.models import EXTRACTIVE, Course
 from core.storage.catalogue import Edition
 
 
@@ -30,8 +31,8 @@ async def services(
 
 
 def check_generator(opened: Services, name: str | None) -> None:
-    """Raise UsageError for a writer that there is not; gemini without a key is another mistake."""
-    known = ["extractive", "gemini", *opened.models.tables]
+    """Raise UsageError for a writer that there is not; one without a key is another mistake."""
+    known = [EXTRACTIVE, OLD, *opened.models.tables]
     if name is not None and name not in known:
         there = ", ".join(dict.fromkeys(known))
         raise UsageError(f"--generator names {name!r}, and there is: {there}.")

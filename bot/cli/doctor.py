@@ -1,8 +1,9 @@
 """`glossator doctor`: checks one thing after another and says what to do."""
 
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 
 from adapters.features.command_names import CommandNames
 from bot.cli.counted import counted
@@ -12,14 +13,14 @@ from bot.database import WHAT_TO_DO, SchemaState, is_new
 from bot.database import check as check_schema
 from bot.doctor.access import check_access
 from bot.doctor.accounts import check_account
-from bot.doctor.discord import check_discord
 from bot.doctor.disk import check_disks
 from bot.doctor.findings import Finding, failed, misconfigured, warning
-from bot.doctor.models import check_models
-from bot.doctor.slack import check_installations, check_slack
+from bot.doctor.models import check_marks, check_models
 from bot.doctor.staff import check_staff
 from bot.handbook import COURSE
 from bot.keyring.keys import Keys, prove, short_keys
+from bot.platforms.entry import PlatformSettings
+from bot.platforms.registry import PLATFORMS
 from bot.providers.embedders import embedding_model, meant_model, open_local
 from bot.providers.models import check_contexts, check_named_models
 from bot.providers.stand_ins import LOUDLY
@@ -35,6 +36,7 @@ from core.storage.catalogue import Catalogue, Edition
 from core.storage.database import create_engine, dispose
 from core.storage.ingest_accounts import IngestAccounts
 
+Findings = AsyncIterator[Finding]
 _STRONGER = "take what 'openssl rand -base64 32' prints."
 _UNKNOWN = (
     "it holds texts of courses that the database does not know: {courses}. Restore a database "
@@ -89,15 +91,17 @@ async def _findings() -> AsyncIterator[Finding]:
     yield await _check_model(settings)
     async for finding in check_models(settings, tables, course_file):
         yield finding
-    async for finding in check_discord(settings.discord):
-        yield finding
-    async for finding in check_slack(settings.slack):
-        yield finding
+    for name, platform in PLATFORMS.items():
+        check: Callable[[PlatformSettings], Findings] = resolve_name(platform.doctor)
+        async for finding in check(settings.platform(name)):
+            yield finding
     if settings.commands != CommandNames():
         yield Finding("commands", _NAMED.format(", ".join(settings.commands.terms().values())))
     if keys is not None:
-        async for finding in check_installations(settings, keys.sealing):
-            yield finding
+        for checked in filter(None, (platform.stored for platform in PLATFORMS.values())):
+            stored: Callable[[Settings, Sequence[bytes]], Findings] = resolve_name(checked)
+            async for finding in stored(settings, keys.sealing):
+                yield finding
     if state is SchemaState.CURRENT:
         async for finding in _check_tenants(settings, course_file):
             yield finding
@@ -164,7 +168,7 @@ async def _check_keys(settings: Settings) -> tuple[Keys | None, Finding]:
 
 async def _check_model(settings: Settings) -> Finding:
     try:
-        embedder = open_local(settings)
+        embedder = open_local(settings, may_install=False)
         try:
             await embedder.embed_queries(["Is anybody there?"])
         finally:
@@ -233,6 +237,9 @@ async def _check_courses(
             yield misconfigured("course", without_text(course.course_id))
         else:
             yield await _check_edition(settings, course_file, edition, again)
+            tables = read_tables(settings, course_file.models)
+            for finding in check_marks(settings, tables, course_file, edition):
+                yield finding
             accounted = accounts.get(course.course_id, [])
             # The handbook is no operator's to ingest: a start does it, once its text changes.
             if accounted or course.course_id != COURSE.course_id:

@@ -55,7 +55,7 @@ GeneratorOption = Annotated[
     typer.Option(
         "--generator",
         metavar="NAME",
-        help="Who writes the answer: gemini, another model that is set, or the book's own "
-        "words (extractive). Without it: gemini when a key is set.",
+        help="Who writes the answer: a model that is set, or the book's own words "
+        "(extractive). Without it: who is configured.",
     ),
 ]

@@ -10,12 +10,12 @@ from adapters.markdown.printable import printable
 from bot.cli.context import services
 from bot.cli.exits import Exit
 from bot.providers.models import models_in_use, prices
-from bot.providers.tables import GEMINI, of_old_names
+from bot.providers.old_names import OLD, old_table
 from core.models import EXTRACTIVE
 from core.storage.budgets.store import TokenBudgets, TokenLimits, Usage
 
-_TITLES = ("day", "course", "calls", "tokens in", "tokens out", "cost")
-_SIDES = "<<>>>>"
+_TITLES = ("day", "course", "calls", "tokens in", "cached", "tokens out", "cost")
+_SIDES = "<<>>>>>"
 
 Cost = Callable[[int, int], float | None]
 """Tells what tokens read and written cost at most: which model used them is not kept."""
@@ -30,7 +30,7 @@ async def usage(days: int, *, as_json: bool) -> int:
     settings, tables = opened.settings, opened.models.tables
     chosen = opened.chosen_generator()
     if chosen == EXTRACTIVE:  # what was used before the key was taken away had its price
-        tables, chosen = {GEMINI: of_old_names(settings), **tables}, GEMINI
+        tables, chosen = {OLD: old_table(settings), **tables}, OLD
     in_use = models_in_use(settings, tables, opened.course_file, chosen)
     cost = partial(prices(settings, tables).most, in_use)
     if as_json:
@@ -49,6 +49,7 @@ def _object(entry: Usage, cost: Cost) -> dict[str, Any]:
         "course_id": entry.course_id,
         "calls": entry.calls,
         "query_tokens": entry.query_tokens,
+        "cached_tokens": entry.cached_tokens,
         "response_tokens": entry.response_tokens,
         "tokens_used": entry.query_tokens + entry.response_tokens,
         "estimated_cost": cost(entry.query_tokens, entry.response_tokens),
@@ -62,6 +63,7 @@ def _cells(entry: Usage, cost: Cost) -> Sequence[str]:
         entry.course_id or "all courses",
         f"{entry.calls:,}",
         f"{entry.query_tokens:,}",
+        f"{entry.cached_tokens:,}",
         f"{entry.response_tokens:,}",
         "-" if estimate is None else f"{estimate:,.4f}",
     )

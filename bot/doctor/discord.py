@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 
 from bot.doctor.findings import Finding, failed, misconfigured, warning
-from bot.settings import DiscordSettings
+from bot.platforms.discord import DiscordSettings
 from core.errors import BotError, DeliveryError, ServiceError
 
 UNREACHABLE = "Discord cannot be reached; try again later."

@@ -1,18 +1,22 @@
 """What `glossator doctor` checks of models: keys, names, context, budgets, prices, embeddings."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
 from bot.course_file import CourseFile
 from bot.doctor.findings import Finding, failed, warning
 from bot.providers.embedders import meant
+from bot.providers.marks import Marks
 from bot.providers.models import Models, chosen_generator, models_in_use, prices
-from bot.providers.tables import GEMINI, LOCAL, OLD_NAMES, ModelTable, names_of
+from bot.providers.old_names import OLD, OLD_NAMES, OLD_PREFIX, is_of_old_names
+from bot.providers.tables import LEXICAL, LOCAL, ModelTable, names_of
 from bot.settings import BudgetSettings, Settings
-from core.errors import BotError
+from core.errors import BotError, ConfigurationError
 from core.generation.claims.prompt import longest_kept
 from core.models import EXTRACTIVE, AgentConfiguration
+from core.retrieval.scoring import BUILT_IN
+from core.storage.catalogue import Edition
 
 
 async def check_models(
@@ -52,6 +56,30 @@ async def _check_writing(
         yield warning("prices", f"no price of {', '.join(unpriced)}: {how}, or no cost is told")
 
 
+def check_marks(
+    settings: Settings,
+    tables: Mapping[str, ModelTable],
+    course_file: CourseFile,
+    edition: Edition,
+) -> Iterator[Finding]:
+    """Warn of models of a course for which no marks are known."""
+    course, marks = edition.course_id, Marks(settings.data_dir)
+    how = f"run 'glossator calibrate {course}'"
+    try:
+        fitted = marks.read()
+    except ConfigurationError as error:
+        yield failed("marks", error)
+        return
+    model = edition.embedding_model
+    if model != BUILT_IN and model not in fitted.scales.get(course, {}):
+        text = f"{course}: how near is near was never fitted for {model}, so words alone decide"
+        yield warning("marks", f"{text} what the book may answer: {how}")
+    table = tables.get(course_file.judge(course) or settings.judge or LEXICAL)
+    if table is not None and table.model not in fitted.judges.get(course, {}):
+        text = f"{course}: from which probability a claim holds was never fitted for {table.model}"
+        yield warning("marks", f"{text}: {how}")
+
+
 def _nobody_writes(tables: Mapping[str, ModelTable]) -> str:
     if not tables:
         return EXTRACTIVE
@@ -82,10 +110,10 @@ def _who_writes(
     for name in dict.fromkeys(name for name, _ in in_use):
         table, models = tables[name], [model for other, model in in_use if other == name]
         text = f"{name}: {', '.join(models)} {'answers' if len(models) == 1 else 'answer'}"
-        is_old = name == GEMINI and not settings.describes(GEMINI)
+        is_old = is_of_old_names(settings, name)
         if table.base_url is not None:
             setting = names_of(name, table).base_url
-            setting = "GLOSSATOR_GEMINI__BASE_URL" if is_old else setting
+            setting = f"{OLD_PREFIX}BASE_URL" if is_old else setting
             text += f"; reached at {urlsplit(table.base_url).hostname} ({setting})"
         texts.append(text)
     if settings.uses_old_names:
@@ -133,8 +161,8 @@ def _without_price(
 
 
 def _how_to_price(in_use: Sequence[tuple[str, str]]) -> str:
-    if {name for name, _ in in_use} == {GEMINI}:
-        return "set GLOSSATOR_GEMINI__PRICES"
+    if {name for name, _ in in_use} == {OLD}:
+        return f"set {OLD_PREFIX}PRICES"
     return "set input_price and output_price of its table"
 
 

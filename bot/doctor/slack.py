@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from bot.doctor.findings import Finding, failed, misconfigured, warning
 from bot.keyring.sealing import Sealer
-from bot.settings import Settings, SlackSettings
+from bot.platforms.slack import SlackSettings
+from bot.settings import Settings
 from core.errors import BotError, ConfigurationError, DeliveryError, ServiceError, StoreError
 from core.storage.database import create_engine, dispose
 
@@ -22,12 +23,10 @@ _ADD_THEM = (
 
 async def check_slack(settings: SlackSettings) -> AsyncIterator[Finding]:
     """Check the app, when there is one; nothing is said without it."""
-    from bot.platforms.slack import check, is_set_up
-
-    if not is_set_up(settings):
+    if not settings.is_set_up:
         return
     try:
-        check(settings)
+        settings.check()
     except ConfigurationError as error:
         yield failed("slack", error)
         return
@@ -53,7 +52,7 @@ async def check_installations(
     from adapters.slack.inbound import PLATFORM
     from core.storage.installations.store import InstallationStore
 
-    if settings.slack.client_id is None:
+    if settings.group(SlackSettings).client_id is None:
         return
     engine = create_engine(settings.database_url, needs_room=False)
     try:

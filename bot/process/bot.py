@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from adapters.access.admission import Admission
@@ -27,11 +28,10 @@ from adapters.intake.unreadable import place_of, without_text
 from bot.handbook import COURSE
 from bot.health.disks import DiskWatch
 from bot.keyring.sealing import Pseudonyms, Sealer
-from bot.platforms import slack
-from bot.platforms.discord import discord_adapter
+from bot.platforms.registry import PLATFORMS
 from bot.platforms.services import ChatServices, retention_of
+from bot.process.radar_posts import RadarPosts
 from bot.process.supervision import Supervisor
-from bot.settings import Settings
 from bot.wiring import Services
 from core.access.roster import Roster
 from core.access.staff_store import StaffStore
@@ -39,6 +39,7 @@ from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.inbox.limits import IntakeLimits
 from core.inbox.store import Inbox
+from core.radar.store import RadarStore
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.store import ChannelRules, Conversations
@@ -94,13 +95,14 @@ class Bot:
             described=described,
             with_courses=directory.tenants_with_courses,
             membership=Membership(self._is_member),
-            admitted={"discord": settings.discord.guilds},
+            admitted={name: settings.platform(name).admitted for name in PLATFORMS},
         )
         staff = StaffStore(opened.engine)
         roster = Roster(staff, opened.course_file.staff)
         whereabouts = Whereabouts(rules, directory, readers, described)
-        self._clocks = {name: PlatformClock(name) for name in ("discord", "slack")}
+        self._clocks = {name: PlatformClock(name) for name in PLATFORMS}
         conversations = Conversations(opened.engine)
+        standing = StaffStanding(whereabouts, roster)
         desk = FrontDesk(
             inbox=self.inbox,
             rules=rules,
@@ -108,7 +110,7 @@ class Bot:
             sessions=opened.sessions,
             pseudonyms=Pseudonyms(opened.keys.pseudonym),
             whereabouts=whereabouts,
-            standing=StaffStanding(whereabouts, roster),
+            standing=standing,
             attention=Attention(
                 inbox=self.inbox,
                 conversations=conversations,
@@ -119,23 +121,23 @@ class Bot:
             handbook=COURSE.course_id,
             clocks=self._clocks,
         )
-        self._build = _platforms(
-            ChatServices(
-                opened=opened,
-                inbox=self.inbox,
-                holding=holding,
-                desk=desk,
-                readers=readers,
-                rules=rules,
-                staff=staff,
-                roster=roster,
-                directory=directory,
-                wake=lambda: self.worker.wake(),
-                stop=lambda key: self.worker.stop(key),
-                meter=meter,
-                clocks=self._clocks,
-            )
+        chats = ChatServices(
+            opened=opened,
+            inbox=self.inbox,
+            holding=holding,
+            desk=desk,
+            readers=readers,
+            standing=standing,
+            rules=rules,
+            staff=staff,
+            roster=roster,
+            directory=directory,
+            wake=lambda: self.worker.wake(),
+            stop=lambda key: self.worker.stop(key),
+            meter=meter,
+            clocks=self._clocks,
         )
+        self._build = _platforms(chats)
         self._platforms = {name: build() for name, build in self._build.items()}
         adapters: Mapping[str, ChatPlatform] = self._platforms  # as they are, built anew or not
         self._supervisor = Supervisor(meter, self._platforms.keys())
@@ -155,6 +157,12 @@ class Bot:
             inbox=self.inbox, adapters=adapters, retention=retention_of(opened), meter=meter
         )
 
+        self.radar_posts = RadarPosts(
+            opened.radar,
+            RadarStore(opened.engine),
+            {name: chats.radar_views(name) for name in self._platforms},
+            adapters,
+        )
         self.waiting = WaitingNotices(inbox=self.inbox, adapters=adapters)
         self.disks = DiskWatch(settings)
 
@@ -190,6 +198,7 @@ class Bot:
         keep = self._supervisor.keep
         parts = [keep("worker", self.worker.run), keep("janitor", self.janitor.run)]
         parts += [keep("waiting", self.waiting.run), keep("disk", self.disks.run)]
+        parts += [keep("radar", self.radar_posts.run)]
         parts += [keep(name, partial(self._run, name)) for name in self._platforms]
         running = [asyncio.ensure_future(part) for part in parts]
         stopping = asyncio.create_task(stop.wait())
@@ -231,17 +240,11 @@ async def _close(platform: ChatPlatform) -> None:
         logger.error("%s cannot be closed, %s", platform.platform, place_of(error), exc_info=detail)
 
 
-def platforms_of(settings: Settings) -> list[str]:
-    """Return the names of the platforms that the settings name."""
-    is_there = {
-        "discord": settings.discord.token is not None,
-        "slack": slack.is_set_up(settings.slack),
-    }
-    return [name for name, there in is_there.items() if there]
-
-
 def _platforms(chats: ChatServices) -> Mapping[str, Callable[[], ChatPlatform]]:
     """Return what builds each platform whose settings are there, over the same inbox."""
-    adapters: Mapping[str, Callable[[ChatServices], ChatPlatform]]
-    adapters = {"discord": discord_adapter, "slack": slack.slack_adapter}
-    return {name: partial(adapters[name], chats) for name in platforms_of(chats.opened.settings)}
+    return {name: partial(_built, name, chats) for name in chats.opened.settings.platforms()}
+
+
+def _built(name: str, chats: ChatServices) -> ChatPlatform:
+    build: Callable[[ChatServices], ChatPlatform] = resolve_name(PLATFORMS[name].adapter)
+    return build(chats)

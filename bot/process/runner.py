@@ -13,12 +13,13 @@ from bot.course_file import read_course_file
 from bot.handbook import ingest_handbook
 from bot.health.monitoring import Monitoring, serving
 from bot.keyring.keys import NAMES as KEYS
-from bot.platforms import slack
-from bot.process.bot import Bot, platforms_of
+from bot.platforms.registry import PLATFORMS
+from bot.process.bot import Bot
 from bot.process.collecting import leave_in_peace
 from bot.process.startup import Result, StoppedWhileStarting, is_only_process, once_there
 from bot.providers.models import chosen_generator
-from bot.providers.tables import OLD_NAMES, read_tables
+from bot.providers.old_names import OLD_NAMES
+from bot.providers.tables import read_tables
 from bot.settings import Settings
 from bot.wiring import Services, open_services, without_text
 from core.errors import (
@@ -45,9 +46,8 @@ The thread that writes to the database gives it up with every statement; beside 
 it would wait 5 ms for it each time, by Python's own setting, and so would the askers.
 """
 NO_PLATFORM = (
-    "No chat platform is set up: set GLOSSATOR_DISCORD__TOKEN (docs/discord.md says how to get "
-    "one) or GLOSSATOR_SLACK__BOT_TOKEN (docs/slack.md), or ask at the terminal with "
-    "'glossator chat'."
+    f"No chat platform is set up: set {' or '.join(one.set_up_by for one in PLATFORMS.values())}, "
+    "or ask at the terminal with 'glossator chat'."
 )
 
 
@@ -71,11 +71,11 @@ async def run_bot(settings: Settings, announce: Callable[[str], None]) -> None:
 
 def _check(settings: Settings) -> None:
     """Raise ConfigurationError for what needs no look at the database."""
-    platforms = platforms_of(settings)
+    platforms = settings.platforms()
     if not platforms:
         raise ConfigurationError(NO_PLATFORM)
-    if "slack" in platforms:
-        slack.check(settings.slack)
+    for name in platforms:
+        settings.platform(name).check()
     course_file = read_course_file(settings.config, required="config" in settings.model_fields_set)
     chosen_generator(settings, read_tables(settings, course_file.models))
     if settings.uses_old_names:
@@ -156,7 +156,7 @@ async def _watching(
     from bot.health.metrics import PrometheusMeter
 
     meter = PrometheusMeter()
-    watch = Health(meter, platforms_of(settings), stop)
+    watch = Health(meter, settings.platforms(), stop)
     pages = Monitoring(watch.readiness(), watch.exposition, watch.alive)
     async with serving(pages, host, port) as bound:
         logger.info("monitoring at http://%s:%d", host, bound)

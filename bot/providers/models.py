@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.course_file import CourseFile
+from bot.providers.old_names import HOW_TO_SET_A_KEY, OLD, is_of_old_names, old_key, old_prices
 from bot.providers.tables import (
-    GEMINI,
     LEXICAL,
     LOCAL,
     ModelTable,
@@ -15,8 +15,9 @@ from bot.providers.tables import (
     names_of,
     usable_key,
 )
-from bot.settings import FOREIGN_KEYS, Settings
+from bot.settings import Settings
 from core.errors import ConfigurationError
+from core.extras import require
 from core.models import EXTRACTIVE
 from core.storage.budgets.pricing import Prices
 
@@ -25,12 +26,9 @@ if TYPE_CHECKING:
     from core.generation.model import ModelGenerator
     from core.generation.times import AnswerTimes
     from core.grounding.judge.model import ModelJudge
-    from core.providers.gemini.client import GeminiClient
     from core.providers.guarded import GuardedModel
-    from core.providers.openai.client import OpenAIClient
+    from core.providers.services import Client
     from core.providers.wire import Wire
-
-HOW_TO_SET_A_KEY = f"set GLOSSATOR_GEMINI__API_KEY (or {' or '.join(FOREIGN_KEYS)})"
 
 
 class Models:
@@ -42,10 +40,10 @@ class Models:
         self.tables = tables
         self._settings = settings
         self._closing = closing
-        self._clients: dict[str, GeminiClient | OpenAIClient] = {}
+        self._clients: dict[str, Client] = {}
         self._chats: dict[tuple[str, str], GuardedModel] = {}
         self._generators: dict[str, ModelGenerator] = {}
-        self._judges: dict[str, ModelJudge] = {}
+        self._judges: dict[tuple[str, float | None, float | None], ModelJudge] = {}
 
     @property
     def times(self) -> "AnswerTimes":
@@ -105,17 +103,31 @@ class Models:
             return self.chat(named)
         return self.chat(default, named)
 
-    def judge(self, name: str) -> "ModelJudge":
+    def judge(
+        self, name: str, mark: float | None = None, fitted: float | None = None
+    ) -> "ModelJudge":
         """Return the judge whose model is that of a table: it remembers how it can be asked.
+
+        Args:
+            name: Of its table.
+            mark: The probability from which a claim holds, as a course sets it; None: the
+                table's own.
+            fitted: The mark that was fitted for the course; None: the usual one.
 
         Raises:
             ConfigurationError: when there is no such table, or no usable key.
         """
-        from core.grounding.judge.model import ModelJudge
+        from core.grounding.judge.model import MARK, RELEVANCE_MARK, WAIT, ModelJudge
 
-        if name not in self._judges:
-            self._judges[name] = ModelJudge(self.chat(name))
-        return self._judges[name]
+        table = self.table(name)
+        if (name, mark, fitted) not in self._judges:
+            self._judges[name, mark, fitted] = ModelJudge(
+                self.chat(name),
+                mark=_first(mark, table.judge_mark, fitted, MARK),
+                relevance_mark=_first(table.relevance_mark, RELEVANCE_MARK),
+                wait=_first(table.judge_wait, WAIT),
+            )
+        return self._judges[name, mark, fitted]
 
     def left_alone(self) -> Mapping[str, bool]:
         """Return of each model asked so far whether its circuit breaker is open.
@@ -134,19 +146,11 @@ class Models:
         Raises:
             ConfigurationError: when there is no such table, or no usable key.
         """
-        from core.embeddings.gemini import GeminiEmbedder
-        from core.embeddings.openai import OpenAIEmbedder
-        from core.providers.gemini.client import GeminiClient
+        from core.embeddings.services import embedder_at
 
         client, table = self.client(name), self.table(name)
-        if table.dimensions is None and isinstance(client, GeminiClient):  # by the old names
-            return GeminiEmbedder(client, model=model, dimensions=dimensions)
-        names, setting = names_of(name, table), f"models.{name}.dimensions"
-        if isinstance(client, GeminiClient):
-            return GeminiEmbedder(
-                client, model=model, dimensions=dimensions, names=names, setting=setting
-            )
-        return OpenAIEmbedder(client, model=model, dimensions=dimensions, setting=setting)
+        names = None if table.dimensions is None else names_of(name, table)  # None: by old names
+        return embedder_at(client, model, dimensions, names, f"models.{name}.dimensions")
 
     def table(self, name: str) -> ModelTable:
         """Return the table with that name.
@@ -156,81 +160,65 @@ class Models:
         """
         if name in self.tables:
             return self.tables[name]
-        if name == GEMINI:
-            raise ConfigurationError(f"Gemini needs a key: {HOW_TO_SET_A_KEY}.")
+        if name == OLD:
+            raise ConfigurationError(f"The model {OLD} needs a key: {HOW_TO_SET_A_KEY}.")
         raise ConfigurationError(f"There is no table models.{name}.")
 
-    def client(self, name: str) -> "GeminiClient | OpenAIClient":
+    def client(self, name: str) -> "Client":
         """Return the connections of a table, opened at first use."""
         if name not in self._clients:
             self._clients[name] = self._connect(name, self.table(name))
             self._closing.push_async_callback(self._clients[name].aclose)
         return self._clients[name]
 
-    def _connect(self, name: str, table: ModelTable) -> "GeminiClient | OpenAIClient":
-        is_old = name == GEMINI and not self._settings.describes(GEMINI)
+    def _connect(self, name: str, table: ModelTable) -> "Client":
+        from core.providers.services import Address, connect
+
+        is_old = is_of_old_names(self._settings, name)
         how = HOW_TO_SET_A_KEY if is_old else f"set GLOSSATOR_MODELS__{name.upper()}__API_KEY"
-        key = usable_key(name, table, how)
-        base_url, timeout = table.base_url, self.times.whole
-        if table.kind == "openai":
-            from core.providers.openai.client import OpenAIClient
-
-            names = names_of(name, table)
-            return OpenAIClient(key, base_url=base_url, names=names, timeout=timeout)
-        from core.providers.gemini.client import GeminiClient
-        from core.providers.gemini.failures import NAMES
-
-        if table.kind == "gemini":
-            return GeminiClient(
-                key,
-                base_url=base_url,
-                api_version=table.api_version,
-                names=NAMES if is_old else names_of(name, table),
-                timeout=timeout,
-            )
-        return GeminiClient(
-            None,
-            base_url=base_url,
-            project=table.project,
-            location=table.location,
-            names=names_of(name, table),
-            timeout=timeout,
+        require("openai" if table.kind == "openai" else "gemini")
+        address = Address(
+            table.kind,
+            usable_key(name, table, how),
+            table.base_url,
+            table.api_version,
+            table.project,
+            table.location,
         )
+        names = None if is_old and table.kind == "gemini" else names_of(name, table)
+        return connect(address, names, self.times.whole)
 
     def _wire(self, name: str, table: ModelTable, model: str) -> "Wire":
-        from core.providers.gemini.client import GeminiClient
+        from core.providers.services import wire_to
 
-        client = self.client(name)
-        if isinstance(client, GeminiClient):
-            from core.providers.gemini.wire import GeminiWire
+        return wire_to(self.client(name), model, table.thinking)
 
-            return GeminiWire(client, model, thinking_level=table.thinking)
-        from core.providers.openai.wire import OpenAIWire
 
-        return OpenAIWire(client, model, reasoning_effort=table.thinking)
+def _first(*values: float | None) -> float:
+    """Return the first value that is set; the last one is."""
+    return next(value for value in values if value is not None)
 
 
 def configured_generator(settings: Settings) -> str:
-    """Return who writes where nobody is asked for: who is set, else Gemini with a key."""
-    has_key = settings.gemini.api_key is not None
-    return settings.generator or (GEMINI if has_key else EXTRACTIVE)
+    """Return who writes where none is asked for: who is set, else the old names' model."""
+    return settings.generator or (OLD if old_key(settings) is not None else EXTRACTIVE)
 
 
 def chosen_generator(
     settings: Settings, tables: Mapping[str, ModelTable], name: str | None = None
 ) -> str:
-    """Return who writes answers: who is asked for, else configured, else Gemini with a key.
+    """Return who writes answers: who is asked for, else configured, else the old names' model.
 
     Raises:
-        ConfigurationError: when it is a model that there is not, or Gemini and there is no key.
+        ConfigurationError: when it is a model that there is not, or one that has no key.
     """
     chosen = name or configured_generator(settings)
-    if chosen == GEMINI and GEMINI not in tables:
+    if chosen == OLD and OLD not in tables:
         raise ConfigurationError(
-            f"The generator gemini needs a key: {HOW_TO_SET_A_KEY}, or choose extractive."
+            f"The generator {OLD} needs a key: {HOW_TO_SET_A_KEY}, or choose extractive."
         )
     check_named(
-        chosen, {*tables, GEMINI}, "--generator" if name else "GLOSSATOR_GENERATOR", EXTRACTIVE
+        chosen, {*tables, OLD}, "--generator" if name else "GLOSSATOR_GENERATOR", EXTRACTIVE
     )
     return chosen
 
@@ -252,10 +240,15 @@ def check_named_models(
             check_named(table.generator, tables, f"{place}.generator", EXTRACTIVE)
         if table.judge is not None:
             check_named(table.judge, tables, f"{place}.judge", LEXICAL)
+        if table.judge_mark is not None and (table.judge or settings.judge) in (None, LEXICAL):
+            raise ConfigurationError(
+                f"{place}.judge_mark is set, and no model judges there: set {place}.judge, or "
+                "GLOSSATOR_JUDGE, or leave the mark out."
+            )
         named[f"{place}.embedding"] = table.embedding or LOCAL
     for place, name in named.items():
-        check_named(name, tables, place, LOCAL, GEMINI)
-        if name in tables and name != GEMINI and tables[name].dimensions is None:
+        check_named(name, tables, place, LOCAL, OLD)
+        if name in tables and name != OLD and tables[name].dimensions is None:
             raise ConfigurationError(f"{place} names {name}: set models.{name}.dimensions.")
 
 
@@ -309,12 +302,11 @@ def models_in_use(
 def prices(settings: Settings, tables: Mapping[str, ModelTable]) -> Prices:
     """Return what the models cost, as far as it is set.
 
-    The old names' prices of any model are those of the table gemini alone.
+    The old names' prices of any model are those of their own table alone.
     """
-    old = settings.gemini
-    known = Prices(old.input_price, old.output_price, old.prices)
+    known = old_prices(settings)
     services = {
-        name: _prices_of(table, known if name == GEMINI else Prices(of_models=old.prices))
+        name: _prices_of(table, known if name == OLD else Prices(of_models=known.of_models))
         for name, table in tables.items()
     }
     return replace(known, of_services=services)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from core.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from bot.providers.embedders import OfflineEmbedder
+    from core.embeddings.base import OfflineEmbedder
     from core.generation.base import Generator
 
 LOUDLY = "GLOSSATOR_STAND_INS is set: answers come from %s, which is for tests. Unset it."

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -13,28 +13,21 @@ from pydantic import (
     SecretStr,
     TypeAdapter,
     ValidationError,
-    model_validator,
 )
 
 from core.errors import ConfigurationError
 from core.models import EXTRACTIVE, NonBlank, WebUrl
 from core.providers.failures import SettingNames
+from core.providers.services import Kind
 from core.runtime.hosts import check_url
 
 if TYPE_CHECKING:
     from bot.settings import Settings
 
-GEMINI = "gemini"
-"""The name of the model that the old variables describe."""
 LOCAL = "local"
 """The embedding model of this machine, and no table's name."""
 LEXICAL = "lexical"
 """What judges claims by their words, and no table's name."""
-OLD_NAMES = (
-    "GLOSSATOR_GEMINI__* goes on working; the new names are GLOSSATOR_MODELS__GEMINI__*, or a "
-    "table [models.gemini] in glossator.toml"
-)
-"""What the log and the doctor say where the old variables are set."""
 _NOT_SENT = "none"
 
 
@@ -49,6 +42,7 @@ def _not_taken(name: str) -> str:
 
 
 Seconds = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 Price = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 ServiceUrl = Annotated[WebUrl, AfterValidator(check_url)]
 """Of what is connected to, unlike that of a link."""
@@ -66,16 +60,15 @@ class ModelTable(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: Literal["gemini", "vertex", "openai"]
-    """Google's API by key, Google Cloud's by project, or any service with chat completions."""
+    kind: Kind
     model: NonBlank
     """As the service calls it."""
     base_url: ServiceUrl | None = None
     """Of an `openai` service up to `/v1`; None: the maker's own."""
     api_key: SecretStr | None = None
-    """None: none is sent, or for `gemini` the one of the old variables."""
+    """None: none is sent, or to Google's API the one of the old variables."""
     api_version: Literal["v1beta", "v1"] = "v1beta"
-    """`gemini` only."""
+    """Of Google's API."""
     project: NonBlank | None = None
     """`vertex` only: the project of Google Cloud."""
     location: NonBlank | None = None
@@ -89,49 +82,17 @@ class ModelTable(BaseModel):
     """Calls at the same time; None: any number."""
     first_token_timeout: Seconds | None = None
     silence_timeout: Seconds | None = None
+    judge_wait: Seconds | None = None
+    """How long a claim waits for it, of a model that judges; None: 1.5 s."""
+    judge_mark: Probability | None = None
+    """From which probability a claim holds, of a model that judges; None: 0.73."""
+    relevance_mark: Probability | None = None
+    """From which probability an answer answers its question; None: 0.5."""
     input_price: Price | None = None
     """Of a million tokens read, in any currency."""
     output_price: Price | None = None
     dimensions: Annotated[int, Field(ge=64, le=4_096)] | None = None
     """Length of the vectors, of a model that embeds."""
-
-
-RETIRED: Mapping[str, str] = {"repair_model": "no sentence is written a second time"}
-"""Variables of Gemini in earlier versions, and why there is nothing to set."""
-
-
-class GeminiSettings(BaseModel):
-    """The old variables: how Gemini is reached, and what is asked of it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_what_is_retired(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings without those of earlier versions, which are told at the start."""
-        return {name: value for name, value in given.items() if name not in RETIRED}
-
-    api_key: SecretStr | None = None
-    """Without it, `GEMINI_API_KEY`, then `GOOGLE_API_KEY`; none at all: no Gemini."""
-    base_url: ServiceUrl | None = None
-    """None: Google's own."""
-    api_version: Literal["v1beta", "v1"] = "v1beta"
-    model: NonBlank = "gemini-3.8-flash"
-    stream: bool = True
-    thinking_level: ThinkingLevel = "low"
-    """`none`: not sent, for models that know no such level."""
-    first_token_timeout: Seconds | None = None
-    """How long the first words may take; None: three quarters of the first sentence's time."""
-    silence_timeout: Seconds | None = None
-    """How long a stream may pause; None: three eighths of the first sentence's time."""
-    input_price: Price | None = None
-    """Of a million tokens read, in any currency; None: costs are not estimated."""
-    output_price: Price | None = None
-    """Of a million tokens written, thinking included."""
-    prices: Mapping[NonBlank, tuple[Price, Price]] = Field(default_factory=dict)
-    """Both prices of each model that has its own, which replace the two above."""
-    embedding_model: NonBlank = "gemini-embedding-2"
-    embedding_dimensions: Annotated[int, Field(ge=128, le=3_072)] = 768
 
 
 def read_tables(
@@ -142,13 +103,20 @@ def read_tables(
     Raises:
         ConfigurationError: naming what is wrong with a model, or missing.
     """
-    tables = {GEMINI: of_old_names(settings)} if settings.gemini.api_key is not None else {}
+    from bot.providers.old_names import (  # whose tables are of the kind above
+        OLD,
+        old_key,
+        old_table,
+    )
+
+    key = old_key(settings)
+    tables = {OLD: old_table(settings)} if key is not None else {}
     tables |= described
     for variable, variables in settings.models.items():
         name = _named_by(variable)
-        written = {key.lower(): value.get_secret_value() for key, value in variables.items()}
+        written = {field.lower(): value.get_secret_value() for field, value in variables.items()}
         tables[name] = _joined(name, tables.get(name), written)
-    return {name: _complete(name, table, settings) for name, table in tables.items()}
+    return {name: _complete(name, table, key) for name, table in tables.items()}
 
 
 def check_named(
@@ -174,24 +142,6 @@ def names_of(name: str, table: ModelTable) -> SettingNames:
     if table.kind == "vertex":
         key = f"the credentials of Google Cloud, {place}.project and {place}.location"
     return SettingNames(key, f"{place}.model", f"{place}.base_url")
-
-
-def of_old_names(settings: "Settings") -> ModelTable:
-    """Return the model that the variables GLOSSATOR_GEMINI__* describe."""
-    old = settings.gemini
-    return ModelTable(
-        kind="gemini",
-        model=old.model,
-        base_url=old.base_url,
-        api_key=old.api_key,
-        api_version=old.api_version,
-        stream=old.stream,
-        thinking=old.thinking_level,
-        first_token_timeout=old.first_token_timeout,
-        silence_timeout=old.silence_timeout,
-        input_price=old.input_price,
-        output_price=old.output_price,
-    )
 
 
 def _named_by(variable: str) -> str:
@@ -224,7 +174,7 @@ def _joined(name: str, known: ModelTable | None, written: Mapping[str, str]) -> 
         raise ConfigurationError(f"{place} is not valid: {message}.") from error
 
 
-def _complete(name: str, table: ModelTable, settings: "Settings") -> ModelTable:
+def _complete(name: str, table: ModelTable, key: SecretStr | None) -> ModelTable:
     """Return a table that can be used, with the key of the old names where it has none."""
     place = f"models.{name}"
     if table.kind == "vertex" and not (table.project and table.location):
@@ -232,7 +182,7 @@ def _complete(name: str, table: ModelTable, settings: "Settings") -> ModelTable:
             f"{place} is of the kind vertex: set {place}.project and {place}.location."
         )
     if table.kind == "gemini" and table.api_key is None:
-        table = table.model_copy(update={"api_key": settings.gemini.api_key})
+        table = table.model_copy(update={"api_key": key})
     needs_key = table.kind == "gemini" or (table.kind == "openai" and table.base_url is None)
     if needs_key and table.api_key is None:
         more = f", or {place}.base_url for another service" if table.kind == "openai" else ""

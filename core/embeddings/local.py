@@ -21,12 +21,12 @@ from core.embeddings.graph import TOKENIZER_SHA256, build_graph, is_intact, veri
 from core.embeddings.remembering import RememberingEmbedder
 from core.embeddings.reports import forbid_reports
 from core.embeddings.sentences import pooled
+from core.embeddings.wordpiece import Encoding, WordPiece
 from core.errors import ConfigurationError, EmbeddingError, NoRoom
 from core.text.sentences import Span
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
-    from tokenizers import Encoding, Tokenizer
 
 logger = logging.getLogger(__name__)
 
@@ -45,8 +45,10 @@ _FEW_TOKENS = 4
 class LocalEmbedder:
     """Embeds with the MiniLM weights in `model_dir`, on at most `threads` threads.
 
-    The graph is built once into `cache_dir` (about 10 s) and loaded at first use (0.2 s).
+    The graph is built once into `cache_dir` (about 2 s) and loaded at first use (0.2 s).
     Texts beyond 512 tokens are cut. One call runs at a time; others wait their turn.
+
+    `prepare` is called before the first use: it may put into both folders what is missing there.
     """
 
     name = "all-MiniLM-L6-v2"
@@ -59,15 +61,17 @@ class LocalEmbedder:
         *,
         threads: int = 0,
         announce: Callable[[str], None] = lambda _: None,
+        prepare: Callable[[], None] = lambda: None,
     ) -> None:
         self._model_dir = model_dir
         self._graph = cache_dir / f"{GRAPH_VERSION}.onnx"
         self._threads = threads or min(4, os.cpu_count() or 1)
         self._announce = announce
+        self._prepare = prepare
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="embedder")
         self._questions = RememberingEmbedder(self, kept=_QUESTIONS)
         self._loading = threading.Lock()
-        self._loaded: tuple[Tokenizer, InferenceSession] | None = None
+        self._loaded: tuple[WordPiece, InferenceSession] | None = None
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Return (n, 384) unit vectors; this model treats questions like passages.
@@ -136,23 +140,23 @@ class LocalEmbedder:
 
     def _encoded(self, texts: list[str]) -> "tuple[list[Encoding], InferenceSession]":
         tokenizer, session = self._load()
-        return tokenizer.encode_batch(texts), session
+        return [tokenizer.encode(text) for text in texts], session
 
-    def _load(self) -> "tuple[Tokenizer, InferenceSession]":
+    def _load(self) -> "tuple[WordPiece, InferenceSession]":
         with self._loading:
             if self._loaded is None:
                 self._loaded = self._open()
             return self._loaded
 
-    def _open(self) -> "tuple[Tokenizer, InferenceSession]":
+    def _open(self) -> "tuple[WordPiece, InferenceSession]":
         forbid_reports()
+        self._prepare()
         with ExitStack() as closing:
             return self._run(self._intact_graph(closing))
 
-    def _run(self, graph: Path) -> "tuple[Tokenizer, InferenceSession]":
+    def _run(self, graph: Path) -> "tuple[WordPiece, InferenceSession]":
         import onnxruntime
         from threadpoolctl import threadpool_limits
-        from tokenizers import Tokenizer
 
         # NumPy's own threads and onnxruntime's would fight for the same cores.
         threadpool_limits(limits=1, user_api="blas")
@@ -170,11 +174,7 @@ class LocalEmbedder:
                 f"The embedding model's cached graph cannot be loaded: delete {graph} "
                 "and try again."
             ) from error
-        tokenizer = Tokenizer.from_str(self._read_tokenizer())
-        # This tokenizer.json pads to 128 and truncates at 128 unless told otherwise.
-        tokenizer.no_padding()
-        tokenizer.enable_truncation(MAX_TOKENS)
-        return tokenizer, session
+        return WordPiece(self._read_tokenizer(), max_tokens=MAX_TOKENS), session
 
     def _read_tokenizer(self) -> str:
         path = self._model_dir / "tokenizer.json"
@@ -193,7 +193,7 @@ class LocalEmbedder:
             logger.warning(
                 "the cached model %s is damaged, or has no sum: it is built again", self._graph
             )
-        self._announce("Preparing the embedding model (once, about ten seconds) ...")
+        self._announce("Preparing the embedding model (once, a few seconds) ...")
         try:
             return self._build(self._graph)
         except OSError as error:
@@ -220,8 +220,8 @@ def _finite(vectors: Vectors) -> Vectors:
 
 
 def _feeds(
-    encodings: "Sequence[Encoding]",
-) -> "Iterator[tuple[list[int], dict[str, npt.NDArray[np.int64]]]]":
+    encodings: Sequence[Encoding],
+) -> Iterator[tuple[list[int], dict[str, npt.NDArray[np.int64]]]]:
     """Yield batches of the texts' numbers with what the model is given for them."""
     for batch in _batches([len(encoding.ids) for encoding in encodings]):
         length = max(len(encodings[i].ids) for i in batch)

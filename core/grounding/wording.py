@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.grounding.differences import Difference
-from core.i18n import current_language, text
+from core.i18n import Message, text
 from core.markdown.writing import beginning, one_line
 from core.models import QuoteStatus
 from core.text.links import prose_without_links
@@ -11,6 +11,22 @@ from core.text.links import prose_without_links
 _MOST_DIFFERENCES = 3
 _LONGEST_DIFFERENCE = 80
 """Characters of words in which a quote differs from the book."""
+_LANGUAGES = {
+    "en": Message("language-en"),
+    "de": Message("language-de"),
+    "fr": Message("language-fr"),
+    "es": Message("language-es"),
+    "it": Message("language-it"),
+    "pt": Message("language-pt"),
+    "nl": Message("language-nl"),
+    "pl": Message("language-pl"),
+    "sv": Message("language-sv"),
+    "da": Message("language-da"),
+    "cs": Message("language-cs"),
+    "ro": Message("language-ro"),
+    "tr": Message("language-tr"),
+    "id": Message("language-id"),
+}
 _LONGEST_HEADING = 80
 """Characters of a heading that are shown while its section is read."""
 _LONGEST_PLACE = 160
@@ -28,14 +44,9 @@ def not_covered(*, within: bool = False) -> str:
 
 
 def other_language(language: str) -> str:
-    """Return the answer to a question in a language that the book cannot be searched in."""
-    from babel import Locale, UnknownLocaleError
-
-    try:
-        name = Locale.parse(language, sep="-").get_language_name(current_language())
-    except (UnknownLocaleError, ValueError):
-        name = None
-    return text("answer-other-language", language=name or language)
+    """Return the answer to a question in another language than the book's, a BCP 47 tag."""
+    name = _LANGUAGES[language.partition("-")[0].casefold()]
+    return text("answer-other-language", language=name)
 
 
 def no_section(name: str) -> str:

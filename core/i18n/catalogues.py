@@ -29,15 +29,10 @@ class Subject:
     @cached_property
     def translations(self) -> GNUTranslations:
         """The compiled messages, with the plural rule of the file's own header."""
-        # Babel costs 20 ms to import, so only a process that shows a message pays for it. Its own
-        # data of a language would cost 10 ms more.
-        from babel.messages.mofile import write_mo
-        from babel.messages.pofile import read_po
+        import polib  # only a process that shows a message pays for it
 
-        compiled = io.BytesIO()
-        write_mo(compiled, read_po(io.BytesIO(self._source), abort_invalid=True))
-        compiled.seek(0)
-        return GNUTranslations(compiled)
+        read = polib.pofile(self._source.decode())
+        return GNUTranslations(io.BytesIO(read.to_binary()))
 
 
 class MessageCatalogue:

@@ -33,6 +33,7 @@ from core.retrieval.question.followups import read_asked
 from core.retrieval.question.spelling import Mended
 from core.retrieval.quote_location.locator import QuoteLocator
 from core.retrieval.retrieval import Retrieval, Usable, from_section, whole
+from core.retrieval.scoring import ScoreScale
 from core.retrieval.searching import CANDIDATES, Wanted, search
 from core.storage.catalogue import Catalogue
 
@@ -63,6 +64,7 @@ class Retriever:
         embedder_for: Callable[[str, str], Embedder],
         encoder_for: Callable[[str], Bm25Encoder] = Bm25Encoder,
         is_word: Callable[[str], bool] = lambda word: False,
+        scale_of: Callable[[str, str], ScoreScale | None] = lambda course_id, model: None,
     ) -> None:
         """Open nothing yet.
 
@@ -71,12 +73,15 @@ class Retriever:
                 course's id; raises ConfigurationError, saying what to set, where there is none.
             encoder_for: Takes a course's language.
             is_word: Returns whether a word that a book does not have is rightly spelt all the same.
+            scale_of: Gives the scale that was fitted for a course, by its id, and an embedding
+                model, by its name; None: the model's own, or the one that holds for any.
         """
         self._catalogue = catalogue
         self._index = index
         self._embedder_for = embedder_for
         self._encoder_for = encoder_for
         self._is_word = is_word
+        self._scale_of = scale_of
         self._shelves: Recent[OpenEdition] = Recent(_EDITIONS_IN_MEMORY)
         self._quotes = QuoteLocator(index)
         self._sections = SectionReader(catalogue, index)
@@ -186,7 +191,7 @@ class Retriever:
                 f"The course {course_id} has no text yet: run 'glossator ingest' first."
             )
         if (known := self._shelves.get(edition.generation)) is not None:
-            return known
+            return self._scaled(known)
         course = await catalogue.course(course_id)
         terms = await catalogue.term_statistics(edition.generation)
         outlines = await catalogue.outlines(edition)
@@ -205,7 +210,12 @@ class Retriever:
             words_from_bytes(words),
             self._is_word,
         )
-        return self._shelves.add(edition.generation, opened)
+        return self._scaled(self._shelves.add(edition.generation, opened))
+
+    def _scaled(self, opened: OpenEdition) -> OpenEdition:
+        """Return the edition with the scale that was fitted for it, if any was by now."""
+        fitted = self._scale_of(opened.course.course_id, opened.edition.embedding_model)
+        return opened if fitted is None else replace(opened, scale=fitted)
 
     async def _mended(self, opened: OpenEdition, question: _Question) -> tuple[Mended, list[str]]:
         """Return the question without courtesy, and those before it, misspelt words mended."""

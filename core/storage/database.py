@@ -27,6 +27,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 from sqlalchemy.orm import DeclarativeBase
 
 from core.errors import StoreError
+from core.extras import require
 from core.storage.database_failures import store_errors as store_errors
 from core.storage.database_url import driver_url
 
@@ -157,6 +158,8 @@ async def reserved(engine: AsyncEngine, connections: int = 3) -> AsyncIterator[A
 
 
 def _create(url: URL, **options: Any) -> AsyncEngine:
+    if url.get_backend_name() == "postgresql":
+        require("postgres")
     return create_async_engine(url, **_COMMON, **options)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.i18n import current_language, text
+from core.i18n import text
 from core.models import UnreadPart
 
 
@@ -17,8 +17,6 @@ def unread_besides(kinds: Sequence[UnreadPart]) -> str:
 
 
 def _named(kinds: Sequence[UnreadPart]) -> str:
-    from babel.lists import format_list
-
     names = {
         UnreadPart.IMAGE: text("unread-kind-image"),
         UnreadPart.PDF: text("unread-kind-pdf"),
@@ -27,4 +25,9 @@ def _named(kinds: Sequence[UnreadPart]) -> str:
         UnreadPart.FILE: text("unread-kind-file"),
     }
     named = [name for kind, name in names.items() if kind in kinds]
-    return format_list(named, style="or", locale=current_language())
+    *before, last = named
+    if not before:
+        return last
+    if len(before) == 1:
+        return text("either-of-two", before=before[0], last=last)
+    return text("either-of-many", before=", ".join(before), last=last)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import qdrant_edge as edge
-from tokenizers import Tokenizer
 
 from core.embeddings.base import Vectors
 from core.embeddings.reports import forbid_reports
+from core.embeddings.wordpiece import WordPiece
 from core.index.base import SparseVector
 
 forbid_reports()
@@ -28,13 +28,12 @@ class BareEmbedder:
         self._session = onnxruntime.InferenceSession(
             graph, options, providers=["CPUExecutionProvider"]
         )
-        self._tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(512)
+        tokenizer = (model / "tokenizer.json").read_text("utf-8")
+        self._tokenizer = WordPiece(tokenizer, max_tokens=512)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return (n, dimensions) vectors in order."""
-        encoded = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
+        encoded = [self._tokenizer.encode(text).ids for text in texts]
         order = sorted(range(len(encoded)), key=lambda i: len(encoded[i]))
         rows: dict[int, Vectors] = {}
         for start in range(0, len(order), _BATCH):

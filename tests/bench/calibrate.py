@@ -16,6 +16,17 @@ import numpy as np
 from bot.settings import Settings
 from bot.wiring import Services, open_services
 from core.grounding import confidence as shipped
+from core.models import MAX_QUESTION
+from core.retrieval.calibration import (
+    Asked,
+    Found,
+    PlacedQuestion,
+    below_answerable,
+    best_trials,
+    look_up,
+    mean_refused,
+    relevant_below_usable,
+)
 from core.retrieval.scoring import ScoreScale, scale_for
 from tests.bench.corpora import ECONOMICS, RUST, SQUAD2, Corpus, ingest, read_corpora
 from tests.bench.fit_confidence import (
@@ -26,15 +37,6 @@ from tests.bench.fit_confidence import (
     predict_across_folds,
     quality,
 )
-from tests.bench.fit_scale import (
-    Answerable,
-    OffTopic,
-    below_answerable,
-    best_trials,
-    mean_refused,
-    relevant_below_usable,
-)
-from tests.bench.raw_evidence import Found, ask_book
 
 _SHOWN_TRIALS = 8
 _MASS = {ECONOMICS: 1.0, SQUAD2: 0.5, RUST: 1.0}
@@ -67,7 +69,7 @@ async def _calibrate(corpora: Mapping[str, Corpus], settings: Settings) -> None:
 async def _calibrate_scale(opened: Services, corpora: Mapping[str, Corpus]) -> None:
     """Fit on squad2 and every other economics question; confirm on the rest and rust-book."""
     found = {
-        (asked, book): await ask_book(opened, book, corpora[asked].questions)
+        (asked, book): await _ask(opened, book, corpora[asked])
         for asked, book in product(corpora, corpora)
     }
     fitted, held_out = _halves(found[ECONOMICS, ECONOMICS])
@@ -88,11 +90,18 @@ async def _calibrate_scale(opened: Services, corpora: Mapping[str, Corpus]) -> N
     _print_marks(scale, {**answerable, **confirmed}, {**off_topic, **refused})
 
 
+async def _ask(opened: Services, book: str, corpus: Corpus) -> list[Found]:
+    shelf = await opened.retriever.opened(book)
+    rows = corpus.questions
+    placed = [PlacedQuestion(row.question[:MAX_QUESTION], row.relevant) for row in rows]
+    return await look_up(opened.index, shelf, placed)
+
+
 def _halves(found: Sequence[Found]) -> tuple[Sequence[Found], Sequence[Found]]:
     return found[::2], found[1::2]
 
 
-def _print_scale(name: str, scale: ScoreScale, fitted: OffTopic, held_out: OffTopic) -> None:
+def _print_scale(name: str, scale: ScoreScale, fitted: Asked, held_out: Asked) -> None:
     print(
         f"  {name:8} {scale.cosine:.2f} {scale.bm25:.2f} {scale.coverage:.2f}  "
         f"{scale.usable_at:.3f} {scale.answerable_at:.3f}  off topic refused: "
@@ -100,7 +109,7 @@ def _print_scale(name: str, scale: ScoreScale, fitted: OffTopic, held_out: OffTo
     )
 
 
-def _print_marks(scale: ScoreScale, answerable: Answerable, off_topic: OffTopic) -> None:
+def _print_marks(scale: ScoreScale, answerable: Asked, off_topic: Asked) -> None:
     for name, found in answerable.items():
         lost, refused = relevant_below_usable(scale, found), below_answerable(scale, found)
         print(f"  {name:34} relevant below 0.3: {lost:.1%}; best below 0.5: {refused:.1%}")

@@ -10,7 +10,7 @@ from core.answering.agent import Agent
 from core.evaluation.metrics import auroc, calibration_error
 from core.evaluation.questions import GoldQuestion
 from core.models import MAX_QUESTION, AgentRequest, Outcome
-from tests.bench.raw_evidence import Floats
+from core.retrieval.calibration import Floats
 
 FOLDS = 5
 _REFUSAL_CLAIMS = 0.1

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from core.retrieval.calibration import Floats
 from core.text.logistic import Logistic
-from tests.bench.raw_evidence import Floats
 
 _RIDGE = 1.0
 _STEPS = 50

@@ -12,7 +12,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from statistics import median
 
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.local import GRAPH_VERSION
 from tests.bench.books import Book
 from tests.bench.figures import Row, seconds_of

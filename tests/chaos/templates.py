@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from bot.handbook import ingest_handbook
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from bot.settings import DatabaseSettings, Settings
 from bot.wiring import open_services
 from core.embeddings.local import LocalEmbedder

@@ -9,8 +9,7 @@ from pydantic import SecretStr
 
 from bot.keyring.key_files import kept_key
 from bot.keyring.sealing import Pseudonyms, Sealer
-from bot.platforms import slack
-from bot.settings import SlackSettings
+from bot.platforms.slack import SlackSettings
 from core.errors import ConfigurationError, StoreError
 
 TOKEN = "xoxb-a-token-that-nobody-may-see"
@@ -53,5 +52,5 @@ def test_a_kept_key_is_its_owners_alone_and_stays(tmp_path: Path) -> None:
 def test_slack_over_http_is_refused_without_a_signing_secret() -> None:
     settings = SlackSettings(bot_token=SecretStr(TOKEN), transport="http")
     with pytest.raises(ConfigurationError, match="SIGNING_SECRET"):
-        slack.check(settings)
-    slack.check(settings.model_copy(update={"signing_secret": SecretStr("s")}))
+        settings.check()
+    settings.model_copy(update={"signing_secret": SecretStr("s")}).check()

@@ -7,7 +7,7 @@ from adapters.attention.chat_line import Before, ChatLine
 from adapters.attention.deciding import Deciding
 from adapters.attention.intents import Band
 from adapters.attention.speaking_head import shipped_head
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 
 _LINES = (

@@ -277,7 +277,7 @@ async def test_the_demo_stays_offline_and_extractive_whatever_the_environment_sa
 
 def demonstrated(command_line: CommandLine) -> Finished:
     done = subprocess.run(
-        [sys.executable, "-m", "bot.demo"],
+        [sys.executable, "-m", "bot", "demo"],
         cwd=command_line.folder,
         env=command_line.environment(),
         capture_output=True,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.providers.tables import OLD_NAMES
+from bot.providers.old_names import OLD_NAMES
 from tests.command_line import CommandLine, Finished
 from tests.wire.gemini_faults import STALL_SILENT
 from tests.wire.gemini_server import COUNT, GeminiServer

@@ -9,10 +9,10 @@ import numpy as np
 
 from core.grounding.judge.certain import certain_flaw
 from core.grounding.judge.lexical import WEIGHTS, figures
+from core.retrieval.calibration import Floats
 from core.text.logistic import Logistic, probability
 from tests.bench.judge.claims import OWN, LabelledClaim, read_claims
 from tests.bench.logistic_fit import fit
-from tests.bench.raw_evidence import Floats
 
 _MAY_BE_DROPPED = 0.2
 """Share of the true claims; a judge of words that drops more spares few of the false ones."""

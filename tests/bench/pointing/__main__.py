@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adapters.context.pointing import WEIGHTS, PointingHead, save_weights
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 from tests.bench.pointing.lines import HELD_OUT_NAMES, HELD_OUT_POINTS, NAMES, POINTS, lines
 

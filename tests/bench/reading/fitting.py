@@ -8,10 +8,10 @@ import numpy as np
 
 from core.evaluation.metrics import auroc, calibration_error
 from core.grounding.confidence import answer_figures, confidence_of
+from core.retrieval.calibration import Floats
 from core.text.logistic import Logistic, probability
 from tests.bench.asked import Asked
 from tests.bench.logistic_fit import fit
-from tests.bench.raw_evidence import Floats
 from tests.bench.reading.drawing import digest_of
 from tests.bench.reading.labels import Judged
 from tests.bench.shares import interval

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from adapters.attention.deciding import decision
 from adapters.attention.speaking_head import SpeakingHead, shipped_head
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.base import Embedder
 from core.embeddings.local import LocalEmbedder
 from tests.bench.speaking.fitting import features_of_all, fitted_head

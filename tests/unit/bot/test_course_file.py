@@ -327,7 +327,7 @@ def test_a_bad_value_is_refused_naming_its_place(text: str, place: str, tmp_path
         ("[courses.x.answers]\ntop_k = 2.5\n", "courses.x.answers.top_k must be a whole number."),
         ("[courses.x]\ntitle = 3\n", 'courses.x.title must be a text, such as "this".'),
         ("kourses = 3\n", "kourses is not a key. Did you mean courses?"),
-        ("zzz = 3\n", "zzz is not a key. There is: courses, models, discord, slack, staff."),
+        ("zzz = 3\n", "zzz is not a key. There is: discord, slack, courses, models, staff."),
     ],
 )
 def test_a_mistake_is_told_with_what_is_allowed(tmp_path: Path, text: str, sentence: str) -> None:

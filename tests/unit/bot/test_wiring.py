@@ -12,7 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.keyring.keys import NAMES
 from bot.providers.models import chosen_generator
-from bot.providers.tables import GeminiSettings, read_tables
+from bot.providers.old_names import OldModelSettings
+from bot.providers.tables import read_tables
 from bot.settings import Settings
 from bot.wiring import Services, open_services
 from core.embeddings.gemini import GeminiEmbedder
@@ -30,8 +31,8 @@ def settings_in(folder: Path, **changes: Any) -> Settings:
     return Settings(_env_file=None, data_dir=folder, **changes)
 
 
-def with_key(key: str = KEY, **gemini: Any) -> GeminiSettings:
-    return GeminiSettings(api_key=SecretStr(key), **gemini)
+def with_key(key: str = KEY, **gemini: Any) -> OldModelSettings:
+    return OldModelSettings(api_key=SecretStr(key), **gemini)
 
 
 def refusal(error: pytest.ExceptionInfo[ConfigurationError]) -> str:
@@ -79,7 +80,7 @@ async def test_each_step_that_needs_the_database_may_be_tried_again(tmp_path: Pa
 def test_who_is_asked_for_wins_then_who_is_configured_then_gemini_with_a_key(
     tmp_path: Path, asked: Any, configured: Any, has_key: bool, chosen: str
 ) -> None:
-    gemini = with_key() if has_key else GeminiSettings()
+    gemini = with_key() if has_key else OldModelSettings()
     settings = settings_in(tmp_path, generator=configured, gemini=gemini)
     assert chosen_generator(settings, read_tables(settings, {}), asked) == chosen
 
@@ -184,7 +185,7 @@ async def test_a_course_is_searched_with_what_it_was_ingested_with_whatever_is_c
 async def test_a_model_that_is_not_available_is_refused_with_what_to_do(
     tmp_path: Path, has_key: bool
 ) -> None:
-    gemini = with_key() if has_key else GeminiSettings()
+    gemini = with_key() if has_key else OldModelSettings()
     async with open_services(settings_in(tmp_path, gemini=gemini)) as services:
         with pytest.raises(ConfigurationError) as unknown:
             services.embedders.named("another-model", "a")

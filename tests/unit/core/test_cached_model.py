@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bot.providers.embedders import installed_model
-from core.embeddings.graph import is_intact
+from bot.providers.offline_model import installed_model
+from core.embeddings.graph import build_graph, is_intact
 from core.embeddings.local import GRAPH_VERSION, LocalEmbedder
 from core.errors import ConfigurationError
 
@@ -48,7 +48,6 @@ def damaged_copy(models: Path, folder: Path) -> None:
         graph.write(b"damaged")
 
 
-@pytest.mark.slow
 async def test_a_damaged_graph_is_built_again_and_gives_the_same_vectors(
     tmp_path: Path, models: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -75,3 +74,11 @@ async def test_a_damaged_tokenizer_is_refused_though_the_graph_is_cached(
     with pytest.raises(ConfigurationError, match=r"tokenizer\.json is not the published one"):
         await embedder.embed_passages(["harbor"])
     embedder.close()
+
+
+def test_the_graph_is_the_one_that_stored_vectors_were_made_with(tmp_path: Path) -> None:
+    """Another graph needs another GRAPH_VERSION, and every course to be ingested again."""
+    build_graph(installed_model() / "model.safetensors", tmp_path / NAME)
+    with (tmp_path / NAME).open("rb") as graph:
+        digest = hashlib.file_digest(graph, "sha256").hexdigest()
+    assert digest == "280074e4e1a6b7eead50782a8c1197bf567ece47e5e376b768f818a2fbf101c1"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from tests.command_line import ROOT
 
 EMBED = """\

@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bot.settings import FOREIGN_KEYS, PREFIX
+from bot.providers.old_names import FOREIGN_KEYS
+from bot.settings import PREFIX
 from tests.wire.discord.server import DiscordServer
 from tests.wire.playground.side import Json
 from tests.wire.slack.server import SlackServer

@@ -11,7 +11,7 @@ from adapters.attention.chat_line import Before, ChatLine
 from adapters.attention.deciding import Deciding, embedded_features
 from adapters.attention.intents import INTENTS, Band, Intent
 from adapters.attention.speaking_head import WEIGHTS, shipped_head
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 from tests.bench.shares import interval
 from tests.bench.speaking.__main__ import decided_by, fit

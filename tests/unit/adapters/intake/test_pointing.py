@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adapters.context.pointing import WEIGHTS, Pointing
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 from tests.bench.pointing.__main__ import embedded, fit
 from tests.bench.pointing.lines import HELD_OUT_NAMES, HELD_OUT_POINTS, NAMES, POINTS, lines

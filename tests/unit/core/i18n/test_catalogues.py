@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from babel.messages.pofile import read_po
+from polib import pofile
 
+from core.grounding.wording import other_language
 from core.i18n import FALLBACK, LANGUAGES, Message, language_of, text, use_locale
 from core.i18n.catalogues import LOCALES
 
@@ -16,14 +17,9 @@ def messages(language: str) -> dict[str, list[str]]:
     """Return each message's patterns by its id; an id may stand in one file only."""
     found: dict[str, list[str]] = {}
     for file in sorted((LOCALES / language).glob("*.po")):
-        with file.open("rb") as lines:
-            for message in read_po(lines, locale=language, abort_invalid=True):
-                if not message.id:
-                    continue
-                name = message.id if isinstance(message.id, str) else message.id[0]
-                assert name not in found, f"{name} stands in two files"
-                patterns = message.string
-                found[name] = [patterns] if isinstance(patterns, str) else list(patterns or ())
+        for message in pofile(str(file)):
+            assert message.msgid not in found, f"{message.msgid} stands in two files"
+            found[message.msgid] = [*message.msgstr_plural.values()] or [message.msgstr]
     return found
 
 
@@ -91,3 +87,10 @@ def test_messages_mention_commands_by_placeholders_alone(language: str) -> None:
         if (found := [word for pattern in patterns for word in literal.findall(pattern)])
     }
     assert not named
+
+
+@pytest.mark.parametrize("code", "en de fr es it pt nl pl sv da cs ro tr id pt-BR".split())
+def test_each_language_that_a_question_is_recognised_in_has_a_name(code: str) -> None:
+    english = other_language(code)
+    with use_locale("de"):
+        assert other_language(code) != english

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.providers.embedders import installed_model
+from bot.providers.offline_model import installed_model
 from core.embeddings.local import LocalEmbedder
 from core.retrieval.question.courtesy import without_courtesy
 from tests.embedding import HashingEmbedder

@@ -1,0 +1,211 @@
+"""`glossator calibrate`: fits the marks of an embedding model or judge on a course's own text."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from adapters.markdown.printable import printable
+from bot.cli.context import choose_course, live_edition, services
+from bot.cli.counted import counted
+from bot.cli.exits import BadInput, Exit
+from bot.handbook import COURSE as HANDBOOK
+from bot.handbook import handbook_folder
+from bot.providers.tables import LEXICAL
+from bot.wiring import Services
+from core.errors import ServiceError
+from core.grounding.judge.calibration import FittedMark, fitted_mark, made_claims
+from core.grounding.judge.model import MARK, ModelJudge
+from core.models import Chunk, Course
+from core.retrieval.calibration import (
+    Found,
+    Text,
+    below_answerable,
+    fitted_scale,
+    look_up,
+    made_questions,
+)
+from core.retrieval.editions.edition_reader import EditionReader
+from core.retrieval.scoring import BUILT_IN, ScoreScale, scale_for
+from core.storage.catalogue import Edition
+
+_QUESTIONS = 200
+_FEWEST = 20
+"""Questions, or claims, below which a mark would be chance."""
+_CLAIMS = 60
+_PATIENCE = 60.0
+"""Seconds that a claim waits for the judge: nobody is waiting for an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Embedding:
+    """What was fitted for a course's embedding model; shares from 0 to 1."""
+
+    model: str
+    known: int
+    """Questions made of the course."""
+    foreign: int
+    """Questions made of other texts."""
+    reached: float
+    """Share of the known ones that reach the mark from which the book may answer."""
+    refused: float
+    """Share of the foreign ones that do not."""
+    reached_before: float
+    refused_before: float
+    scale: ScoreScale
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """What was fitted for a course's judge; shares from 0 to 1."""
+
+    model: str
+    true: int
+    false: int
+    mark: float
+    dropped: float
+    passed: float
+
+
+async def calibrate(course_id: str, *, as_json: bool) -> int:
+    """Fit what the course's models need, keep it, print it, and return the exit code.
+
+    Raises:
+        BadInput: when the course's text is too short.
+        ServiceError: when a model does not answer.
+    """
+    async with services() as opened:
+        course = await choose_course(opened, course_id)
+        edition = await live_edition(opened, course)
+        reader = EditionReader(opened.index)
+        chunks = [chunk async for chunk in reader.scroll(edition)]
+        embedding = judge = None
+        if edition.embedding_model != BUILT_IN:
+            embedding = await _calibrate_embedding(opened, course, edition, chunks)
+            opened.marks.keep_scale(course.course_id, embedding.model, embedding.scale)
+        name = opened.course_file.judge(course.course_id) or opened.settings.judge
+        if name not in (None, LEXICAL):
+            judge = await _calibrate_judge(opened, str(name), chunks)
+            opened.marks.keep_judge(course.course_id, judge.model, judge.mark)
+        file = opened.marks.path
+    if as_json:
+        told = {
+            "course": course.course_id,
+            "embedding": asdict(embedding) if embedding else None,
+            "judge": asdict(judge) if judge else None,
+            "file": str(file) if embedding or judge else None,
+        }
+        print(json.dumps(told, indent=2, ensure_ascii=False))
+    else:
+        print(printable("\n".join(_lines(course, embedding, judge, file))))
+    return Exit.OK
+
+
+async def _calibrate_embedding(
+    opened: Services, course: Course, edition: Edition, chunks: Sequence[Chunk]
+) -> _Embedding:
+    book = await opened.retriever.opened(course.course_id)
+    others = [text async for text in _other_texts(opened, course)]
+    made = [
+        made_questions(texts, book.terms, book.encoder.terms, _QUESTIONS)
+        for texts in ([*map(_text, chunks)], others)
+    ]
+    known, foreign = [await look_up(opened.index, book, questions) for questions in made]
+    known = [one for one in known if one.relevant.any()]
+    if min(len(known), len(foreign)) < _FEWEST:
+        raise BadInput(
+            f"Of {course.course_id} only {counted(len(known), 'question')} could be made, and of "
+            f"other texts {len(foreign)}: {_FEWEST} of each are needed. Nothing was changed."
+        )
+    found = fitted_scale(known, foreign).scale
+    before = scale_for(edition.embedding_model)
+    return _Embedding(
+        edition.embedding_model,
+        len(known),
+        len(foreign),
+        *_shares(found, known, foreign),
+        *_shares(before, known, foreign),
+        found,
+    )
+
+
+def _shares(
+    scale: ScoreScale, known: Sequence[Found], foreign: Sequence[Found]
+) -> tuple[float, float]:
+    """Return which share of the known questions reaches the mark, and of the foreign does not."""
+    return round(1 - below_answerable(scale, known), 3), round(below_answerable(scale, foreign), 3)
+
+
+async def _other_texts(opened: Services, course: Course) -> AsyncIterator[Text]:
+    """Yield what the other courses hold, and the handbook's pages where it is none of them."""
+    reader = EditionReader(opened.index)
+    for other, edition in await opened.catalogue.courses():
+        if other.course_id != course.course_id and edition is not None:
+            async for chunk in reader.scroll(edition):
+                yield _text(chunk)
+    if course.course_id != HANDBOOK.course_id:
+        for page in sorted(handbook_folder().glob("*.md")):
+            for part in page.read_text("utf-8").split("\n## ")[1:]:
+                heading, _, content = part.partition("\n")
+                yield Text(content, heading, page.name)
+
+
+def _text(chunk: Chunk) -> Text:
+    return Text(chunk.content_text, chunk.headings[-1] if chunk.headings else "", chunk.source_file)
+
+
+async def _calibrate_judge(opened: Services, name: str, chunks: Sequence[Chunk]) -> _Judge:
+    judge = ModelJudge(opened.models.chat(name), wait=_PATIENCE)
+    made = made_claims(chunks, _CLAIMS)
+    if len(made) < _FEWEST:
+        raise BadInput(
+            f"Only {counted(len(made), 'claim')} could be made of the text: {_FEWEST} are needed. "
+            "Nothing was changed."
+        )
+    pairs: list[tuple[float, bool]] = []
+    for one in made:
+        [likely] = await judge.probabilities([one.cited])
+        if likely is None:
+            raise ServiceError(
+                f"the judge {name} gave no verdict",
+                user_message=f"The judge {name} gave no verdict: run 'glossator doctor'.",
+            )
+        pairs.append((likely, one.is_true))
+    truths = [is_true for _, is_true in pairs]
+    found: FittedMark = fitted_mark([likely for likely, _ in pairs], truths, MARK)
+    return _Judge(
+        judge.name,
+        sum(truths),
+        len(truths) - sum(truths),
+        round(found.mark, 4),
+        round(found.dropped, 3),
+        round(found.passed, 3),
+    )
+
+
+def _lines(
+    course: Course, embedding: _Embedding | None, judge: _Judge | None, file: Path
+) -> list[str]:
+    lines = []
+    if embedding is None:
+        lines.append(f"{course.course_id} is embedded with {BUILT_IN}, whose marks are known.")
+    else:
+        lines += [
+            f"{course.course_id} is embedded with {embedding.model}. Its marks were fitted on "
+            f"{counted(embedding.known, 'question')} made of the course and {embedding.foreign} "
+            "made of other texts.",
+            f"Of the course's own questions {embedding.reached:.0%} may be answered "
+            f"({embedding.reached_before:.0%} before), and of the others {embedding.refused:.0%} "
+            f"are refused ({embedding.refused_before:.0%} before).",
+        ]
+    if judge is None:
+        lines.append("Its claims are judged by their words, whose mark is known.")
+    else:
+        lines.append(
+            f"Its claims are judged by {judge.model}. From {judge.mark:.2f} on a claim holds; "
+            f"{judge.dropped:.0%} of {counted(judge.true, 'true claim')} are dropped then, and "
+            f"{judge.passed:.0%} of {counted(judge.false, 'altered one')} pass."
+        )
+    if embedding or judge:
+        lines.append(f"This is kept in {file}; a bot that runs takes it at once.")
+    return lines
