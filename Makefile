@@ -52,7 +52,7 @@ playground: $(VENV)/runtime.done ## Try the bot on Discord and Slack in your bro
 screenshots: $(VENV)/runtime.done ## Take the handbook's pictures of the playground, in Chromium
 	@$(BIN)/python -m tests.wire.playground.screenshots
 
-test: $(VENV)/dev.done ## Run the tests of every day (under 5 minutes on two quiet cores)
+test: $(VENV)/dev.done ## Run the tests of every day (a few minutes on two quiet cores)
 	@$(PYTEST) -m "$(EVERYDAY)"
 
 test-all: $(VENV)/dev.done ## Run all tests but the slow ones (about 20 minutes on two cores; AGAIN=1 runs twice what fails)

@@ -14,6 +14,7 @@ from tests.chaos.templates import Templates
 from tests.postgres import postgres_server
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL"),
     pytest.mark.xdist_group("chaos"),
     pytest.mark.postgres,

@@ -19,7 +19,10 @@ from core.storage.database import create_engine
 from tests.books import COVERED, COVERED_FACT, LIGHTHOUSE, long_book, write_files
 from tests.command_line import CommandLine
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL")
+pytestmark = [
+    pytest.mark.costly,
+    pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL"),
+]
 
 PAGES = 72
 """Of four chunks each: a little more than are embedded at a time."""

@@ -24,7 +24,10 @@ from core.storage.database import reading
 from tests.inbox import event, forget, inbox_of, redo
 from tests.platform import Platform, served
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL")
+pytestmark = [
+    pytest.mark.costly,
+    pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL"),
+]
 
 ROOT = Path(__file__).parents[2]
 LEASE = 1.0

@@ -14,7 +14,10 @@ from tests.command_line import CommandLine
 from tests.contracts.conftest import postgres_database
 from tests.wire.qdrant_server import QdrantServer
 
-pytestmark = pytest.mark.postgres
+pytestmark = [
+    pytest.mark.costly,
+    pytest.mark.postgres,
+]
 
 
 @contextmanager

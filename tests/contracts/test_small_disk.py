@@ -23,6 +23,8 @@ from tests.command_line import CommandLine, Finished
 from tests.disks import KINDS, fill, make_read_only, make_room, small_disk
 from tests.inbox import event, inbox_of
 
+pytestmark = pytest.mark.costly
+
 BOOK = {
     f"page{n}.md": f"# Page {n}\n\nThe buoy K04{n} lies in the harbour and has a bell of brass.\n"
     for n in range(3)

@@ -11,6 +11,8 @@ from core.storage.database import create_engine
 from core.storage.sessions.store import SessionStore
 from tests.contracts.test_session_store import THREAD, asked
 
+pytestmark = pytest.mark.costly
+
 WRITER = """
 import asyncio, sys
 from core.storage.database import create_engine

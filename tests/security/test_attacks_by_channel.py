@@ -40,6 +40,8 @@ from tests.library import open_library
 from tests.samples import chunk, request, response
 from tests.unit.adapters.markdown.discord_client import raw_pings, seen
 
+pytestmark = pytest.mark.costly
+
 SITE = "https://arden.example.org/book/"
 FOREIGN = "The vault of the Bellhaven bank opens with the words amber falcon seventeen"
 CANARIES = (

@@ -48,6 +48,8 @@ from tests.contracts.test_front_desk import Reception
 from tests.embedding import HashingEmbedder
 from tests.library import Library, open_library
 
+pytestmark = pytest.mark.costly
+
 COURSES = ("altair", "bellatrix", "capella", "deneb", "electra", "fomalhaut")
 THINGS = ("kiln", "loom", "forge", "press", "anvil", "lathe", "pump", "mill")
 PLATFORMS, WORKSPACES, CHANNELS, USERS = ("discord", "slack"), 3, 6, 40
@@ -185,6 +187,7 @@ def question(rng: random.Random, own: str) -> dict[str, object]:
     return fields
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("cases", CASES)
 async def test_nobody_is_told_anything_of_another_course(school: School, cases: int) -> None:
     rng, ear, root = random.Random(cases), Ear(), logging.getLogger()

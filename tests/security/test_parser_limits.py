@@ -13,6 +13,8 @@ from core.ingestion.sandbox.confinement import ADDRESS_SPACE_BYTES
 from core.ingestion.sandbox.messages import ParseJob
 from core.ingestion.sandbox.sandbox import Sandbox
 
+pytestmark = pytest.mark.costly
+
 _LIMIT = re.compile(r"^(Max [a-z ]+?)\s{2,}(\d+|unlimited)\s", re.MULTILINE)
 
 

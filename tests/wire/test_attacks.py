@@ -32,6 +32,8 @@ from tests.wire.scripted_models import (
 )
 from tests.wire.scripted_models import answer as answer_of
 
+pytestmark = pytest.mark.costly
+
 FEW = 30
 """Every so-manieth attack is tried in a quick run; all of them in a slow one."""
 URL = re.compile(r"(?i)[a-z][a-z0-9+.-]*://\S|www\.\S|(?:javascript|data|vbscript|mailto|file):\S")

@@ -26,6 +26,8 @@ from tests.wire.gemini_shell import (
 )
 from tests.wire.scripted_models import honest
 
+pytestmark = pytest.mark.costly
+
 MODEL, OTHER_MODEL = "gemini-3.8-flash", "gemini-3.5-flash-lite"
 WICK = "The keeper trims the wick of the lamp every four hours."
 

@@ -12,6 +12,8 @@ from tests.wire.gemini_faults import STALL_SILENT
 from tests.wire.gemini_server import COUNT, GeminiServer
 from tests.wire.gemini_shell import SECRET, book_shell, describing, finished_here, speaking_to
 
+pytestmark = pytest.mark.costly
+
 MODEL, OTHER_MODEL = "gemini-3.8-flash", "gemini-3.5-flash-lite"
 
 

@@ -23,6 +23,8 @@ from tests.wire.gemini_shell import (
     speaking_to,
 )
 
+pytestmark = pytest.mark.costly
+
 
 @pytest.fixture
 async def server() -> AsyncIterator[GeminiServer]:

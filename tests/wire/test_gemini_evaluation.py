@@ -18,6 +18,8 @@ from tests.wire.gemini_replies import Answer, Reply
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import answer, claim, honest
 
+pytestmark = pytest.mark.costly
+
 ROWS = (
     {"question": COVERED, "relevant": ["lamp.md"]},
     {

@@ -19,6 +19,8 @@ from tests.wire.raw_gemini import RawGemini
 from tests.wire.scripted_models import answer as written_as
 from tests.wire.scripted_models import claim
 
+pytestmark = pytest.mark.costly
+
 SENTENCE = "The keeper trims the wick of the lamp every four hours."
 """The first that a model reads of the question."""
 CLAIM = json.dumps(claim(SENTENCE, 1))

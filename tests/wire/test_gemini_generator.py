@@ -127,7 +127,7 @@ async def test_nothing_runs_past_the_deadline_of_the_first_claim(
     gemini: GeminiServer, stream: bool
 ) -> None:
     gemini.fail(faults.TRICKLE, times=math.inf)
-    task = replace(TASK, deadline=time.monotonic() + 1.0)
+    task = replace(TASK, deadline=time.monotonic() + 3.0)
     async with writer(gemini, stream=stream, timeouts=Timeouts(9, 9)) as generator:
         with pytest.raises(GenerationError):
             await parts_of(generator.generate(task))

@@ -21,6 +21,8 @@ from tests.wire.gemini_faults import GENERATION_FAULTS, Fault
 from tests.wire.gemini_server import GeminiServer
 from tests.wire.scripted_models import honest
 
+pytestmark = pytest.mark.costly
+
 MODEL = "gemini-3.8-flash"
 _SILENT = r"said nothing for \d\.\d s|ran out of time for its answer, silent for the last \d\.\d s"
 _KEY = "check GLOSSATOR_GEMINI__API_KEY and what it may use"

@@ -187,7 +187,7 @@ async def test_a_search_cannot_take_the_time_of_the_first_claim(gemini: GeminiSe
         return []
 
     gemini.script(Reply(tool_calls=(LOOK,)))
-    task = replace(TASK, search=wait, deadline=time.monotonic() + 1.0)
+    task = replace(TASK, search=wait, deadline=time.monotonic() + 3.0)
     async with writer(gemini) as generator:
         with pytest.raises(GenerationError, match="took too long"):
             await parts_of(generator.generate(task))

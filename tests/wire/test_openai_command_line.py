@@ -18,6 +18,8 @@ from tests.wire.openai_calls import OpenAICall
 from tests.wire.openai_server import ChatReply, OpenAIServer
 from tests.wire.scripted_models import honest
 
+pytestmark = pytest.mark.costly
+
 SECRET = "sk-a-secret-key"
 MODEL = "local-model"
 

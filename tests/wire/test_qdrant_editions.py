@@ -17,7 +17,10 @@ from core.storage.database import create_engine
 from tests.library import BOOK, COURSE, Library, ingestion_of, open_library
 from tests.wire.qdrant_server import QdrantServer
 
-pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
+pytestmark = [
+    pytest.mark.costly,
+    pytest.mark.filterwarnings("ignore:Payload indexes have no effect"),
+]
 PAGES = {f"page-{n}.md": f"# Page {n}\n\nThe tide of day {n} is high.\n" for n in range(20)}
 CHANGES = {
     "new.md": "# Bores\n\nA bore is a wave that runs up a river against its current.\n",

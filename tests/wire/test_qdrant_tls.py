@@ -23,6 +23,7 @@ from tests.wire.qdrant_interface import check, published
 from tests.wire.qdrant_server import QdrantServer
 
 pytestmark = [
+    pytest.mark.costly,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.xdist_group("qdrant_tls"),
 ]

@@ -20,6 +20,7 @@ EXTENTS = ["cross-section", *(pytest.param(role, marks=pytest.mark.slow) for rol
 """Who tries everything, in a school of their own: on a busy machine all of it takes an hour."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("extent", EXTENTS)
 async def test_nothing_of_a_foreign_course_is_seen_on_discord(
     school_courses: Path, tmp_path: Path, extent: str, figure: Callable[[str], None]
@@ -35,6 +36,7 @@ async def test_nothing_of_a_foreign_course_is_seen_on_discord(
     check(findings, some, named - covered(DISCORD))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("extent", EXTENTS)
 async def test_nothing_of_a_foreign_course_is_seen_on_slack(
     school_courses: Path, tmp_path: Path, extent: str, figure: Callable[[str], None]

@@ -40,6 +40,7 @@ def calm(done: Finished) -> Finished:
     return done
 
 
+@pytest.mark.costly
 def test_a_conversation_goes_on_after_a_restoration(shell: CommandLine, tmp_path: Path) -> None:
     made = calm(shell.here("backup", "all.zip"))
     assert made.out == (
@@ -134,6 +135,7 @@ HALVES = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("database", "index"), HALVES, ids=lambda day: day)
 def test_a_database_and_an_index_that_do_not_fit_end_in_what_to_do(
     shell: CommandLine, days: dict[str, Path], tmp_path: Path, database: str, index: str

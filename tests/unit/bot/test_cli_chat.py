@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.books import COVERED, COVERED_FACT, UNCOVERED, VERBATIM
 from tests.command_line import CommandLine, Finished
 
@@ -25,6 +27,7 @@ def test_questions_are_answered_one_after_another_in_one_session(lighthouse: Com
     assert first == second
 
 
+@pytest.mark.costly
 def test_it_reads_a_pipe_and_ends_with_it(lighthouse: CommandLine) -> None:
     done = lighthouse.run("chat", stdin=f"{COVERED}\n".encode())
     assert done.code == 0
@@ -32,6 +35,7 @@ def test_it_reads_a_pipe_and_ends_with_it(lighthouse: CommandLine) -> None:
     assert "\x1b" not in done.out
 
 
+@pytest.mark.costly
 def test_lines_in_another_encoding_are_read(lighthouse: CommandLine) -> None:
     done = lighthouse.run("chat", stdin=COVERED.encode() + b" \xe9\n")
     assert done.code == 0

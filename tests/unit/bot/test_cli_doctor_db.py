@@ -34,6 +34,7 @@ def without_privilege() -> None:
         ctypes.CDLL(None).prctl(pr_capbset_drop, capability)
 
 
+@pytest.mark.costly
 def test_a_healthy_installation_gets_a_line_for_each_thing(lighthouse: CommandLine) -> None:
     done = lighthouse.setting(DISK__LOW_MEGABYTES="0").here("doctor")
     assert done.code == 0
@@ -208,6 +209,7 @@ def test_a_key_that_can_be_guessed_is_warned_of(glossator: CommandLine) -> None:
     assert "so short" not in strong.out
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(sys.platform != "linux", reason="root's right to read is taken as on Linux")
 def test_a_folder_that_cannot_be_opened_is_accounted_for(glossator: CommandLine) -> None:
     more = {"closed/a.md": "# A\n\nText.", "listed/b.md": "# B\n\nText."}
@@ -293,6 +295,7 @@ def test_a_database_that_cannot_be_made_is_told(glossator: CommandLine, command:
     assert "GLOSSATOR_DATABASE__URL" in told
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(sys.platform != "linux", reason="root's right to write is taken as on Linux")
 def test_an_index_that_cannot_be_written_is_told_from_a_damaged_one(
     arden: CommandLine,

@@ -57,6 +57,7 @@ def test_the_second_run_embeds_nothing_and_keeps_the_edition(
     assert sorted(second["unchanged"]) == sorted(FILES)
 
 
+@pytest.mark.costly
 def test_a_piped_run_tells_one_plain_summary(glossator: CommandLine, book: Path) -> None:
     (book / "blank.md").write_text("")
     done = glossator.run("ingest", "arden")
@@ -94,6 +95,7 @@ def _holds_an_order(book: Path) -> None:
     (book / "lamp.md").write_text(f"# The lamp\n\nThe lamp burns rape oil. {ORDER}\n")
 
 
+@pytest.mark.costly
 def test_nothing_of_a_trusted_source_is_named_or_withheld(
     glossator: CommandLine, book: Path
 ) -> None:
@@ -118,6 +120,7 @@ def test_the_course_file_says_which_of_its_sources_are_trusted(
     assert "burns water" in glossator.here(*ASKED).out
 
 
+@pytest.mark.costly
 def test_what_changed_and_what_went_is_named(glossator: CommandLine, book: Path) -> None:
     glossator.here("ingest", "arden")
     (book / "lamp.md").write_text("# The lamp\n\nThe lamp burns kerosene since last winter.\n")

@@ -79,6 +79,7 @@ async def test_repeated_marks_are_shown_everywhere(text: str) -> None:
     assert "\n" not in plain_text(text)
 
 
+@pytest.mark.costly
 @given(deep_texts)
 @settings(deadline=None, max_examples=40)
 def test_marks_of_any_kind_inside_each_other_are_shown_everywhere(text: str) -> None:

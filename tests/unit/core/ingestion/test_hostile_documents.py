@@ -16,6 +16,8 @@ from core.errors import UnsupportedDocument
 from core.ingestion.sandbox.sandbox import ParseJob, Sandbox
 from tests.unit.core.ingestion.pdfs import lines, pdf
 
+pytestmark = pytest.mark.costly
+
 ATTACKS = Path(__file__).parents[5] / "shared" / "attacks"
 MAX_GROWTH_BYTES = 20_000_000
 GOOD = ParseJob(b"Demand falls.", "good.txt")
