@@ -8,6 +8,8 @@ from core.access.tenants import Tenant
 from core.errors import BotError
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
+from core.radar.post import RadarPost
+from core.radar.store import RadarChannel
 
 
 class Reply(Protocol):
@@ -234,6 +236,14 @@ class ChatPlatform(ChatAdapter, Protocol):
 
     async def is_connected(self) -> bool:
         """Return whether the platform could tell us something right now."""
+        ...
+
+    async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
+        """Post into a channel, unless a post with this key stands there already.
+
+        Raises:
+            DeliveryError: when the platform does not take it; `permanent` when it never will.
+        """
         ...
 
     async def is_member(self, tenant: Tenant, user: str) -> bool:

@@ -1,4 +1,4 @@
-"""The names of the buttons under an answer, which find their way back after a restart."""
+"""The names of the buttons, which find their way back after a restart."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,11 @@ ANY = re.compile(rf"{_PREFIX}:(?P<button>[a-z]):(?P<request>{UUID_PATTERN})")
 
 
 class Button(StrEnum):
-    """What a button does; the value is part of a custom id and never changes."""
+    """What a button does; the value is part of a custom id and never changes.
+
+    The id is that of an answer's request; of a help request or a verified answer for what staff do
+    with it.
+    """
 
     HELPFUL = "h"
     NOT_HELPFUL = "n"
@@ -24,6 +28,17 @@ class Button(StrEnum):
     SHARE = "s"
     STOP = "x"
     DELETE = "d"
+    ASK_STAFF = "k"
+    STAFF_ANSWER = "v"
+    """Shows the answer of the staff that is offered."""
+    TAKE = "t"
+    ANSWER = "a"
+    DISMISS = "z"
+    VERIFY = "c"
+    EDIT = "w"
+    RETIRE = "r"
+    MORE = "m"
+    """Shows the next page of what staff look at; its id holds where it begins."""
 
     @property
     def label(self) -> str:
@@ -39,6 +54,15 @@ _LABELS = {
     Button.SHARE: Message("button-share"),
     Button.STOP: Message("button-stop"),
     Button.DELETE: Message("button-delete-answer"),
+    Button.ASK_STAFF: Message("button-ask-staff"),
+    Button.STAFF_ANSWER: Message("button-read-staff-answer"),
+    Button.TAKE: Message("button-take"),
+    Button.ANSWER: Message("button-answer"),
+    Button.DISMISS: Message("button-dismiss"),
+    Button.VERIFY: Message("verify-form-title"),
+    Button.EDIT: Message("button-edit"),
+    Button.RETIRE: Message("button-retire"),
+    Button.MORE: Message("button-more"),
 }
 
 
@@ -59,6 +83,10 @@ def buttons_under(response: AgentResponse, *, quoted: bool, private: bool) -> It
         yield Button.WITHOUT_QUOTE
     if private:
         yield Button.SHARE
+    if response.offered:
+        yield Button.STAFF_ANSWER
+    if response.outcome is not Outcome.ANSWERED:
+        yield Button.ASK_STAFF
 
 
 def custom_id(button: Button, request_id: UUID) -> str:

@@ -2,11 +2,12 @@
 
 import difflib
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
+from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -21,11 +22,14 @@ from pydantic import (
 
 from bot.platforms.entry import Platform
 from bot.platforms.registry import PLATFORMS
-from bot.providers.tables import ModelName, ModelTable
+from bot.policy_file import PolicyTable, ZoneName, policies_in
+from bot.providers.tables import ModelName, ModelTable, Probability
 from bot.staff_file import StaffTable, StaffTables, named_in
 from bot.validation_text import sentence_of
 from core.errors import ConfigurationError
 from core.models import AgentConfiguration, Course, CourseId, NonBlank, WebUrl
+from core.policies.policy import AnswerPolicy
+from core.radar.activity import ASKERS, LEAST
 from core.storage.channels.rules import OperatorRules, Rules
 
 if TYPE_CHECKING:
@@ -75,8 +79,12 @@ class _CourseTable(BaseModel):
     embedding: NonBlank | None = None
     generator: NonBlank | None = None
     judge: NonBlank | None = None
+    judge_mark: Probability | None = None
     answers: AnswersTable = Field(default_factory=AnswersTable)
     staff: StaffTables
+    time_zone: ZoneName = "UTC"
+    policies: tuple[PolicyTable, ...] = ()
+    radar_least_askers: Annotated[int, Field(ge=LEAST)] = ASKERS
 
     @model_validator(mode="after")
     def _says_once_who_writes(self) -> Self:
@@ -160,6 +168,8 @@ class CourseFile:
     """What holds in channels, by platform and the channel's id there."""
     staff: "Described" = field(default_factory=dict)
     """Who is staff."""
+    policies: Mapping[str, Sequence[AnswerPolicy]] = field(default_factory=dict)
+    """How questions are answered, by course."""
 
     def course(self, course_id: str) -> Course | None:
         """Return the course as it is described, or none."""
@@ -197,10 +207,34 @@ class CourseFile:
         table = self.tables.get(course_id)
         return table.judge if table else None
 
+    def judge_mark(self, course_id: str) -> float | None:
+        """Return from which probability a claim of the course holds, or none: its judge's own."""
+        table = self.tables.get(course_id)
+        return table.judge_mark if table else None
+
     def embedding(self, course_id: str) -> str | None:
         """Return whose model the course is embedded with, or none where nothing is said."""
         table = self.tables.get(course_id)
         return table.embedding if table else None
+
+    def language(self, course_id: str) -> str:
+        """Return the language of the course's book, as a BCP 47 tag."""
+        table = self.tables.get(course_id)
+        return table.language if table else "en"
+
+    def zone(self, course_id: str) -> ZoneInfo:
+        """Return the time zone that the course's days are of."""
+        table = self.tables.get(course_id)
+        return ZoneInfo(table.time_zone if table else "UTC")
+
+    def radar_least_askers(self, course_id: str) -> int:
+        """Return how many people each number of the course's radar is about at least."""
+        table = self.tables.get(course_id)
+        return table.radar_least_askers if table else ASKERS
+
+    def policies_of(self, course_id: str) -> Sequence[AnswerPolicy]:
+        """Return how the course's questions are answered; empty: in full."""
+        return self.policies.get(course_id, ())
 
     def rules_of(self, platform: str) -> Mapping[str, OperatorRules]:
         """Return what holds in a platform's channels, by id."""
@@ -258,7 +292,14 @@ def read_course_file(path: Path, *, required: bool = False) -> CourseFile:
     channels = {name: getattr(parsed, name).channels for name in PLATFORMS}
     limited = {course_id: table.staff for course_id, table in parsed.courses.items()}
     staff = named_in(parsed.staff, limited)
-    return CourseFile(path.parent, parsed.courses, parsed.models, channels, staff)
+    policies = {
+        course_id: policies_in(
+            course_id, table.policies, ZoneInfo(table.time_zone), table.language, path.parent
+        )
+        for course_id, table in parsed.courses.items()
+        if table.policies
+    }
+    return CourseFile(path.parent, parsed.courses, parsed.models, channels, staff, policies)
 
 
 def keys_of(table: type[BaseModel]) -> list[str]:
@@ -286,6 +327,8 @@ def _table_with(place: tuple[str | int, ...]) -> type[BaseModel]:
             return AnswersTable
         case ("staff", _, _) | ("courses", _, "staff", _, _):
             return StaffTable
+        case ("courses", _, "policies", *_):
+            return PolicyTable
         case ("courses", _, "sources", *_):
             return _SourceTable
         case ("courses", _, _):

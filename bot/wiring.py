@@ -7,12 +7,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bot.course_file import CourseFile, read_course_file
 from bot.database import make_current
 from bot.keyring.keys import Keys, prove
-from bot.keyring.sealing import Pseudonyms
+from bot.keyring.sealing import Pseudonyms, Sealer
 from bot.providers.embedders import Embedders, open_local, whole_words
 from bot.providers.models import (
     Models,
@@ -40,12 +40,16 @@ if TYPE_CHECKING:
 
     from bot.providers.marks import Marks
     from core.answering.agent import Agent
+    from core.answering.verified import VerifiedStage
     from core.embeddings.base import OfflineEmbedder
     from core.generation.base import Generator
     from core.generation.extractive import ExtractiveGenerator
     from core.grounding.judge.base import SupportJudge
+    from core.grounding.judge.model import ModelJudge
     from core.grounding.support import SupportChecker
     from core.ingestion.pipeline import Ingestion
+    from core.policies.store import PolicyStore
+    from core.radar.report import Radar
     from core.retrieval.retriever import Retriever
     from core.storage.sessions.store import SessionStore
 
@@ -86,6 +90,38 @@ class Services:
         from core.storage.sessions.store import SessionStore
 
         return SessionStore(self.engine)
+
+    @cached_property
+    def policies(self) -> "PolicyStore":
+        """What staff set in chats of how questions are answered."""
+        from core.policies.store import PolicyStore
+
+        sealer = Sealer(self.keys.sealing)
+        return PolicyStore(self.engine, sealer, self.course_file.language)
+
+    @cached_property
+    def radar(self) -> "Radar":
+        """What may be told of a course's weeks."""
+        from core.radar.report import Radar
+        from core.radar.store import RadarStore
+        from core.radar.turns import WeekReader
+
+        return Radar(
+            store=RadarStore(self.engine),
+            reader=WeekReader(self.engine),
+            embedder=self.local,
+            words=self._book_words,
+            zone_of=self.course_file.zone,
+            least_of=self.course_file.radar_least_askers,
+        )
+
+    async def _book_words(self, course_id: str) -> Callable[[str], bool]:
+        """Return which words stand in a course's book, or say nothing by themselves."""
+        try:
+            edition = await self.retriever.opened(course_id)
+        except ConfigurationError:  # it has no text any more
+            return lambda word: False
+        return lambda word: edition.terms.knows(edition.encoder.terms(word))
 
     @cached_property
     def retriever(self) -> "Retriever":
@@ -133,8 +169,7 @@ class Services:
         Raises:
             ConfigurationError: when the key of its model cannot be sent.
         """
-        name = self.course_file.judge(course_id) or self.settings.judge
-        return None if name is None or name == LEXICAL else self.models.judge(name)
+        return self.answer_judge(course_id)
 
     def chosen_generator(self, name: str | None = None) -> str:
         """Return who writes where a course says nothing; see the function of that name."""
@@ -171,24 +206,63 @@ class Services:
         Raises:
             ConfigurationError: when a model is to write that there is not, or has no key.
         """
+        from bot.policies import policy_stage
         from core.answering.agent import Agent
+        from core.answering.pipeline import Pipeline
+        from core.answering.spending import Spending
         from core.storage.budgets.store import TokenBudgets, TokenLimits
 
         budget = self.settings.budget
         limits = TokenLimits(budget.user_tokens, budget.course_tokens, budget.total_tokens)
+        writing: dict[str, Any] = {
+            "retriever": self.retriever,
+            "generator": self.generator(generator),
+            "fallback": self.extractive,
+            "checker": self.checker,
+            "request_tokens": budget.request_tokens,
+            "times": self.models.times,
+        }
+        budgets = TokenBudgets(self.engine, limits=limits)
+        costs = prices(self.settings, self.models.tables)
+        aside = Pipeline(**writing, spending=Spending(budgets, costs), stages=())
         return Agent(
-            retriever=self.retriever,
-            generator=self.generator(generator),
-            fallback=self.extractive,
-            checker=self.checker,
+            **writing,
+            budgets=budgets,
+            prices=costs,
             sessions=self.sessions,
-            budgets=TokenBudgets(self.engine, limits=limits),
-            prices=prices(self.settings, self.models.tables),
             configuration=partial(self.configuration, generator=generator),
-            request_tokens=budget.request_tokens,
-            times=self.models.times,
             meter=meter,
+            stages=[policy_stage(self, aside), self.verified_stage],
         )
+
+    @cached_property
+    def verified_stage(self) -> "VerifiedStage":
+        """What answers by the words of a course's staff."""
+        from bot.handbook import COURSE
+        from core.access.store import AccessStore
+        from core.answering.verified import VerifiedStage
+        from core.verified_answers.matching import Matcher
+        from core.verified_answers.store import VerifiedAnswers
+
+        return VerifiedStage(
+            answers=VerifiedAnswers(self.engine),
+            matcher=Matcher(self.local),
+            retriever=self.retriever,
+            access=AccessStore(self.engine, frozenset({COURSE.course_id})),
+            judge_of=self.answer_judge,
+        )
+
+    def answer_judge(self, course_id: str) -> "ModelJudge | None":
+        """Return the model that compares questions of a course; None: it has none.
+
+        Raises:
+            ConfigurationError: when the key of its model cannot be sent.
+        """
+        name = self.course_file.judge(course_id) or self.settings.judge
+        if name is None or name == LEXICAL:
+            return None
+        fitted = self.marks.judge(course_id, self.models.tables[name].model)
+        return self.models.judge(name, self.course_file.judge_mark(course_id), fitted)
 
     async def warm_up(self, generator: str | None = None) -> None:
         """Load what the first answer would wait for, a provider's SDK above all: about a second.
@@ -199,8 +273,10 @@ class Services:
         """
         await self.local.warm_up()
         chosen = self.chosen_generator(generator)
-        for name in {*self._of_courses(), chosen} - {EXTRACTIVE}:
-            await self.models.chat(name).open()
+        judges = {self.settings.judge, *map(self.course_file.judge, self.course_file.tables)}
+        judges &= self.models.tables.keys()
+        for name in {*self._of_courses(), chosen, *judges} - {EXTRACTIVE}:
+            await self.models.chat(str(name)).open()
 
     def ingestion(self, course_id: str) -> "Ingestion":
         """Return a new ingestion with the embedding model that is meant for the course.
@@ -212,6 +288,7 @@ class Services:
         from core.ingestion.edition.lock import ingest_lock
         from core.ingestion.pipeline import Ingestion
         from core.storage.ingest_accounts import IngestAccounts
+        from core.verified_answers.editions import settle
 
         return Ingestion(
             catalogue=self.catalogue,
@@ -223,6 +300,7 @@ class Services:
             lock=partial(ingest_lock, self.engine, self.settings.data_dir),
             orders_machines=_orders_machines,
             check_room=partial(check_room, self.settings),
+            settle=settle,
         )
 
 

@@ -4,8 +4,11 @@
 
 import core.access.staff_store
 import core.access.store
+import core.help_requests.store
 import core.inbox.limits
 import core.inbox.rows
+import core.policies.store
+import core.radar.store
 import core.storage.budgets.store
 import core.storage.catalogue_rows
 import core.storage.channels.exchanges
@@ -19,6 +22,7 @@ import core.storage.key_ids
 import core.storage.leases
 import core.storage.rate_limit_windows
 import core.storage.sessions.rows
+import core.verified_answers.rows
 from core.storage.database import Base
 
 METADATA = Base.metadata

@@ -16,7 +16,7 @@ from adapters.discord.replies import outbound as discord
 from adapters.markdown.dialects import plain_text
 from adapters.slack.replies import outbound as slack
 from adapters.slack.replies.blocks import blocks, fallback
-from core.answering.answer import Composition
+from core.answering.answer import AnswerDraft
 from core.errors import UnsupportedDocument
 from core.generation.base import Claim, QuotedWords
 from core.generation.passages.pieces import Piece, cut
@@ -123,7 +123,7 @@ def answer_of(chunks: Sequence[RetrievedChunk], pieces: Sequence[Piece]) -> Agen
         total_candidates=len(chunks),
         success=True,
     )
-    composition = Composition(
+    draft = AnswerDraft(
         Retrieval(
             output=output,
             context=None,
@@ -134,9 +134,9 @@ def answer_of(chunks: Sequence[RetrievedChunk], pieces: Sequence[Piece]) -> Agen
     )
     for piece in pieces:
         claim = Claim(piece.text, (QuotedWords(piece.chunk_number, piece.quote, piece.start),))
-        if places := composition.locate(claim):
-            composition.tally.written += 1
-            composition.add(claim, places)
+        if places := draft.locate(claim):
+            draft.tally.written += 1
+            draft.add(claim, places)
     asked = request()
     pending = AgentResponse(
         query_id=asked.request_id,
@@ -147,7 +147,7 @@ def answer_of(chunks: Sequence[RetrievedChunk], pieces: Sequence[Piece]) -> Agen
         model_name="extractive",
         requested_at=asked.created_at,
     ).advance(ResponseState.PROCESSING)
-    fields = composition.finish(asked, AgentConfiguration(), answerable=True)
+    fields = draft.finish(asked, AgentConfiguration(), answerable=True)
     return pending.advance(ResponseState.COMPLETED, **fields)
 
 

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from bot.settings import PREFIX
 from core.disk.sparse import copy_sparse
 
 ROOT = Path(__file__).parents[1]
+_PROGRESS = re.compile(r": \d+ of \d+, about \d+ s left$")
+"""What a run that takes seconds says meanwhile, as on a busy machine."""
 _KEPT = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP")
 
 
@@ -39,7 +42,7 @@ class Finished:
     def sentence(self) -> str:
         """The one line that a failed command says, and nothing else, on standard error."""
         assert "Traceback" not in self.err
-        lines = self.err.splitlines()
+        lines = [line for line in self.err.splitlines() if not _PROGRESS.search(line)]
         assert len(lines) == 1, self.err
         assert lines[0].startswith("glossator: ")
         return lines[0].removeprefix("glossator: ")

@@ -5,11 +5,11 @@ that may not be read is the same as one that there is not.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from core.access.reading import Reader, is_home, readable
+from core.access.reading import Reader, is_home, owns, readable
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.models import Course
@@ -79,6 +79,12 @@ class CourseDirectory:
         others |= {Tenant.named(owner) for owner in owners if owner is not None}
         found = [*sorted(permits.homes), *sorted(others - permits.homes)]
         return [tenant for tenant in found if tenant.platform == platform]
+
+    async def is_owned_by(self, course_id: str, tenants: Iterable[Tenant]) -> bool:
+        """Return whether a course is one of these tenants' own."""
+        mark = (await self._all()).get(course_id)
+        permits = await self._access.permits()
+        return mark is not None and any(owns(one, mark.course, permits) for one in tenants)
 
     async def are_of_one_organisation(self, one: Tenant, other: Tenant) -> bool:
         """Return whether two workspaces belong to the same organisation."""

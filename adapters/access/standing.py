@@ -48,4 +48,8 @@ class StaffStanding:
             return False
         here = await self._whereabouts.here(who.location, rules)
         course_id = await self._whereabouts.course_of(here)
+        return await self.is_staff_of(who, course_id)
+
+    async def is_staff_of(self, who: Presence, course_id: str | None) -> bool:
+        """Return whether somebody is staff of a course in their tenant, wherever they are there."""
         return await self._roster.includes(who.tenants, who.member, course_id)

@@ -40,6 +40,7 @@ from adapters.discord.inbound import (
 from adapters.discord.question_surroundings import QuestionSurroundings
 from adapters.discord.raw_message import RawMessage, moment, needed_id, read_message
 from adapters.discord.replies import threads
+from adapters.discord.replies.announcing import announce
 from adapters.discord.replies.reply import DiscordReply, notify, retract, tell, tidy
 from adapters.intake.acceptor import Acceptor
 from adapters.intake.deleted_channels import DeletedChannels
@@ -52,6 +53,8 @@ from core.access.tenants import Tenant
 from core.errors import DeliveryError, StoreError
 from core.inbox.base import DeletedEvent, Job, Twin
 from core.models import AgentRequest
+from core.radar.post import RadarPost
+from core.radar.store import RadarChannel
 from core.storage.leases import Leases
 from core.storage.rate_limit_windows import RateLimitWindows
 from core.telemetry.metering import NO_METER, Meter
@@ -192,6 +195,10 @@ class DiscordAdapter:
             raise DeliveryError("we are not logged in to Discord yet")
         return await Rest(self._client, lambda: None).is_member(tenant.workspace, user)
 
+    async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
+        """Post into a channel, unless a post with this key stands there already."""
+        await announce(self._client, Rest(self._client, lambda: None), channel, post, key)
+
     async def ended(self, job: Job) -> None:
         """Show nothing: the placeholder of an answer says that it is being written."""
 
@@ -319,6 +326,7 @@ class DiscordAdapter:
             await client.add_cog(cog)
         questions = self._cogs[0]
         client.tree.add_command(questions.menu)
+        client.tree.add_command(self._cogs[1].menu)
         client.asking = questions.ask.name
         await client.tree.set_translator(CatalogueTranslator())
         try:

@@ -142,7 +142,8 @@ class Arrivals:
         bound, direct = incoming.course != self._handbook, incoming.direct or incoming.personal
         meant = await self._whereabouts.meant(here, incoming.course, direct=direct, bound=bound)
         if meant.course_id is not None:
-            request = await self._request(incoming, meant.course_id, rules, role)
+            tenants = tuple(sorted(map(str, here.reader.tenants)))
+            request = await self._request(incoming, meant.course_id, rules, role, tenants)
             return replace(arrival, request=request)
         arrival = replace(arrival, refusal=meant.refusal)
         if not meant.choices:
@@ -153,7 +154,12 @@ class Arrivals:
         return replace(arrival, pending=pending, address=address, settles=pointed)
 
     async def _request(
-        self, incoming: IncomingMessage, course_id: str, rules: Rules, role: Role | None
+        self,
+        incoming: IncomingMessage,
+        course_id: str,
+        rules: Rules,
+        role: Role | None,
+        tenants: tuple[str, ...] = (),
     ) -> AgentRequest:
         incoming = await self._without_own_marks(incoming, course_id)
         question, material = EXPLAIN_QUOTE, tuple[ThreadMessage, ...]()
@@ -167,6 +173,7 @@ class Arrivals:
             query_text=question,
             thread_messages=material,
             unread=incoming.parts.unread,
+            verified_answer=incoming.verified_answer,
             query_type=about_section,
             section_filter=incoming.section,
             context_mode=quoted,
@@ -179,9 +186,12 @@ class Arrivals:
                 workspace=incoming.workspace,
                 channel=incoming.channel,
                 thread=incoming.conversation,
+                places=incoming.places,
+                personal=incoming.personal,
                 message_ids=(incoming.message,) if incoming.message else (),
                 locale=incoming.locale,
                 role=role,
+                tenants=tenants,
                 sent_at=incoming.sent_at,
             ),
         )

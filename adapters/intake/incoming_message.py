@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from adapters.access.location import Location
 from adapters.access.standing import Presence
@@ -60,6 +61,8 @@ class IncomingMessage:
     section: str | None = None
     course: str | None = None
     """The course that is asked where the place has none, or the handbook, asked anywhere."""
+    verified_answer: UUID | None = None
+    """The answer of the staff that was chosen for it."""
     answers: str | None = None
     """The id of the bot's message that this one replies to."""
     addressed: bool = False

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from adapters.markdown.splitting import shortened
 from core.i18n import Message, text
+from core.i18n.dates import date_of
 from core.markdown.writing import one_line
-from core.models import EXTRACTIVE, NOBODY, AgentResponse, Citation, Outcome, RetrievedChunk
+from core.models import EXTRACTIVE, NOBODY, STAFF, AgentResponse, Citation, Outcome, RetrievedChunk
 from core.text.links import prose_without_links
 
 _LONGEST_QUOTE = 240
@@ -96,7 +97,7 @@ def _clock(seconds: int) -> str:
 
 def is_by_model(response: AgentResponse) -> bool:
     """Return whether a language model wrote this answer."""
-    return response.outcome in _GIVEN and response.model_name not in {EXTRACTIVE, NOBODY}
+    return response.outcome in _GIVEN and response.model_name not in {EXTRACTIVE, NOBODY, STAFF}
 
 
 def lead_in(response: AgentResponse) -> str:
@@ -107,6 +108,8 @@ def lead_in(response: AgentResponse) -> str:
 
 def confidence_in_words(response: AgentResponse) -> str:
     """Return how sure a model's answer is; of the book's own words, how sure their place is."""
+    if response.checked is not None:
+        return checked_on(response)
     if response.outcome is Outcome.ERROR:
         return text("answer-sure-no-answer")
     if response.outcome is Outcome.ABSTAINED:
@@ -132,10 +135,24 @@ def _needs_no_check(response: AgentResponse) -> bool:
 
 def remarks(response: AgentResponse) -> Iterator[str]:
     """Yield what is to be known of an answer besides its footnotes: what to check, and notices."""
+    if response.checked is not None:
+        yield checked_on(response)
     is_said = any(not one.renderings().isdisjoint(response.notices) for one in _CLOSEST)
     if response.outcome in _GIVEN and not _needs_no_check(response) and not is_said:
         yield _warning(response)
     yield from response.notices
+    for offered in response.offered:
+        yield text("verified-offered", question=one_line(offered.question))
+
+
+def checked_on(response: AgentResponse) -> str:
+    """Return that the course's staff checked an answer, and when; empty for any other."""
+    if response.checked is None:
+        return ""
+    day = date_of(response.checked.checked_at)
+    if response.citations:
+        return text("verified-checked", date=day)
+    return text("verified-checked-without-book", date=day)
 
 
 def _warning(response: AgentResponse) -> str:

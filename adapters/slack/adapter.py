@@ -11,6 +11,7 @@ from adapters.intake.acceptor import Acceptor
 from adapters.intake.deadline import BackgroundWork
 from adapters.nearest_sections import Nearest
 from adapters.slack import reactions
+from adapters.slack.api.rest import Rest
 from adapters.slack.api.retry import patiently
 from adapters.slack.catch_up import CatchUp
 from adapters.slack.gateway.events import Events
@@ -23,12 +24,15 @@ from adapters.slack.permalinks import Permalinks
 from adapters.slack.question_surroundings import QuestionSurroundings, ThreadReader
 from adapters.slack.replies.address import Address
 from adapters.slack.replies.agent_sessions import AgentSessions
+from adapters.slack.replies.announcing import announce
 from adapters.slack.replies.reply import SlackReply, notify, retract, tell, tidy
 from adapters.slack.roles import Roles
 from core.access.tenants import Tenant
 from core.errors import ConfigurationError, DeliveryError
 from core.inbox.base import Job, Twin
 from core.models import AgentRequest
+from core.radar.post import RadarPost
+from core.radar.store import RadarChannel
 from core.storage.installations.store import Installed
 
 logger = logging.getLogger(__name__)
@@ -138,6 +142,13 @@ class SlackAdapter:
     async def is_member(self, tenant: Tenant, user: str) -> bool:
         """Return False: on Slack a tenant stands around every place, and nobody asks."""
         return False
+
+    async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
+        """Post into a channel, unless a post with this key stands there already."""
+        place = (channel.workspace, channel.enterprise)
+        rest = await Rest.of(self._workspaces, place, lambda: None)
+        client = await self._workspaces.clients.of(*place)
+        await announce(rest, client, channel, post, key)
 
     async def open(self, job: Job, keeper: PostKeeper) -> PlatformReply:
         """Return the way to the reader, with the placeholder in place."""

@@ -26,12 +26,12 @@ from bot.cli.options import (
     YesOption,
     readable,
 )
-from bot.cli.setup_commands import demo, model_app
+from bot.cli.setup_commands import demo, init, model_app
 from core.errors import BotError
 
 app = typer.Typer(
     name="glossator",
-    add_completion=False,
+    add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -49,6 +49,7 @@ app.add_typer(sessions_app, name="sessions")
 app.add_typer(courses_app, name="courses")
 app.add_typer(db_app, name="db")
 app.add_typer(model_app, name="model")
+app.command()(init)
 app.command()(demo)
 
 
@@ -190,7 +191,8 @@ def ask(
     ] = None,
     section: SectionOption = None,
     session: Annotated[
-        UUID | None, typer.Option("--session", metavar="UUID", help="Continue a conversation.")
+        UUID | None,
+        typer.Option("--session", "--session-id", metavar="UUID", help="Continue a conversation."),
     ] = None,
     generator: GeneratorOption = None,
     as_json: JsonOption = False,
@@ -210,7 +212,8 @@ def ask(
 def chat(
     course: CourseOption = None,
     session: Annotated[
-        UUID | None, typer.Option("--session", metavar="UUID", help="Continue a conversation.")
+        UUID | None,
+        typer.Option("--session", "--session-id", metavar="UUID", help="Continue a conversation."),
     ] = None,
     generator: GeneratorOption = None,
 ) -> int:
@@ -241,7 +244,11 @@ def search(
 @app.command(name="eval")
 def evaluate(
     questions: Annotated[
-        Path, typer.Argument(metavar="QUESTIONS", help="A JSONL file, one question a row.")
+        Path,
+        typer.Argument(
+            metavar="QUESTIONS",
+            help="A JSONL file, one question a row; with --generate, where they are written.",
+        ),
     ],
     course: CourseOption = None,
     kind: Annotated[
@@ -262,9 +269,29 @@ def evaluate(
         bool,
         typer.Option("--reference", help="Measure how much of the reference answers is shown."),
     ] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write the report as one page, too."),
+    ] = None,
+    number: Annotated[
+        int | None,
+        typer.Option(
+            "--generate",
+            min=1,
+            metavar="N",
+            help="Ask nothing: propose N questions of the book's own, for you to accept.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Measure retrieval, answers, refusals and confidence on questions with known places."""
+    """Measure a course on questions with known places, and say which of them failed.
+
+    With --generate, the questions are proposed from the book's headings, terms and exercises.
+    """
+    if number is not None:
+        from bot.cli.proposing import generate
+
+        return _run(generate(questions, course, number))
     from bot.cli.evaluate import evaluate as work
 
     return _run(
@@ -277,6 +304,7 @@ def evaluate(
             generator=generator,
             answers=answers,
             reference=reference,
+            page=page,
             as_json=as_json,
         )
     )
@@ -355,6 +383,23 @@ def calibrate(
     from bot.cli.calibrate import calibrate as work
 
     return _run(work(course, as_json=as_json))
+
+
+@app.command()
+def radar(
+    course: Annotated[str, typer.Argument(help="The course's id.", metavar="COURSE")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Write it to FILE, which ends in .html, .png or .json."
+        ),
+    ] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="Draw a PNG on a dark ground.")] = False,
+) -> int:
+    """Show what a course was asked in the latest complete week, and in the one before."""
+    from bot.cli.radar import radar as work
+
+    return _run(work(course, out, dark=dark))
 
 
 @app.command()

@@ -104,13 +104,13 @@ async def calibrate(course_id: str, *, as_json: bool) -> int:
 async def _calibrate_embedding(
     opened: Services, course: Course, edition: Edition, chunks: Sequence[Chunk]
 ) -> _Embedding:
-    shelf = await opened.retriever.opened(course.course_id)
+    book = await opened.retriever.opened(course.course_id)
     others = [text async for text in _other_texts(opened, course)]
     made = [
-        made_questions(texts, shelf.terms, shelf.encoder.terms, _QUESTIONS)
+        made_questions(texts, book.terms, book.encoder.terms, _QUESTIONS)
         for texts in ([*map(_text, chunks)], others)
     ]
-    known, foreign = [await look_up(opened.index, shelf, questions) for questions in made]
+    known, foreign = [await look_up(opened.index, book, questions) for questions in made]
     known = [one for one in known if one.relevant.any()]
     if min(len(known), len(foreign)) < _FEWEST:
         raise BadInput(

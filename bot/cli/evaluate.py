@@ -9,6 +9,8 @@ from pathlib import Path
 
 from adapters.markdown.printable import printable
 from bot.cli.context import check_generator, choose_course, live_edition, services
+from bot.cli.evaluation_failures import as_fields, lines_of
+from bot.cli.evaluation_page import check_page, write_page
 from bot.cli.evaluation_table import table
 from bot.cli.exits import Exit, UsageError, sentence_for
 from bot.cli.rehearsing import rehearsed
@@ -18,6 +20,7 @@ from bot.wiring import Services, terminal_user
 from core.answering.agent import Agent
 from core.errors import ServiceError
 from core.evaluation.answers import MeasuredAnswer, summarise_answers
+from core.evaluation.failures import failed_questions
 from core.evaluation.judging import PassageJudge, judged
 from core.evaluation.questions import GoldQuestion, read_questions
 from core.evaluation.reference import Referred, referred, summarise_references
@@ -41,19 +44,22 @@ async def evaluate(
     seed: int | None,
     answers: bool,
     reference: bool,
+    page: Path | None,
     as_json: bool,
 ) -> int:
     """Ask every question, print the report, and return the exit code.
 
     `answers`: judge what the answers say, too. `reference`: compare what is shown with the
-    reference answers. `seed`: draw `limit` rows at random instead of the first. Questions at
-    which a service fails are counted and left out.
+    reference answers. `page`: write the report as a page of HTML, too. `seed`: draw `limit` rows
+    at random instead of the first. Questions at which a service fails are counted and left out.
 
     Raises:
         ServiceError: when not a single question could be measured.
     """
     if generator == "":
         raise UsageError("--generator names none; there is extractive, and what is set.")
+    if page is not None:
+        check_page(page)
     rows = _chosen(read_questions(path), kind, limit, seed)
     async with services(keys=[PSEUDONYM], needs_room=False) as opened:
         check_generator(opened, generator)
@@ -71,7 +77,15 @@ async def evaluate(
         report["answers"] = summarise_answers(survey.answers)
     if reference:
         report["reference"] = summarise_references(survey.referred)
-    print(json.dumps(report, indent=2) if as_json else table(report))
+    failures = [*failed_questions(survey.measured)]
+    if page is not None:
+        write_page(page, course.title, report, failures)
+    if as_json:
+        report["failed_questions"] = [as_fields(one) for one in failures]
+        print(json.dumps(report, indent=2))
+    else:
+        print(table(report))
+        print(printable("\n".join(["", *lines_of(failures, len(survey.measured))])))
     return Exit.OK
 
 

@@ -1,6 +1,8 @@
-"""The subcommands that set Glossator up: `model`, `demo`."""
+"""The subcommands that set Glossator up: `init`, `model`, `demo`."""
 
 import asyncio
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +26,34 @@ def model_install(
     from bot.cli.model import install
 
     return install(source)
+
+
+def init(
+    course: Annotated[
+        str | None, typer.Option("--course", "-c", metavar="ID", help="Id of the course.")
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Its title.")] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option("--source", metavar="SOURCE", help="What it is made of; may be repeated."),
+    ] = None,
+    platform: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--platform", metavar="NAME", help="discord, slack or terminal; may be repeated."
+        ),
+    ] = None,
+) -> int:
+    """Write a first glossator.toml and .env; what the options leave out is asked for.
+
+    Tokens are no options, which others could see: they are asked for, or taken from the
+    environment by their settings' names. No file that is there is overwritten.
+    """
+    from bot.cli.init import InitArguments
+    from bot.cli.init import init as work
+
+    is_terminal = sys.stdin is not None and sys.stdin.isatty()
+    return work(InitArguments(course, title, source or [], platform or [], os.environ, is_terminal))
 
 
 def demo() -> int:

@@ -14,8 +14,8 @@ from bot.providers.old_names import OLD, old_table
 from core.models import EXTRACTIVE
 from core.storage.budgets.store import TokenBudgets, TokenLimits, Usage
 
-_TITLES = ("day", "course", "calls", "tokens in", "tokens out", "cost")
-_SIDES = "<<>>>>"
+_TITLES = ("day", "course", "calls", "tokens in", "cached", "tokens out", "cost")
+_SIDES = "<<>>>>>"
 
 Cost = Callable[[int, int], float | None]
 """Tells what tokens read and written cost at most: which model used them is not kept."""
@@ -49,6 +49,7 @@ def _object(entry: Usage, cost: Cost) -> dict[str, Any]:
         "course_id": entry.course_id,
         "calls": entry.calls,
         "query_tokens": entry.query_tokens,
+        "cached_tokens": entry.cached_tokens,
         "response_tokens": entry.response_tokens,
         "tokens_used": entry.query_tokens + entry.response_tokens,
         "estimated_cost": cost(entry.query_tokens, entry.response_tokens),
@@ -62,6 +63,7 @@ def _cells(entry: Usage, cost: Cost) -> Sequence[str]:
         entry.course_id or "all courses",
         f"{entry.calls:,}",
         f"{entry.query_tokens:,}",
+        f"{entry.cached_tokens:,}",
         f"{entry.response_tokens:,}",
         "-" if estimate is None else f"{estimate:,.4f}",
     )

@@ -31,6 +31,7 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     from adapters.discord.commands.staff_commands import shown
     from adapters.discord.greeter import Greeter
     from adapters.discord.markup.dialect import as_written
+    from adapters.discord.staff_clicks import StaffClicks
     from adapters.features.staff_settings import PlatformTerms
 
     settings = chats.opened.settings.group(DiscordSettings)
@@ -49,6 +50,16 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
     )
     channels = chats.channel_settings({"auto_answer": Message("settings-name-auto-answer-forum")})
     staff = chats.staff_settings(channels, PlatformTerms(Message("tenant-server"), shown))
+    actions = chats.actions()
+    clicks = StaffClicks(desk, chats.staff_desk(actions))
+    course = CourseCommands(
+        channels,
+        staff,
+        clicks,
+        chats.policy_settings(),
+        chats.radar_views("discord"),
+        names=names,
+    )
     return DiscordAdapter(
         token=settings.token.get_secret_value(),
         api_url=settings.api_url,
@@ -56,10 +67,10 @@ def discord_adapter(chats: ChatServices) -> "DiscordAdapter":
         desk=desk,
         gone=chats.gone_places(),
         cursors=ShardCursors(chats.inbox, chats.places()),
-        clicks=ButtonActions(desk, chats.actions()),
+        clicks=ButtonActions(desk, actions, clicks),
         my_data=my_data,
         greeter=Greeter(chats.readers, chats.greeting(as_written)),
-        cogs=(questions, CourseCommands(channels, staff, names=names), about),
+        cogs=(questions, course, about),
         wake=chats.wake,
         closed=RateLimitWindows(chats.opened.engine),
         shards=settings.shards,

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from adapters.intake.unreadable import Unreadable
     from adapters.slack.adapter import SlackAdapter, Transport
     from adapters.slack.api.client import ClosedMethods
+    from adapters.slack.commands.policies import PolicyCommands
     from adapters.slack.commands.staff import Staff
+    from adapters.slack.commands.staff_queue import StaffQueue
     from adapters.slack.gateway.acknowledging import Dispatcher
     from adapters.slack.gateway.app import Listeners
     from adapters.slack.installs.greeter import Greeter
@@ -141,6 +143,7 @@ def _listeners(
     from adapters.slack.commands.home import Home
     from adapters.slack.commands.my_data import MyData
     from adapters.slack.commands.questions import Questions
+    from adapters.slack.commands.staff_queue import StaffQueue
     from adapters.slack.gateway.app import Listeners
     from adapters.slack.gateway.events import Events
     from adapters.slack.installs.uninstall import Uninstalls
@@ -150,9 +153,10 @@ def _listeners(
     questions = Questions(desk, intake, people)
     unhurried = BackgroundWork()
     places = chats.places()
-    clicks = ButtonActions(
-        desk, chats.actions(), personal, people, installations, unhurried, places
-    )
+    actions = chats.actions()
+    queue = StaffQueue(desk, chats.staff_desk(actions), people, unhurried)
+    clicks = ButtonActions(desk, actions, personal, people, installations, unhurried, places, queue)
+    staff, policies = _staff(chats, people, unhurried, queue)
     my_data = MyData(personal, chats.own_data(), clicks, people, unhurried)
     home = Home(
         desk=desk,
@@ -191,16 +195,20 @@ def _listeners(
         ),
         names=chats.opened.settings.commands,
         my_data=my_data,
-        staff=_staff(chats, people, unhurried),
+        staff=staff,
+        policies=policies,
         clicks=clicks,
         home=home,
         unhurried=unhurried,
     )
 
 
-def _staff(chats: ChatServices, people: "People", unhurried: "BackgroundWork") -> "Staff":
-    """Return what `/course` does."""
+def _staff(
+    chats: ChatServices, people: "People", unhurried: "BackgroundWork", queue: "StaffQueue"
+) -> "tuple[Staff, PolicyCommands]":
+    """Return what `/course` does, and the part of it that has a form."""
     from adapters.features.staff_settings import PlatformTerms
+    from adapters.slack.commands.policies import PolicyCommands
     from adapters.slack.commands.staff import Staff
     from adapters.slack.commands.staff_commands import Names, StaffCommands
 
@@ -212,7 +220,11 @@ def _staff(chats: ChatServices, people: "People", unhurried: "BackgroundWork") -
     staff = chats.staff_settings(
         settings, PlatformTerms(Message("tenant-workspace"), Names(people).shown)
     )
-    return Staff(settings, staff, StaffCommands(staff, people), people, unhurried)
+    policies = PolicyCommands(
+        staff, chats.policy_settings(), chats.radar_views(PLATFORM), people, unhurried
+    )
+    naming = StaffCommands(staff, people)
+    return Staff(settings, staff, naming, people, unhurried, queue, policies), policies
 
 
 def _forget(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from adapters.access.course_directory import CourseDirectory
 from adapters.access.readers import Readers
+from adapters.access.standing import StaffStanding
 from adapters.context.pointing import Pointing
 from adapters.context.question_context import QuestionContext
 from adapters.features.about import Facts
@@ -14,6 +15,9 @@ from adapters.features.answer_actions import AnswerActions
 from adapters.features.channel_settings import ChannelSettings
 from adapters.features.data_export import OwnData
 from adapters.features.greeting import Greeting
+from adapters.features.policy_settings import PolicySettings
+from adapters.features.radar_views import RadarViews
+from adapters.features.staff_desk import StaffDesk
 from adapters.features.staff_settings import PlatformTerms, StaffSettings
 from adapters.features.suggestions import Suggestions
 from adapters.intake.deleted_channels import DeletedChannels
@@ -24,20 +28,27 @@ from bot.handbook import COURSE
 from bot.wiring import Services
 from core.access.roster import Roster
 from core.access.staff_store import StaffStore
+from core.help_requests.store import HelpRequests
 from core.i18n import Message
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
 from core.models import EXTRACTIVE, AgentRequest, AgentResponse
+from core.policies.store import HintSteps
 from core.privacy.disclosure import Disclosure
 from core.privacy.personal_data import PersonalData
 from core.privacy.retention import Retention
+from core.radar.picture import DARK, LIGHT
+from core.radar.store import RadarStore
 from core.retrieval.topics import Topics
+from core.staff_answers import StaffAnswers
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.panels import Panels
 from core.storage.channels.store import ChannelRules, Conversations
 from core.storage.feedback import Feedback
 from core.telemetry.metering import Meter
+from core.verified_answers.reading import CitedPassages
+from core.verified_answers.store import VerifiedAnswers
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -53,6 +64,7 @@ class ChatServices:
     """Connections for claims and renewals alone."""
     desk: FrontDesk
     readers: Readers
+    standing: StaffStanding
     rules: ChannelRules
     staff: StaffStore
     roster: Roster
@@ -78,6 +90,23 @@ class ChatServices:
             stop=self.stop,
         )
 
+    def staff_desk(self, actions: AnswerActions) -> StaffDesk:
+        """Return what leads questions to the staff, and their answers back."""
+        engine = self.opened.engine
+        passages = CitedPassages(self.opened.catalogue, self.opened.index)
+        requests, answers = HelpRequests(engine), VerifiedAnswers(engine)
+        return StaffDesk(
+            desk=self.desk,
+            actions=actions,
+            standing=self.standing,
+            directory=self.directory,
+            inbox=self.inbox,
+            sessions=self.opened.sessions,
+            feedback=Feedback(engine),
+            staff=StaffAnswers(engine, self.inbox, requests, answers, passages),
+            wake=self.wake,
+        )
+
     def personal(self) -> PersonalData:
         """Return what is stored about people."""
         return PersonalData(
@@ -90,6 +119,9 @@ class ChatServices:
             rules=self.rules,
             feedback=Feedback(self.opened.engine),
             budgets=TokenBudgets(self.opened.engine, limits=TokenLimits()),
+            requests=HelpRequests(self.opened.engine),
+            answers=VerifiedAnswers(self.opened.engine),
+            hints=HintSteps(self.opened.engine),
         )
 
     def question_context(self) -> QuestionContext:
@@ -143,6 +175,29 @@ class ChatServices:
     def staff_settings(self, settings: ChannelSettings, words: PlatformTerms) -> StaffSettings:
         """Return who may use `/course`, and whom it names; `words` are the platform's own."""
         return StaffSettings(self.desk, self.roster, self.staff, settings, words)
+
+    def policy_settings(self) -> PolicySettings:
+        """Return what staff set of how questions are answered."""
+        return PolicySettings(
+            self.desk,
+            self.opened.policies,
+            described=self.opened.course_file.policies_of,
+            zone_of=self.opened.course_file.zone,
+        )
+
+    def radar_views(self, platform: str) -> RadarViews:
+        """Return what staff of a platform see of what was asked."""
+        return RadarViews(
+            self.opened.radar,
+            RadarStore(self.opened.engine),
+            self.policy_settings().course,
+            self._title_of,
+            DARK if platform == "discord" else LIGHT,
+        )
+
+    async def _title_of(self, course_id: str) -> str:
+        course = await self.opened.catalogue.course(course_id)
+        return course_id if course is None else course.title
 
     def channel_settings(self, names: Mapping[str, Message]) -> ChannelSettings:
         """Return what staff set; `names` are the platform's own names of rules."""

@@ -30,6 +30,7 @@ from bot.health.disks import DiskWatch
 from bot.keyring.sealing import Pseudonyms, Sealer
 from bot.platforms.registry import PLATFORMS
 from bot.platforms.services import ChatServices, retention_of
+from bot.process.radar_posts import RadarPosts
 from bot.process.supervision import Supervisor
 from bot.wiring import Services
 from core.access.roster import Roster
@@ -38,6 +39,7 @@ from core.access.store import AccessStore
 from core.access.tenants import Tenant
 from core.inbox.limits import IntakeLimits
 from core.inbox.store import Inbox
+from core.radar.store import RadarStore
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.store import ChannelRules, Conversations
@@ -100,6 +102,7 @@ class Bot:
         whereabouts = Whereabouts(rules, directory, readers, described)
         self._clocks = {name: PlatformClock(name) for name in PLATFORMS}
         conversations = Conversations(opened.engine)
+        standing = StaffStanding(whereabouts, roster)
         desk = FrontDesk(
             inbox=self.inbox,
             rules=rules,
@@ -107,7 +110,7 @@ class Bot:
             sessions=opened.sessions,
             pseudonyms=Pseudonyms(opened.keys.pseudonym),
             whereabouts=whereabouts,
-            standing=StaffStanding(whereabouts, roster),
+            standing=standing,
             attention=Attention(
                 inbox=self.inbox,
                 conversations=conversations,
@@ -118,23 +121,23 @@ class Bot:
             handbook=COURSE.course_id,
             clocks=self._clocks,
         )
-        self._build = _platforms(
-            ChatServices(
-                opened=opened,
-                inbox=self.inbox,
-                holding=holding,
-                desk=desk,
-                readers=readers,
-                rules=rules,
-                staff=staff,
-                roster=roster,
-                directory=directory,
-                wake=lambda: self.worker.wake(),
-                stop=lambda key: self.worker.stop(key),
-                meter=meter,
-                clocks=self._clocks,
-            )
+        chats = ChatServices(
+            opened=opened,
+            inbox=self.inbox,
+            holding=holding,
+            desk=desk,
+            readers=readers,
+            standing=standing,
+            rules=rules,
+            staff=staff,
+            roster=roster,
+            directory=directory,
+            wake=lambda: self.worker.wake(),
+            stop=lambda key: self.worker.stop(key),
+            meter=meter,
+            clocks=self._clocks,
         )
+        self._build = _platforms(chats)
         self._platforms = {name: build() for name, build in self._build.items()}
         adapters: Mapping[str, ChatPlatform] = self._platforms  # as they are, built anew or not
         self._supervisor = Supervisor(meter, self._platforms.keys())
@@ -154,6 +157,12 @@ class Bot:
             inbox=self.inbox, adapters=adapters, retention=retention_of(opened), meter=meter
         )
 
+        self.radar_posts = RadarPosts(
+            opened.radar,
+            RadarStore(opened.engine),
+            {name: chats.radar_views(name) for name in self._platforms},
+            adapters,
+        )
         self.waiting = WaitingNotices(inbox=self.inbox, adapters=adapters)
         self.disks = DiskWatch(settings)
 
@@ -189,6 +198,7 @@ class Bot:
         keep = self._supervisor.keep
         parts = [keep("worker", self.worker.run), keep("janitor", self.janitor.run)]
         parts += [keep("waiting", self.waiting.run), keep("disk", self.disks.run)]
+        parts += [keep("radar", self.radar_posts.run)]
         parts += [keep(name, partial(self._run, name)) for name in self._platforms]
         running = [asyncio.ensure_future(part) for part in parts]
         stopping = asyncio.create_task(stop.wait())

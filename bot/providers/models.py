@@ -43,7 +43,7 @@ class Models:
         self._clients: dict[str, Client] = {}
         self._chats: dict[tuple[str, str], GuardedModel] = {}
         self._generators: dict[str, ModelGenerator] = {}
-        self._judges: dict[str, ModelJudge] = {}
+        self._judges: dict[tuple[str, float | None, float | None], ModelJudge] = {}
 
     @property
     def times(self) -> "AnswerTimes":
@@ -103,17 +103,31 @@ class Models:
             return self.chat(named)
         return self.chat(default, named)
 
-    def judge(self, name: str) -> "ModelJudge":
+    def judge(
+        self, name: str, mark: float | None = None, fitted: float | None = None
+    ) -> "ModelJudge":
         """Return the judge whose model is that of a table: it remembers how it can be asked.
+
+        Args:
+            name: Of its table.
+            mark: The probability from which a claim holds, as a course sets it; None: the
+                table's own.
+            fitted: The mark that was fitted for the course; None: the usual one.
 
         Raises:
             ConfigurationError: when there is no such table, or no usable key.
         """
-        from core.grounding.judge.model import ModelJudge
+        from core.grounding.judge.model import MARK, RELEVANCE_MARK, WAIT, ModelJudge
 
-        if name not in self._judges:
-            self._judges[name] = ModelJudge(self.chat(name))
-        return self._judges[name]
+        table = self.table(name)
+        if (name, mark, fitted) not in self._judges:
+            self._judges[name, mark, fitted] = ModelJudge(
+                self.chat(name),
+                mark=_first(mark, table.judge_mark, fitted, MARK),
+                relevance_mark=_first(table.relevance_mark, RELEVANCE_MARK),
+                wait=_first(table.judge_wait, WAIT),
+            )
+        return self._judges[name, mark, fitted]
 
     def left_alone(self) -> Mapping[str, bool]:
         """Return of each model asked so far whether its circuit breaker is open.
@@ -180,6 +194,11 @@ class Models:
         return wire_to(self.client(name), model, table.thinking)
 
 
+def _first(*values: float | None) -> float:
+    """Return the first value that is set; the last one is."""
+    return next(value for value in values if value is not None)
+
+
 def configured_generator(settings: Settings) -> str:
     """Return who writes where none is asked for: who is set, else the old names' model."""
     return settings.generator or (OLD if old_key(settings) is not None else EXTRACTIVE)
@@ -221,6 +240,11 @@ def check_named_models(
             check_named(table.generator, tables, f"{place}.generator", EXTRACTIVE)
         if table.judge is not None:
             check_named(table.judge, tables, f"{place}.judge", LEXICAL)
+        if table.judge_mark is not None and (table.judge or settings.judge) in (None, LEXICAL):
+            raise ConfigurationError(
+                f"{place}.judge_mark is set, and no model judges there: set {place}.judge, or "
+                "GLOSSATOR_JUDGE, or leave the mark out."
+            )
         named[f"{place}.embedding"] = table.embedding or LOCAL
     for place, name in named.items():
         check_named(name, tables, place, LOCAL, OLD)

@@ -42,6 +42,7 @@ def _not_taken(name: str) -> str:
 
 
 Seconds = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 Price = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 ServiceUrl = Annotated[WebUrl, AfterValidator(check_url)]
 """Of what is connected to, unlike that of a link."""
@@ -81,6 +82,12 @@ class ModelTable(BaseModel):
     """Calls at the same time; None: any number."""
     first_token_timeout: Seconds | None = None
     silence_timeout: Seconds | None = None
+    judge_wait: Seconds | None = None
+    """How long a claim waits for it, of a model that judges; None: 1.5 s."""
+    judge_mark: Probability | None = None
+    """From which probability a claim holds, of a model that judges; None: 0.73."""
+    relevance_mark: Probability | None = None
+    """From which probability an answer answers its question; None: 0.5."""
     input_price: Price | None = None
     """Of a million tokens read, in any currency."""
     output_price: Price | None = None

@@ -65,3 +65,22 @@ def is_home(reader: Reader, permits: Permits) -> bool:
 def readable(reader: Reader, courses: Iterable[Course], permits: Permits) -> Iterator[Course]:
     """Yield those of the courses that a reader may read."""
     return (course for course in courses if may_read(reader, course, permits))
+
+
+def owns(tenant: Tenant, course: Course, permits: Permits) -> bool:
+    """Return whether a course is a tenant's own: its staff speak for it wherever it is read."""
+    standing = permits.standing_for({tenant})
+    if course.tenant is None:
+        return not standing.isdisjoint(permits.homes)
+    return any(course.tenant == str(one) for one in standing)
+
+
+def speaks_to(
+    staff_of: Tenant, course: Course, tenants: Iterable[Tenant], permits: Permits
+) -> bool:
+    """Return whether what a tenant's staff say of a course is shown to people of these tenants.
+
+    That of the course's owner is shown to all who read it; that of others to their own alone.
+    """
+    theirs = permits.standing_for({staff_of})
+    return owns(staff_of, course, permits) or not theirs.isdisjoint(permits.standing_for(tenants))

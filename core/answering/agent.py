@@ -1,4 +1,4 @@
-"""The agent: recall, retrieve, write, ground, remember; one path, two speeds."""
+"""The agent: recall, answer, remember; one path, two speeds."""
 
 import asyncio
 import logging
@@ -7,29 +7,16 @@ from contextlib import aclosing, asynccontextmanager
 from uuid import uuid4
 
 from core import i18n
-from core.answering.context import AnswerContext, Clock
-from core.answering.events import (
-    AgentEvent,
-    Answerable,
-    SectionsFound,
-    TextDelta,
-    TextWithdrawn,
-)
-from core.answering.pipeline import Writing, first
-from core.answering.stages import EarlyStage, run_early
-from core.errors import (
-    RequestError,
-    ServiceError,
-    StoreError,
-    StoreUnwritable,
-    UnknownSection,
-)
+from core.answering.context import AnswerContext
+from core.answering.events import AgentEvent, Answerable
+from core.answering.pipeline import Pipeline
+from core.answering.spending import Spending
+from core.answering.stages import EarlyStage
+from core.errors import StoreError, StoreUnwritable, UnknownSection
 from core.generation.base import Generator
 from core.generation.times import DEFAULT_TIMES, AnswerTimes
 from core.grounding.support import SupportChecker
-from core.i18n import Message
 from core.models import (
-    EXPLAIN_QUOTE,
     NOBODY,
     AgentConfiguration,
     AgentRequest,
@@ -37,12 +24,8 @@ from core.models import (
     ConversationTurn,
     Outcome,
     ResponseState,
-    RetrievalToolInput,
-    gist_of,
 )
-from core.retrieval import in_parts
-from core.retrieval.named_sections.references import asks_for_section_at_hand, read_references
-from core.retrieval.retrieval import Retrieval, passage_alone
+from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
 from core.storage.budgets.pricing import Prices
 from core.storage.budgets.store import TokenBudgets
@@ -83,26 +66,25 @@ class Agent:
         """Put the stages together.
 
         Args:
-            stages: Are asked in order before the book is searched; see `EarlyStage`.
             fallback: Writes when `generator` fails or its budget is spent; needs no network.
             configuration: Gives a course's, by its id.
             request_tokens: What all model calls for one request may use together.
             times: How long a model may take.
+            stages: Are asked in order before the book is searched; see `EarlyStage`.
         """
-        self._retriever = retriever
         self._sessions = sessions
         self._configuration = configuration
         self._meter = meter
-        self._stages = stages
-        self._writing = Writing(
+        self._spending = Spending(budgets, prices)
+        self._pipeline = Pipeline(
             retriever=retriever,
             generator=generator,
             fallback=fallback,
             checker=checker,
-            budgets=budgets,
-            prices=prices,
+            spending=self._spending,
             request_tokens=request_tokens,
             times=times,
+            stages=stages,
         )
 
     async def answer(self, request: AgentRequest) -> AgentResponse:
@@ -133,11 +115,9 @@ class Agent:
             ConfigurationError: when the course cannot be answered from at all.
             StoreError: when the database cannot be read: no turn could be stored either.
         """
-        configuration = self._configuration(request.course_id)
-        limit = request.max_turns or configuration.max_turns
-        turn = AnswerContext(request, configuration, _begin(request), Clock())
-        async with self._searching(turn) as search:
-            recalled = await self._sessions.recall(request, limit)
+        context = self._begin(request)
+        async with self._searching(context) as searching:
+            recalled = await self._sessions.recall(request, self._limit(context))
             if recalled.answered is not None:
                 stored = recalled.answered.agent_response
                 if stored.unknown_section is not None:
@@ -146,90 +126,15 @@ class Agent:
                     yield Answerable()
                 yield stored
                 return
-            turn.turns = recalled.turns
-            async with aclosing(self._take(turn, search, placed)) as events:
+            context.turns = recalled.turns
+            async with aclosing(self._take(context, searching, placed)) as events:
                 async for event in events:
                     yield event
-
-    @asynccontextmanager
-    async def _searching(
-        self, turn: AnswerContext
-    ) -> AsyncIterator[asyncio.Task[Retrieval] | None]:
-        """Search while the store is asked, where nothing that was said before has a say in it."""
-        if turn.request.session_id is not None:
-            yield None
-            return
-        search = asyncio.create_task(self._retrieve(turn))
-        try:
-            yield search
-        finally:
-            search.cancel()
-            await asyncio.gather(search, return_exceptions=True)
-
-    async def _take(
-        self, turn: AnswerContext, search: asyncio.Task[Retrieval] | None, placed: Placed
-    ) -> AsyncGenerator[AgentEvent, None]:
-        """Yield the answer as it is written, store it, and count what it used."""
-        response, streamed, answerable = turn.pending, False, False
-        try:
-            async with aclosing(self._write(turn, search)) as events:
-                async for event in events:
-                    if isinstance(event, AgentResponse):
-                        response = event
-                    if not answerable and not _is_failure(event):
-                        answerable = True
-                        yield Answerable()
-                    if not isinstance(event, AgentResponse):
-                        streamed = isinstance(event, TextDelta)
-                        yield event
-            request = placed(turn.request)
-            if request.session_id is not None:
-                conversation = {"conversation_id": request.session_id}
-                response = response.model_copy(update=conversation)
-            stored = await self._remember(request, response)
-            measure(self._meter, response)
-            if streamed and stored.id != response.id:
-                yield TextWithdrawn()  # somebody else was quicker, and what is stored is shown
-            yield stored
-        except UnknownSection as error:
-            if error.nearest:
-                await self._remember(turn.request, self._writing.refused(turn, error))
-            raise
-        finally:
-            await self._writing.count(turn)
-
-    async def _write(
-        self, turn: AnswerContext, search: asyncio.Task[Retrieval] | None
-    ) -> AsyncGenerator[AgentEvent, None]:
-        """Yield the answer as it is written, and last the response.
-
-        A service that fails is told in the response, but for the database: it could not keep
-        that response, and another try may succeed.
-        """
-        streamed = False
-        try:
-            if (early := await run_early(self._stages, turn)) is not None:
-                yield early
-                return
-            retrieval = await (search or self._retrieve(turn))
-            if retrieval.nearest_sections:
-                yield SectionsFound(retrieval.nearest_sections)
-            async with aclosing(self._writing.stream(turn, retrieval)) as events:
-                async for event in events:
-                    streamed = isinstance(event, TextDelta)
-                    yield event
-        except StoreError:
-            raise
-        except ServiceError as error:
-            logger.warning("the turn failed: %s: %s", type(error).__name__, error)
-            if streamed:
-                yield TextWithdrawn()
-            yield self._writing.failed(turn, error)
 
     async def rehearse(
         self, request: AgentRequest, turns: Sequence[ConversationTurn] = ()
     ) -> tuple[Retrieval, AgentResponse]:
-        """Return what `stream` would answer and from what, without storing anything.
+        """Return what `stream` would answer from the book and from what, storing nothing.
 
         Args:
             turns: What was said before, oldest first; of many the last ones count.
@@ -237,73 +142,74 @@ class Agent:
         Raises:
             BotError: whatever goes wrong.
         """
-        configuration = self._configuration(request.course_id)
-        limit = request.max_turns or configuration.max_turns
-        turn = AnswerContext(request, configuration, _begin(request), Clock(), turns[-limit:])
-        retrieval = await self._retrieve(turn)
-        response = turn.pending
+        context = self._begin(request)
+        context.turns = turns[-self._limit(context) :]
+        context.retrieval = await self._pipeline.search(context)
+        response = context.pending
         try:
-            async for event in self._writing.stream(turn, retrieval):
+            async for event in self._pipeline.answer(context):
                 if isinstance(event, AgentResponse):
                     response = event
         finally:
-            await self._writing.count(turn)
-        return retrieval, response
+            await self._spending.count(context)
+        return context.retrieval, response
 
-    async def _retrieve(self, turn: AnswerContext) -> Retrieval:
-        started = turn.clock.elapsed()
-        retrieval = await self._find(turn)
-        turn.clock.retrieval = turn.clock.elapsed() - started
-        return retrieval
+    def _begin(self, request: AgentRequest) -> AnswerContext:
+        return AnswerContext(request, self._configuration(request.course_id), _pending(request))
 
-    async def _find(self, turn: AnswerContext) -> Retrieval:
-        configuration = turn.configuration
-        await self._notice_again(turn)
-        request = turn.asked
-        if not configuration.retrieval_enabled:
-            if turn.quote is None:
-                raise RequestError(
-                    "retrieval is off and there is no quote",
-                    user_message=Message("asking-quote-needed"),
-                )
-            return passage_alone(request.course_id, turn.quote)
-        asked = RetrievalToolInput(
-            query_text=request.query_text,
-            top_k=request.top_k or configuration.top_k,
-            selected_text=turn.quote,
-            section_filter=request.section_filter,
-        )
-        before = gist_of(request.thread_messages)
-        said = turn.said_here
-        if request.section_filter is not None:
-            said = [one for one in said if not asks_for_section_at_hand(one.user_input)]
-        earlier = [*before, *(_what_was_asked(one) for one in said)]
-        if turn.quote is None:
-            named = read_references(
-                request.query_text,
-                alone=not earlier,
-                before=[one.question for one in said] or before[-1:],
-            )
-            if named and (text := await self._retriever.read(request.course_id, asked, named)):
-                return text
-        cited = [c.source_file for one in said[-1:] for c in one.agent_response.grounding_chunks]
-        mark = first(request.score_threshold, configuration.score_threshold)
-        return await in_parts.retrieve(
-            self._retriever, request.course_id, asked, earlier, cited, mark
-        )
+    @staticmethod
+    def _limit(context: AnswerContext) -> int:
+        """Return how many turns before it a question is answered with."""
+        return context.request.max_turns or context.configuration.max_turns
 
-    async def _notice_again(self, turn: AnswerContext) -> None:
-        """Take note when the answer before is wanted shorter or longer, or its place alone."""
-        said = turn.said_here
-        answered = {Outcome.ANSWERED, Outcome.PARTIAL}
-        if not said or said[-1].outcome not in answered or turn.quote is not None:
+    @asynccontextmanager
+    async def _searching(
+        self, context: AnswerContext
+    ) -> AsyncIterator[asyncio.Task[Retrieval] | None]:
+        """Search while the store is asked, where nothing that was said before has a say in it."""
+        if context.request.session_id is not None:
+            yield None
             return
-        asked, ask = turn.request, self._retriever.wanted_again
-        if kind := asked.again or await ask(asked.course_id, asked.query_text):
-            turn.see_again(kind)
+        searching = asyncio.create_task(self._pipeline.search(context))
+        try:
+            yield searching
+        finally:
+            searching.cancel()
+            await asyncio.gather(searching, return_exceptions=True)
+
+    async def _take(
+        self,
+        context: AnswerContext,
+        searching: asyncio.Task[Retrieval] | None,
+        placed: Placed,
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Yield the answer as it is written, store it, and count what it used."""
+        response, answerable = context.pending, False
+        try:
+            async with aclosing(self._pipeline.run(context, searching)) as events:
+                async for event in events:
+                    if not answerable and not _is_failure(event):
+                        answerable = True
+                        yield Answerable()
+                    if isinstance(event, AgentResponse):
+                        response = event
+                    else:
+                        yield event
+            stored = await self._remember(placed(context.request), response)
+            measure(self._meter, response)
+            for last in context.end_with(stored):  # another process may have been quicker
+                yield last
+        except UnknownSection as error:
+            if error.nearest:
+                await self._remember(context.request, self._pipeline.refused(context, error))
+            raise
+        finally:
+            await self._spending.count(context)
 
     async def _remember(self, request: AgentRequest, response: AgentResponse) -> AgentResponse:
         """Return the answer that is stored, or this one with a notice when none can be."""
+        if request.session_id is not None:
+            response = response.model_copy(update={"conversation_id": request.session_id})
         context = request.user_context.model_dump(
             include={"platform", "workspace", "channel", "thread"}, exclude_none=True
         )
@@ -328,8 +234,8 @@ class Agent:
         return turn.agent_response
 
 
-def _begin(request: AgentRequest) -> AgentResponse:
-    """Return the answer before anybody has written a word of it."""
+def _pending(request: AgentRequest) -> AgentResponse:
+    """Return the answer before a word of it is written."""
     return AgentResponse(
         query_id=request.request_id,
         query_text=request.query_text,
@@ -343,9 +249,3 @@ def _begin(request: AgentRequest) -> AgentResponse:
 
 def _is_failure(event: AgentEvent) -> bool:
     return isinstance(event, AgentResponse) and event.outcome is Outcome.ERROR
-
-
-def _what_was_asked(turn: ConversationTurn) -> str:
-    """Return a turn's question, or its quote where there was none."""
-    bare = turn.user_input == EXPLAIN_QUOTE
-    return turn.selected_text if bare and turn.selected_text else turn.question

@@ -3,15 +3,13 @@
 import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
-from uuid import UUID
 
 from core import i18n
-from core.answering.assurance import Standing, Sureness, right_and_whole
-from core.answering.events import TextDelta
+from core.answering.assurance import DraftTally, Emptiness, Standing, Sureness, right_and_whole
+from core.answering.material import Material
 from core.answering.notices import notices
 from core.answering.quote_context import is_short, place_in_book, quoted_part
-from core.answering.tally import DraftTally, Emptiness
-from core.generation.base import Claim, Passage
+from core.generation.base import Claim, ModelCall
 from core.grounding import wording
 from core.grounding.citations import CitationLedger, CitedPlace, below_mark, is_block, presentable
 from core.grounding.codes import missing_codes
@@ -21,6 +19,7 @@ from core.grounding.languages import is_in_another_language
 from core.grounding.quoting import QuotedPassage, sentences_around
 from core.models import (
     EXPLAIN_QUOTE,
+    NOBODY,
     AgentConfiguration,
     AgentRequest,
     ChunkState,
@@ -29,38 +28,55 @@ from core.models import (
     QuoteStatus,
     RetrievedChunk,
 )
-from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
 from core.text.unread import unread_instead
 
 logger = logging.getLogger(__name__)
 
 
-class Composition:
-    """Collects an answer's text and citations from one retrieval, and what is found later."""
+class AnswerDraft:
+    """One writer's answer: its text and citations, and how it fared."""
 
-    def __init__(self, retrieval: Retrieval) -> None:
+    def __init__(
+        self,
+        retrieval: Retrieval,
+        *,
+        by_model: bool = False,
+        instead_of: Emptiness | None = None,
+    ) -> None:
+        """Begin an answer from one search.
+
+        Args:
+            by_model: Whether a language model writes it.
+            instead_of: What came of another writer's draft.
+        """
         self._retrieval = retrieval
-        excerpts = {e.chunk.chunk_id: e for e in retrieval.evidence}
-        self.evidence = [excerpt.chunk for excerpt in excerpts.values()]
-        """The chunks that may be cited, best first; those of a second look follow."""
-        self.reads = [(excerpt.start, excerpt.end) for excerpt in excerpts.values()]
-        """The part of each chunk that a writer reads."""
-        self.tally = DraftTally()
-        self.told = ""
-        """What a writer's model was told of the book and the quote; empty: it is the evidence."""
-        self._found = list(retrieval.output.retrieved_chunks)
-        self._signals = retrieval.signals
-        self._ledger = CitationLedger(self.evidence)
-        self._carried: set[UUID] = set()
-        """Ids of the chunks that the turn before cited."""
+        self.by_model = by_model
+        self.author = NOBODY
+        """Who writes it; nobody until a writer is asked."""
+        self.calls: list[ModelCall] = []
+        """What its writer's model used."""
+        self.material = Material(retrieval)
+        self.tally = DraftTally(instead_of=instead_of)
+        self.text = ""
+        """What of it may be shown."""
+        self._ledger = CitationLedger(self.material.chunks)
         self._before = Sureness(0.0, 0.0)
         """Of the turn before."""
-        self._text = ""
         self._differences: Sequence[Difference] = ()
         """Words of the quote that are not the book's."""
         self.quote_is_planted = False
         """Whether the quote stands in the book only because somebody planted it there."""
+
+    def note_call(self, call: ModelCall) -> None:
+        """Take note of a call of its writer's model, whose name stands below the answer."""
+        self.calls.append(call)
+        self.author = self.calls[0].model
+
+    @property
+    def emptiness(self) -> Emptiness | None:
+        """Why there is nothing to show of what was written; None: there is, or nobody wrote."""
+        return None if self.author == NOBODY else self.tally.emptiness
 
     @property
     def stands_in_book(self) -> bool:
@@ -76,7 +92,7 @@ class Composition:
     def tells_again(self) -> bool:
         """Whether the answer rests on nothing but what the turn before cited."""
         cited = {chunk.chunk_id for chunk in self._ledger.grounding_chunks}
-        return bool(cited) and cited <= self._carried
+        return bool(cited) and cited <= self.material.carried
 
     def quoted_passages(self) -> Iterator[tuple[RetrievedChunk, QuotedPassage]]:
         """Yield the chunks that the quote was found in, each with the part that was quoted."""
@@ -86,7 +102,7 @@ class Composition:
                 (chunk, quoted_part(chunk, location)) for chunk in self._retrieval.quoted_chunks
             )
 
-    def open(self, request: AgentRequest) -> Iterator[TextDelta]:
+    def open(self, request: AgentRequest) -> None:
         """Say where the quoted passage stands, with a citation of it."""
         location = self._retrieval.quote_location
         if not self.stands_in_book or location is None:
@@ -101,46 +117,22 @@ class Composition:
         place = place_in_book(chunks[0])
         sentence = wording.quote_place(location.status, place, self._differences)
         if places := list(self._places(chunks, passages)):
-            yield self._append(self._ledger.cite(sentence, places), "\n\n")
+            self._append(self._ledger.cite(sentence, places), "\n\n")
 
     def _places(
         self, chunks: Sequence[RetrievedChunk], passages: Sequence[QuotedPassage]
     ) -> Iterator[CitedPlace]:
         """Yield where the passages of chunks of the evidence stand, without blanks around."""
-        numbers = {known.chunk_id: number for number, known in enumerate(self.evidence)}
+        numbers = {known.chunk_id: number for number, known in enumerate(self.material.chunks)}
         for chunk, passage in zip(chunks, passages, strict=True):
             if chunk.chunk_id in numbers and (words := passage.text.strip()):
                 start = passage.start + passage.text.index(words)
                 yield CitedPlace(numbers[chunk.chunk_id], start, start + len(words))
 
-    def widen(self, excerpts: Sequence[Excerpt]) -> None:
-        """Let a writer read more of what was found; what it has keeps its number."""
-        for excerpt in excerpts:
-            self._take_up(excerpt.chunk, excerpt.start, excerpt.end)
-
     def carry(self, turn: ConversationTurn) -> bool:
         """Keep what the turn before cited within reach; return whether this edition has any."""
-        cited = turn.agent_response.grounding_chunks
-        for chunk in cited:
-            if chunk.generation == self._retrieval.generation:
-                kept = chunk.model_copy(update={"state": ChunkState.RETRIEVED})
-                self._take_up(kept, 0, len(kept.content_text))
-                self._found.append(kept)
-                self._carried.add(kept.chunk_id)
         self._before = Sureness(turn.agent_response.located, turn.agent_response.confidence)
-        return bool(self._carried)
-
-    def look_up(self, retrieval: Retrieval) -> list[Passage]:
-        """Take up what a second look found, and return it with the numbers to cite it by."""
-        if retrieval.generation != self._retrieval.generation:
-            return []  # the book was replaced in mid-answer: an answer has one edition
-        self._found.extend(retrieval.output.retrieved_chunks)
-        self._signals = max(self._signals, retrieval.signals, key=lambda s: s.best_score)
-        passages = []
-        for excerpt in retrieval.evidence:
-            number = self._take_up(excerpt.chunk, excerpt.start, excerpt.end)
-            passages.append(Passage(number, self.evidence[number], excerpt.text))
-        return passages
+        return self.material.carry(turn)
 
     def locate(self, claim: Claim) -> list[CitedPlace]:
         """Return where the claim's quotes stand; none where one of them stands nowhere."""
@@ -148,16 +140,14 @@ class Composition:
         found = [place for place in places if place is not None]
         return found if len(found) == len(places) else []
 
-    def add_example(self, claim: Claim) -> TextDelta:
-        """Take up a model's own example, told as such; it carries no citation."""
+    def add_example(self, claim: Claim) -> str:
+        """Take up, and return, a model's own example, told as such; it carries no citation."""
         return self._append(
             i18n.text("answer-own-example", example=presentable(claim.text)), "\n\n"
         )
 
-    def add(
-        self, claim: Claim, places: Sequence[CitedPlace], lead_in: Claim | None = None
-    ) -> TextDelta:
-        """Take up a claim that its quotes carry, and the line in front that leads in to it."""
+    def add(self, claim: Claim, places: Sequence[CitedPlace], lead_in: Claim | None = None) -> str:
+        """Take up, and return, a claim that holds, after the line that leads in to it."""
         piece = self._ledger.cite(below_mark(claim.text, claim.lead), places)
         self.tally.released += 1
         above = [
@@ -168,12 +158,12 @@ class Composition:
             )
             if one
         ]
-        before = self._append(presentable(lead_in.text), self._glue(lead_in)) if lead_in else None
-        glue = "\n\n" if above else self._glue(claim, begins=before is None)
+        before = self._append(presentable(lead_in.text), self._glue(lead_in)) if lead_in else ""
+        glue = "\n\n" if above else self._glue(claim, begins=not before)
         after = self._append(piece, glue)
-        return TextDelta("".join(one.text for one in (*above, before, after) if one))
+        return "".join((*above, before, after))
 
-    def add_without(self, part: str, *, within: bool) -> TextDelta:
+    def add_without(self, part: str, *, within: bool) -> str:
         """Say that there is nothing on a part of the question."""
         said = (presentable(wording.part_heading(part)), wording.part_without(within=within))
         return self._append("\n\n".join(said), "\n\n")
@@ -198,32 +188,32 @@ class Composition:
 
         `answerable` is whether the evidence reaches the mark.
         """
-        located = located_of(self._signals, self.tally.supported_share)
+        located = located_of(self.material.signals, self.tally.supported_share)
         if self.tells_again:
             answerable, located = True, max(located, self._before.located)
         standing = self._standing(request, answerable=answerable)
         outcome = standing.outcome(located, configuration)
         if outcome is Outcome.ABSTAINED:
-            self._text = self._abstention(request)
+            self.text = self._abstention(request)
             if request.unread:
-                self._text = f"{self._text} {unread_instead(request.unread)}"
-            self._ledger = CitationLedger(self.evidence)
+                self.text = f"{self.text} {unread_instead(request.unread)}"
+            self._ledger = CitationLedger(self.material.chunks)
         located = standing.bounded(located, outcome)
         within = request.section_filter is not None
         nearest = self._nearest(within=within) if outcome is Outcome.ABSTAINED else ()
         misquoted = bool(self._differences)
         told = notices(request, outcome, self._retrieval, self.tally, is_misquoted=misquoted)
         return {
-            "response_text": self._text,
+            "response_text": self.text,
             "outcome": outcome,
             "nearest_sections": nearest,
-            "confidence": self._confidence(request, outcome, located),
+            "confidence": standing.limited(self._confidence(request, outcome, located)),
             "located": located,
-            "retrieved_chunks": tuple(self._retrieved())[::-1],
+            "retrieved_chunks": self.material.retrieved(self._ledger.grounding_chunks),
             "grounding_chunks": tuple(_returned(c.told()) for c in self._ledger.grounding_chunks),
             "citations": tuple(self._ledger.citations),
             "sources": self._ledger.sources,
-            "context_used": self.told or self._evidence_read(),
+            "context_used": self._told() or self.material.text,
             "generation": self._retrieval.generation,
             "notices": tuple(told),
             "quote_location": self._retrieval.quote_location,
@@ -250,23 +240,18 @@ class Composition:
             return located
         confidence = right_and_whole(
             self._retrieval,
-            self._signals,
+            self.material.signals,
             request.query_text,
-            self._text,
+            self.text,
             passages=len(self._ledger.citations),
             located=located,
             supported_share=self.tally.supported_share,
         )
         return max(confidence, self._before.confidence) if self.tells_again else confidence
 
-    def _retrieved(self) -> Iterator[RetrievedChunk]:
-        """Yield all chunks that were found or are cited, each once, the last first."""
-        known = [*self._found, *self._ledger.grounding_chunks]
-        yield from (c.told() for c in {c.chunk_id: c for c in reversed(known)}.values())
-
-    def _evidence_read(self) -> str:
-        parts = zip(self.evidence, self.reads, strict=True)
-        return "\n\n".join(chunk.content_text[start:end] for chunk, (start, end) in parts)
+    def _told(self) -> str:
+        """Return what a writer's model was told of the book and the quote."""
+        return "\n\n".join(call.context for call in self.calls if call.context)
 
     def _abstention(self, request: AgentRequest) -> str:
         """Return what is said instead of an answer; the book is not blamed for the writer.
@@ -313,33 +298,21 @@ class Composition:
             terms = found.encode_terms(found.question or request.query_text)
             if not found.statistics.knows(terms):
                 return True
-        passages = (chunk.content_text for chunk in (*self.evidence, *self._found))
-        return bool(missing_codes(request.query_text, passages))
-
-    def _take_up(self, chunk: RetrievedChunk, start: int, end: int) -> int:
-        """Return the chunk's number; one that is known is read as far as both say."""
-        for number, known in enumerate(self.evidence):
-            if known.chunk_id == chunk.chunk_id:
-                before = self.reads[number]
-                self.reads[number] = (min(before[0], start), max(before[1], end))
-                return number
-        self.evidence.append(chunk)
-        self.reads.append((start, end))
-        return len(self.evidence) - 1
+        return bool(missing_codes(request.query_text, self.material.contents()))
 
     def _glue(self, claim: Claim, *, begins: bool = True) -> str:
         """Return what stands between the text so far and the claim."""
         lead = claim.lead or ""
-        tail = self._text.rsplit("\n\n", 1)[-1]
+        tail = self.text.rsplit("\n\n", 1)[-1]
         is_first = begins and self.tally.released == 1
         if is_first or is_block(claim.text) or is_block(tail):
             lead = "\n\n" + lead.lstrip()
         return lead or " "
 
-    def _append(self, piece: str, glue: str) -> TextDelta:
-        added = f"{glue}{piece}" if self._text else f"{glue.lstrip()}{piece}"
-        self._text += added
-        return TextDelta(added)
+    def _append(self, piece: str, glue: str) -> str:
+        added = f"{glue}{piece}" if self.text else f"{glue.lstrip()}{piece}"
+        self.text += added
+        return added
 
 
 def _returned(chunk: RetrievedChunk) -> RetrievedChunk:

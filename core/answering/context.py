@@ -1,12 +1,13 @@
-"""One request on its way through the house, and the clock that runs with it."""
+"""All that is known of one question on its way to its answer: the pipeline's one state."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from core.generation.base import ModelCall
+from core.answering.events import TextDelta, TextWithdrawn
+from core.generation.base import ModelCall, call_of
 from core.models import (
     EXPLAIN_QUOTE,
     Again,
@@ -20,7 +21,8 @@ from core.models import (
     ResponseState,
     now,
 )
-from core.storage.budgets.pricing import Prices
+from core.providers.base import ChatEnd
+from core.retrieval.retrieval import Retrieval
 from core.storage.budgets.reservations import Reservation
 
 
@@ -36,11 +38,10 @@ class Clock:
         """Return the milliseconds so far."""
         return (time.monotonic() - self.started) * 1_000
 
-    def note_first_token(self) -> bool:
-        """Remember when the first text came; always true."""
+    def note_first_token(self) -> None:
+        """Remember when the first text came."""
         if self.first_token is None:
             self.first_token = self.elapsed()
-        return True
 
     def times(self) -> dict[str, float]:
         """Return the fields of an AgentResponse that tell them."""
@@ -68,13 +69,18 @@ class ShownAgain:
 
 @dataclass
 class AnswerContext:
-    """One request on its way: what it asks, what was found, what it has cost so far."""
+    """One request on its way: what it asks, what was found and shown, what it has cost so far."""
 
     request: AgentRequest
     configuration: AgentConfiguration
     pending: AgentResponse
-    clock: Clock
+    clock: Clock = field(default_factory=Clock)
     turns: Sequence[ConversationTurn] = ()
+    """What was said before, oldest first."""
+    retrieval: Retrieval = field(init=False)
+    """What was found; there once the book is searched."""
+    shown: str = ""
+    """What a reader sees of the answer so far."""
     calls: list[ModelCall] = field(default_factory=list)
     tool_calls: list[AgentToolCall] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
@@ -83,12 +89,31 @@ class AnswerContext:
     """What a model is told besides the course's own words; they never replace the rules."""
     guards: list[Callable[[str], bool]] = field(default_factory=list)
     """Each returns whether a sentence of the answer may be shown, whoever wrote it."""
-    dropped: int = 0
-    """Claims of a model that nobody reads."""
+    in_vain: int = 0
+    """Claims of a model whose answer came to nothing."""
     reservation: Reservation | None = None
     """What its budgets hold for it; None: no model may be asked."""
     again: ShownAgain | None = None
     """What it wants to see again; None: it asks something."""
+
+    def show(self, text: str) -> Iterator[TextDelta | TextWithdrawn]:
+        """Yield what makes `text` of what is shown: the rest of it, or all of it anew.
+
+        This is the one rule by which text is taken back: what does not go on from what is shown.
+        """
+        if not text.startswith(self.shown):
+            self.shown = ""
+            yield TextWithdrawn()
+        if added := text[len(self.shown) :]:
+            self.clock.note_first_token()
+            self.shown = text
+            yield TextDelta(added)
+
+    def end_with(self, response: AgentResponse) -> Iterator[TextWithdrawn | AgentResponse]:
+        """Yield the finished response, which stands for all that was shown."""
+        if not response.response_text.startswith(self.shown):
+            yield TextWithdrawn()
+        yield response
 
     @property
     def asked(self) -> AgentRequest:
@@ -122,6 +147,12 @@ class AnswerContext:
             self.again = ShownAgain(kind, said[place], tuple(said[:place]), tuple(said[place:]))
 
     @property
+    def mark(self) -> float:
+        """The score of the best chunk from which there is an answer."""
+        wished = self.asked.score_threshold
+        return self.configuration.score_threshold if wished is None else wished
+
+    @property
     def quote(self) -> str | None:
         """The passage that is asked about, if any."""
         quoted = self.asked.context_mode is ContextMode.SELECTED_TEXT
@@ -141,39 +172,23 @@ class AnswerContext:
         latest = takewhile(lambda turn: turn.section_filter == section, reversed(self.turns))
         return tuple(latest)[::-1]
 
+    def note_judge(self, end: ChatEnd) -> None:
+        """Count a call of a judging model."""
+        self.calls.append(call_of(end))
+
     def may_show(self, sentence: str) -> bool:
         """Return whether no guard holds a sentence of the answer back."""
         return all(guard(sentence) for guard in self.guards)
 
-    def completed(self, outcome: Outcome, text: str, **fields: Any) -> AgentResponse:
-        """Return the finished answer with this text; `fields` are further ones of the response.
+    def completed(self, outcome: Outcome, response_text: str, **fields: Any) -> AgentResponse:
+        """Return the finished answer with its text; `fields` are further ones of the response.
 
         Its times are set, its notices are those of the context unless `fields` has others.
         """
         return self.pending.advance(
             ResponseState.COMPLETED,
             outcome=outcome,
-            response_text=text,
+            response_text=response_text,
             **{"notices": tuple(self.notices), **self.clock.times(), **fields},
             generated_at=now(),
         )
-
-    def spent(self, prices: Prices) -> dict[str, Any]:
-        """Return the fields of an AgentResponse that tell what the model used."""
-        query = sum(call.query_tokens for call in self.calls)
-        response = sum(call.response_tokens for call in self.calls)
-        return {
-            "query_tokens": query,
-            "response_tokens": response,
-            "tokens_used": query + response,
-            "estimated_cost": self._cost(prices),
-            "tool_calls": tuple(self.tool_calls),
-        }
-
-    def _cost(self, prices: Prices) -> float | None:
-        """Return what all calls cost, each at its model's price; None: not all are known."""
-        costs = [
-            prices.cost(c.model, c.query_tokens, c.response_tokens, c.service) for c in self.calls
-        ]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if known and len(known) == len(costs) else None

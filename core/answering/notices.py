@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from core.answering.assurance import WELL_SUPPORTED
+from core.answering.assurance import WELL_SUPPORTED, DraftTally, Emptiness
 from core.answering.quote_context import is_short
-from core.answering.tally import DraftTally, Emptiness
 from core.i18n import text
 from core.models import AgentRequest, Outcome, QuoteStatus
 from core.retrieval.retrieval import Retrieval
@@ -57,14 +56,18 @@ def _of_draft(
     within = request.section_filter is not None
     if tally.instead_of is Emptiness.NOTHING_HELD:
         yield text("notice-nothing-held")
-    if tally.translated:
+    if tally.unchecked:
+        yield text("notice-unchecked")
+    elif tally.translated:
         yield text("notice-translated")
-    if tally.by_words_only:
+    elif tally.by_words_only:
         yield text("notice-checked-by-words")
     if tally.cut_short:
         yield text("notice-cut-short")
     if tally.instead_of is Emptiness.REFUSED:
         yield text("notice-no-answer-read")
+    elif tally.is_beside_the_point:
+        yield text("notice-closest-within") if within else text("notice-closest")
     elif tally.not_covered:
         yield text("notice-partly-covered-within") if within else text("notice-partly-covered")
     elif tally.supported_share < WELL_SUPPORTED:

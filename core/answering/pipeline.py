@@ -3,20 +3,29 @@
 1. Early stages (`core.answering.stages`), in the order that `Agent` was given them, before the
    book is searched: one may answer by itself, or say how the pipeline goes on.
 2. The book is searched.
-3. A model writes where it may be paid for, else the book's own words are shown.
-4. Each claim is checked before it is shown, by the guards of the early stages too.
+3. A model writes where it may be paid for. Each claim is checked before it is shown, by the guards
+   of the early stages too.
+4. Where no model may write, or its draft comes to nothing, the book's own words are shown.
+
+All state is in one `AnswerContext`, and one rule takes text back: `AnswerContext.show`.
 """
 
+import asyncio
 import logging
+import time
+from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from core.answering.answer import Composition
-from core.answering.carrying import carries, parts_of, shown_before
+from core.answering.answer import AnswerDraft
+from core.answering.assurance import Emptiness
+from core.answering.checks import DraftChecks
 from core.answering.context import AnswerContext
-from core.answering.drafting import Drafting
-from core.answering.events import AnswerEvent, TextDelta, TextWithdrawn
-from core.answering.tally import Emptiness
+from core.answering.events import AgentEvent, AnswerEvent, SectionsFound
+from core.answering.search import search
+from core.answering.spending import Spending
+from core.answering.stages import EarlyStage, run_early
+from core.answering.task import carries, second_look, task_of
 from core.errors import (
     GenerationError,
     ServiceError,
@@ -25,37 +34,23 @@ from core.errors import (
     UnknownSection,
     VectorIndexError,
 )
-from core.generation.base import GenerationTask, Generator, Passage, Search
-from core.generation.times import DEFAULT_TIMES, AnswerTimes
+from core.generation.base import DraftPart, GenerationTask, Generator, ModelCall
+from core.generation.times import AnswerTimes
 from core.grounding.confidence import is_covered, located_of, outcome_of
 from core.grounding.languages import is_in_another_language
 from core.grounding.support import SupportChecker
 from core.i18n import current_language, in_language, text
-from core.models import (
-    EXPLAIN_QUOTE,
-    EXTRACTIVE,
-    NOBODY,
-    AgentConfiguration,
-    AgentRequest,
-    AgentResponse,
-    AgentToolCall,
-    Outcome,
-    ResponseState,
-    RetrievalToolInput,
-    now,
-)
+from core.models import EXPLAIN_QUOTE, EXTRACTIVE, AgentResponse, Outcome, ResponseState, now
 from core.retrieval.evidence import Excerpt
 from core.retrieval.retrieval import Retrieval
 from core.retrieval.retriever import Retriever
-from core.storage.budgets.pricing import Prices
-from core.storage.budgets.reservations import Reservation
-from core.storage.budgets.store import TokenBudgets
+from core.runtime.pauses import Pauses
 
 logger = logging.getLogger(__name__)
 
 
-class Writing:
-    """Lets the generator write while it works and may be paid for, else the fallback."""
+class Pipeline:
+    """Answers a question whose conversation is known; stores nothing."""
 
     def __init__(
         self,
@@ -64,290 +59,274 @@ class Writing:
         generator: Generator,
         fallback: Generator,
         checker: SupportChecker,
-        budgets: TokenBudgets,
-        prices: Prices,
+        spending: Spending,
         request_tokens: int | None,
-        times: AnswerTimes = DEFAULT_TIMES,
+        times: AnswerTimes,
+        stages: Sequence[EarlyStage],
     ) -> None:
-        self.generator = generator
         self._retriever = retriever
+        self._generator = generator
         self._fallback = fallback
         self._checker = checker
-        self._budgets = budgets
-        self._prices = prices
+        self._spending = spending
         self._request_tokens = request_tokens
         self._times = times
+        self._stages = stages
 
-    async def stream(
-        self, turn: AnswerContext, retrieval: Retrieval
-    ) -> AsyncGenerator[AnswerEvent, None]:
-        """Yield the claims that hold, as they are written, then the finished response."""
-        writer = await self._writer(turn)
-        streamed, emptiness = False, None
+    async def run(
+        self, context: AnswerContext, searching: asyncio.Task[Retrieval] | None = None
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Yield the answer as it is written, and last the response.
+
+        A service that fails is told in the response, but for the database: it could not keep
+        that response, and another try may succeed.
+
+        Args:
+            context: What is asked, and the conversation before it.
+            searching: The search, where it is under way already.
+        """
         try:
-            async with aclosing(self._draft(turn, retrieval, writer)) as events:
+            if (early := await run_early(self._stages, context)) is not None:
+                yield early
+                return
+            context.retrieval = await (searching or self.search(context))
+            leans = {"leans": context.retrieval.leans}
+            context.pending = context.pending.model_copy(update=leans)
+            if context.retrieval.nearest_sections:
+                yield SectionsFound(context.retrieval.nearest_sections)
+            async with aclosing(self.answer(context)) as events:
                 async for event in events:
-                    streamed = streamed or isinstance(event, TextDelta)
                     yield event
-            return
-        except _EmptyDraft as empty:
-            emptiness = empty.emptiness
-            level = logging.INFO if emptiness is Emptiness.REFUSED else logging.WARNING
-            logger.log(level, "%s failed, the fallback writes: %s", writer.name, emptiness)
-        except GenerationError as error:
-            if writer is self._fallback:
-                raise
-            logger.warning("%s failed, the fallback writes: %s", writer.name, error)
-            too_dear = isinstance(error, TokenLimitReached)
-            turn.notices.append(
-                text("notice-too-dear") if too_dear else text("notice-model-failed")
-            )
-        if streamed:
-            yield TextWithdrawn()
-        draft = self._draft(turn, retrieval, self._fallback, instead_of=emptiness)
-        async with aclosing(draft) as events:
+        except StoreError:
+            raise
+        except ServiceError as error:
+            logger.warning("the turn failed: %s: %s", type(error).__name__, error)
+            yield self._failed(context, error)
+
+    async def search(self, context: AnswerContext) -> Retrieval:
+        """Return what the book holds; the context knows then whether an answer is wanted again."""
+        return await search(self._retriever, context)
+
+    async def answer(self, context: AnswerContext) -> AsyncGenerator[AnswerEvent, None]:
+        """Yield a model's answer to what was found, or the book's own words; last the response.
+
+        Raises:
+            GenerationError: when the book's own words cannot be chosen.
+        """
+        instead_of = None
+        if await self._may_ask_model(context):
+            draft = AnswerDraft(context.retrieval, by_model=True)
+            try:
+                async with aclosing(self._write(context, draft, self._generator)) as events:
+                    async for event in events:
+                        yield event
+            except GenerationError as error:
+                _note_failure(context, draft, error)
+            else:
+                if (instead_of := draft.emptiness) is None:
+                    yield self._finished(context, draft)
+                    return
+                _note_emptiness(context, draft, instead_of)
+        draft = AnswerDraft(context.retrieval, instead_of=instead_of)
+        async with aclosing(self._write(context, draft, self._fallback)) as events:
             async for event in events:
                 yield event
+        yield self._finished(context, draft)
 
-    def failed(self, turn: AnswerContext, error: ServiceError) -> AgentResponse:
-        """Return the response that tells of a service that failed."""
-        return turn.pending.advance(
-            ResponseState.ERROR,
-            outcome=Outcome.ERROR,
-            response_text=error.user_message,
-            error_message=error.user_message,
-            retrieval_success=turn.clock.retrieval > 0,
-            generated_at=now(),
-            **turn.spent(self._prices),
-            **turn.clock.times(),
-        )
-
-    def refused(self, turn: AnswerContext, error: UnknownSection) -> AgentResponse:
+    def refused(self, context: AnswerContext, error: UnknownSection) -> AgentResponse:
         """Return the response that keeps which sections come near the one asked for."""
-        return turn.completed(
+        return context.completed(
             Outcome.ABSTAINED,
             in_language(error.bare, current_language()),
             unknown_section=error.name,
             nearest_sections=error.nearest,
         )
 
-    async def count(self, turn: AnswerContext) -> None:
-        """Put what the turn used on the account of the user, the course and the day."""
-        calls = turn.calls
-        try:
-            if calls:
-                await self._count(turn)
-        finally:
-            if turn.reservation is not None:
-                used = sum(call.query_tokens + call.response_tokens for call in calls)
-                self._budgets.settle(turn.reservation, used)
+    def _failed(self, context: AnswerContext, error: ServiceError) -> AgentResponse:
+        """Return the response that tells of a service that failed."""
+        return context.pending.advance(
+            ResponseState.ERROR,
+            outcome=Outcome.ERROR,
+            response_text=error.user_message,
+            error_message=error.user_message,
+            retrieval_success=context.clock.retrieval > 0,
+            generated_at=now(),
+            **self._spending.fields(context),
+            **context.clock.times(),
+        )
 
-    async def _count(self, turn: AnswerContext) -> None:
-        calls = turn.calls
-        try:
-            await self._budgets.add(
-                turn.request.user_id,
-                turn.request.course_id,
-                query_tokens=sum(call.query_tokens for call in calls),
-                response_tokens=sum(call.response_tokens for call in calls),
-                calls=len(calls),
-            )
-        except StoreError:
-            logger.exception("the tokens used could not be counted")
+    def _finished(self, context: AnswerContext, draft: AnswerDraft) -> AgentResponse:
+        found = context.retrieval
+        answerable = self._is_answerable(context, draft)
+        if draft.author == EXTRACTIVE:  # a model says itself where the book does not answer
+            answerable = answerable and (found.leans or is_covered(found.signals))
+        fields = draft.finish(context.asked, context.configuration, answerable=answerable)
+        fields["notices"] = (*context.notices, *fields["notices"])
+        fields["claims_written"] += context.in_vain
+        fields["claims_dropped"] += context.in_vain
+        return context.completed(
+            **fields,
+            model_name=draft.author,
+            shows_again=context.seen_again,
+            **self._spending.fields(context),
+        )
 
-    async def _writer(self, turn: AnswerContext) -> Generator:
-        """Return who may write: the fallback when the course says so or a budget is spent."""
-        if self.generator is self._fallback or turn.configuration.model_name == EXTRACTIVE:
-            return self._fallback
-        try:
-            room = await self._budgets.reserve(turn.request.user_id, turn.request.course_id)
-        except StoreError:
-            logger.exception("the budgets could not be read")
-            turn.notices.append(text("notice-not-counted"))
-            return self._fallback  # nothing is spent that cannot be counted
-        if isinstance(room, Reservation):
-            turn.reservation = room
-            return self.generator
-        logger.info("the %s budget of course %s is spent", room, turn.request.course_id)
-        turn.notices.append(text("notice-budget-spent"))
-        return self._fallback
+    async def _may_ask_model(self, context: AnswerContext) -> bool:
+        """Return whether a model writes: the course wants one, and it may be paid for."""
+        is_wanted = context.configuration.model_name != EXTRACTIVE
+        if self._generator is self._fallback or not is_wanted:
+            return False
+        return await self._spending.allows(context)
 
-    async def _draft(
-        self,
-        turn: AnswerContext,
-        retrieval: Retrieval,
-        writer: Generator,
-        instead_of: Emptiness | None = None,
+    async def _write(
+        self, context: AnswerContext, draft: AnswerDraft, writer: Generator
     ) -> AsyncGenerator[AnswerEvent, None]:
-        """Yield one writer's answer, then the finished response.
-
-        Args:
-            instead_of: What came of another writer's draft.
+        """Yield what may be shown of one writer's draft, as it grows.
 
         Raises:
-            GenerationError: when the writer fails; what was yielded must be withdrawn.
-            _EmptyDraft: when nothing of a model's draft can be shown; just so.
+            GenerationError: when the writer fails, takes too long, or lets nothing pass in time.
         """
-        request, configuration, clock = turn.asked, turn.configuration, turn.clock
-        by_model = writer is not self._fallback
-        threshold = first(request.score_threshold, configuration.score_threshold)
-        answerable = retrieval.signals.best_score >= threshold
-        foreign = is_in_another_language(request.query_text, retrieval.language)
-        if by_model and foreign:
-            answerable = True  # only the model can look it up, in the book's language
-        composition = Composition(retrieval)
-        composition.tally.instead_of = instead_of
-        asks_again = carries(turn, retrieval, composition, by_model=by_model) and by_model
-        await self._check_quote(request, composition)
-        streamed, author = False, NOBODY
-        for delta in composition.open(request):
-            streamed = clock.note_first_token()
-            yield delta
-        worthwhile = answerable and _is_promising(retrieval, configuration)
-        if composition.quote_is_planted and request.query_text == EXPLAIN_QUOTE:
-            worthwhile = False  # there is nothing to explain
-        if composition.stands_in_book or worthwhile or asks_again:
-            if by_model:
-                composition.widen(await self._paragraphs(turn, retrieval))
-            by_words = writer.name == EXTRACTIVE
-            checker = None if by_words else self._checker.of_course(request.course_id)
-            drafting = Drafting(writer, checker, composition, self._times, turn.may_show)
-            author = _author(writer, turn)
-            task = self._task(turn, retrieval, composition, writer)
-            try:
-                async with aclosing(drafting.write(task)) as deltas:
-                    async for delta in deltas:
-                        streamed = clock.note_first_token()
-                        yield delta
-            finally:
-                turn.calls.extend((*drafting.calls, *drafting.judge_calls))
-                author = drafting.calls[0].model if drafting.calls else author
-                composition.told = drafting.told
-            turn.dropped += composition.tally.dropped
-            if by_model and (why := composition.tally.emptiness) is not None:
-                raise _EmptyDraft(why)
-        if author == EXTRACTIVE:  # a model says itself where the book does not answer
-            answerable = answerable and (retrieval.leans or is_covered(retrieval.signals))
-        fields = composition.finish(request, configuration, answerable=answerable)
-        fields["notices"] = (*turn.notices, *fields["notices"])
-        if instead_of is not None:  # what the model wrote in vain is counted
-            fields["claims_written"] += turn.dropped
-            fields["claims_dropped"] += turn.dropped
-        response = turn.pending.advance(
-            ResponseState.COMPLETED,
-            model_name=author,
-            shows_again=turn.seen_again,
-            **fields,
-            **turn.spent(self._prices),
-            **clock.times(),
-            generated_at=now(),
-        )
-        if streamed and response.outcome is Outcome.ABSTAINED:
-            yield TextWithdrawn()
-        yield response
+        asks_again = carries(context, draft)
+        await self._check_quote(context, draft)
+        draft.open(context.asked)
+        for event in context.show(draft.text):
+            yield event
+        if not self._is_worthwhile(context, draft, asks_again=asks_again):
+            return
+        if draft.by_model:
+            draft.material.widen(await self._paragraphs(context))
+        draft.author = _author(writer, context)
+        task = self._task(context, draft)
+        until = time.monotonic() + self._times.whole
+        checker = None
+        if draft.by_model:
+            checker = self._checker.for_answer(context.request.course_id, until)
+        checks = DraftChecks(context, draft, task, checker)
+        async with (
+            checks.prepared(),
+            aclosing(_offered(writer, task, until, draft, checks)) as parts,
+        ):
+            async for part in parts:
+                await checks.take(part)
+                for event in context.show(draft.text):
+                    yield event
+        await checks.judge_whole()
 
-    async def _check_quote(self, request: AgentRequest, composition: Composition) -> None:
-        """Take note when the quote, or something beside it, was planted in the book.
+    def _task(self, context: AnswerContext, draft: AnswerDraft) -> GenerationTask:
+        def report(call: ModelCall) -> None:
+            draft.note_call(call)
+            context.calls.append(call)
+
+        is_searching = draft.by_model and context.configuration.retrieval_enabled
+        return task_of(
+            context,
+            draft,
+            search=second_look(self._retriever, context, draft) if is_searching else None,
+            report=report,
+            token_limit=self._request_tokens,
+            first_sentence=self._times.first_sentence,
+        )
+
+    def _is_answerable(self, context: AnswerContext, draft: AnswerDraft) -> bool:
+        """Return whether the evidence reaches the mark.
+
+        Of a question in another language than the book only a model can tell: it can look it up.
+        """
+        found = context.retrieval
+        is_foreign = is_in_another_language(context.asked.query_text, found.language)
+        return found.signals.best_score >= context.mark or (draft.by_model and is_foreign)
+
+    def _is_worthwhile(
+        self, context: AnswerContext, draft: AnswerDraft, *, asks_again: bool
+    ) -> bool:
+        """Return whether anything is written: there may be an answer, or a quote to explain."""
+        best = outcome_of(located_of(context.retrieval.signals), context.configuration)
+        is_promising = self._is_answerable(context, draft) and best is not Outcome.ABSTAINED
+        if draft.quote_is_planted and context.asked.query_text == EXPLAIN_QUOTE:
+            is_promising = False  # there is nothing to explain
+        return draft.stands_in_book or is_promising or (asks_again and draft.by_model)
+
+    async def _check_quote(self, context: AnswerContext, draft: AnswerDraft) -> None:
+        """Take note when the quote, or something next to it, was planted in the book.
 
         The quote does not count as what is asked, or it would be about itself.
         """
-        asked = () if request.query_text == EXPLAIN_QUOTE else (request.query_text,)
-        for chunk, part in composition.quoted_passages():
+        question = context.asked.query_text
+        asked = () if question == EXPLAIN_QUOTE else (question,)
+        for chunk, part in draft.quoted_passages():
             if chunk.is_trusted:
                 continue
             planted = await self._checker.finder.spoken_in(part.content, part.headings, asked)
             if planted.sure:
-                composition.leave_out(chunk)
+                draft.leave_out(chunk)
             if planted.surely_touches(part.start, part.end):
-                composition.quote_is_planted = True
+                draft.quote_is_planted = True
 
-    def _task(
-        self, turn: AnswerContext, retrieval: Retrieval, composition: Composition, writer: Generator
-    ) -> GenerationTask:
-        request, configuration = turn.asked, turn.configuration
-        by_model = writer is not self._fallback
-        is_alone = composition.quote_is_planted or (retrieval.without_quote and not by_model)
-        searchable = by_model and configuration.retrieval_enabled
-        return GenerationTask(
-            question=turn.request.query_text
-            if by_model and turn.again
-            else retrieval.question or request.query_text,
-            again=turn.again.kind if turn.again else None,
-            shown=shown_before(turn),
-            evidence=composition.evidence,
-            reads=composition.reads,
-            parts=parts_of(retrieval, composition),
-            history=turn.turns if by_model else turn.said_here,
-            thread=request.thread_messages,
-            section=retrieval.section,
-            leans=retrieval.leans,
-            in_order=retrieval.in_order,
-            selected_text=None if is_alone else turn.quote,
-            quote_location=None if composition.quote_is_planted else retrieval.quote_location,
-            language=retrieval.language,
-            statistics=retrieval.statistics,
-            encode_terms=retrieval.encode_terms,
-            search=self._search(turn, composition) if searchable else None,
-            model=configuration.model_name,
-            system_prompt="\n\n".join(
-                filter(None, (configuration.system_prompt, *turn.instructions))
-            )
-            or None,
-            length=request.answer_length or configuration.answer_length,
-            temperature=configuration.temperature
-            if request.temperature is None
-            else request.temperature,
-            max_tokens=configuration.max_tokens,
-            context_window=configuration.context_window,
-            token_limit=self._request_tokens,
-            deadline=turn.clock.started + self._times.first_sentence if by_model else None,
-        )
-
-    async def _paragraphs(self, turn: AnswerContext, retrieval: Retrieval) -> Sequence[Excerpt]:
+    async def _paragraphs(self, context: AnswerContext) -> Sequence[Excerpt]:
         """Return what a model reads of the evidence; the excerpts where there is no more."""
-        room = min(turn.configuration.evidence_tokens, turn.configuration.context_window // 2)
+        configuration, retrieval = context.configuration, context.retrieval
+        room = min(configuration.evidence_tokens, configuration.context_window // 2)
         try:
-            return await self._retriever.widened(turn.request.course_id, retrieval, room)
+            return await self._retriever.widened(context.request.course_id, retrieval, room)
         except VectorIndexError as error:
             logger.warning("the paragraphs around the evidence could not be read: %s", error)
             return retrieval.evidence
 
-    def _search(self, turn: AnswerContext, composition: Composition) -> Search:
-        """Return the model's second look: the same course and, if one was asked for, section."""
-        request = turn.request
 
-        async def search(asked: RetrievalToolInput) -> Sequence[Passage]:
-            section = request.section_filter or asked.section_filter
-            bound = asked.model_copy(update={"section_filter": section})
-            found = await self._retriever.retrieve(request.course_id, bound)
-            turn.tool_calls.append(
-                AgentToolCall(tool_name="retrieve", parameters=bound, result=found.output)
-            )
-            return composition.look_up(found)
-
-        return search
+def _note_failure(context: AnswerContext, draft: AnswerDraft, error: GenerationError) -> None:
+    logger.warning("%s failed, the fallback writes: %s", draft.author, error)
+    too_dear = isinstance(error, TokenLimitReached)
+    context.notices.append(text("notice-too-dear") if too_dear else text("notice-model-failed"))
 
 
-class _EmptyDraft(Exception):
-    """Nothing of a model's draft can be shown."""
-
-    def __init__(self, emptiness: Emptiness) -> None:
-        super().__init__(emptiness)
-        self.emptiness = emptiness
+def _note_emptiness(context: AnswerContext, draft: AnswerDraft, why: Emptiness) -> None:
+    level = logging.INFO if why is Emptiness.REFUSED else logging.WARNING
+    logger.log(level, "%s failed, the fallback writes: %s", draft.author, why)
+    context.in_vain += draft.tally.dropped
 
 
-def _is_promising(retrieval: Retrieval, configuration: AgentConfiguration) -> bool:
-    """Return whether an answer from this evidence may be told at all."""
-    best = located_of(retrieval.signals)
-    return outcome_of(best, configuration) is not Outcome.ABSTAINED
-
-
-def _author(writer: Generator, turn: AnswerContext) -> str:
-    """Return who wrote: the model that the course names, or the writer's own."""
-    named = turn.configuration.model_name
+def _author(writer: Generator, context: AnswerContext) -> str:
+    """Return who writes: the model that the course names, or the writer's own."""
+    named = context.configuration.model_name
     return writer.name if writer.name == EXTRACTIVE or named is None else named
 
 
-def first(asked: float | None, configured: float) -> float:
-    """Return what a request asks for, or else what its course has."""
-    return configured if asked is None else asked
+async def _offered(
+    writer: Generator,
+    task: GenerationTask,
+    until: float,
+    draft: AnswerDraft,
+    checks: DraftChecks,
+) -> AsyncGenerator[DraftPart, None]:
+    """Yield what a writer offers; what its judge is too busy for, such as with it, at its end.
+
+    Raises:
+        GenerationError: when the writer fails, or at the time `until` of `time.monotonic()`; at
+            `task.deadline` as long as there is no claim.
+    """
+    held, pauses = deque[DraftPart](), Pauses()
+    async with aclosing(writer.generate(task)) as parts:
+        while True:
+            await pauses.take_one_if_due()
+            is_late = task.deadline is not None and not (held or draft.tally.released)
+            limit = min(until, task.deadline) if is_late and task.deadline else until
+            if (part := await _next(parts, limit)) is None:
+                break
+            held.append(part)
+            while held and checks.are_free:
+                yield held.popleft()
+    for part in held:
+        yield part
+
+
+async def _next(parts: AsyncGenerator[DraftPart, None], until: float) -> DraftPart | None:
+    """Return the next part, or none at the end.
+
+    Raises:
+        GenerationError: when it has not come at the time `until` of `time.monotonic()`.
+    """
+    try:
+        async with asyncio.timeout(until - time.monotonic()):
+            return await anext(parts, None)
+    except TimeoutError as error:
+        raise GenerationError("the writer let nothing pass in time") from error

@@ -16,7 +16,7 @@ from core.models import (
     RetrievedChunk,
     ThreadMessage,
 )
-from core.providers.base import ignore
+from core.providers.base import ChatEnd, ignore
 from core.text.planted import NOTHING_PLANTED, Planted
 
 LONGEST_COMPARED = 1_000
@@ -48,6 +48,19 @@ class ModelCall:
     """What it was told of the book and the quote; empty when an earlier call was told all of it."""
     service: str = ""
     """The table of models whose service was asked; empty: of none."""
+    cached_tokens: int = 0
+    """How many of those read the service had kept from an earlier call."""
+
+
+def call_of(end: ChatEnd) -> ModelCall:
+    """Return what a reply used."""
+    return ModelCall(
+        end.model,
+        end.query_tokens,
+        end.response_tokens,
+        service=end.service,
+        cached_tokens=end.cached_tokens,
+    )
 
 
 Search = Callable[[RetrievalToolInput], Awaitable[Sequence[Passage]]]

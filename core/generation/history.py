@@ -30,7 +30,7 @@ def answer_text(turn: ConversationTurn) -> str:
     if _says_where_quote_stands(turn):
         # Ours, and in English: it would have a say in the next answer's language.
         text = text.partition("\n\n")[2] or text
-    return _without_markers(text)
+    return without_markers(text)
 
 
 def newest_that_fit(costs: Sequence[int], room: int) -> int:
@@ -59,5 +59,6 @@ def _says_where_quote_stands(turn: ConversationTurn) -> bool:
     return location is not None and location.status is not QuoteStatus.NOT_FOUND
 
 
-def _without_markers(text: str) -> str:
+def without_markers(text: str) -> str:
+    """Return an answer's prose and code without the numbers of its citations."""
     return outside_code(text, lambda prose: _MARKER.sub("", prose)).strip()

@@ -14,8 +14,8 @@ from core.generation.base import (
     CutShort,
     DraftPart,
     GenerationTask,
-    ModelCall,
     NotCovered,
+    call_of,
 )
 from core.generation.claims.prompt import ANSWER_SHARE, Prompt, render_found, render_prompt
 from core.generation.claims.reader import AnswerReader
@@ -155,10 +155,7 @@ class ModelGenerator:
 
         def report(end: ChatEnd) -> None:
             allowance.used += end.query_tokens + end.response_tokens
-            used = ModelCall(
-                model, end.query_tokens, end.response_tokens, allowance.context, end.service
-            )
-            allowance.task.report(used)
+            allowance.task.report(replace(call_of(end), context=allowance.context))
 
         try:
             reply = call.model.reply(call.request, allowance, report)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from core.embeddings.base import Embedder
 from core.embeddings.remembering import RememberingEmbedder
 from core.grounding.flaws import Flaw
-from core.grounding.judge.base import CitedClaim, JudgedBy, SupportJudge
+from core.grounding.judge.base import AnswerJudge, CitedClaim, JudgedBy, SupportJudge, Verdict
 from core.grounding.judge.certain import certain_flaw, is_copied
+from core.grounding.judge.in_time import JudgeInTime
 from core.grounding.judge.lexical import LexicalJudge
 from core.grounding.languages import ENGLISH, language_of
 from core.grounding.parts import parts_of, place_of
@@ -40,12 +41,17 @@ class Support:
     """None: it may be shown."""
     cross_language: bool = False
     """Whether it is in another language than its quotes, which no judge of words can compare."""
+    unchecked: bool = False
+    """Whether nothing compared it with its quotes but the certain checks, since it is."""
     poisoned: tuple[int, ...] = ()
     """Positions of those quotes whose passages surely hold planted text."""
     by: JudgedBy = JudgedBy.CODE
     """What the finding rests on."""
-    by_words_only: bool = False
-    """Whether the words decided although another judge was to."""
+
+    @property
+    def by_words_only(self) -> bool:
+        """Whether nothing but its words was compared."""
+        return self.by is JudgedBy.WORDS
 
 
 class SupportChecker:
@@ -66,18 +72,32 @@ class SupportChecker:
             judge_of: Returns the judge that a course names by its id; None: `judge`.
         """
         self._embedder = RememberingEmbedder(embedder)
-        self._judge = judge or LexicalJudge()
+        self._judge: SupportJudge = judge or LexicalJudge()
         self._judge_of = judge_of
         self.finder = PlantedTextFinder(self._embedder)
 
-    def of_course(self, course_id: str) -> "SupportChecker":
-        """Return a checker that shares this one's memory and asks the course's own judge."""
-        judge = self._judge_of(course_id)
-        if judge is None:
-            return self
+    def for_answer(self, course_id: str, until: float) -> "SupportChecker":
+        """Return a checker for one answer, which shares this one's memory.
+
+        It asks the judge of the course until that leaves a verdict to the words, and until the
+        time `until` of `time.monotonic()`; then the words decide.
+        """
         own = copy(self)
-        own._judge = judge
+        own._judge = JudgeInTime(self._judge_of(course_id) or self._judge, until)
         return own
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a claim would be judged now; else its judge is busy."""
+        return not isinstance(self._judge, AnswerJudge) or self._judge.is_free
+
+    async def answers_question(
+        self, question: str, answer: str, *, report: Callable[[ChatEnd], None] = ignore
+    ) -> Verdict | None:
+        """Return what a judging model says of a whole answer; None: not known, or there is none."""
+        if not isinstance(self._judge, AnswerJudge):
+            return None
+        return await self._judge.answers_question(question, answer, report)
 
     async def prepare(self, passages: Iterable[QuotedPassage], *questions: str) -> None:
         """Embed what is searched for planted text, ahead: the first passages' sentences.
@@ -129,7 +149,8 @@ class SupportChecker:
         flaw, by = await self._flaw(sentence, quotes, questions, languages, report)
         if flaw is not None:
             return Support(flaw, languages.differ, by=by)
-        by_words_only = by is JudgedBy.WORDS and self._judge.name != LexicalJudge.name
+        is_translated = languages.differ or languages.is_neither
+        unchecked = is_translated and by is JudgedBy.WORDS
         place = place_of(quotes[0].content, quotes[0].headings)
         setting = Setting(tuple(questions), place, not languages.differ)
         planted = [
@@ -140,7 +161,7 @@ class SupportChecker:
         if any(there.touches(quote.start, quote.end) for quote, there in found):
             flaw = Flaw.OUT_OF_PLACE
         poisoned = tuple(number for number, there in enumerate(planted) if there.sure)
-        return Support(flaw, languages.differ, poisoned, by, by_words_only)
+        return Support(flaw, is_translated, unchecked, poisoned, by)
 
     async def _flaw(
         self,
@@ -157,12 +178,13 @@ class SupportChecker:
             return None if is_copied(whole) else Flaw.MEANING, JudgedBy.CODE
         if (flaw := certain_flaw(whole)) is not None or is_copied(whole):
             return flaw, JudgedBy.CODE
-        if languages.is_neither:
-            return Flaw.LANGUAGE, JudgedBy.CODE
         cited = tuple(part for text in whole.sentences for part in sentences(text))
-        claim = CitedClaim(sentence, cited, headings, is_translated=languages.differ)
+        is_translated = languages.differ or languages.is_neither
+        claim = CitedClaim(sentence, cited, headings, is_translated=is_translated)
         question = questions[0] if questions else ""
         (verdict,) = await self._judge.judge(question, [claim], report)
+        if languages.is_neither and verdict.by is JudgedBy.WORDS:
+            return Flaw.LANGUAGE, JudgedBy.CODE  # only a model can tell what it says
         return None if verdict.holds else Flaw.MEANING, verdict.by
 
 

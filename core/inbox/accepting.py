@@ -62,7 +62,9 @@ class Accepting:
         }
         if db.scalar(self._insert, values) is None:  # another process was quicker by a moment
             return Accepted(Acceptance.KNOWN)
-        if arrival.kind.is_reaction:
+        if arrival.kind is Kind.REPLY:
+            acceptance = Acceptance.NEW  # nobody asked it: it is not counted, and was not read
+        elif arrival.kind.is_reaction:
             self.advance(db, arrival.platform, arrival.channel, arrival.position)
             acceptance = Acceptance.NEW
         elif arrival.kind is Kind.ASK:
@@ -70,6 +72,13 @@ class Accepting:
         else:
             acceptance = self._change(db, arrival, standing, moment)
         return Accepted(acceptance)
+
+    def is_wanted(self, db: Connection, key: str) -> bool:
+        """Return whether an event is known that asked something, and was not taken back since."""
+        row = InboxRow
+        asked = (row.key == key, row.user_id != FORGOTTEN_USER, row.kind != Kind.FORGET.value)
+        known = db.scalar(select(row.key).where(*asked).with_for_update(key_share=True))
+        return known is not None and not _is_to_be_forgotten(db, key)
 
     def take_up(
         self, db: Connection, key: str, request: AgentRequest | None, moment: datetime

@@ -26,6 +26,8 @@ class Kind(StrEnum):
     """It may be a question: a reaction offers to answer, and becomes ASK when it is taken up."""
     THANK = "thank"
     """The bot was thanked, which gets a reaction."""
+    REPLY = "reply"
+    """Staff have answered a question: that is shown to its asker, whom it notifies."""
 
     @property
     def is_reaction(self) -> bool:

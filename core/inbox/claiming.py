@@ -197,7 +197,7 @@ def _thread_of(db: Connection, row: Row[Any]) -> str | None:
 
 def _earlier_requests(db: Connection, row: Row[Any]) -> tuple[UUID, ...]:
     """Return the requests whose turns an edit or a deletion makes forgotten, oldest first."""
-    if row.kind == Kind.ASK:
+    if row.kind in (Kind.ASK, Kind.REPLY):
         return ()
     root = root_of(row)
     query = select(InboxRow.request_id).where(or_(InboxRow.key == root, InboxRow.about == root))

@@ -90,6 +90,30 @@ class Inbox(InboxQueries):
         self._meter.count(ACCEPTED, arrival.platform, accepted.acceptance)
         return accepted
 
+    async def accept_reply(
+        self, arrival: Arrival, original: str, settle: Callable[[Connection], bool]
+    ) -> bool | None:
+        """Store a reply to a question in the transaction in which it is settled what it says.
+
+        Return whether it is on its way; False: the question was taken back meanwhile, and what
+        was settled stays. None: `settle` has returned that it is not to be, and nothing was
+        written.
+
+        Args:
+            original: The key of the event that asked the question.
+            settle: Writes what belongs to it.
+        """
+
+        def accept(db: Connection) -> bool | None:
+            is_wanted = self._accepting.is_wanted(db, original)
+            if not settle(db):
+                return None
+            if is_wanted:
+                self._accepting.accept(db, arrival, None, now())
+            return is_wanted
+
+        return await write(self._engine, accept, urgent=True)
+
     async def tombstone(self, unheard: DeletedEvent, moment: datetime | None = None) -> bool:
         """Have a deleted message count as known, should its event come; False: it came before.
 

@@ -20,7 +20,7 @@ from core.ingestion.account.ledger import SourceAccount, record_of
 from core.ingestion.account.refusal import IngestionRefused, refuse_little
 from core.ingestion.chunks.boilerplate import with_boilerplate
 from core.ingestion.chunks.passages import CourseDocument, course_document
-from core.ingestion.edition.building import EditionBuilder, Live
+from core.ingestion.edition.building import EditionBuilder, Live, SettleEdition, settles_nothing
 from core.ingestion.edition.embedded_chunks import ChunkEmbedder, EncodeSparse
 from core.ingestion.edition.footprint import CheckRoom, dropped, given_back
 from core.ingestion.edition.plan import Plan, foreign_documents
@@ -56,6 +56,7 @@ class Ingestion:
         lock: Callable[[str], AbstractAsyncContextManager[None]],
         orders_machines: OrdersMachines = lambda *_: False,
         check_room: CheckRoom = lambda *_: None,
+        settle: SettleEdition = settles_nothing,
     ) -> None:
         """`encode_sparse` takes the course's language and texts; `lock` a course's id.
 
@@ -70,7 +71,7 @@ class Ingestion:
         self._lock = lock
         self._orders_machines = orders_machines
         chunks = ChunkEmbedder(catalogue, embedder, sentence_embedder, encode_sparse)
-        self._builder = EditionBuilder(catalogue, index, chunks, check_room)
+        self._builder = EditionBuilder(catalogue, index, chunks, check_room, settle)
 
     async def run(
         self,

@@ -3,6 +3,7 @@
 All models are immutable and refuse unknown fields; all times are timezone-aware UTC.
 """
 
+from core.models.checked import OfferedAnswer, StaffCheck
 from core.models.course import (
     Course,
     is_on_site,
@@ -26,6 +27,7 @@ from core.models.fields import (
     now,
     well_formed,
 )
+from core.models.policy import PolicyMode
 from core.models.request import (
     EXPLAIN_QUOTE,
     MAX_SELECTED_TEXT,
@@ -45,6 +47,7 @@ from core.models.response import (
     CITATION_MARKER,
     EXTRACTIVE,
     NOBODY,
+    STAFF,
     AgentConfiguration,
     AgentResponse,
     AgentToolCall,
@@ -84,6 +87,7 @@ __all__ = [
     "MAX_THREAD_MESSAGE",
     "MIN_QUESTION",
     "NOBODY",
+    "STAFF",
     "STORED",
     "Again",
     "AgentConfiguration",
@@ -105,8 +109,10 @@ __all__ = [
     "Milliseconds",
     "Model",
     "NonBlank",
+    "OfferedAnswer",
     "Outcome",
     "PastTime",
+    "PolicyMode",
     "QueryType",
     "Question",
     "QuoteLocation",
@@ -116,6 +122,7 @@ __all__ = [
     "RetrievalToolInput",
     "RetrievalToolOutput",
     "RetrievedChunk",
+    "StaffCheck",
     "ThreadMessage",
     "Unit",
     "UnreadPart",

@@ -82,9 +82,15 @@ class UserContext(Model):
     workspace: str | None = None
     channel: str | None = None
     thread: str | None = None
+    places: tuple[str, ...] = ()
+    """Where rules may be set for, narrowest first: thread, channel, category, workspace."""
+    personal: bool = False
+    """Whether no tenant stands around it, as in direct messages of some platforms."""
     message_ids: tuple[str, ...] = ()
     locale: str | None = None
     role: Literal["staff", "student"] | None = None
+    tenants: tuple[str, ...] = ()
+    """The tenants that the asker is in there: those whose staff answer them."""
     sent_at: UtcTime | None = None
     """The platform's own time of the message; `AgentRequest.created_at` is ours."""
 
@@ -122,6 +128,10 @@ class AgentRequest(Model):
     tells what the question is about, never an instruction."""
     thread_partly_seen: bool = False
     """Whether more was said there than could be read, so that the reader is told."""
+    verified_answer: UUID | None = None
+    """The answer of the course's staff that is to be shown; set by code alone."""
+    sent_by_staff: bool = False
+    """Whether staff say it to this asker: then it is shown however the book stands by now."""
     unread: tuple[UnreadPart, ...] = ()
     """What came with the question and could not be read, so that the reader is told."""
     created_at: PastTime = Field(default_factory=now)

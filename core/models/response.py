@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from core.markdown.code import without_code
+from core.models.checked import OfferedAnswer, StaffCheck
 from core.models.fields import (
     CLOCK_SKEW,
     Count,
@@ -22,6 +23,7 @@ from core.models.fields import (
     WebUrl,
     now,
 )
+from core.models.policy import PolicyMode
 from core.models.request import AnswerLength
 from core.models.retrieval import (
     QuoteLocation,
@@ -35,6 +37,8 @@ EXTRACTIVE = "extractive"
 """The writer that copies the book's sentences, among the names of models."""
 NOBODY = "none"
 """Who wrote an answer that was clear before any writer was asked: an abstention or an error."""
+STAFF = "staff"
+"""Who wrote an answer that the course's staff checked, among the names of models."""
 _STANDING_MARKER = re.compile(r"(?:^|(?<=\s))\[(\d+)\]")
 
 
@@ -115,6 +119,8 @@ class AgentResponse(Model):
     conversation_id: UUID
     query_tokens: Count = 0
     response_tokens: Count = 0
+    cached_tokens: Count = 0
+    """Those of `query_tokens` that a service had kept from an earlier call."""
     tokens_used: Count = 0
     """The sum over all model calls; 0 for an extractive answer."""
     estimated_cost: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
@@ -132,8 +138,16 @@ class AgentResponse(Model):
     """Headings of where to look instead, best first; only an abstention has them."""
     shows_again: NonBlank | None = None
     """The earlier question whose answer this shows at another length, or says the place of."""
+    leans: bool = False
+    """Whether the question was understood by what was said before it."""
     unknown_section: NonBlank | None = None
     """The `section_filter` that no section goes by: the request was refused, not answered."""
+    checked: StaffCheck | None = None
+    """The answer of the course's staff that this is; it may cite nothing of the book."""
+    offered: tuple[OfferedAnswer, ...] = ()
+    """Answers of the course's staff to questions that may be the same, likeliest first."""
+    held_to: PolicyMode | None = None
+    """The policy of the course's staff that it was answered by; None: in full."""
     quote_location: QuoteLocation | None = None
     response_time_ms: Milliseconds = 0.0
     retrieval_time_ms: Milliseconds = 0.0
@@ -179,7 +193,7 @@ class AgentResponse(Model):
     @model_validator(mode="after")
     def _citations_are_grounded(self) -> Self:
         grounded = self.outcome in {Outcome.ANSWERED, Outcome.PARTIAL}
-        if grounded and not self.grounding_chunks:
+        if grounded and not self.grounding_chunks and self.checked is None:
             raise ValueError("an answer needs at least one grounding chunk")
         chunks = {chunk.chunk_id: chunk for chunk in self.grounding_chunks}
         if {citation.chunk_id for citation in self.citations} != set(chunks):

@@ -9,9 +9,11 @@ from sqlalchemy import ColumnElement, false, inspect, or_, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.staff_store import StaffRow
+from core.help_requests.store import HelpRequestRow
 from core.inbox.limits import CountRow, user_subject
 from core.inbox.rows import CursorRow, InboxRow, PostRow
 from core.models import now
+from core.policies.store import HintStepRow
 from core.storage.budgets.store import Scope, TokenUsageRow
 from core.storage.channels.exchanges import ExchangeRow
 from core.storage.channels.panels import PanelRow
@@ -19,11 +21,16 @@ from core.storage.channels.store import ChannelRulesRow, ConversationRow
 from core.storage.database import Base, reading
 from core.storage.feedback import VoteRow
 from core.storage.sessions.rows import SessionRow, TurnRow
+from core.verified_answers.rows import VerifiedPhrasingRow, VerifiedRevisionRow
 
 Json = dict[str, Any]
 
 _WITHHELD = frozenset({"token"})
 """Columns with a sealed secret of the bot's: it tells nothing of a person."""
+
+
+_PEOPLE = ("asked_by", "taken_by", "verified_by")
+"""Columns with the pseudonyms of several people."""
 
 
 class Disclosure:
@@ -48,7 +55,7 @@ class Disclosure:
             for row, condition in _about(user_ids, places):
                 key = inspect(row).primary_key
                 found = await db.scalars(select(row).where(condition).order_by(*key))
-                tables[row.__tablename__] = [_shown(one) for one in found]
+                tables[row.__tablename__] = [_of(user_ids, _shown(one)) for one in found]
         return {
             "exported_at": now().isoformat(),
             "pseudonyms": list(user_ids),
@@ -60,8 +67,15 @@ def _about(
     user_ids: Sequence[str], direct: Iterable[tuple[str, str, str]]
 ) -> Iterator[tuple[type[Base], ColumnElement[bool]]]:
     """Yield the tables that hold anything of people, each with which rows are a person's."""
-    for row in (SessionRow, TurnRow, VoteRow, InboxRow, StaffRow, ExchangeRow):
+    for row in (SessionRow, TurnRow, VoteRow, InboxRow, StaffRow, ExchangeRow, HintStepRow):
         yield row, row.user_id.in_(user_ids)
+    help_request, said = HelpRequestRow, VerifiedRevisionRow
+    yield (
+        help_request,
+        or_(help_request.asked_by.in_(user_ids), help_request.taken_by.in_(user_ids)),
+    )
+    yield said, or_(said.asked_by.in_(user_ids), said.verified_by.in_(user_ids))
+    yield VerifiedPhrasingRow, VerifiedPhrasingRow.user_id.in_(user_ids)
     own_events = select(InboxRow.key).where(InboxRow.user_id.in_(user_ids))
     yield PostRow, PostRow.key.in_(own_events)
     yield CountRow, CountRow.subject.in_([user_subject(user_id) for user_id in user_ids])
@@ -93,6 +107,13 @@ def _inside(
 def _shown(row: Base) -> Json:
     names = (column.name for column in row.__table__.columns)
     return {name: _plain(getattr(row, name)) for name in names if name not in _WITHHELD}
+
+
+def _of(user_ids: Sequence[str], shown: Json) -> Json:
+    """Return a row without the pseudonyms of others, nor the words that were another's."""
+    others = {n for n in _PEOPLE if shown.get(n) is not None and shown[n] not in user_ids}
+    hidden = others | ({"question"} if "asked_by" in others else set())
+    return {name: value for name, value in shown.items() if name not in hidden}
 
 
 def _plain(value: Any) -> Any:

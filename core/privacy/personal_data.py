@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from core.help_requests.store import HelpRequests
 from core.inbox.places import Channel, InboxPlaces
 from core.inbox.store import Inbox
+from core.policies.store import HintSteps
 from core.storage.budgets.store import TokenBudgets
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.panels import Panels
@@ -12,6 +14,7 @@ from core.storage.channels.rules import Rules
 from core.storage.channels.store import ChannelRules, Conversations, Place
 from core.storage.feedback import Feedback
 from core.storage.sessions.store import SessionStore
+from core.verified_answers.store import VerifiedAnswers
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +26,20 @@ class StoredAmounts:
     waiting: int = 0
     """Questions that wait for their answer, and the addresses of answers given."""
     votes: int = 0
+    passed_on: int = 0
+    """Questions that went to staff, and wordings that are kept with what staff answered."""
 
     @property
     def anything(self) -> bool:
         """Whether there is anything to delete."""
-        return bool(self.questions or self.waiting or self.votes)
+        return bool(self.questions or self.waiting or self.votes or self.passed_on)
 
     def __add__(self, other: "StoredAmounts") -> "StoredAmounts":
         return StoredAmounts(
             self.questions + other.questions,
             self.waiting + other.waiting,
             self.votes + other.votes,
+            self.passed_on + other.passed_on,
         )
 
 
@@ -56,6 +62,9 @@ class PersonalData:
         rules: ChannelRules,
         feedback: Feedback,
         budgets: TokenBudgets,
+        requests: HelpRequests,
+        answers: VerifiedAnswers,
+        hints: HintSteps,
     ) -> None:
         self._sessions = sessions
         self._inbox = inbox
@@ -66,6 +75,9 @@ class PersonalData:
         self._rules = rules
         self._feedback = feedback
         self._budgets = budgets
+        self._requests = requests
+        self._answers = answers
+        self._hints = hints
 
     async def workspaces(self, platform: str) -> frozenset[str]:
         """Return the workspaces of a platform that something is kept of, left ones included."""
@@ -79,6 +91,7 @@ class PersonalData:
                 await self._sessions.turns_of_user(user_id),
                 await self._inbox.of_user(user_id),
                 await self._feedback.of_user(user_id),
+                await self._requests.of_user(user_id) + await self._answers.of_user(user_id),
             )
         return total
 
@@ -93,9 +106,12 @@ class PersonalData:
                 await self._sessions.forget_user(user_id),
                 waiting,
                 await self._feedback.forget_user(user_id),
+                await self._requests.forget_user(user_id)
+                + await self._answers.forget_user(user_id),
             )
             await self._budgets.forget_user(user_id)
             await self._exchanges.forget_user(user_id)
+            await self._hints.forget_user(user_id)
         await self._forget_direct(direct)  # what came meanwhile
         return total
 

@@ -8,9 +8,12 @@ from typing import Any
 from sqlalchemy import Connection, delete, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from core.help_requests.store import HelpRequestRow
 from core.inbox.limits import CountRow
 from core.inbox.rows import CursorRow, InboxRow, is_buried, is_waiting
 from core.models import now
+from core.policies.store import HintStepRow
+from core.radar.store import RadarWeekRow
 from core.storage.budgets.store import TokenUsageRow, has_expired
 from core.storage.channels import panels
 from core.storage.channels.exchanges import ExchangeRow
@@ -20,6 +23,7 @@ from core.storage.database import write
 from core.storage.feedback import VoteRow
 from core.storage.rate_limit_windows import RateLimitWindowRow
 from core.storage.sessions.rows import FORGOTTEN_USER, SessionRow, TurnRow
+from core.verified_answers.rows import VerifiedPhrasingRow, VerifiedRevisionRow
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +62,8 @@ class Retention:
         steps.append((_pending, moment - _PENDING_FOR))
         steps.append((_panels, moment - min(panels.KEPT, self._kept_for or panels.KEPT)))
         if self._kept_for is not None:
-            expired = (_sessions, _turns, _votes, _conversations, _events)
+            expired = [_sessions, _turns, _votes, _conversations, _events]
+            expired += [_help_requests, _phrasings, _askers, _hints, _weeks]
             steps += [(step, moment - self._kept_for) for step in expired]
         deleted = 0
         for step, before in steps:
@@ -85,6 +90,39 @@ def _votes(db: Connection, before: datetime) -> int:
     key = tuple_(row.request_id, row.user_id)
     old = select(row.request_id, row.user_id).where(row.voted_at < before).limit(_BATCH)
     return _count(db, delete(row).where(key.in_(old)))
+
+
+def _hints(db: Connection, before: datetime) -> int:
+    row = HintStepRow
+    old = select(row.request_id).where(row.taken_at < before).limit(_BATCH)
+    return _count(db, delete(row).where(row.request_id.in_(old)))
+
+
+def _weeks(db: Connection, before: datetime) -> int:
+    """Delete what was told of weeks, all at once: there is one row a course, tenant and week."""
+    return _count(db, delete(RadarWeekRow).where(RadarWeekRow.made_at < before))
+
+
+def _help_requests(db: Connection, before: datetime) -> int:
+    row = HelpRequestRow
+    old = select(row.help_id).where(row.opened_at < before).limit(_BATCH)
+    return _count(db, delete(row).where(row.help_id.in_(old)))
+
+
+def _phrasings(db: Connection, before: datetime) -> int:
+    """Delete how people asked what staff answered; the question that staff keep stays."""
+    row = VerifiedPhrasingRow
+    old = select(row.phrasing_id).where(row.added_at < before).limit(_BATCH)
+    return _count(db, delete(row).where(row.phrasing_id.in_(old)))
+
+
+def _askers(db: Connection, before: datetime) -> int:
+    """Blank who first asked what staff answered: the question has long been the staff's."""
+    row = VerifiedRevisionRow
+    key = tuple_(row.answer_id, row.revision)
+    old = select(row.answer_id, row.revision)
+    old = old.where(row.verified_at < before, row.asked_by.is_not(None)).limit(_BATCH)
+    return _count(db, update(row).where(key.in_(old)).values(asked_by=None))
 
 
 def _conversations(db: Connection, before: datetime) -> int:

@@ -8,8 +8,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.staff_store import StaffRow
 from core.access.store import CourseGrantRow, TenantRow
+from core.help_requests.store import HelpRequestRow
 from core.inbox.limits import CountRow, channel_subject, user_subject
 from core.inbox.rows import FORGOTTEN_USER, CursorRow, InboxRow
+from core.policies.store import HintStepRow, PolicyRow
+from core.radar.store import RadarChannelRow, RadarWeekRow
 from core.storage.budgets.store import Scope, TokenUsageRow
 from core.storage.channels.exchanges import ExchangeRow
 from core.storage.channels.panels import PanelRow
@@ -17,6 +20,7 @@ from core.storage.channels.store import ChannelRulesRow, ConversationRow
 from core.storage.database import reading, write
 from core.storage.feedback import VoteRow
 from core.storage.sessions.rows import SessionRow, TurnRow
+from core.verified_answers.rows import VerifiedAnswerRow
 
 _AT_ONCE = 500
 """Values in one statement; databases take some thousand at most."""
@@ -62,7 +66,9 @@ def _forget(db: Connection, platform: str, workspace: str) -> int:
         db.execute(delete(TurnRow).where(TurnRow.session_id.in_(part)))
         db.execute(delete(SessionRow).where(SessionRow.session_id.in_(part)))
     of_places = (ChannelRulesRow, ConversationRow, ExchangeRow, PanelRow)
-    for row in (*of_places, CourseGrantRow, StaffRow):
+    of_staff = (StaffRow, HelpRequestRow, VerifiedAnswerRow, PolicyRow, RadarChannelRow)
+    db.execute(delete(RadarWeekRow).where(RadarWeekRow.tenant == f"{platform}:{workspace}"))
+    for row in (*of_places, CourseGrantRow, *of_staff):
         db.execute(delete(row).where(row.platform == platform, row.workspace == workspace))
     # The operator's own stays known: no workspace that comes later may take its place.
     met = (TenantRow.platform == platform, TenantRow.workspace == workspace, ~TenantRow.home)
@@ -86,6 +92,7 @@ def _forget_people(db: Connection, asked: Any, sessions: Sequence[Any]) -> None:
         people |= {*db.scalars(_people_in(part))}
     for users in _parts([*(people - {FORGOTTEN_USER})]):
         db.execute(delete(CountRow).where(CountRow.subject.in_([user_subject(u) for u in users])))
+        db.execute(delete(HintStepRow).where(HintStepRow.user_id.in_(users)))
         used = (TokenUsageRow.scope == Scope.USER.value, TokenUsageRow.subject.in_(users))
         db.execute(delete(TokenUsageRow).where(*used))
 

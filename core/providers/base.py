@@ -181,6 +181,11 @@ class ChatModel(Protocol):
         """Tokens that it reads and writes at most in one call; None: not known."""
         ...
 
+    @property
+    def is_free(self) -> bool:
+        """Whether another call would begin at once; else it waits for its turn."""
+        ...
+
     def form(self) -> OutputForm:
         """Return the form that the service has not refused so far."""
         ...

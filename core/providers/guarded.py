@@ -22,7 +22,7 @@ from core.providers.base import (
 from core.providers.breaker import CircuitBreaker
 from core.providers.collected import Collected
 from core.providers.failures import ProviderFailure
-from core.providers.manner import Manner
+from core.providers.manner import LearnedManner, Manner
 from core.providers.pacing import Timeouts, paced
 from core.providers.retries import RetryPolicy, with_retries
 from core.providers.wire import Wire
@@ -75,7 +75,7 @@ class GuardedModel:
         self._timeouts = timeouts
         self._patience = patience
         self._turns = asyncio.Semaphore(concurrency or _MANY)
-        self._manner = manner or Manner()
+        self._manner = LearnedManner(manner or Manner())
         self.breaker = new_breaker(wire.model)
 
     @property
@@ -88,9 +88,14 @@ class GuardedModel:
         """Tokens that it reads and writes at most in one call; None: not known."""
         return self._context
 
+    @property
+    def is_free(self) -> bool:
+        """Whether another call would begin at once; else it waits for its turn."""
+        return not self._turns.locked()
+
     def form(self) -> OutputForm:
         """Return the form that the service has not refused so far."""
-        return self._manner.form
+        return self._manner.now.form
 
     async def reply(
         self,
@@ -117,11 +122,10 @@ class GuardedModel:
         yield collected.end(self.name, request, service=self._service)
 
     def _learn(self, request: ChatRequest, collected: Collected) -> None:
-        """Ask for a form in other words next time where a service took it and ignored it."""
+        """Take note where a service takes a form and ignores it."""
         end = collected.end(self.name, request)
-        if request.schema is None or end.finish is not Finish.STOP or "{" in end.message.text:
-            return
-        self._manner = self._manner.in_other_form()
+        if request.schema is not None and end.finish is Finish.STOP:
+            self._manner.note_reply(has_form="{" in end.message.text)
 
     async def check(self) -> None:
         """Make sure, by the smallest of calls, that the key and the model are accepted.
@@ -221,7 +225,7 @@ class GuardedModel:
         deadline: TimeLimit,
     ) -> tuple[str, AsyncGenerator[str, None]]:
         """Return a reply that has begun, in the first manner that the service takes."""
-        manner, patience = self._manner, self._patience if request.retry else _ONCE
+        manner, patience = self._manner.now, self._patience if request.retry else _ONCE
         tried = {manner}
         while True:
             try:
@@ -234,7 +238,7 @@ class GuardedModel:
                 logger.info("%s; it is asked in another way", failure)
                 manner = lesser
                 continue
-            self._manner = manner  # what was refused is not asked for again
+            self._manner.learn(manner)  # what was refused is not asked for again
             return begun
 
     async def _attempt(

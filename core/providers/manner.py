@@ -1,7 +1,8 @@
 """How a service wants to be asked: learned from what it rejects, once for each model."""
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -10,6 +11,10 @@ from core.providers.failures import ProviderFailure
 
 _IN_JSON = "Answer with one JSON object and nothing else. It follows this JSON schema:\n{schema}"
 _SELDOM_KNOWN = ("response_format", "logprobs")
+_MOST_IGNORED = 3
+"""Replies in a row without the form that was asked for, before it is asked for in other words."""
+_FORGOTTEN_AFTER = 600.0
+"""Seconds after which a service is trusted with everything again: it may be another one by then."""
 _LESSER = {OutputForm.SCHEMA: OutputForm.JSON, OutputForm.JSON: OutputForm.LINES}
 
 
@@ -77,3 +82,35 @@ class Manner:
         yield (self.max_tokens,), replace(self, max_tokens=other)
         if request.stream and self.usage_in_streams:
             yield ("stream_options",), replace(self, usage_in_streams=False)
+
+
+class LearnedManner:
+    """How a service is asked now: without what it refused a short while ago."""
+
+    def __init__(self, first: Manner, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin with `first`, and come back to it 10 minutes after the last lesson."""
+        self._first = first
+        self._clock = clock
+        self._now = first
+        self._forgotten_at = 0.0
+        self._ignored = 0
+
+    @property
+    def now(self) -> Manner:
+        """The manner of the next call."""
+        if self._now != self._first and self._clock() >= self._forgotten_at:
+            self._now = self._first
+        return self._now
+
+    def learn(self, manner: Manner) -> None:
+        """Ask in this manner from now on: the service took it."""
+        if manner != self._now:
+            self._now = manner
+            self._forgotten_at = self._clock() + _FORGOTTEN_AFTER
+
+    def note_reply(self, *, has_form: bool) -> None:
+        """Take note whether a reply has the form asked for; one alone may be odd."""
+        self._ignored = 0 if has_form else self._ignored + 1
+        if self._ignored >= _MOST_IGNORED:
+            self._ignored = 0
+            self.learn(self.now.in_other_form())

@@ -1,14 +1,14 @@
 """The SQL side of the books: courses, their live edition, and remembered vectors."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, delete, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Select, delete, insert, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from core.errors import StoreError
@@ -179,6 +179,7 @@ class Catalogue:
         words: bytes = b"",
         *,
         course: Course | None = None,
+        settle: Callable[[Connection], object] | None = None,
     ) -> Edition | None:
         """Make the edition its course's live one, and return the one it replaces.
 
@@ -189,6 +190,7 @@ class Catalogue:
         Args:
             new: The segments of it that the replaced edition does not have.
             order: Its documents in reading order.
+            settle: Writes, in the same transaction, what follows from the change of the text.
 
         Raises:
             StoreError: also when the course was not saved before, nor is now.
@@ -215,6 +217,8 @@ class Catalogue:
             for segment in new:
                 await _insert_segment(db, course_id, segment)
             await db.execute(insert(EditionRow), [values])
+            if settle is not None:
+                await (await db.connection()).run_sync(settle)
         self._lately.pop(course_id, None)
         return replaced
 

@@ -44,13 +44,26 @@ class DistantGemini:
         assert isinstance(served, Served)
         return served
 
+    def further(self) -> int:
+        """Return how many more calls were answered since."""
+        count = 0
+        while self._connection.poll(0):
+            self._connection.recv()
+            count += 1
+        return count
+
 
 @contextmanager
-def distant_gemini(write: Callable[[GeminiCall], str]) -> Iterator[DistantGemini]:
-    """Run the server; `write`, a function of a module, gives its answers."""
+def distant_gemini(
+    write: Callable[[GeminiCall], str], first_after: float = FIRST_AFTER
+) -> Iterator[DistantGemini]:
+    """Run the server; `write`, a function of a module, gives its answers.
+
+    Its first words take `first_after` seconds.
+    """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_run, args=(theirs, write), daemon=True)
+    process = context.Process(target=_run, args=(theirs, write, first_after), daemon=True)
     process.start()
     try:
         yield DistantGemini(ours)
@@ -59,21 +72,25 @@ def distant_gemini(write: Callable[[GeminiCall], str]) -> Iterator[DistantGemini
         process.join()
 
 
-def _run(connection: Connection, write: Callable[[GeminiCall], str]) -> None:
-    asyncio.run(_serve(connection, write))
+def _run(connection: Connection, write: Callable[[GeminiCall], str], first_after: float) -> None:
+    asyncio.run(_serve(connection, write, first_after))
 
 
-async def _serve(connection: Connection, write: Callable[[GeminiCall], str]) -> None:
+async def _serve(
+    connection: Connection, write: Callable[[GeminiCall], str], first_after: float
+) -> None:
     async with GeminiServer() as server:
-        server.answer_with(lambda call: _paced(connection, call, write(call)))
+        server.answer_with(lambda call: _paced(connection, call, write(call), first_after))
         connection.send(server.url)
         await asyncio.Event().wait()
 
 
-async def _paced(connection: Connection, call: GeminiCall, text: str) -> AsyncGenerator[str, None]:
+async def _paced(
+    connection: Connection, call: GeminiCall, text: str, first_after: float
+) -> AsyncGenerator[str, None]:
     """Yield the text at the pace of a model, whatever each piece takes to send."""
     began = time.monotonic()
     for number, start in enumerate(range(0, len(text), PIECE)):
-        await asyncio.sleep(began + FIRST_AFTER + number * EVERY - time.monotonic())
+        await asyncio.sleep(began + first_after + number * EVERY - time.monotonic())
         yield text[start : start + PIECE]
     connection.send(Served(call.model, call.body["contents"], time.monotonic() - began))

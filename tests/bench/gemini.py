@@ -1,5 +1,6 @@
 """What the checks cost a reader who waits for Gemini: `python -m tests.bench.gemini`.
 
+With `--judge MILLISECONDS`, a model judges every claim and takes so long for each.
 A local Gemini writes at the pace of a real one, in another process. Each question is asked of the
 product and of the bare SDK, by turns. Question, claims and what they quote are others each time,
 so that nothing is remembered from the time before.
@@ -7,14 +8,18 @@ so that nothing is remembered from the time before.
 
 import argparse
 import asyncio
+import math
 import re
 import statistics
 import tempfile
 import time
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from itertools import islice, product
 from pathlib import Path
+
+from aiohttp import web
 
 from bot.providers.offline_model import installed_model
 from core.answering.agent import Agent
@@ -22,11 +27,12 @@ from core.answering.events import TextDelta
 from core.embeddings.local import LocalEmbedder
 from core.models import AgentResponse
 from core.providers.gemini.client import GeminiClient
-from tests.bench.distant_gemini import DistantGemini, Served, distant_gemini
+from tests.bench.distant_gemini import FIRST_AFTER, DistantGemini, Served, distant_gemini
 from tests.bench.figures import machine, milliseconds, percentile
 from tests.wire.answering import House, asking, open_house
 from tests.wire.gemini_calls import GeminiCall
 from tests.wire.gemini_prompts import number_of, read_prompt
+from tests.wire.openai_server import ChatReply, Exchange, OpenAIServer
 from tests.wire.scripted_models import answer, claim
 
 TOWERS = [
@@ -87,11 +93,32 @@ class Asked:
     retrieval: float
     model: float
     """What the server took, by its own clock."""
+    calls: int
+    """Of the model that writes."""
     processor: float
     """All threads of the asking process, the embedding model's included."""
 
 
-async def measure(rounds: int) -> None:
+@asynccontextmanager
+async def judging(seconds: float | None) -> AsyncIterator[Mapping[str, str] | None]:
+    """Yield the table of a judge that takes so long for each verdict; None: there is none."""
+    if seconds is None:
+        yield None
+        return
+
+    async def strike(exchange: Exchange) -> web.StreamResponse:
+        await asyncio.sleep(seconds)
+        return await exchange.respond()
+
+    odds = {"yes": math.log(0.95), "no": math.log(0.05)}
+    async with OpenAIServer() as server:
+        server.answer_with(lambda _: ChatReply("yes", logprobs=(odds,)))
+        server.fail(strike, math.inf)
+        key = {"kind": "openai", "model": "local-model", "api_key": server.api_key}
+        yield {**key, "base_url": server.url}
+
+
+async def measure(rounds: int, judge: float | None, first_after: float) -> None:
     """Ask both by turns, and print the comparison."""
     towers = list(islice(TOWERS, rounds + _WARM_UP))
     book = {f"{tower}.md": PAGE.format_map(_facts(tower)) for tower in towers}
@@ -100,10 +127,13 @@ async def measure(rounds: int) -> None:
         embedder = LocalEmbedder(installed_model(), folder / "models")
         await embedder.warm_up()
         embedder.close()
-        with distant_gemini(write_answer) as gemini:
-            async with open_house(
-                folder / "house", folder / "models", gemini.server, book
-            ) as house:
+        with distant_gemini(write_answer, first_after) as gemini:
+            async with (
+                judging(judge) as table,
+                open_house(
+                    folder / "house", folder / "models", gemini.server, book, judge=table
+                ) as house,
+            ):
                 agent = house.agent
                 pairs = [await _round(house, agent, gemini, tower) for tower in towers]
     _report(pairs[_WARM_UP:])
@@ -128,6 +158,7 @@ def _report(pairs: list[tuple[Asked, Asked]]) -> None:
         f"first sentence over the bare stream's: {statistics.median(first):.3f}x, "
         f"p95 {percentile(first, 95):.3f}x (retrieval included)"
     )
+    print(f"calls that write, a question    {statistics.mean(a.calls for a in ours):.2f}")
     print(f"retrieval                       {milliseconds([a.retrieval for a in ours])}")
     print(f"bare SDK beyond the model       {milliseconds(floor)}")
     print("product beyond retrieval, the model and the median of the bare SDK:")
@@ -179,6 +210,7 @@ async def _ask(agent: Agent, gemini: DistantGemini, question: str) -> tuple[Aske
         whole=whole,
         retrieval=answer.retrieval_time_ms / 1_000,
         model=served.seconds,
+        calls=1 + gemini.further(),
         processor=processor,
     )
     return asked, served
@@ -194,15 +226,19 @@ async def _bare(house: House, gemini: DistantGemini, before: Served) -> Asked:
     stream = await models.generate_content_stream(model=before.model, contents=before.contents)
     async for chunk in stream:
         text += chunk.text or ""
-        if "</cite>" in text and not first:
+        if "}" in text and not first:  # the first claim is whole
             first = time.perf_counter() - started
     whole = time.perf_counter() - started
     processor = time.process_time() - used
     model = gemini.served().seconds
-    return Asked(first, whole, whole, whole, 0.0, model, processor)
+    return Asked(first, whole, whole, whole, 0.0, model, 1, processor)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=40, metavar="N")
-    asyncio.run(measure(parser.parse_args().rounds))
+    parser.add_argument("--judge", type=float, metavar="MILLISECONDS")
+    parser.add_argument("--first-words", type=float, default=1_000 * FIRST_AFTER, metavar="MS")
+    given = parser.parse_args()
+    judge = None if given.judge is None else given.judge / 1_000
+    asyncio.run(measure(given.rounds, judge, given.first_words / 1_000))

@@ -5,25 +5,32 @@ import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid4
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.staff import NamedStaff, StaffKind
 from core.access.staff_store import StaffStore
 from core.access.tenants import Tenant
-from core.inbox.base import Posted
+from core.help_requests.base import HelpRequest, Reason, help_id_for
+from core.help_requests.store import HelpRequests
+from core.inbox.base import Posted, request_id_for
 from core.inbox.places import InboxPlaces
 from core.inbox.store import Inbox
-from core.models import AgentRequest, now
+from core.models import AgentRequest, Course, now
+from core.policies.store import HintSteps
 from core.privacy.disclosure import Disclosure
 from core.privacy.personal_data import PersonalData
 from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.catalogue import Catalogue
 from core.storage.channels.exchanges import Exchanges
 from core.storage.channels.panels import Panels
 from core.storage.channels.rules import Rules
 from core.storage.channels.store import ChannelRules, Conversations, Place
 from core.storage.feedback import Feedback, Vote
 from core.storage.sessions.store import SessionStore
+from core.verified_answers.base import Draft, Scope
+from core.verified_answers.store import VerifiedAnswers
 from tests.inbox import PLATFORMS, event, inbox_of
 from tests.samples import response_to
 
@@ -52,6 +59,24 @@ async def ask(engine: AsyncEngine, number: int, user: str, **where: Any) -> Agen
     return arrival.request
 
 
+async def passed_on(engine: AsyncEngine, number: int, user: str) -> None:
+    """Have a question of somebody's passed on to staff, answered, and asked again."""
+    await Catalogue(engine).save_course(Course(course_id="algorithms", title="Algorithms"))
+    here, key = Tenant("test", "w"), f"test:{number}"
+    request_id = request_id_for(key)
+    request = HelpRequest(
+        help_id_for(request_id), "algorithms", here, key, "c1", "shared", user, request_id,
+        Reason.ASKED, now(),
+    )  # fmt: skip
+    await HelpRequests(engine).open(request, f"what {user} asks")
+    answers, answer_id = VerifiedAnswers(engine), uuid4()
+    said = Draft(
+        "algorithms", f"What does {user} ask?", "So.", (), Scope(), "tutor", here, None, user
+    )
+    await answers.save(answer_id, said)
+    await answers.add_phrasing(answer_id, f"What else does {user} ask?", user)
+
+
 async def fill(engine: AsyncEngine) -> None:
     """Have two people ask: in one thread together, and each directly."""
     for number, user in enumerate((ANN, BEN)):
@@ -64,6 +89,8 @@ async def fill(engine: AsyncEngine) -> None:
         await Exchanges(engine).go_on(Place("test", "w", "shared"), [user], now())
         person = NamedStaff(StaffKind.PERSON, f"id-of-{user}")
         await StaffStore(engine).add(Tenant("test", "w"), person, user)
+        await passed_on(engine, number, user)
+        await HintSteps(engine).take(UUID(int=100 + number), user, "algorithms", None)
         chosen = Rules(course_id="algorithms")
         await ChannelRules(engine).set(Place("test", "w", channel), chosen)
 
@@ -117,4 +144,7 @@ def personal(engine: AsyncEngine) -> PersonalData:
         rules=ChannelRules(engine),
         feedback=Feedback(engine),
         budgets=TokenBudgets(engine, limits=TokenLimits()),
+        requests=HelpRequests(engine),
+        answers=VerifiedAnswers(engine),
+        hints=HintSteps(engine),
     )

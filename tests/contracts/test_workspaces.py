@@ -1,6 +1,6 @@
 """What is deleted with a workspace, on every database, and what stays of the others."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +12,9 @@ from adapters.delivery.settlement import lost
 from core.inbox.base import Arrival, LeaseLost
 from core.inbox.places import InboxPlaces
 from core.models import now, session_id_for
+from core.policies.store import HintSteps
 from core.privacy.workspace_data import WorkspaceData
+from core.radar.store import RadarChannel, RadarStore, WeekTold
 from core.storage.budgets.store import TokenBudgets, TokenLimits
 from core.storage.channels.panels import Panels
 from core.storage.channels.rules import Rules
@@ -24,6 +26,7 @@ from tests.inbox import event, inbox_of
 from tests.samples import response_to
 
 LEASE = timedelta(seconds=30)
+MONDAY = date(2026, 3, 2)
 
 
 class Used:
@@ -65,6 +68,11 @@ class Used:
         await ChannelRules(self.engine).set(place, Rules(excluded=True))
         await Conversations(self.engine).listen(place)
         await Panels(self.engine).note(place, f"C-{workspace}")
+        await HintSteps(self.engine).take(asked.request_id, asked.user_id, "cs101", None)
+        radar = RadarStore(self.engine)
+        channel = RadarChannel("cs101", "test", workspace, arrival.channel)
+        await radar.choose(channel, MONDAY)
+        await radar.settle("cs101", f"test:{workspace}", MONDAY, WeekTold(3, ()))
         return arrival
 
     async def rows(self, *wanted: str) -> list[str]:

@@ -16,6 +16,7 @@ from core.models import AgentRequest, Course
 from tests.books import write_files
 from tests.wire.gemini_server import GeminiServer
 
+JUDGE = "judge"
 SITE = "https://arden.example.org/book/"
 FOREIGN_CANARY = "The vault of the Bellhaven bank opens with the words amber falcon seventeen."
 SYSTEM_CANARY = "zx-canary-4711-prompt"
@@ -56,11 +57,13 @@ async def open_house(
     *,
     budget: Mapping[str, int] | None = None,
     answer: Mapping[str, float] | None = None,
+    judge: Mapping[str, str] | None = None,
     **gemini: Any,
 ) -> AsyncIterator[House]:
     """Open services whose course `arden` holds `book`; ingested when the folder is new.
 
-    `gemini` are fields of the Gemini settings beside key and address.
+    `gemini` are fields of the Gemini settings beside key and address, and `judge` those of the
+    model that judges claims.
     """
     fresh = not (folder / "glossator.toml").exists()
     if fresh:
@@ -75,6 +78,8 @@ async def open_house(
         config=folder / "glossator.toml",
         budget=BudgetSettings(**(budget or {})),
         answer=AnswerSettings(**(answer or {})),
+        judge=None if judge is None else JUDGE,
+        models={} if judge is None else {JUDGE: secrets(judge)},
         gemini=OldModelSettings(api_key=SecretStr(server.api_key), base_url=server.url, **gemini),
     )
     async with open_services(settings) as services:
@@ -104,3 +109,8 @@ def asking(question: str, **changes: Any) -> AgentRequest:
     """Return a request to the course `arden`."""
     fields = {"course_id": "arden", "query_text": question, "user_id": "reader-1", **changes}
     return AgentRequest.model_validate(fields)
+
+
+def secrets(fields: Mapping[str, str]) -> dict[str, SecretStr]:
+    """Return the fields of a model's table as variables give them."""
+    return {name: SecretStr(value) for name, value in fields.items()}

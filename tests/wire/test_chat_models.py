@@ -266,8 +266,21 @@ async def test_a_schema_that_is_refused_is_put_in_words_from_then_on(provider: S
     assert provider.asked == 4
 
 
-async def test_a_form_that_is_ignored_is_asked_for_in_other_words(provider: Station) -> None:
+async def test_a_form_that_is_ignored_three_times_is_asked_for_in_other_words(
+    provider: Station,
+) -> None:
     async with chat_model(provider.wire()) as model:
         for form in (OutputForm.JSON, OutputForm.LINES, OutputForm.LINES):
-            assert (await hear(model, asking(schema=SCHEMA))).text == SAID
+            for _ in range(3):
+                before = model.form()
+                assert (await hear(model, asking(schema=SCHEMA))).text == SAID
             assert model.form() is form
+            assert before is not form or form is OutputForm.LINES
+
+
+async def test_one_odd_reply_is_no_reason_to_ask_in_other_words(provider: Station) -> None:
+    async with chat_model(provider.wire()) as model:
+        for said in (SAID, SAID, '{"text": "Prices rise."}', SAID, SAID):
+            provider.answers(said)
+            await hear(model, asking(schema=SCHEMA))
+        assert model.form() is OutputForm.SCHEMA

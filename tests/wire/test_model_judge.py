@@ -129,8 +129,20 @@ async def test_a_fact_checking_model_is_asked_as_it_was_trained(server: OpenAISe
 
 async def test_an_answer_is_judged_by_whether_it_answers(server: OpenAIServer) -> None:
     judge = ModelJudge(await model_at(server), wait=PATIENT)
-    assert await judge.answers_question(QUESTION, "A shortage.") == pytest.approx(0.9)
-    assert await judge.answers_question(QUESTION, "Bakers.") == pytest.approx(0.1)
+    good = await judge.answers_question(QUESTION, "A shortage.")
+    bad = await judge.answers_question(QUESTION, "Bakers.")
+    assert good
+    assert bad
+    assert (good.probability, bad.probability) == pytest.approx((0.9, 0.1))
+    assert (good.holds, bad.holds) == (True, False)
+
+
+async def test_a_fact_checking_model_is_not_asked_about_a_whole_answer(
+    server: OpenAIServer,
+) -> None:
+    judge = ModelJudge(await model_at(server, "bespoke-minicheck:7b"), wait=PATIENT)
+    assert await judge.answers_question(QUESTION, "A shortage.") is None
+    assert not server.requests
 
 
 async def test_that_an_answer_could_not_be_judged_is_not_guessed(server: OpenAIServer) -> None:

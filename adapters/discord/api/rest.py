@@ -82,7 +82,10 @@ class Rest:
             "fail_if_not_exists": False,
         }
         route = Route("POST", _MESSAGES, channel_id=channel)
-        extra = {"nonce": nonce} | ({"message_reference": reference} if reply_to else {})
+        extra: dict[str, Any] = {"nonce": nonce} | (
+            {"message_reference": reference} if reply_to else {}
+        )
+        extra["allowed_mentions"] = _notified(post)
         message = await self._call(lambda: self._send(route, post, **extra))
         return str(message["id"]), text_in(message)
 
@@ -328,11 +331,19 @@ async def _check_answer(answer: aiohttp.ClientResponse) -> None:
 
 
 def _parameters(post: Post, *, hidden: bool = False, **extra: Any) -> MultipartParameters:
-    """Return the body of a message that pings nobody and previews nothing."""
+    """Return the body of a message that previews nothing, and pings nobody unless told to."""
     return handle_message_parameters(
         flags=discord.MessageFlags(suppress_embeds=True, ephemeral=hidden),
         view=layout(post),
         attachments=files(post),
-        allowed_mentions=discord.AllowedMentions.none(),
-        **extra,
+        **{"allowed_mentions": discord.AllowedMentions.none(), **extra},
+    )
+
+
+def _notified(post: Post) -> discord.AllowedMentions:
+    """Return whom a message notifies: nobody, or the one person that it is for."""
+    if post.pings is None:
+        return discord.AllowedMentions.none()
+    return discord.AllowedMentions(
+        everyone=False, roles=False, replied_user=False, users=[discord.Object(post.pings)]
     )

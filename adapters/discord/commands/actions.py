@@ -1,14 +1,14 @@
 """What the buttons under an answer do, also those from before a restart."""
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 import discord
 
-from adapters.buttons import Button, custom_id, parsed
+from adapters.buttons import Button, custom_id
 from adapters.discord.commands.questions import acknowledge
 from adapters.discord.inbound import (
     PLATFORM,
@@ -20,6 +20,7 @@ from adapters.discord.inbound import (
 )
 from adapters.discord.replies.ephemeral import Interaction, in_time, respond, show, tell
 from adapters.discord.replies.evidence import evidence
+from adapters.discord.staff_clicks import StaffClicks
 from adapters.features.answer_actions import AnswerActions, Clicker, Declined
 from adapters.intake.front_desk import FrontDesk, Received
 from core import i18n
@@ -35,9 +36,10 @@ _MODAL_OPEN = 900.0
 class ButtonActions:
     """Does what a button under an answer says; each click is answered to its clicker alone."""
 
-    def __init__(self, desk: FrontDesk, actions: AnswerActions) -> None:
+    def __init__(self, desk: FrontDesk, actions: AnswerActions, staff: StaffClicks) -> None:
         self._desk = desk
         self._actions = actions
+        self.staff = staff
         self._doing: dict[Button, Callable[[Interaction, UUID], Awaitable[None]]] = {
             Button.HELPFUL: self._helpful,
             Button.NOT_HELPFUL: self._not_helpful,
@@ -45,6 +47,7 @@ class ButtonActions:
             Button.WITHOUT_QUOTE: self._without_quote,
             Button.SHARE: self._share,
             Button.STOP: self._stop,
+            **staff.doing,
         }
 
     async def clicked(self, interaction: Interaction, button: Button, request_id: UUID) -> None:
@@ -95,6 +98,18 @@ class ButtonActions:
         )
         await self._take_up(interaction, asking)
 
+    async def submitted(
+        self, interaction: Interaction, button: Button, name: UUID, fields: Mapping[str, str]
+    ) -> None:
+        """Take in what was typed into a form; the clicker is told when it cannot be kept."""
+        if button is Button.NOT_HELPFUL:
+            await self.reason_given(interaction, name, fields.get("reason", ""))
+            return
+        try:
+            await self.staff.submitted(interaction, button, name, fields)
+        except BotError as error:
+            await _tell_failure(interaction, error)
+
     async def reason_given(self, interaction: Interaction, request_id: UUID, reason: str) -> None:
         """Keep why an answer was not helpful."""
         given = reason.strip() or None
@@ -103,7 +118,8 @@ class ButtonActions:
         except BotError as error:
             await _tell_failure(interaction, error)
         else:
-            await tell(interaction, i18n.text("vote-reason-kept"))
+            below = self.staff.below_vote(request_id)
+            await tell(interaction, i18n.text("vote-reason-kept"), view=below)
 
     async def _helpful(self, interaction: Interaction, request_id: UUID) -> None:
         await self._vote(interaction, request_id, helpful=True)
@@ -111,8 +127,10 @@ class ButtonActions:
 
     async def _not_helpful(self, interaction: Interaction, request_id: UUID) -> None:
         await self._vote(interaction, request_id, helpful=False)
+        await self.staff.voted_down(interaction, request_id)
         if interaction.response.is_done():  # it took long: now no modal can be shown
-            await tell(interaction, i18n.text("vote-noted-not-helpful"))
+            below = self.staff.below_vote(request_id)
+            await tell(interaction, i18n.text("vote-noted-not-helpful"), view=below)
         else:
             await respond(lambda: interaction.response.send_modal(Reason(request_id)))
 
@@ -194,7 +212,7 @@ async def _tell_failure(interaction: Interaction, error: BotError) -> None:
 class Reason(discord.ui.Modal):
     """Asks why an answer was not helpful; the vote is kept already.
 
-    What is sent back arrives at `reason_in`, also when the bot was restarted meanwhile.
+    What is sent back arrives at `form_in`, also when the bot was restarted meanwhile.
     """
 
     reason: discord.ui.TextInput["Reason"] = discord.ui.TextInput(
@@ -209,26 +227,6 @@ class Reason(discord.ui.Modal):
         title = i18n.text("vote-why")
         super().__init__(title=title, timeout=_MODAL_OPEN, custom_id=name)
         self.reason.label = i18n.text("vote-in-your-words-optional")
-
-
-def reason_in(interaction: Interaction) -> tuple[UUID, str] | None:
-    """Return the request and the reason that a filled-in modal tells; None: it is not ours."""
-    data = cast("Mapping[str, Any]", interaction.data or {})
-    if interaction.type is not discord.InteractionType.modal_submit:
-        return None
-    modal = parsed(str(data.get("custom_id", "")))
-    if modal is None:
-        return None
-    return modal[1], "".join(_values(data.get("components", ())))
-
-
-def _values(components: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what was typed into the inputs, those inside rows and labels included."""
-    for component in components:
-        if "value" in component:
-            yield str(component["value"])
-        inner = component.get("component")
-        yield from _values([*component.get("components", ()), *([inner] if inner else [])])
 
 
 def _is_ephemeral(interaction: Interaction) -> bool:

@@ -15,4 +15,8 @@ CHOICES = {
     "short": Message("choice-short"),
     "normal": Message("choice-normal"),
     "long": Message("choice-long"),
+    "full": Message("choice-full"),
+    "hints": Message("choice-hints"),
+    "sections": Message("choice-sections"),
+    "closed": Message("choice-closed"),
 }

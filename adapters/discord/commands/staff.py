@@ -1,7 +1,7 @@
 """`/course`: what staff set for a channel or its category, and admins for the whole server."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Literal
@@ -11,12 +11,16 @@ from discord import app_commands
 from discord.ext import commands
 
 from adapters.access.standing import Presence
+from adapters.discord.commands.policies import Extent, PolicyCommands, RadarCommands
 from adapters.discord.commands.staff_commands import StaffCommands
 from adapters.discord.commands.translator import described
 from adapters.discord.inbound import PLATFORM, category_of, is_guest, location_of, presence_of
 from adapters.discord.replies.ephemeral import Interaction, in_time, tell, tell_all
+from adapters.discord.staff_clicks import StaffClicks
 from adapters.features.channel_settings import ChannelSettings
 from adapters.features.command_names import CommandNames
+from adapters.features.policy_settings import PolicySettings
+from adapters.features.radar_views import RadarViews
 from adapters.features.staff_settings import StaffSettings
 from adapters.markdown.visible import visible
 from core.errors import BotError, RequestError
@@ -28,7 +32,6 @@ from core.storage.channels.store import Place
 logger = logging.getLogger(__name__)
 
 _MOST_CHOICES = 25
-Extent = Literal["this channel", "this category", "this server"]
 _DONE: dict[str, Message] = {
     "this channel": Message("staff-done-channel"),
     "this category": Message("staff-done-category"),
@@ -53,14 +56,40 @@ class CourseCommands(
     """
 
     def __init__(
-        self, settings: ChannelSettings, staff: StaffSettings, *, names: CommandNames
+        self,
+        settings: ChannelSettings,
+        staff: StaffSettings,
+        clicks: StaffClicks,
+        policies: PolicySettings,
+        radar: RadarViews,
+        *,
+        names: CommandNames,
     ) -> None:
         self._settings = settings
+        self._clicks = clicks
+        self.menu = app_commands.ContextMenu(
+            name=described("describe-verify-answer"), callback=self._verify
+        )
+        app_commands.default_permissions(manage_guild=True)(self.menu)
+        app_commands.guild_only(self.menu)
         self._staff = staff
         group = self.app_command
         assert group is not None, "a group has one"
         group.name = names.course
         group.add_command(StaffCommands(staff, self._suggested))
+        self._policies = PolicyCommands(policies, self._admit, place_at)
+        group.add_command(self._policies)
+        group.add_command(RadarCommands(radar, self._admit))
+
+    @commands.Cog.listener("on_interaction")
+    async def form_sent(self, interaction: Interaction) -> None:
+        """Take in what was typed into a form, also one of before a restart."""
+        await self._policies.form_sent(interaction)
+
+    @app_commands.command(description=described("describe-hints"))
+    async def hints(self, interaction: Interaction) -> None:
+        """Ask for an assignment to which students get hints alone."""
+        await self._policies.open_form(interaction)
 
     async def interaction_check(self, interaction: Interaction, /) -> bool:
         """Return whether there is anything to set up: the bot has to be on the server itself."""
@@ -68,6 +97,27 @@ class CourseCommands(
             await tell(interaction, text("discord-not-a-member-staff"))
             return False
         return True
+
+    @app_commands.command(description=described("describe-queue"))
+    async def queue(self, interaction: Interaction) -> None:
+        """Show what students passed on."""
+        await self._told(interaction, self._clicks.queue(interaction))
+
+    @app_commands.command(description=described("describe-verified"))
+    async def verified(self, interaction: Interaction) -> None:
+        """Show what the staff verified, to be edited or retired."""
+        await self._told(interaction, self._clicks.verified(interaction))
+
+    async def _verify(self, interaction: Interaction, message: discord.Message) -> None:
+        """Open the form in which an answer of the bot is corrected."""
+        await self._told(interaction, self._clicks.verify_message(interaction, message.id))
+
+    async def _told(self, interaction: Interaction, doing: Coroutine[Any, Any, None]) -> None:
+        """Do what staff ask for; who may not is told so."""
+        try:
+            await doing
+        except BotError as error:
+            await tell(interaction, error.user_message)
 
     @app_commands.command(description=described("describe-show"))
     async def show(self, interaction: Interaction) -> None:
@@ -208,7 +258,7 @@ class CourseCommands(
     async def _changed(
         self, interaction: Interaction, extent: Extent, changes: dict[str, Any]
     ) -> list[str]:
-        place = _place(interaction, extent)
+        place = place_at(interaction, extent)
         assert place is not None, "else nobody is admitted"
         await self._settings.change(place, location_of(interaction), changes)
         return [str(_DONE[extent]), *await self._lines(interaction)]
@@ -231,7 +281,7 @@ class CourseCommands(
 
     async def _admit(self, interaction: Interaction, extent: Extent) -> None:
         """Raise RequestError unless the user may set something for so wide a place."""
-        who, place = presence_of(interaction), _place(interaction, extent)
+        who, place = presence_of(interaction), place_at(interaction, extent)
         if place is None:
             raise RequestError(user_message=text("discord-no-category"))
         if extent == "this server":
@@ -246,7 +296,8 @@ class CourseCommands(
         return await self._settings.lines(location_of(interaction))
 
 
-def _place(interaction: Interaction, extent: Extent) -> Place | None:
+def place_at(interaction: Interaction, extent: Extent) -> Place | None:
+    """Return the place that somebody means by an extent; None: there is no such category."""
     channel = interaction.channel
     workspace = str(interaction.guild_id)
     if extent == "this server":

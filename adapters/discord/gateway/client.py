@@ -13,7 +13,7 @@ from discord.ext import commands
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
-from adapters.discord.commands.actions import ButtonActions, reason_in
+from adapters.discord.commands.actions import ButtonActions
 from adapters.discord.commands.my_data import MyData
 from adapters.discord.gateway.bootstrap import bootstrap, patiently
 from adapters.discord.gateway.connections import Gateway, Shards
@@ -23,6 +23,7 @@ from adapters.discord.inbound import PLATFORM
 from adapters.discord.permissions import lacking
 from adapters.discord.raw_message import needed_id, snowflake
 from adapters.discord.replies.ephemeral import Interaction, tell, tell_unread
+from adapters.discord.staff_views import form_in
 from adapters.intake.unreadable import Unreadable, place_of, without_text
 from adapters.payloads import Json, mapping
 from core import i18n
@@ -271,9 +272,9 @@ class Client(commands.AutoShardedBot):
     async def on_interaction(self, interaction: Interaction) -> None:
         """Take in what was typed into a modal; discord.py knows no modal of before a restart."""
         with self.unreadable.contained("INTERACTION_CREATE", interaction.id):
-            if (reason := reason_in(interaction)) is not None:
+            if (form := form_in(interaction)) is not None:
                 with use_locale(str(interaction.locale)):
-                    await self.clicks.reason_given(interaction, *reason)
+                    await self.clicks.submitted(interaction, *form)
 
     async def on_unreadable_interaction(self, data: Json) -> None:
         """Tell the person behind an interaction that something is wrong with it."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from adapters.features.staff_desk import PINGS
 from core.inbox.base import Job, Posted
 from core.models import now
 
@@ -50,6 +51,8 @@ class Address:
     """None for a message, and where the token is not there any more."""
     is_hidden: bool
     """Whether the asker alone sees the response to the interaction."""
+    pings: int | None
+    """Whom the answer notifies: its asker, who has asked for it; None: nobody."""
     apart: bool
     """Whether its asker was told something meanwhile, and the answer stands in the channel."""
 
@@ -77,6 +80,7 @@ class Address:
             ephemeral=ephemeral,
             response=response,
             is_hidden=ephemeral or notice or arrival.refusal is not None,
+            pings=address["asker"] if address.get(PINGS) else None,
             apart=notice or waited,
         )
 

@@ -58,6 +58,8 @@ class Post:
     pictures: tuple[Picture, ...] = ()
     choice: Choice | None = None
     nearest: Nearest | None = None
+    pings: int | None = None
+    """The user whom its first line names, and who is notified of it; None: nobody is."""
     is_answer: bool = False
     """Whether it is a finished answer, or a part of one."""
 
@@ -86,6 +88,14 @@ def growing(
     room = LONGEST_MESSAGE - len(_GOES_ON)
     parts = split(_below_question(asked, written), room, count=utf16_length)
     return Post(parts[0] + _GOES_ON, buttons=(Button.STOP,), request_id=request_id)
+
+
+def announcing(post: Post, pings: int | None) -> Post:
+    """Return the first message of what staff say to somebody, who is named and notified."""
+    if pings is None:
+        return post
+    line = i18n.text("help-reply", who=f"<@{pings}>")
+    return replace(post, body=f"{line}\n{post.body}", pings=pings)
 
 
 def sentence(

@@ -59,7 +59,7 @@ class DiscordReply(StreamingReply[Post]):
         messages = AnswerMessages(Rest(client, keeper.check), job, keeper)
         request = job.arrival.request
         assert request is not None, "only what is asked is answered"
-        post = outbound.placeholder(request.request_id)
+        post = outbound.announcing(outbound.placeholder(request.request_id), Address.of(job).pings)
         name = outbound.thread_name(request)
         await messages.open(post, name, renew=job.arrival.kind is Kind.REDO)
         return cls(job, messages, interval=interval)
@@ -74,7 +74,7 @@ class DiscordReply(StreamingReply[Post]):
 
     def _answer(self, response: AgentResponse) -> Sequence[Post]:
         request = self._job.arrival.request
-        return outbound.answer(
+        first, *rest = outbound.answer(
             response,
             quoted=request is not None and request.selected_text is not None,
             asked=self._asked,
@@ -82,6 +82,7 @@ class DiscordReply(StreamingReply[Post]):
             one_message=self._shown.is_one_message,
             pictures=_drawn(outbound.formulas(response)),
         )
+        return [outbound.announcing(first, self._address.pings), *rest]
 
     async def _grow(self, unfinished: Unfinished) -> None:
         request = self._job.arrival.request
@@ -93,7 +94,7 @@ class DiscordReply(StreamingReply[Post]):
             asked=self._asked,
             headings=unfinished.headings,
         )
-        await self._shown.show(0, post)
+        await self._shown.show(0, outbound.announcing(post, self._address.pings))
 
 
 async def tell(

@@ -28,6 +28,7 @@ from adapters.slack.commands.modals import (
     typed,
     update_modal,
 )
+from adapters.slack.commands.staff_queue import Pressed, StaffQueue
 from adapters.slack.inbound import (
     PLATFORM,
     Spot,
@@ -83,7 +84,9 @@ class ButtonActions:
         installations: Installations,
         unhurried: BackgroundWork,
         places: InboxPlaces,
+        staff: StaffQueue,
     ) -> None:
+        self.staff = staff
         self._places = places
         self._desk = desk
         self._actions = actions
@@ -108,6 +111,7 @@ class ButtonActions:
         """Do what the pressed button says; the clicker is told when it cannot be done."""
         action = body["actions"][0]
         pressed, chosen = blocks.pressed(action), blocks.chosen(action)
+        doing: Callable[[_Press], Awaitable[Json | str | None]]
         if (section := section_of(action)) is not None:
             request_id, number = section
             doing = partial(self._section_chosen, number=number)
@@ -166,7 +170,7 @@ class ButtonActions:
 
     async def _do(
         self,
-        doing: Callable[[_Press], Awaitable[str | None]],
+        doing: Callable[[_Press], Awaitable[Json | str | None]],
         request_id: UUID,
         body: Json,
         respond: AsyncRespond,
@@ -174,17 +178,21 @@ class ButtonActions:
     ) -> None:
         try:
             spot = await self._people.spot_of(body)
-            sentence = await doing(_Press(request_id, spot, body, client))
+            shown = await doing(_Press(request_id, spot, body, client))
         except BotError as error:
             if not isinstance(error, Declined):
                 logger.warning("a click failed: %s", error)
-            sentence = error.user_message
-        if sentence is not None:
-            await respond_with(respond, told(sentence))
+            shown = error.user_message
+        if shown is not None:
+            message = told(shown) if isinstance(shown, str) else shown
+            await respond_with(respond, message)
 
-    async def _pressed(self, button: Button, press: _Press) -> str | None:
+    async def _pressed(self, button: Button, press: _Press) -> Json | str | None:
         await self._check_admitted(button, press.spot)
-        return await self._doing[button](press)
+        if button in self._doing:
+            return await self._doing[button](press)
+        pressed = Pressed(press.request_id, press.spot, press.body, press.client)
+        return await self.staff.pressed(button, pressed)
 
     async def _chosen(self, press: _Press, *, course_id: str) -> str | None:
         """Have a question answered that waited for its course."""
@@ -229,6 +237,7 @@ class ButtonActions:
     async def _not_helpful(self, press: _Press) -> str | None:
         voter, pressed = self._clicker(press.spot), moment_of(press.ts)
         await self._actions.vote(press.request_id, voter, helpful=False, cast_at=pressed)
+        await self.staff.voted_down(press.request_id, press.spot)
         about = {"request": str(press.request_id), "pressed": press.ts}
         view = reason_modal(json.dumps({**about, "spot": asdict(press.spot)}))
         shown = await open_modal(press.client, press.body["trigger_id"], view)

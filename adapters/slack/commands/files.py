@@ -37,6 +37,25 @@ async def send_file(client: AsyncWebClient, reader: str, file: File, text: str) 
         raise DeliveryError(f"sending a file: {type(error).__name__}") from error
 
 
+async def share_file(client: AsyncWebClient, channel: str, thread: str, file: File) -> None:
+    """Share a file in a thread of a channel.
+
+    Raises:
+        DeliveryError: when Slack does not take it.
+    """
+    try:
+        async with asyncio.timeout(_TIMEOUT):
+            uploaded = await _uploaded(client, file)
+            files: list[dict[str, str | None]] = [{"id": uploaded, "title": file.name}]
+            await client.files_completeUploadExternal(
+                files=files, channel_id=channel, thread_ts=thread
+            )
+    except SlackApiError as error:
+        raise refused("a file", error) from error
+    except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        raise DeliveryError(f"sharing a file: {type(error).__name__}") from error
+
+
 async def _uploaded(client: AsyncWebClient, file: File) -> str:
     """Return the id of a file that Slack has, and nobody sees yet."""
     place: Any = await client.files_getUploadURLExternal(filename=file.name, length=len(file.data))

@@ -32,11 +32,7 @@ def former_commands(
         ("/export-my-data", f"{own} data", about.export),
         (f"/{usual.ask}", f"/{names.ask}", lambda body, ack, *_: questions.ask(body, ack)),
         (f"/{usual.glossator}", own, lambda body, ack, say, _: about.glossator(body, ack, say)),
-        (
-            f"/{usual.course}",
-            f"/{names.course}",
-            lambda body, ack, say, _: staff.course(body, ack, say),
-        ),
+        (f"/{usual.course}", f"/{names.course}", staff.course),
     ]
     used = {f"/{name}" for _, name in names}
     for command, new, listener in former:

@@ -90,6 +90,7 @@ class Home:
             _section(escaped(in_words(stored, "Slack"))),
             *([forget_button()] if stored.anything else []),
         ]
+        below = [*await self._clicks.staff.home_blocks(spot), *below]
         above = _sections(courses or [text("course-none-yet")])
         room = MOST_BLOCKS - len(below) - 1
         return [_header(text("slack-home-courses")), *_fitting(above, room), *below]

@@ -7,12 +7,15 @@ from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.features.channel_settings import ChannelSettings
 from adapters.features.staff_settings import StaffSettings
 from adapters.intake.deadline import BackgroundWork
 from adapters.slack.commands.modals import answer_command, told, told_to_all
+from adapters.slack.commands.policies import Command, PolicyCommands
 from adapters.slack.commands.staff_commands import STAFF, StaffCommands, unescaped
+from adapters.slack.commands.staff_queue import StaffQueue
 from adapters.slack.inbound import PLATFORM, Spot, spot_of_command
 from adapters.slack.people import People
 from core import i18n
@@ -52,19 +55,28 @@ class Staff:
         naming: StaffCommands,
         people: People,
         unhurried: BackgroundWork,
+        queue: StaffQueue,
+        policies: PolicyCommands,
     ) -> None:
+        self._queue = queue
         self._settings = settings
         self._staff = staff
         self._naming = naming
         self._people = people
         self._unhurried = unhurried
+        self._policies = policies
 
-    async def course(self, body: Json, ack: AsyncAck, respond: AsyncRespond) -> None:
+    async def course(
+        self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
+    ) -> None:
         """Do what the command says, and tell what holds afterwards."""
-        answer = self._answer(spot_of_command(body), unescaped(str(body.get("text") or "")))
+        text, trigger = str(body.get("text") or ""), str(body.get("trigger_id") or "")
+        command = Command(spot_of_command(body), unescaped(text), trigger, client)
+        answer = self._answer(command)
         await answer_command(self._unhurried, answer, ack, respond)
 
-    async def _answer(self, spot: Spot, text: str) -> Json:
+    async def _answer(self, command: Command) -> Json:
+        spot, text = command.spot, command.text
         who = self._people.presence_of(spot)
         here = Place(PLATFORM, spot.team, spot.channel)
         try:
@@ -73,6 +85,12 @@ class Staff:
                     return told_to_all(await self._staff.pause(who, here))
                 case ["resume"]:
                     return told_to_all(await self._staff.resume(who, here))
+                case ["queue"]:
+                    return await self._queue.queue(spot)
+                case ["verified"]:
+                    return await self._queue.verified(spot)
+            if (answered := await self._policies.answer(command, _split(text))) is not None:
+                return answered
             return told(await self._done(spot, text))
         except BotError as error:
             return told(error.user_message)

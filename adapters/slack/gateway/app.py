@@ -22,8 +22,10 @@ from adapters.slack.commands.former_commands import former_commands
 from adapters.slack.commands.home import Home
 from adapters.slack.commands.modals import EXPLAIN, EXPORT, FORGET_ME, REASON
 from adapters.slack.commands.my_data import MyData
+from adapters.slack.commands.policies import HINTS, PolicyCommands
 from adapters.slack.commands.questions import Questions
 from adapters.slack.commands.staff import Staff
+from adapters.slack.commands.staff_queue import STAFF_FORM, VERIFY
 from adapters.slack.gateway.events import Events
 from adapters.slack.inbound import spot_of_interaction
 from adapters.slack.installs.installations import Installations, InstalledClients
@@ -43,6 +45,7 @@ class Listeners:
     commands: About
     my_data: MyData
     staff: Staff
+    policies: PolicyCommands
     clicks: ButtonActions
     home: Home
     unhurried: BackgroundWork
@@ -119,6 +122,9 @@ def _hear_commands(app: AsyncApp, listeners: Listeners) -> None:
     app.message_shortcut(EXPLAIN)(listeners.questions.explain)
     app.view(EXPLAIN)(listeners.questions.explain_submitted)
     app.view(REASON)(listeners.clicks.reason_given)
+    app.message_shortcut(VERIFY)(listeners.clicks.staff.shortcut)
+    app.view(STAFF_FORM)(listeners.clicks.staff.submitted)
+    app.view(HINTS)(listeners.policies.form_sent)
 
 
 def _hear_clicks(app: AsyncApp, listeners: Listeners) -> None:

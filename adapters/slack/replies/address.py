@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from adapters.features.staff_desk import PINGS
 from core.inbox.base import Job
 from core.models import now
 
@@ -44,6 +45,8 @@ class Address:
     response: Response | None
     looked_at: str | None = None
     """The title of the course, where it was chosen by what the asker looked at."""
+    pings: bool = False
+    """Whether the answer notifies its asker, who has asked for it."""
     assistant: bool = False
     """Whether it was asked in a thread of the older assistant's panel."""
 
@@ -73,5 +76,6 @@ class Address:
             posts_question=posts_question,
             response=response,
             looked_at=address.get(LOOKED_AT),
+            pings=address.get(PINGS, False),
             assistant=address.get("assistant", False),
         )

@@ -98,8 +98,13 @@ class AnswerMessages:
             if renew:
                 await self.show(0, post)
                 budget.expect_update(self._rest)
-        elif post.request_id is None or not await self._begin_stream(post):
+        elif self._is_whole(post) or not await self._begin_stream(post):
             await self.show(0, post)
+
+    @staticmethod
+    def _is_whole(post: Post) -> bool:
+        """Return whether a post is no stream's: of no answer, or one that notifies its reader."""
+        return post.request_id is None or post.pings is not None
 
     async def grow(self, growing: Growing) -> None:
         """Show an unfinished answer, unless other answers need the call.

@@ -32,7 +32,15 @@ def blocks(post: Post, *, escape_code: bool = False) -> list[Block]:
     """Return what a message shows; `escape_code` as the setting of that name."""
     markdown, below = ending(post, escape_code=escape_code)
     shown: list[Block] = [{"type": "markdown", "text": markdown}] if markdown.strip() else []
-    return [*shown, *below]
+    return [*_announced(post), *shown, *below]
+
+
+def _announced(post: Post) -> list[Block]:
+    """Return the line that names and notifies whom a message is for."""
+    if post.pings is None:
+        return []
+    line = i18n.text("help-reply", who=f"<@{post.pings}>")
+    return [{"type": "section", "text": {"type": "mrkdwn", "text": line, "verbatim": True}}]
 
 
 def ending(post: Post, *, escape_code: bool = False) -> tuple[str, list[Block]]:

@@ -53,6 +53,8 @@ class Post:
     """Rows of a table below the text."""
     after: str = ""
     """What stands below the table, as `markdown`."""
+    pings: str | None = None
+    """The user whom its first line names and notifies; None: nobody is."""
     sources: tuple[tuple[str, str], ...] = ()
     """Title and address of the pages that it cites."""
 
@@ -115,6 +117,11 @@ def settled(written: str, *, asked: str | None = None) -> str:
 def _settled(asked: str | None, written: str) -> str:
     body = _body(written).strip()
     return divided(_below_question(asked, body)).before.rstrip() if body else ""
+
+
+def announcing(post: Post, pings: str | None) -> Post:
+    """Return the first message of what staff say to somebody, who is named and notified."""
+    return post if pings is None else replace(post, pings=pings)
 
 
 def question(asked: str, asker: str | None = None) -> Post:

@@ -60,7 +60,8 @@ class SlackReply(StreamingReply[Post]):
         rest = await Rest.of(workspaces, (address.team, address.enterprise), keeper.check)
         request = job.arrival.request
         assert request is not None, "only what is asked is answered"
-        post = outbound.placeholder(request.request_id)
+        pings = address.asker if address.pings else None
+        post = outbound.announcing(outbound.placeholder(request.request_id), pings)
         if not address.ephemeral:
             messages = AnswerMessages(rest, job, keeper, session, asker=asker)
             try:
@@ -86,7 +87,7 @@ class SlackReply(StreamingReply[Post]):
 
     def _answer(self, response: AgentResponse) -> Sequence[Post]:
         request = self._job.arrival.request
-        return outbound.answer(
+        first, *rest = outbound.answer(
             response,
             quoted=request is not None and request.selected_text is not None,
             asked=self._asked,
@@ -94,6 +95,8 @@ class SlackReply(StreamingReply[Post]):
             one_message=self._shown.is_one_message,
             looked_at=self._address.looked_at,
         )
+        pings = self._address.asker if self._address.pings else None
+        return [outbound.announcing(first, pings), *rest]
 
     async def _grow(self, unfinished: Unfinished) -> None:
         request = self._job.arrival.request

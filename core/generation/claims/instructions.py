@@ -32,7 +32,7 @@ Each sentence of a passage has its number in brackets before it. Your answer is 
   whole code block or table, in plain Markdown without headings. Code is copied letter for letter.
 - `sentences` are the numbers of the one to four sentences that carry it.
 - `example` is false. Only where the question asks for an example, or asks to apply what the book
-  says, may one claim be an example of your own: its `example` is true and it names no sentence.
+  says, the last claim is one example of your own: its `example` is true and it names no sentence.
 A claim without a sentence, or with a number that no sentence has, is thrown away: write no
 introduction and no summary. Only a line such as "For example:", which states nothing and ends in a
 colon, may lead in to a list, a table or a code block without one. Your earlier answers are shown

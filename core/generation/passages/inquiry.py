@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.generation.base import GenerationTask
+from core.generation.passages.definitions import defined_term
 from core.index.terms import TermStatistics
 from core.models import EXPLAIN_QUOTE, ConversationTurn, gist_of
 from core.text.sentences import sentences
@@ -29,6 +30,8 @@ class Inquiry:
     """The terms of each sentence that need not be said again."""
     named: frozenset[int] = frozenset()
     """What only the new question names; where nothing else speaks of it, `given` does so again."""
+    defines: frozenset[int] = frozenset()
+    """The terms of X in "What is X?"."""
 
     def speaks_of_named(self, terms: frozenset[int]) -> bool:
         """Return whether half or more of what is newly named is among `terms`."""
@@ -43,7 +46,8 @@ def read_inquiry(task: GenerationTask) -> Inquiry:
     """Return what the task asks, with the quote, turn or section that its question rests on."""
     if task.selected_text is not None:
         return _about_quote(task, task.selected_text)
-    own = task.encode_terms(task.question)
+    term = defined_term(task.question)
+    own = task.encode_terms(term or task.question)
     if task.leans and task.history and not _repeats(task.question, task.history[-1]):
         return _about_turn(task, task.history[-1], own)
     before = " ".join(gist_of(task.thread)) or task.section
@@ -51,7 +55,8 @@ def read_inquiry(task: GenerationTask) -> Inquiry:
         said = before[-LONGEST_EMBEDDED:]
         parts = [(own, 1.0), (task.encode_terms(said), CONTEXT)]
         return Inquiry(_weigh(parts, task.statistics), (task.question, f"{said} {task.question}"))
-    return Inquiry(_weigh([(own, 1.0)], task.statistics), (task.question,))
+    defines = frozenset(own) if term else frozenset[int]()
+    return Inquiry(_weigh([(own, 1.0)], task.statistics), (task.question,), defines=defines)
 
 
 def _about_quote(task: GenerationTask, quote: str) -> Inquiry:

@@ -9,6 +9,7 @@ import numpy as np
 from core.embeddings.base import Embedder, Vectors
 from core.embeddings.sentences import vectors_of
 from core.generation.base import GenerationTask
+from core.generation.passages.definitions import gives_definition
 from core.generation.passages.inquiry import Inquiry
 from core.generation.passages.pieces import LAID_OUT, Piece
 from core.models import RetrievedChunk
@@ -20,6 +21,8 @@ CHUNK = 0.3
 HEADING = 0.4
 BEFORE = 0.3
 """What a question term counts that only the heading, or the piece before, has."""
+DEFINITION = 0.2
+"""What a sentence that gives the definition asked for gains."""
 NEAR_QUOTE = 0.2
 QUOTE_REACH = 800
 """Characters over which nearness to the quote fades to about a third."""
@@ -83,7 +86,10 @@ def _by_words(pieces: Sequence[Piece], task: GenerationTask, inquiry: Inquiry) -
                 + BEFORE * inquiry.coverage(context - heading - terms)
             )
             place = CHUNK * task.evidence[piece.chunk_number].similarity_score
-            scored.append(Scored(piece, terms, WORDS * words + place + nearness(piece)))
+            bonus = nearness(piece)
+            if gives_definition(piece.quote, inquiry.defines, task.encode_terms):
+                bonus += DEFINITION
+            scored.append(Scored(piece, terms, WORDS * words + place + bonus))
         before = terms
     return scored
 

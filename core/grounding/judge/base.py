@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from core.providers.base import ChatEnd, ignore
 
@@ -64,4 +64,20 @@ class SupportJudge(Protocol):
             claims: At least one.
             report: Is given each call of a model, which has to be paid for.
         """
+        ...
+
+
+@runtime_checkable
+class AnswerJudge(SupportJudge, Protocol):
+    """A judge of claims that can tell of a whole answer, too."""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it would begin now; else it is busy with as much as it takes at a time."""
+        ...
+
+    async def answers_question(
+        self, question: str, answer: str, report: Callable[[ChatEnd], None] = ignore
+    ) -> Verdict | None:
+        """Return whether an answer gives what the question asks for; None: not known."""
         ...

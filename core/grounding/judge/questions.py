@@ -48,10 +48,26 @@ RELEVANCE = (
     "You judge answers to students' questions. Answer yes if the answer gives what the question "
     "asks for, no if it is about something else. Answer with one word: yes or no."
 )
+BELONGING = (
+    "You see an assignment of a course, and a student's question. Answer yes if an answer to the "
+    "question could be used in the student's solution of the assignment, in its own case or with "
+    "other names and numbers, no if it is about another task or only about a general concept. "
+    "Answer with one word: yes or no."
+)
+ONE_ANSWER = (
+    "You compare two questions of students. A teacher has answered the first one. Answer yes if "
+    "this answer would be right and whole for the second question as well. Answer no if the second "
+    "question differs in a number, a name, a negation, a direction, a condition or in what it asks "
+    "about. Answer with one word: yes or no."
+)
 GRADES = (
     "You check claims against a textbook's text. For each numbered claim give a grade from 0 to "
     "10, in order: 10 if its text surely says what the claim says, 0 if the text does not say it "
     "or says otherwise."
+)
+RELEVANCE_GRADE = (
+    "You judge answers to students' questions. Give one grade from 0 to 10: 10 if the answer "
+    "surely gives what the question asks for, 0 if it is about something else."
 )
 GRADES_IN_LINES = "Write the grades alone, one number a line."
 """For a model that knows no JSON."""
@@ -65,6 +81,22 @@ def template_for(model: str) -> Template:
 def about_answer(question: str, answer: str) -> str:
     """Return the message that asks whether an answer answers its question."""
     return f"Question: {question}\n\nAnswer: {answer}\n\nDoes it answer the question? yes or no:"
+
+
+def about_assignment(question: str, assignment: str) -> str:
+    """Return the message that asks whether a question belongs to an assignment."""
+    return (
+        f"Assignment: {_on_one_line(assignment)}\n\nQuestion: {_on_one_line(question)}\n\n"
+        "Does the question belong to the assignment? yes or no:"
+    )
+
+
+def about_two_questions(answered: str, answer: str, asked: str) -> str:
+    """Return the message that asks whether the answer to one question would serve another."""
+    return (
+        f"First question: {_on_one_line(answered)}\n\nAnswer: {_on_one_line(answer)}\n\n"
+        f"Second question: {_on_one_line(asked)}\n\nWould the answer serve both? yes or no:"
+    )
 
 
 def all_pending(claims: Sequence[CitedClaim]) -> str:

@@ -1,9 +1,12 @@
 """Builds the next edition of a course next to the live one, and publishes it."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
+
+from sqlalchemy import Connection
 
 from core.index.base import IndexedPoint, VectorIndex
 from core.index.points import collection_of
@@ -15,7 +18,7 @@ from core.ingestion.edition.footprint import CheckRoom, footprint
 from core.ingestion.edition.plan import Plan
 from core.ingestion.edition.segment_writer import SegmentWriter
 from core.ingestion.report import Progress
-from core.models import Course, now
+from core.models import Chunk, Course, now
 from core.storage.catalogue import Catalogue, Edition, NewSegment, SectionRecord, Segment
 from core.storage.catalogue_rows import DocumentRecord, StoredDocument
 
@@ -24,6 +27,13 @@ _EMBED_BATCH = 4_096
 _DOCUMENTS_A_COPY = 50
 
 T = TypeVar("T")
+SettleEdition = Callable[[str, Collection[str], Mapping[str, Sequence[Chunk]], Connection], object]
+"""Writes what follows from a course's new text, in the transaction that publishes it: from the
+course's id, the source files that stay as they are, and the chunks of those that were read."""
+
+
+def settles_nothing(*_: object) -> None:
+    """Write nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +87,9 @@ class EditionBuilder:
         index: VectorIndex,
         embedder: ChunkEmbedder,
         check_room: CheckRoom,
+        settle: SettleEdition = settles_nothing,
     ) -> None:
+        self._settle = settle
         self._catalogue = catalogue
         self._index = index
         self._embedder = embedder
@@ -116,9 +128,10 @@ class EditionBuilder:
         words = added
         if goes_on is not None:
             words = await self._words_after(goes_on, plan, added)
-        return await self._publish(
-            course, generation, goes_on, written, [order[name] for name in plan.order], words
-        )
+        read = {name: document.chunks for name, document in plan.parsed.items()}
+        settle = partial(self._settle, course.course_id, frozenset(plan.kept), read)
+        placed = [order[name] for name in plan.order]
+        return await self._publish(course, generation, goes_on, written, placed, words, settle)
 
     async def compact(self, run: Sequence[Segment], live: Live, generation: UUID) -> Edition:
         """Publish an edition of the same text in which one collection stands for several."""
@@ -216,6 +229,7 @@ class EditionBuilder:
         written: Sequence[tuple[Segment, NewSegment]],
         order: Sequence[StoredDocument],
         words: WordStatistics,
+        settle: Callable[[Connection], object],
     ) -> Edition:
         segments = [] if live is None else list(_still_read(live, order))
         edition = Edition(
@@ -235,6 +249,7 @@ class EditionBuilder:
             words.terms.to_bytes(),
             words_to_bytes(words.counts),
             course=course,
+            settle=settle,
         )
         return edition
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _USERS_ARE_KEPT = timedelta(days=90)
 """How long it is known what a single user used; courses and totals are kept for good."""
+_CACHED = "cached"
+"""The scope of what services had kept of the tokens that a course's models read."""
 _EVERYBODY = ""
 """The subject of the total."""
 _FORGOTTEN = 0
@@ -66,6 +68,8 @@ class Usage:
     query_tokens: int
     response_tokens: int
     calls: int
+    cached_tokens: int = 0
+    """Those of `query_tokens` that services had kept from earlier calls."""
 
 
 class TokenUsageRow(Base):
@@ -160,10 +164,13 @@ class TokenBudgets:
         *,
         query_tokens: int,
         response_tokens: int,
+        cached_tokens: int = 0,
         calls: int = 1,
         moment: datetime | None = None,
     ) -> None:
         """Count what `calls` calls of a model used together, on the moment's day.
+
+        `cached_tokens` are those of `query_tokens` that services had kept.
 
         Who was forgotten on that day stays so: of theirs only the tokens are counted.
         """
@@ -173,6 +180,9 @@ class TokenBudgets:
             {"day": day, "scope": scope, "subject": subject, **used}
             for scope, subject in _subjects(user_id, course_id).items()
         ]
+        if cached_tokens:
+            kept = {"query_tokens": cached_tokens, "response_tokens": 0, "calls": 0}
+            rows.append({"day": day, "scope": _CACHED, "subject": course_id, **kept})
         await write(self._engine, lambda db: db.execute(self._adding, rows).rowcount)
 
     async def used(self, day: date, until: date | None = None) -> list[Usage]:
@@ -184,7 +194,9 @@ class TokenBudgets:
         row = TokenUsageRow
         query = select(row).where(row.day.between(day, until or day), row.scope != Scope.USER)
         async with reading(self._engine) as db:
-            usage = [_usage(row) for row in await db.scalars(query)]
+            rows = (await db.scalars(query)).all()
+        cached = {(r.day, r.subject): r.query_tokens for r in rows if r.scope == _CACHED}
+        usage = [_usage(row, cached) for row in rows if row.scope != _CACHED]
         return sorted(usage, key=lambda u: (u.day, u.course_id is None, u.course_id or ""))
 
     async def forget_user(self, user_id: str, moment: datetime | None = None) -> None:
@@ -279,11 +291,18 @@ def _adding(insert: "sqlite.Insert | postgresql.Insert") -> "sqlite.Insert | pos
     )
 
 
-def _usage(row: TokenUsageRow) -> Usage:
+def _usage(row: TokenUsageRow, cached: Mapping[tuple[date, str], int]) -> Usage:
+    """Return a row as it is told, with what was cached of it by day and course."""
+    kept = (
+        tokens
+        for (day, course), tokens in cached.items()
+        if day == row.day and row.subject in (course, _EVERYBODY)
+    )
     return Usage(
         day=row.day,
         course_id=row.subject if row.scope == Scope.COURSE else None,
         query_tokens=row.query_tokens,
         response_tokens=row.response_tokens,
         calls=row.calls,
+        cached_tokens=sum(kept),
     )

@@ -272,3 +272,38 @@ def test_eval_stops_asking_after_ten_failures_in_a_row(
     assert (done.code, done.json["n"], done.json["failed"]) == (0, 3, 12)
     assert "12 of 15 questions failed" in done.err
     assert "15 were not asked" in done.err
+
+
+def test_eval_says_in_words_what_was_found_instead_and_writes_one_page(
+    lighthouse: CommandLine,
+) -> None:
+    wrong = {"question": COVERED, "relevant": ["keepers/duties.md"], "id": "<b>1</b>"}
+    hidden = {"question": f"<script>{COVERED}", "relevant": ["lamp.md"], "answerable": False}
+    rows = "".join(f"{json.dumps(row)}\n" for row in (wrong, hidden))
+    (lighthouse.folder / "wrong.jsonl").write_text(rows)
+    done = lighthouse.here("eval", "wrong.jsonl", "--html", "page.html")
+    assert done.code == 0, done.err
+    assert "2 of 2 questions failed:" in done.out
+    assert "Answered from lamp.md instead of keepers/duties.md; the search found it" in done.out
+    assert "Answered, though the book does not answer it." in done.out
+    page = (lighthouse.folder / "page.html").read_text("utf-8")
+    assert "&lt;script&gt;" in page
+    assert not re.search(r"<script|<link|<img|src=|url\(|https?://", page)
+    again = lighthouse.here("eval", "wrong.jsonl", "--html", "page.html")
+    assert (again.code, again.sentence) == (
+        2,
+        "page.html is there already: name another file with --html.",
+    )
+    [first, second] = lighthouse.here("eval", "wrong.jsonl", "--json").json["failed_questions"]
+    assert (first["failure"], first["cited"][0]["source"]) == ("elsewhere", "lamp.md")
+    assert second["failure"] == "answered"
+
+
+def test_eval_proposes_questions_that_it_can_then_ask(lighthouse: CommandLine) -> None:
+    done = lighthouse.here("eval", "--generate", "3", "new.jsonl")
+    assert done.code == 0, done.err
+    rows = [json.loads(line) for line in (lighthouse.folder / "new.jsonl").open()]
+    assert len(rows) == 3
+    assert all(row["relevant"] and row["passage"] for row in rows)
+    assert lighthouse.here("eval", "new.jsonl", "--json").json["n"] == 3
+    assert lighthouse.here("eval", "--generate", "3", "new.jsonl").code == 2

@@ -19,15 +19,27 @@ def day(days_ago: int = 0) -> str:
     return f"{datetime.now(UTC) - timedelta(days=days_ago):%Y-%m-%d}"
 
 
-def count(shell: CommandLine, *calls: tuple[str, str, int, int], days_ago: int = 0) -> None:
-    """Count calls of a model: who asked, about which course, tokens in and out."""
+def count(
+    shell: CommandLine,
+    *calls: tuple[str, str, int, int],
+    days_ago: int = 0,
+    cached: int = 0,
+) -> None:
+    """Count calls of a model: who asked, about which course, tokens in and out.
+
+    Of each call, `cached` tokens had been kept by the service.
+    """
 
     async def count_all() -> None:
         engine = create_engine(f"sqlite:///{shell.data / 'glossator.db'}")
         budgets = TokenBudgets(engine, limits=TokenLimits())
         moment = datetime.now(UTC) - timedelta(days=days_ago)
         for user, course, read, written in calls:
-            used = {"query_tokens": read, "response_tokens": written}
+            used = {
+                "query_tokens": read,
+                "response_tokens": written,
+                "cached_tokens": cached,
+            }
             await budgets.add(user, course, **used, moment=moment)
         await engine.dispose()
 
@@ -50,7 +62,7 @@ def test_without_a_model_call_one_sentence_says_so(glossator: CommandLine) -> No
 
 
 def test_every_day_has_a_line_for_each_course_and_one_for_all(prepared: CommandLine) -> None:
-    count(prepared, ("ann", "biology", 1_200, 340), ("ben", "biology", 800, 60))
+    count(prepared, ("ann", "biology", 1_200, 340), ("ben", "biology", 800, 60), cached=450)
     count(prepared, ("ann", "algebra", 100, 20))
     count(prepared, ("ann", "algebra", 5, 5), days_ago=6)
     count(prepared, ("ann", "algebra", 7, 7), days_ago=7)
@@ -58,12 +70,12 @@ def test_every_day_has_a_line_for_each_course_and_one_for_all(prepared: CommandL
     assert (done.code, done.err) == (0, "")
     today, earlier = day(), day(6)
     assert done.out.splitlines() == [
-        "day         course       calls  tokens in  tokens out  cost",
-        f"{earlier}  algebra          1          5           5     -",
-        f"{earlier}  all courses      1          5           5     -",
-        f"{today}  algebra          1        100          20     -",
-        f"{today}  biology          2      2,000         400     -",
-        f"{today}  all courses      3      2,100         420     -",
+        "day         course       calls  tokens in  cached  tokens out  cost",
+        f"{earlier}  algebra          1          5       0           5     -",
+        f"{earlier}  all courses      1          5       0           5     -",
+        f"{today}  algebra          1        100       0          20     -",
+        f"{today}  biology          2      2,000     900         400     -",
+        f"{today}  all courses      3      2,100     900         420     -",
     ]
     assert len(prepared.here("usage", "--days", "1").out.splitlines()) == 4
     assert len(prepared.here("usage", "--days", "8").out.splitlines()) == 8
@@ -79,6 +91,7 @@ def test_prices_turn_tokens_into_an_estimate(prepared: CommandLine) -> None:
         "course_id": "biology",
         "calls": 1,
         "query_tokens": 1_000_000,
+        "cached_tokens": 0,
         "response_tokens": 200_000,
         "tokens_used": 1_200_000,
         "estimated_cost": pytest.approx(1.1),

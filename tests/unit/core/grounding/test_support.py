@@ -1,4 +1,5 @@
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -268,12 +269,12 @@ class Late(Stern):
         return [Verdict(0.9, holds=True, by=JudgedBy.WORDS) for _ in claims]
 
 
-async def test_that_only_the_words_decided_is_told_where_a_model_was_to() -> None:
+async def test_that_only_the_words_decided_is_told() -> None:
     claim, quotes = "The quantity supplied rises.", [passage(SWITCH)]
     late = await SupportChecker(HashingEmbedder(), Late()).judge(claim, quotes, QUESTION)
     alone = await SupportChecker(HashingEmbedder()).judge(claim, quotes, QUESTION)
     assert (late.flaw, late.by, late.by_words_only) == (None, JudgedBy.WORDS, True)
-    assert (alone.by, alone.by_words_only) == (JudgedBy.WORDS, False)
+    assert (alone.by, alone.by_words_only) == (JudgedBy.WORDS, True)
 
 
 async def test_a_judge_decides_what_code_is_not_certain_of() -> None:
@@ -293,9 +294,11 @@ async def test_a_course_may_have_its_own_judge() -> None:
     checker = SupportChecker(
         HashingEmbedder(), judge_of=lambda course: judge if course == "markets" else None
     )
-    assert checker.of_course("tides") is checker
-    own = checker.of_course("markets")
-    assert own.finder is checker.finder
+    until = time.monotonic() + 60
+    tides, own = (checker.for_answer(course, until) for course in ("tides", "markets"))
+    assert own.finder is tides.finder is checker.finder
+    found = await tides.judge("Higher prices mean that more is supplied.", [passage(SWITCH)])
+    assert found.by is JudgedBy.WORDS
     found = await own.judge("Higher prices mean that more is supplied.", [passage(SWITCH)])
     assert found.by is JudgedBy.MODEL
     assert len(judge.asked) == 1

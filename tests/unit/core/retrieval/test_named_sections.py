@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.answering.answer import Composition
+from core.answering.answer import AnswerDraft
 from core.errors import UnknownSection
 from core.generation.base import Claim, GenerationTask
 from core.generation.extractive import ExtractiveGenerator
@@ -110,7 +110,7 @@ async def test_what_the_book_does_not_have_is_told(
     found = await read(library, question)
     assert found is not None
     request = AgentRequest(course_id=COURSE.course_id, query_text=question, user_id="u")
-    fields = Composition(found).finish(request, AgentConfiguration(), answerable=False)
+    fields = AnswerDraft(found).finish(request, AgentConfiguration(), answerable=False)
     assert fields["response_text"] == told
 
 
@@ -141,11 +141,11 @@ async def test_another_section_than_the_searched_one_is_not_read(library: Librar
 async def test_without_a_model_the_beginning_is_shown_whole(library: Library) -> None:
     found = await read(library, "What does § 12 say?")
     assert found is not None
-    composition = Composition(found)
+    draft = AnswerDraft(found)
     task = GenerationTask(
         "What does § 12 say?",
-        composition.evidence,
-        reads=composition.reads,
+        draft.material.chunks,
+        reads=draft.material.reads,
         in_order=found.in_order,
         encode_terms=found.encode_terms,
     )

@@ -1,15 +1,22 @@
 """A line such as `For example:` is shown with what stands behind it, and never without."""
 
-from collections.abc import AsyncGenerator, Sequence
+from uuid import uuid4
 
 import pytest
 
-from core.answering.answer import Composition
-from core.answering.drafting import Drafting
-from core.generation.base import Claim, DraftPart, GenerationTask, QuotedWords
-from core.models import EvidenceSignals, RetrievalToolOutput, RetrievedChunk
+from core.answering.answer import AnswerDraft
+from core.answering.checks import DraftChecks
+from core.answering.context import AnswerContext
+from core.generation.base import Claim, GenerationTask, QuotedWords
+from core.models import (
+    AgentConfiguration,
+    AgentResponse,
+    EvidenceSignals,
+    RetrievalToolOutput,
+    RetrievedChunk,
+)
 from core.retrieval.retrieval import Retrieval, whole
-from tests.samples import chunk
+from tests.samples import chunk, request
 
 BOOK = "A closure has no name. It may capture its surroundings. Closures are cheap to call."
 LEAD_IN = Claim("For example:")
@@ -24,20 +31,7 @@ def invented(text: str, lead: str | None = None) -> Claim:
     return Claim(text, (), lead, cites_unknown=True)
 
 
-class Scripted:
-    """Writes the claims that it was given."""
-
-    name = "scripted"
-
-    def __init__(self, claims: Sequence[Claim]) -> None:
-        self._claims = claims
-
-    async def generate(self, task: GenerationTask) -> AsyncGenerator[DraftPart, None]:
-        for claim in self._claims:
-            yield claim
-
-
-def composition(book: RetrievedChunk) -> Composition:
+def draft(book: RetrievedChunk) -> AnswerDraft:
     output = RetrievalToolOutput(
         retrieved_chunks=(book,),
         query_embedding=(),
@@ -46,7 +40,7 @@ def composition(book: RetrievedChunk) -> Composition:
         success=True,
     )
     signals = EvidenceSignals(best_score=0.9, document_share=0.9, coverage=0.9)
-    return Composition(
+    return AnswerDraft(
         Retrieval(
             output=output,
             context=None,
@@ -57,13 +51,24 @@ def composition(book: RetrievedChunk) -> Composition:
     )
 
 
-async def written(*claims: Claim) -> tuple[str, Composition]:
+async def written(*claims: Claim) -> tuple[str, AnswerDraft]:
     """Return the text that a draft of these claims becomes."""
-    book = chunk(content_text=BOOK, char_end=len(BOOK))
-    answer = composition(book)
-    drafting = Drafting(Scripted(claims), None, answer)
-    task = GenerationTask("What is a closure?", [book])
-    return "".join([delta.text async for delta in drafting.write(task)]), answer
+    book, asked = chunk(content_text=BOOK, char_end=len(BOOK)), request()
+    answer = draft(book)
+    pending = AgentResponse(
+        query_id=asked.request_id,
+        query_text=asked.query_text,
+        response_text="...",
+        conversation_id=uuid4(),
+        course_id=asked.course_id,
+        model_name="scripted",
+        requested_at=asked.created_at,
+    )
+    context = AnswerContext(asked, AgentConfiguration(), pending)
+    checks = DraftChecks(context, answer, GenerationTask("What is a closure?", [book]), None)
+    for claim in claims:
+        await checks.take(claim)
+    return answer.text, answer
 
 
 async def test_the_line_stands_in_front_of_the_code_that_stands() -> None:

@@ -1,0 +1,198 @@
+"""What the buttons of students and staff do that lead to the staff and back, on Discord."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+import discord
+
+from adapters.buttons import Button
+from adapters.discord.commands.questions import acknowledge
+from adapters.discord.inbound import PLATFORM, heard_command, location_of, presence_of
+from adapters.discord.replies.ephemeral import Interaction, in_time, respond, tell
+from adapters.discord.staff_views import (
+    ANSWER,
+    QUESTION,
+    AnswerModal,
+    ask_view,
+    card_view,
+    page_of,
+    queue_view,
+    verified_view,
+)
+from adapters.features.answer_actions import Clicker, Declined
+from adapters.features.staff_cards import AnswerForm
+from adapters.features.staff_desk import Reviewer, StaffDesk
+from adapters.intake.front_desk import FrontDesk
+from core import i18n
+from core.inbox.base import Arrival
+
+
+class StaffClicks:
+    """Does what these buttons and forms say; raises BotError with what the clicker is told."""
+
+    def __init__(self, desk: FrontDesk, staff: StaffDesk) -> None:
+        self._desk = desk
+        self._staff = staff
+        self.doing: dict[Button, Callable[[Interaction, UUID], Awaitable[None]]] = {
+            Button.ASK_STAFF: self._ask,
+            Button.STAFF_ANSWER: self._read_offered,
+            Button.TAKE: self._take,
+            Button.ANSWER: self._form,
+            Button.DISMISS: self._dismiss,
+            Button.VERIFY: self.form_to_verify,
+            Button.EDIT: self._form_to_edit,
+            Button.RETIRE: self._retire,
+            Button.MORE: self._more,
+        }
+
+    async def submitted(
+        self, interaction: Interaction, button: Button, name: UUID, fields: Mapping[str, str]
+    ) -> None:
+        """Keep what was typed into a form."""
+        question, said = fields.get(QUESTION, ""), fields.get(ANSWER, "")
+        reviewer = self._reviewer(interaction)
+        if button is Button.ANSWER:
+            keeping = self._staff.answer(
+                name, reviewer, question, said, interaction.id, reply_address
+            )
+        elif button is Button.EDIT:
+            keeping = self._staff.edit(name, reviewer, question, said)
+        else:
+            keeping = self._staff.verify(name, reviewer, question, said)
+        await tell(interaction, await in_time(interaction, keeping))
+
+    async def queue(self, interaction: Interaction, offset: int = 0) -> None:
+        """Show what waits for the staff."""
+        queue = await in_time(interaction, self._staff.queue(self._reviewer(interaction), offset))
+        await _show(interaction, queue_view(queue))
+
+    async def verified(self, interaction: Interaction, offset: int = 0) -> None:
+        """Show what the staff verified."""
+        await _show(interaction, await in_time(interaction, self._verified(interaction, offset)))
+
+    async def form_to_verify(self, interaction: Interaction, request_id: UUID) -> None:
+        """Open the form in which an answer of the bot is corrected."""
+        reviewer = self._reviewer(interaction)
+        form = await in_time(interaction, self._staff.form_to_verify(request_id, reviewer))
+        await _open(interaction, Button.VERIFY, request_id, i18n.text("verify-form-title"), form)
+
+    async def verify_message(self, interaction: Interaction, message: int) -> None:
+        """Open that form for the answer that a message shows."""
+        request_id = await in_time(interaction, self._staff.shown_in(PLATFORM, str(message)))
+        await self.form_to_verify(interaction, request_id)
+
+    async def voted_down(self, interaction: Interaction, request_id: UUID) -> None:
+        """Take back what somebody's yes to an answer of the staff has said."""
+        await self._staff.voted_down(request_id, self._clicker(interaction))
+
+    def below_vote(self, request_id: UUID) -> discord.ui.View:
+        """Return the button that passes a question on whose answer did not help."""
+        return ask_view(request_id)
+
+    async def _verified(self, interaction: Interaction, offset: int) -> Any:
+        reviewer = self._reviewer(interaction)
+        cards = await self._staff.verified(reviewer, offset)
+        total, shown = await self._staff.number_verified(reviewer), offset + len(cards)
+        return verified_view(cards, shown if shown < total else None)
+
+    async def _ask(self, interaction: Interaction, request_id: UUID) -> None:
+        asking = self._staff.ask(
+            request_id,
+            self._clicker(interaction),
+            presence_of(interaction),
+            str(interaction.locale),
+        )
+        await tell(interaction, await in_time(interaction, asking))
+
+    async def _read_offered(self, interaction: Interaction, request_id: UUID) -> None:
+        private = self._is_private(interaction)
+        reading = self._staff.read_offered(
+            request_id,
+            self._clicker(interaction),
+            lambda question: heard_command(interaction, question, private=private),
+        )
+        asked = await in_time(interaction, reading)
+        if isinstance(asked, str):
+            await tell(interaction, asked)
+        else:
+            await acknowledge(interaction, asked)
+
+    async def _take(self, interaction: Interaction, help_id: UUID) -> None:
+        card = await in_time(interaction, self._staff.take(help_id, self._reviewer(interaction)))
+        await _show(interaction, card_view(card))
+
+    async def _dismiss(self, interaction: Interaction, help_id: UUID) -> None:
+        card = await in_time(interaction, self._staff.dismiss(help_id, self._reviewer(interaction)))
+        await _show(interaction, card_view(card))
+
+    async def _form(self, interaction: Interaction, help_id: UUID) -> None:
+        form = await in_time(interaction, self._staff.form(help_id, self._reviewer(interaction)))
+        await _open(interaction, Button.ANSWER, help_id, i18n.text("queue-form-title"), form)
+
+    async def _form_to_edit(self, interaction: Interaction, answer_id: UUID) -> None:
+        reviewer = self._reviewer(interaction)
+        form = await in_time(interaction, self._staff.form_to_edit(answer_id, reviewer))
+        await _open(interaction, Button.EDIT, answer_id, i18n.text("verify-form-title"), form)
+
+    async def _retire(self, interaction: Interaction, answer_id: UUID) -> None:
+        retiring = self._staff.retire(answer_id, self._reviewer(interaction))
+        await tell(interaction, await in_time(interaction, retiring))
+
+    async def _more(self, interaction: Interaction, name: UUID) -> None:
+        offset, of_verified = page_of(name)
+        await (self.verified if of_verified else self.queue)(interaction, offset)
+
+    def _is_private(self, interaction: Interaction) -> bool:
+        """Return whether the clicker alone sees what a click has answered."""
+        if interaction.message is not None and interaction.message.flags.ephemeral:
+            return True
+        is_guild = interaction.guild_id is not None
+        return is_guild and self._desk.keeps_private(location_of(interaction))
+
+    def _reviewer(self, interaction: Interaction) -> Reviewer:
+        return Reviewer(presence_of(interaction), self._clicker(interaction).user_id)
+
+    def _clicker(self, interaction: Interaction) -> Clicker:
+        location = location_of(interaction)
+        user_id = self._desk.pseudonym(PLATFORM, location.workspace, location.user)
+        return Clicker(location, user_id)
+
+
+def reply_address(original: Arrival, thread: str | None) -> Mapping[str, Any]:
+    """Return where the staff's reply to a question goes: its thread, or the asker alone.
+
+    What was asked privately on a server is answered in direct messages.
+    """
+    address = {**original.address, "open_thread": False}
+    if address.get("ephemeral"):
+        return address  # without a token it goes directly
+    channel = int(thread) if thread is not None and thread.isdigit() else address["channel"]
+    is_same = channel == address["channel"]
+    question = address.get("message") if is_same else None
+    return {**address, "route": "message", "channel": channel, "message": question}
+
+
+async def _show(interaction: Interaction, view: Any) -> None:
+    """Show staff something that nobody else sees."""
+    nobody = discord.AllowedMentions.none()
+    if interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
+        await respond(
+            lambda: interaction.edit_original_response(view=view, allowed_mentions=nobody)
+        )
+        return
+    await respond(
+        lambda: interaction.response.send_message(
+            view=view, ephemeral=True, allowed_mentions=nobody
+        )
+    )
+
+
+async def _open(
+    interaction: Interaction, button: Button, name: UUID, title: str, form: AnswerForm
+) -> None:
+    """Open a form, which has to be the first response."""
+    if interaction.response.is_done():
+        raise Declined(i18n.text("queue-no-form"))
+    modal = AnswerModal(button, name, title, form)
+    await respond(lambda: interaction.response.send_modal(modal))

@@ -1,0 +1,157 @@
+"""The cards and forms by which staff answer on Discord."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
+from uuid import UUID
+
+import discord
+from discord import ui
+
+from adapters.buttons import Button, custom_id, parsed
+from adapters.discord.markup.dialect import as_written
+from adapters.discord.replies.ephemeral import Interaction
+from adapters.discord.replies.layout import View
+from adapters.features.staff_cards import AnswerForm, HelpCard, Queue, VerifiedCard
+from core import i18n
+from core.verified_answers.base import LONGEST_ANSWER, LONGEST_QUESTION
+
+QUESTION, ANSWER = "question", "answer"
+"""The fields of a form."""
+_LONGEST_BESIDE = 1_900
+_LONGEST_LABEL = 45
+_MODAL_OPEN = 1_800.0
+"""Seconds after which discord.py forgets that it showed a form: as long as a request is held."""
+_PAGE_NAMESPACE = UUID("6d0a3d6e-0000-4000-8000-000000000000")
+_STYLES = {
+    Button.ANSWER: discord.ButtonStyle.primary,
+    Button.EDIT: discord.ButtonStyle.primary,
+    Button.RETIRE: discord.ButtonStyle.danger,
+}
+
+Part = ui.Item[View]
+
+
+def queue_view(queue: Queue) -> View:
+    """Return a page of the queue."""
+    view = View(timeout=None)
+    view.add_item(ui.TextDisplay(as_written(queue.heading)))
+    for card in queue.cards:
+        view.add_item(ui.Container(*_help_card(card)))
+    if queue.next_offset is not None:
+        view.add_item(_more(queue.next_offset, of_verified=False))
+    return view
+
+
+def card_view(card: HelpCard) -> View:
+    """Return one request alone."""
+    view = View(timeout=None)
+    view.add_item(ui.Container(*_help_card(card)))
+    return view
+
+
+def verified_view(cards: Iterable[VerifiedCard], next_offset: int | None) -> View:
+    """Return a page of the answers that staff verified."""
+    view, shown = View(timeout=None), [*cards]
+    if not shown:
+        view.add_item(ui.TextDisplay(i18n.text("verified-none")))
+    for card in shown:
+        view.add_item(ui.Container(*_verified_card(card)))
+    if next_offset is not None:
+        view.add_item(_more(next_offset, of_verified=True))
+    return view
+
+
+def ask_view(request_id: UUID) -> ui.View:
+    """Return the button that passes a question on, below a sentence."""
+    view = ui.View(timeout=None)
+    view.add_item(_button(Button.ASK_STAFF, request_id))
+    return view
+
+
+def page_of(name: UUID) -> tuple[int, bool]:
+    """Return where the page of a More button begins, and whether it is of verified answers."""
+    number = name.int - _PAGE_NAMESPACE.int
+    return number >> 1, bool(number & 1)
+
+
+class AnswerModal(ui.Modal):
+    """Asks for an answer, with what the bot found beside it.
+
+    What is sent back arrives at `form_in`, also when the bot was restarted meanwhile.
+    """
+
+    def __init__(self, button: Button, name: UUID, title: str, form: AnswerForm) -> None:
+        super().__init__(title=title, timeout=_MODAL_OPEN, custom_id=custom_id(button, name))
+        beside = form.beside
+        heading = i18n.text("queue-form-passages" if beside else "queue-form-no-passages")
+        shown = f"{heading}\n{as_written(beside)}" if beside else heading
+        self.add_item(ui.TextDisplay(shown[:_LONGEST_BESIDE]))
+        self.add_item(
+            _field(QUESTION, i18n.text("queue-form-question"), form.question, LONGEST_QUESTION)
+        )
+        self.add_item(
+            _field(ANSWER, i18n.text("queue-form-answer"), form.draft, LONGEST_ANSWER, is_long=True)
+        )
+
+
+def form_in(interaction: Interaction) -> tuple[Button, UUID, Mapping[str, str]] | None:
+    """Return which form was filled in and what its fields hold; None: it is not ours."""
+    data = cast("Mapping[str, Any]", interaction.data or {})
+    if interaction.type is not discord.InteractionType.modal_submit:
+        return None
+    modal = parsed(str(data.get("custom_id", "")))
+    if modal is None:
+        return None
+    return (*modal, dict(_values(data.get("components", ()))))
+
+
+def _field(name: str, label: str, value: str, most: int, *, is_long: bool = False) -> ui.Label[Any]:
+    style = discord.TextStyle.paragraph if is_long else discord.TextStyle.short
+    written: ui.TextInput[Any] = ui.TextInput(
+        custom_id=name, style=style, default=value[:most] or None, max_length=most
+    )
+    return ui.Label(text=label[:_LONGEST_LABEL], component=written)
+
+
+def _help_card(card: HelpCard) -> Iterator[Part]:
+    lines = [f"**{as_written(card.question)}**", f"-# {as_written(card.status)}"]
+    if card.answer:
+        said = i18n.text("queue-bot-said", answer=card.answer)
+        lines.append(f"-# {as_written(said)}")
+    yield ui.TextDisplay("\n".join(lines))
+    if not card.state.is_over and card.turn is not None:
+        buttons = (Button.TAKE, Button.ANSWER, Button.DISMISS)
+        yield ui.ActionRow(*(_button(one, card.request.help_id) for one in buttons))
+
+
+def _verified_card(card: VerifiedCard) -> Iterator[Part]:
+    lines = [
+        f"**{as_written(card.question)}**",
+        as_written(card.said),
+        f"-# {as_written(card.status)}",
+    ]
+    for before, after in card.changes():
+        lines.append(f"**{i18n.text('verified-before')}**\n> {as_written(before)}")
+        lines.append(f"**{i18n.text('verified-now')}**\n> {as_written(after)}")
+    yield ui.TextDisplay("\n".join(lines)[:_LONGEST_BESIDE])
+    name = card.answer.answer_id
+    yield ui.ActionRow(_button(Button.EDIT, name), _button(Button.RETIRE, name))
+
+
+def _button(button: Button, name: UUID) -> ui.Button[Any]:
+    style = _STYLES.get(button, discord.ButtonStyle.secondary)
+    return ui.Button(label=button.label, style=style, custom_id=custom_id(button, name))
+
+
+def _more(offset: int, *, of_verified: bool) -> ui.ActionRow[View]:
+    name = UUID(int=_PAGE_NAMESPACE.int + (offset << 1) + int(of_verified))
+    return ui.ActionRow(_button(Button.MORE, name))
+
+
+def _values(components: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield what was typed into each input, those inside rows and labels included."""
+    for component in components:
+        if "value" in component:
+            yield str(component.get("custom_id")), str(component["value"])
+        inner = component.get("component")
+        yield from _values([*component.get("components", ()), *([inner] if inner else [])])

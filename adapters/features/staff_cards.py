@@ -1,0 +1,192 @@
+"""What staff see: requests that wait, answers that were verified, and the forms to answer in."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from adapters.markdown.footnotes import place_in_book
+from core.help_requests.base import HelpRequest, HelpState, Reason
+from core.i18n import Message, text
+from core.i18n.dates import date_of
+from core.markdown.writing import one_line
+from core.models import EXPLAIN_QUOTE, ConversationTurn, now
+from core.verified_answers.base import (
+    LONGEST_ANSWER,
+    LONGEST_QUESTION,
+    StaleBecause,
+    VerifiedAnswer,
+    VerifiedCitation,
+    VerifiedState,
+    passages_of,
+)
+
+LONGEST_BESIDE = 2_400
+"""Characters of passages beside a form."""
+_LONGEST_PASSAGE = 500
+_LONGEST_PART = 400
+_REASONS = {
+    Reason.NOT_COVERED: Message("queue-reason-not-covered"),
+    Reason.NOT_SURE: Message("queue-reason-not-sure"),
+    Reason.VOTED_DOWN: Message("queue-reason-voted-down"),
+    Reason.ASKED: Message("queue-reason-asked"),
+}
+_STALE = {
+    StaleBecause.QUOTE_GONE: Message("verified-stale-quote"),
+    StaleBecause.SECTION_CHANGED: Message("verified-stale-section"),
+    StaleBecause.QUESTION_REMOVED: Message("verified-stale-question"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """What is filled in already where staff write an answer, and what stands beside it."""
+
+    question: str
+    draft: str
+    """Markdown with the markers of the passages."""
+    passages: tuple[VerifiedCitation, ...]
+
+    @property
+    def beside(self) -> str:
+        """The passages that may be cited, each below its number; plain text."""
+        return _shortened("\n\n".join(map(_passage, self.passages)), LONGEST_BESIDE)
+
+
+@dataclass(frozen=True, slots=True)
+class HelpCard:
+    """A request as staff see it."""
+
+    request: HelpRequest
+    turn: ConversationTurn | None
+    """The bot's answer; None: its asker is forgotten, or the question was deleted."""
+    reader: str
+    """The pseudonym of who looks at it."""
+
+    @property
+    def question(self) -> str:
+        """What was asked; plain text on one line."""
+        if self.turn is None:
+            return text("queue-question-gone")
+        asked = self.turn.user_input
+        quoted = self.turn.selected_text
+        if quoted:
+            asked = f"{asked} — “{quoted}”" if asked != EXPLAIN_QUOTE else f"“{quoted}”"
+        return _shortened(one_line(asked), _LONGEST_PART)
+
+    @property
+    def answer(self) -> str:
+        """What the bot said; plain text on one line, shortened."""
+        said = self.turn.agent_response.response_text if self.turn else ""
+        return _shortened(one_line(said), _LONGEST_PART)
+
+    @property
+    def state(self) -> HelpState:
+        """How far it has come now."""
+        return self.request.at(now())
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether who looks at it has taken it."""
+        return self.state is HelpState.TAKEN and self.request.taken_by == self.reader
+
+    @property
+    def status(self) -> str:
+        """Why it was passed on, when, and who has it; one line."""
+        reason, day = str(_REASONS[self.request.reason]), date_of(self.request.opened_at)
+        return text("queue-status", reason=reason, date=day, state=self._state)
+
+    @property
+    def _state(self) -> str:
+        match self.state:
+            case HelpState.TAKEN:
+                return text("queue-state-yours") if self.is_mine else text("queue-state-taken")
+            case HelpState.ANSWERED:
+                return text("queue-state-answered")
+            case HelpState.DISMISSED:
+                return text("queue-state-dismissed")
+            case _:
+                return text("queue-state-open")
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A page of what waits."""
+
+    cards: tuple[HelpCard, ...]
+    total: int
+    offset: int
+    next_offset: int | None
+    """Where the next page begins; None: there is none."""
+    elsewhere: int
+    """Requests about courses of this tenant that wait in other tenants."""
+
+    @property
+    def heading(self) -> str:
+        """How many wait here, and how many elsewhere."""
+        said = text("queue-waiting", count=self.total) if self.total else text("queue-empty")
+        if self.elsewhere:
+            said = f"{said} {text('queue-elsewhere', count=self.elsewhere)}"
+        return said
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedCard:
+    """An answer of the staff as staff see it."""
+
+    answer: VerifiedAnswer
+
+    @property
+    def question(self) -> str:
+        """The question that it answers."""
+        return self.answer.question or text("verified-question-removed")
+
+    @property
+    def said(self) -> str:
+        """The answer on one line, shortened."""
+        return _shortened(one_line(self.answer.answer_text), _LONGEST_PART)
+
+    @property
+    def status(self) -> str:
+        """When it was checked, and whether it has to be looked at again; one line."""
+        day, phrasings = date_of(self.answer.verified_at), len(self.answer.phrasings)
+        said = text("verified-status", date=day, revision=self.answer.revision, count=phrasings)
+        if self.is_stale and self.answer.because is not None:
+            return f"{said} {_STALE[self.answer.because]}"
+        return said
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether staff have to look at it again."""
+        return self.answer.state is VerifiedState.STALE
+
+    def changes(self) -> Iterator[tuple[str, str]]:
+        """Yield each passage that changed, as it was and as it is: shortened plain text."""
+        for one in self.answer.changed:
+            after = one.after or text("verified-passage-gone")
+            yield (
+                _shortened(one_line(one.before), _LONGEST_PASSAGE),
+                _shortened(one_line(after), _LONGEST_PASSAGE),
+            )
+
+
+def form_of_turn(turn: ConversationTurn) -> AnswerForm:
+    """Return the form for an answer to a question that the bot answered."""
+    asked = turn.user_input if turn.user_input != EXPLAIN_QUOTE else (turn.selected_text or "")
+    draft = turn.agent_response.response_text if turn.agent_response.citations else ""
+    if turn.agent_response.checked is not None:
+        draft = turn.agent_response.response_text
+    return AnswerForm(asked[:LONGEST_QUESTION].strip(), draft[:LONGEST_ANSWER], passages_of(turn))
+
+
+def form_of_answer(answer: VerifiedAnswer) -> AnswerForm:
+    """Return the form for the next revision of an answer."""
+    return AnswerForm(answer.question, answer.answer_text, answer.citations)
+
+
+def _passage(passage: VerifiedCitation) -> str:
+    place = place_in_book(passage.chunk).title
+    quote = _shortened(one_line(passage.quote), _LONGEST_PASSAGE)
+    return f"[{passage.marker}] {place}\n{quote}"
+
+
+def _shortened(plain: str, most: int) -> str:
+    return plain if len(plain) <= most else f"{plain[: most - 1].rstrip()}…"

@@ -1,0 +1,534 @@
+"""What students ask the staff, and what staff do about it, the same on every platform."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from adapters.access.course_directory import CourseDirectory
+from adapters.access.location import Location
+from adapters.access.standing import Presence, StaffStanding
+from adapters.features.answer_actions import AnswerActions, Clicker, Declined
+from adapters.features.staff_cards import (
+    AnswerForm,
+    HelpCard,
+    Queue,
+    VerifiedCard,
+    form_of_answer,
+    form_of_turn,
+)
+from adapters.intake.front_desk import FrontDesk, Received
+from adapters.intake.incoming_message import IncomingMessage
+from core.access.reading import Reader
+from core.access.tenants import Tenant
+from core.errors import RequestError, VectorIndexError
+from core.help_requests.base import HelpRequest, HelpState, Reason, help_id_for
+from core.i18n import text
+from core.inbox.base import Acceptance, Answered, Arrival, Kind, lane_for, request_id_for
+from core.inbox.store import Inbox
+from core.models import (
+    AgentRequest,
+    ConversationTurn,
+    Outcome,
+    UserContext,
+    now,
+    session_id_for,
+)
+from core.staff_answers import Sent, StaffAnswers, answer_to
+from core.storage.feedback import Feedback
+from core.storage.sessions.rows import FORGOTTEN_USER
+from core.storage.sessions.store import SessionStore
+from core.verified_answers.base import (
+    LONGEST_ANSWER,
+    Draft,
+    Scope,
+    ScopeKind,
+    VerifiedAnswer,
+    VerifiedState,
+    answer_id_for,
+    cited_in,
+    passages_of,
+)
+from core.verified_answers.folding import fold
+
+_AT_ONCE = 4
+"""Cards that are shown at a time."""
+PINGS = "pings"
+"""In an arrival's address: that its reply notifies the asker."""
+
+ReplyAddress = Callable[[Arrival, str | None], Mapping[str, Any]]
+"""Returns where a reply to a question goes, from its event and the thread that it is in by now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """Somebody who wants to do what staff do, and where."""
+
+    who: Presence
+    user_id: str
+    """Their pseudonym."""
+
+    @property
+    def location(self) -> Location:
+        """Where they are."""
+        return self.who.location
+
+
+class StaffDesk:
+    """Passes questions on to staff, and what staff say back; checked again with each press.
+
+    Methods raise Declined with what whoever pressed is told, and StoreError when the database
+    fails.
+    """
+
+    def __init__(
+        self,
+        *,
+        desk: FrontDesk,
+        actions: AnswerActions,
+        standing: StaffStanding,
+        directory: CourseDirectory,
+        inbox: Inbox,
+        sessions: SessionStore,
+        feedback: Feedback,
+        staff: StaffAnswers,
+        wake: Callable[[], None],
+    ) -> None:
+        self._desk = desk
+        self._actions = actions
+        self._standing = standing
+        self._directory = directory
+        self._inbox = inbox
+        self._sessions = sessions
+        self._feedback = feedback
+        self._staff = staff
+        self._wake = wake
+
+    # --- students -----------------------------------------------------------------------
+
+    async def ask(
+        self, request_id: UUID, clicker: Clicker, presence: Presence, locale: str | None
+    ) -> str:
+        """Pass a question on to the staff of its course, and return what the clicker is told.
+
+        Only its asker and staff may. Pressed again, it says how far it has come.
+        """
+        turn = await self._actions.turn(request_id, clicker)
+        course_id = turn.agent_response.course_id
+        events = await self._inbox.all_of_request(request_id)
+        own = next((one for one in events if one.user_id == clicker.user_id), None)
+        if own is None and not await self._standing.is_staff_of(presence, course_id):
+            raise Declined(text("help-not-yours"))
+        event = own or events[0]
+        arrival = await self._inbox.of_key(event.key)
+        tenant = await self._tenant(clicker.location, course_id)
+        if arrival is None or tenant is None or event.user_id == FORGOTTEN_USER:
+            raise Declined(text("help-nobody-there"))
+        asked = HelpRequest(
+            help_id=help_id_for(request_id),
+            course_id=course_id,
+            tenant=tenant,
+            key=event.key,
+            channel=arrival.channel,
+            thread=event.thread,
+            asked_by=event.user_id,
+            request_id=request_id,
+            reason=await self._reason(turn, clicker),
+            opened_at=now(),
+            locale=locale if own is not None else None,
+        )
+        opened = await self._staff.requests.open(asked, _compared(turn))
+        return _told(opened)
+
+    async def read_offered(
+        self, request_id: UUID, clicker: Clicker, incoming: Callable[[str], IncomingMessage]
+    ) -> Received | str:
+        """Show the answer that was offered below another one, and count that as a yes.
+
+        The question becomes one of its wordings, provided that its asker has pressed. Where that
+        was pressed before, return what the clicker is told.
+
+        Args:
+            incoming: Returns what the click says, given the question.
+        """
+        turn = await self._actions.turn(request_id, clicker)
+        response = turn.agent_response
+        offered = response.offered[0] if response.offered else None
+        answer = await self._staff.answers.get(offered.answer_id) if offered else None
+        if answer is None or answer.state is not VerifiedState.CURRENT:
+            raise Declined(text("verified-gone"))
+        if turn.user_id == clicker.user_id and answer.scope == Scope.of_turn(turn):
+            await self._staff.answers.add_phrasing(
+                answer.answer_id, turn.user_input, clicker.user_id
+            )
+        again = replace(
+            incoming(turn.user_input),
+            key=f"{clicker.location.platform}:offered:{request_id}:{clicker.user_id}",
+            course=response.course_id,
+            quote=None,
+            section=None,
+            verified_answer=answer.answer_id,
+        )
+        received = await self._desk.receive(again)
+        if received is None:
+            raise Declined(text("asking-not-for-guests"))
+        self._wake()
+        if received.accepted.acceptance is Acceptance.KNOWN:
+            return text("verified-shown-already")
+        return received
+
+    async def voted_down(self, request_id: UUID, clicker: Clicker) -> None:
+        """Take a wording back that led to an answer of the staff which did not help."""
+        turn = await self._actions.turn(request_id, clicker)
+        checked = turn.agent_response.checked
+        if checked is not None:
+            await self._staff.answers.drop_phrasing(
+                checked.answer_id, turn.user_input, clicker.user_id
+            )
+
+    # --- the queue ----------------------------------------------------------------------
+
+    async def queue(self, reviewer: Reviewer, offset: int = 0) -> Queue:
+        """Return what waits for the staff of a tenant: only of the courses that they are staff of.
+
+        Raises:
+            RequestError: when they are staff of none.
+        """
+        courses = await self._courses(reviewer)
+        tenants = reviewer.who.tenants
+        requests = self._staff.requests
+        total = await requests.number_waiting(tenants, courses)
+        offset = offset if offset < total else 0
+        found = await requests.waiting(tenants, courses, _AT_ONCE, offset)
+        cards = [await self._card(one, reviewer.user_id) for one in found]
+        elsewhere = 0
+        for course_id in courses:
+            if await self._directory.is_owned_by(course_id, tenants):
+                elsewhere += (await requests.counts(course_id, tenants)).waiting
+        shown = offset + len(cards)
+        return Queue(tuple(cards), total, offset, shown if shown < total else None, elsewhere)
+
+    async def take(self, help_id: UUID, reviewer: Reviewer) -> HelpCard:
+        """Hold a request for half an hour, and return its card."""
+        request = await self._request(help_id, reviewer)
+        if not await self._staff.requests.take(help_id, reviewer.user_id):
+            raise Declined(_not_free(await self._staff.requests.get(help_id) or request))
+        return await self._card(await self._request(help_id, reviewer), reviewer.user_id)
+
+    async def dismiss(self, help_id: UUID, reviewer: Reviewer) -> HelpCard:
+        """Close a request without an answer, and return its card."""
+        request = await self._request(help_id, reviewer)
+        if not await self._staff.requests.dismiss(help_id, reviewer.user_id):
+            raise Declined(_not_free(await self._staff.requests.get(help_id) or request))
+        return await self._card(await self._request(help_id, reviewer), reviewer.user_id)
+
+    async def form(self, help_id: UUID, reviewer: Reviewer) -> AnswerForm:
+        """Hold a request, and return what its answer is written into."""
+        request = await self._request(help_id, reviewer)
+        turn = await self._turn(request.request_id)
+        if not await self._staff.requests.take(help_id, reviewer.user_id):
+            raise Declined(_not_free(await self._staff.requests.get(help_id) or request))
+        return form_of_turn(turn)
+
+    async def answer(
+        self,
+        help_id: UUID,
+        reviewer: Reviewer,
+        question: str,
+        said: str,
+        position: int,
+        address: ReplyAddress,
+    ) -> str:
+        """Answer a request: it is kept, and shown to its asker; return what staff are told.
+
+        Args:
+            position: As `Arrival.position`.
+            address: Where the reply goes.
+        """
+        request = await self._request(help_id, reviewer, closed=True)
+        turn = await self._turn(request.request_id)
+        original = await self._inbox.of_key(request.key)
+        if original is None or not original.address:
+            raise Declined(text("help-asker-gone"))
+        draft = self._drafted(turn, reviewer, question, said, tenant=request.tenant)
+        events = await self._inbox.all_of_request(request.request_id)
+        event = next((one for one in events if one.key == request.key), None)
+        reply = _reply(request, original, event, turn, position, address)
+        try:
+            sent = await self._staff.answer(request, draft, reply)
+        except VectorIndexError as error:
+            raise Declined(error.user_message) from error
+        if sent is Sent.CLOSED:
+            raise Declined(_not_free(await self._staff.requests.get(help_id) or request))
+        if sent is Sent.KEPT:
+            return text("help-asker-gone-kept")
+        self._wake()
+        return text("help-answered")
+
+    # --- verified answers ---------------------------------------------------------------
+
+    async def shown_in(self, platform: str, message: str) -> UUID:
+        """Return the request whose answer a message of the bot's shows."""
+        answered = await self._inbox.by_message(platform, message)
+        if answered is None:
+            raise Declined(text("verify-no-answer"))
+        return answered.request_id
+
+    async def form_to_verify(self, request_id: UUID, reviewer: Reviewer) -> AnswerForm:
+        """Return what an answer of the bot is corrected in."""
+        turn = await self._own_turn(request_id, reviewer)
+        return form_of_turn(turn)
+
+    async def verify(self, request_id: UUID, reviewer: Reviewer, question: str, said: str) -> str:
+        """Keep an answer of the bot as staff have checked it, and return what they are told."""
+        turn = await self._own_turn(request_id, reviewer)
+        tenant = await self._tenant(reviewer.location, turn.agent_response.course_id)
+        assert tenant is not None, "else nobody is staff"
+        draft = self._drafted(turn, reviewer, question, said, tenant=tenant)
+        checked = turn.agent_response.checked
+        answer_id = checked.answer_id if checked else answer_id_for(f"turn:{request_id}")
+        return await self._keep(answer_id, draft)
+
+    async def verified(self, reviewer: Reviewer, offset: int = 0) -> Sequence[VerifiedCard]:
+        """Return the answers of a tenant's staff, those to look at again first."""
+        found: list[VerifiedAnswer] = []
+        for course_id in await self._courses(reviewer):
+            for tenant in reviewer.who.tenants:
+                found += await self._staff.answers.all(course_id, tenant)
+        found.sort(key=lambda one: one.state is not VerifiedState.STALE)
+        return [VerifiedCard(one) for one in found[offset : offset + _AT_ONCE]]
+
+    async def number_verified(self, reviewer: Reviewer) -> int:
+        """Return how many answers `verified` has in all."""
+        count = 0
+        for course_id in await self._courses(reviewer):
+            for tenant in reviewer.who.tenants:
+                count += len(await self._staff.answers.all(course_id, tenant))
+        return count
+
+    async def form_to_edit(self, answer_id: UUID, reviewer: Reviewer) -> AnswerForm:
+        """Return what a verified answer is edited in."""
+        return form_of_answer(await self._answer(answer_id, reviewer))
+
+    async def edit(self, answer_id: UUID, reviewer: Reviewer, question: str, said: str) -> str:
+        """Keep the next revision of an answer, and return what staff are told."""
+        before = await self._answer(answer_id, reviewer)
+        words, answer_text = _checked_texts(question, said)
+        answer_text, citations = cited_in(answer_text, before.citations)
+        draft = Draft(
+            course_id=before.course_id,
+            question=words,
+            answer_text=answer_text,
+            citations=citations,
+            scope=before.scope,
+            verified_by=reviewer.user_id,
+            tenant=before.tenant,
+            generation=before.generation,
+        )
+        return await self._keep(answer_id, draft)
+
+    async def retire(self, answer_id: UUID, reviewer: Reviewer) -> str:
+        """Show an answer no more, and return what staff are told."""
+        await self._answer(answer_id, reviewer)
+        await self._staff.answers.retire(answer_id)
+        return text("verified-retired")
+
+    # --- checks -------------------------------------------------------------------------
+
+    async def _courses(self, reviewer: Reviewer) -> list[str]:
+        """Return the courses of which somebody is staff where they are."""
+        here = await self._desk.here(reviewer.location)
+        courses = [
+            course_id
+            for course_id in await self._directory.courses(here.reader)
+            if await self._standing.is_staff_of(reviewer.who, course_id)
+        ]
+        if not courses:
+            raise RequestError(user_message=text("queue-for-staff"))
+        return courses
+
+    async def _admit(self, reviewer: Reviewer, course_id: str) -> None:
+        """Raise Declined unless somebody is staff of a course that may be read where they are."""
+        here = await self._desk.here(reviewer.location)
+        is_readable = await self._directory.mark(here.reader, course_id) is not None
+        if not is_readable or not await self._standing.is_staff_of(reviewer.who, course_id):
+            raise Declined(text("queue-for-staff"))
+
+    async def _request(
+        self, help_id: UUID, reviewer: Reviewer, *, closed: bool = False
+    ) -> HelpRequest:
+        """Return a request of the tenant; that of another one is the same as none."""
+        request = await self._staff.requests.get(help_id)
+        if request is None or request.tenant not in reviewer.who.tenants:
+            raise Declined(text("help-gone"))
+        await self._admit(reviewer, request.course_id)
+        return request
+
+    async def _answer(self, answer_id: UUID, reviewer: Reviewer) -> VerifiedAnswer:
+        answer = await self._staff.answers.get(answer_id)
+        if answer is None or answer.tenant not in reviewer.who.tenants:
+            raise Declined(text("verified-gone"))
+        await self._admit(reviewer, answer.course_id)
+        if answer.state is VerifiedState.RETIRED:
+            raise Declined(text("verified-gone"))
+        return answer
+
+    async def _turn(self, request_id: UUID) -> ConversationTurn:
+        turn = await self._sessions.turn_of(request_id)
+        if turn is None or turn.user_id == FORGOTTEN_USER:
+            raise Declined(text("help-gone"))
+        return turn
+
+    async def _own_turn(self, request_id: UUID, reviewer: Reviewer) -> ConversationTurn:
+        """Return the turn of an answer that staff see in their tenant."""
+        clicker = Clicker(reviewer.location, reviewer.user_id)
+        turn = await self._actions.turn(request_id, clicker)
+        await self._admit(reviewer, turn.agent_response.course_id)
+        return turn
+
+    async def _tenant(self, location: Location, course_id: str) -> Tenant | None:
+        """Return whose staff are asked: the tenant of the place, or one that the asker is in."""
+        if location.tenant is not None:
+            return location.tenant
+        here = await self._desk.here(location)
+        readers = (
+            Reader(location.platform, frozenset({one})) for one in sorted(here.reader.tenants)
+        )
+        for reader in readers:
+            if await self._directory.mark(reader, course_id) is not None:
+                return next(iter(reader.tenants))
+        return None
+
+    async def _reason(self, turn: ConversationTurn, clicker: Clicker) -> Reason:
+        vote = await self._feedback.of(turn.request_id, clicker.user_id)
+        if vote is not None and not vote.helpful:
+            return Reason.VOTED_DOWN
+        reasons = {Outcome.ABSTAINED: Reason.NOT_COVERED, Outcome.PARTIAL: Reason.NOT_SURE}
+        return reasons.get(turn.outcome, Reason.ASKED)
+
+    async def _card(self, request: HelpRequest, user_id: str) -> HelpCard:
+        turn = await self._sessions.turn_of(request.request_id)
+        is_there = turn is not None and turn.user_id != FORGOTTEN_USER
+        return HelpCard(request, turn if is_there else None, user_id)
+
+    async def _keep(self, answer_id: UUID, draft: Draft) -> str:
+        try:
+            kept = await self._staff.verify(answer_id, draft)
+        except VectorIndexError as error:
+            raise Declined(error.user_message) from error
+        if kept.changed:
+            return text("verified-kept-stale")
+        return text("verified-kept", revision=kept.revision)
+
+    def _drafted(
+        self,
+        turn: ConversationTurn,
+        reviewer: Reviewer,
+        question: str,
+        said: str,
+        *,
+        tenant: Tenant,
+    ) -> Draft:
+        words, answer_text = _checked_texts(question, said)
+        answer_text, citations = cited_in(answer_text, passages_of(turn))
+        scope, is_theirs = Scope.of_turn(turn), fold(words) == fold(turn.user_input)
+        if scope.kind is ScopeKind.PLACE and not is_theirs:
+            scope = Scope()  # reworded, it stands by itself
+        return Draft(
+            course_id=turn.agent_response.course_id,
+            question=words,
+            answer_text=answer_text,
+            citations=citations,
+            scope=scope,
+            verified_by=reviewer.user_id,
+            tenant=tenant,
+            generation=turn.agent_response.generation,
+            asked_by=turn.user_id if is_theirs else None,
+        )
+
+
+def _checked_texts(question: str, said: str) -> tuple[str, str]:
+    """Return what was typed, stripped; raise Declined where one of it is empty."""
+    words, answer_text = " ".join(question.split()), said.strip()[:LONGEST_ANSWER]
+    if not fold(words) or not answer_text:
+        raise Declined(text("verified-empty"))
+    return words, answer_text
+
+
+def _compared(turn: ConversationTurn) -> str:
+    parts = (turn.user_input, turn.selected_text or "", turn.section_filter or "")
+    return "\n".join(map(fold, parts))
+
+
+def _told(request: HelpRequest) -> str:
+    match request.at(now()):
+        case HelpState.TAKEN:
+            return text("help-taken")
+        case HelpState.ANSWERED:
+            return text("help-answered-already")
+        case HelpState.DISMISSED:
+            return text("help-dismissed")
+        case _:
+            return text("help-passed-on")
+
+
+def _not_free(request: HelpRequest) -> str:
+    match request.at(now()):
+        case HelpState.ANSWERED:
+            return text("queue-answered-already")
+        case HelpState.DISMISSED:
+            return text("queue-dismissed-already")
+        case _:
+            return text("queue-taken-by-another")
+
+
+def _reply(
+    request: HelpRequest,
+    original: Arrival,
+    event: Answered | None,
+    turn: ConversationTurn,
+    position: int,
+    address: ReplyAddress,
+) -> Arrival:
+    """Return the event that shows a staff's answer where the question was asked."""
+    thread = event.thread if event is not None else request.thread
+    key = f"{original.platform}:staff:{request.help_id}"
+    session = turn.agent_response.conversation_id
+    if thread is not None and not original.address.get("dm"):
+        session = session_id_for(original.platform, original.workspace, original.channel, thread)
+    asked = AgentRequest(
+        request_id=request_id_for(key),
+        course_id=request.course_id,
+        query_text=turn.user_input,
+        session_id=session,
+        user_id=request.asked_by,
+        verified_answer=answer_to(request),
+        sent_by_staff=True,
+        user_context=UserContext(
+            platform=original.platform,
+            workspace=original.workspace,
+            channel=original.channel,
+            thread=thread,
+            locale=request.locale,
+        ),
+    )
+    lane = original.lane
+    if thread is not None:
+        lane = lane_for(original.platform, original.workspace, original.channel, thread)
+    return replace(
+        original,
+        key=key,
+        kind=Kind.REPLY,
+        about=None,
+        lane=lane,
+        position=position,
+        address={**address(original, thread), PINGS: True},
+        request=asked,
+        refusal=None,
+        pending=None,
+        token=None,
+        token_expires_at=None,
+        sent_at=None,
+        told_to_wait=False,
+        gist=None,
+    )

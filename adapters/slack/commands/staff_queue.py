@@ -1,0 +1,291 @@
+"""How staff answer in Slack: the queue as messages and on the Home tab, forms, and a shortcut."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import UUID
+
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.buttons import Button
+from adapters.features.answer_actions import Clicker, Declined
+from adapters.features.staff_cards import AnswerForm, HelpCard, Queue, VerifiedCard
+from adapters.features.staff_desk import Reviewer, StaffDesk
+from adapters.intake.deadline import BackgroundWork
+from adapters.intake.front_desk import FrontDesk
+from adapters.slack.commands.modals import (
+    open_modal,
+    plain,
+    respond_with,
+    shown_modal,
+    told,
+    typed,
+    update_modal,
+)
+from adapters.slack.inbound import PLATFORM, Spot, heard_press, position_of, pressed_at
+from adapters.slack.people import People
+from adapters.slack.replies.dedupe import message_id
+from core import i18n
+from core.errors import BotError
+from core.inbox.base import Arrival
+from core.verified_answers.base import LONGEST_QUESTION
+
+Json = dict[str, Any]
+
+VERIFY = "gl-verify"
+"""The callback id of the message shortcut."""
+STAFF_FORM = "gl:staff-form"
+"""The callback id of the form in which staff answer."""
+_QUESTION, _ANSWER = "question", "answer"
+_LONGEST_INPUT = 3_000
+"""Characters that Slack takes in an input."""
+_LONGEST_SECTION = 2_900
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """A button that was pressed, and by whom."""
+
+    name: UUID
+    spot: Spot
+    body: Json
+    client: AsyncWebClient
+
+
+class StaffQueue:
+    """Does what these buttons and forms say; raises BotError with what the clicker is told."""
+
+    def __init__(
+        self, desk: FrontDesk, staff: StaffDesk, people: People, unhurried: BackgroundWork
+    ) -> None:
+        self._desk = desk
+        self._staff = staff
+        self._people = people
+        self._unhurried = unhurried
+
+    async def pressed(self, button: Button, press: Pressed) -> Json | str | None:
+        """Do what a button says, and return what the clicker is shown."""
+        reviewer = self._reviewer(press.spot)
+        match button:
+            case Button.ASK_STAFF:
+                return await self._ask(press)
+            case Button.STAFF_ANSWER:
+                return await self._read_offered(press)
+            case Button.TAKE:
+                return cards([await self._staff.take(press.name, reviewer)])
+            case Button.DISMISS:
+                return cards([await self._staff.dismiss(press.name, reviewer)])
+            case Button.RETIRE:
+                return await self._staff.retire(press.name, reviewer)
+            case Button.ANSWER:
+                form = await self._staff.form(press.name, reviewer)
+                title = i18n.text("queue-form-title")
+            case _:
+                form = await self._staff.form_to_edit(press.name, reviewer)
+                title = i18n.text("verify-form-title")
+        return await self._open(button, press.name, press.spot, press, title, form)
+
+    async def voted_down(self, request_id: UUID, spot: Spot) -> None:
+        """Take back what somebody's yes to an answer of the staff has said."""
+        await self._staff.voted_down(request_id, self._clicker(spot))
+
+    async def queue(self, spot: Spot) -> Json:
+        """Return what waits, as a message that the reader alone sees."""
+        return queue_message(await self._staff.queue(self._reviewer(spot)))
+
+    async def verified(self, spot: Spot) -> Json:
+        """Return what the staff verified, as a message that the reader alone sees."""
+        found = await self._staff.verified(self._reviewer(spot))
+        blocks = [block for card in found for block in _verified_blocks(card)]
+        return _message(i18n.text("verified-none") if not found else "", blocks)
+
+    async def home_blocks(self, spot: Spot) -> list[Json]:
+        """Return what waits, for the Home tab of staff; nothing for anybody else."""
+        try:
+            queue = await self._staff.queue(self._reviewer(spot))
+        except BotError:
+            return []
+        heading: Json = {"type": "section", "text": plain(queue.heading)}
+        return [heading, *(block for card in queue.cards for block in _help_blocks(card))]
+
+    async def shortcut(
+        self, body: Json, ack: AsyncAck, respond: AsyncRespond, client: AsyncWebClient
+    ) -> None:
+        """Open the form in which the answer of the bot in a message is corrected."""
+
+        async def opening() -> None:
+            try:
+                spot = await self._people.spot_of(body)
+                shown = message_id(spot.channel, str(body["message"]["ts"]))
+                request_id = await self._staff.shown_in(PLATFORM, shown)
+                form = await self._staff.form_to_verify(request_id, self._reviewer(spot))
+                press = Pressed(request_id, spot, body, client)
+                title = i18n.text("verify-form-title")
+                sentence = await self._open(Button.VERIFY, request_id, spot, press, title, form)
+            except BotError as error:
+                sentence = error.user_message
+            if sentence is not None:
+                await respond_with(respond, told(sentence))
+
+        await self._unhurried.in_time(opening())
+        await ack()
+
+    async def submitted(self, body: Json, ack: AsyncAck, client: AsyncWebClient) -> None:
+        """Keep what was typed into a form, and say in its place what came of it."""
+        view = body["view"]
+
+        async def late(sentence: str) -> None:
+            await update_modal(client, view["id"], _done(sentence))
+
+        sentence = await self._unhurried.in_time(self._keep(view), late)
+        said = sentence or i18n.text("slack-keeping-reason")
+        await ack(response_action="update", view=_done(said))
+
+    async def _keep(self, view: Json) -> str:
+        kept: Json = json.loads(view["private_metadata"])
+        spot, name, button = Spot(**kept["spot"]), UUID(kept["name"]), Button(kept["button"])
+        question, said = typed(view, _QUESTION), typed(view, _ANSWER)
+        reviewer = self._reviewer(spot)
+        try:
+            if button is Button.ANSWER:
+                position = position_of(str(kept["at"]))
+                return await self._staff.answer(
+                    name, reviewer, question, said, position, reply_address
+                )
+            keep = self._staff.edit if button is Button.EDIT else self._staff.verify
+            return await keep(name, reviewer, question, said)
+        except BotError as error:
+            return error.user_message
+
+    async def _ask(self, press: Pressed) -> str:
+        presence = self._people.presence_of(press.spot)
+        locale = await self._people.locale_of(press.body)
+        return await self._staff.ask(press.name, self._clicker(press.spot), presence, locale)
+
+    async def _read_offered(self, press: Pressed) -> str | None:
+        private = bool((press.body.get("container") or {}).get("is_ephemeral"))
+        asked = await self._staff.read_offered(
+            press.name,
+            self._clicker(press.spot),
+            lambda question: self._people.introduced(
+                heard_press(press.spot, press.body, question, private=private)
+            ),
+        )
+        return asked if isinstance(asked, str) else None
+
+    async def _open(
+        self, button: Button, name: UUID, spot: Spot, press: Pressed, title: str, form: AnswerForm
+    ) -> str | None:
+        at = pressed_at(press.body) if "actions" in press.body else press.body["message"]["ts"]
+        kept = {"button": button.value, "name": str(name), "spot": asdict(spot), "at": at}
+        view = form_view(title, form, json.dumps(kept))
+        if await open_modal(press.client, press.body["trigger_id"], view):
+            return None
+        raise Declined(i18n.text("queue-no-form"))
+
+    def _reviewer(self, spot: Spot) -> Reviewer:
+        return Reviewer(self._people.presence_of(spot), self._clicker(spot).user_id)
+
+    def _clicker(self, spot: Spot) -> Clicker:
+        return Clicker(spot.location, self._desk.pseudonym(PLATFORM, spot.team, spot.user))
+
+
+def reply_address(original: Arrival, thread: str | None) -> Mapping[str, Any]:
+    """Return where the staff's reply to a question goes: into its thread."""
+    address = dict(original.address)
+    root = thread or address.get("thread") or address.get("message")
+    question = address.get("message") or root
+    return {**address, "thread": root, "message": question, "post_question": False}
+
+
+def queue_message(queue: Queue) -> Json:
+    """Return a page of the queue as a message that its reader alone sees."""
+    return cards(queue.cards, queue.heading)
+
+
+def cards(shown: Sequence[HelpCard], heading: str = "") -> Json:
+    """Return requests as a message that its reader alone sees."""
+    return _message(heading, [block for card in shown for block in _help_blocks(card)])
+
+
+def form_view(title: str, form: AnswerForm, metadata: str) -> Json:
+    """Return the form in which staff answer, with what the bot found beside it."""
+    beside = form.beside
+    heading = i18n.text("queue-form-passages" if beside else "queue-form-no-passages")
+    shown = f"{heading}\n{beside}"[:_LONGEST_SECTION].strip()
+    question, answer = i18n.text("queue-form-question"), i18n.text("queue-form-answer")
+    return {
+        "type": "modal",
+        "callback_id": STAFF_FORM,
+        "private_metadata": metadata,
+        "title": plain(title),
+        "submit": plain(i18n.text("button-send")),
+        "close": plain(i18n.text("button-cancel")),
+        "blocks": [
+            {"type": "section", "text": plain(shown)},
+            _input(_QUESTION, question, form.question, LONGEST_QUESTION),
+            _input(_ANSWER, answer, form.draft, _LONGEST_INPUT, is_long=True),
+        ],
+    }
+
+
+def _input(name: str, label: str, value: str, most: int, *, is_long: bool = False) -> Json:
+    element: Json = {
+        "type": "plain_text_input",
+        "action_id": name,
+        "multiline": is_long,
+        "max_length": most,
+    }
+    if value:
+        element["initial_value"] = value[:most]
+    return {"type": "input", "block_id": name, "label": plain(label), "element": element}
+
+
+def _help_blocks(card: HelpCard) -> Iterator[Json]:
+    lines = [card.question, card.status]
+    if card.answer:
+        lines.append(i18n.text("queue-bot-said", answer=card.answer))
+    yield {"type": "section", "text": plain("\n".join(lines)[:_LONGEST_SECTION])}
+    if not card.state.is_over and card.turn is not None:
+        yield _actions((Button.TAKE, Button.ANSWER, Button.DISMISS), card.request.help_id)
+
+
+def _verified_blocks(card: VerifiedCard) -> Iterator[Json]:
+    lines = [card.question, card.said, card.status]
+    for before, after in card.changes():
+        lines.append(f"{i18n.text('verified-before')}: {before}")
+        lines.append(f"{i18n.text('verified-now')}: {after}")
+    yield {"type": "section", "text": plain("\n".join(lines)[:_LONGEST_SECTION])}
+    yield _actions((Button.EDIT, Button.RETIRE), card.answer.answer_id)
+
+
+def _actions(buttons: Sequence[Button], name: UUID) -> Json:
+    elements = [
+        {
+            "type": "button",
+            "text": plain(button.label),
+            "action_id": f"gl:{button.value}",
+            "value": str(name),
+        }
+        for button in buttons
+    ]
+    return {"type": "actions", "elements": elements}
+
+
+def _message(heading: str, blocks: Sequence[Json]) -> Json:
+    above = [{"type": "section", "text": plain(heading)}] if heading else []
+    return {"response_type": "ephemeral", "text": heading or "…", "blocks": [*above, *blocks]}
+
+
+def _done(sentence: str) -> Json:
+    return shown_modal(
+        i18n.text("queue-form-title"), [{"type": "section", "text": plain(sentence)}]
+    )
+
+
+def ask_button(request_id: UUID) -> Json:
+    """Return the button that passes a question on."""
+    return _actions((Button.ASK_STAFF,), request_id)

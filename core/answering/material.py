@@ -1,0 +1,79 @@
+"""What an answer may be made of: the evidence of its search, and what is found later."""
+
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from core.generation.base import Passage
+from core.models import ChunkState, ConversationTurn, RetrievedChunk
+from core.retrieval.evidence import Excerpt
+from core.retrieval.retrieval import Retrieval
+
+
+class Material:
+    """The chunks that may be cited, each by a number that it keeps."""
+
+    def __init__(self, retrieval: Retrieval) -> None:
+        self._retrieval = retrieval
+        excerpts = {e.chunk.chunk_id: e for e in retrieval.evidence}
+        self.chunks = [excerpt.chunk for excerpt in excerpts.values()]
+        """Best first; those of a second look follow."""
+        self.reads = [(excerpt.start, excerpt.end) for excerpt in excerpts.values()]
+        """The part of each chunk that a writer reads."""
+        self.signals = retrieval.signals
+        """Of the best search so far."""
+        self.carried: set[UUID] = set()
+        """Ids of the chunks that the turn before cited."""
+        self._found = list(retrieval.output.retrieved_chunks)
+
+    @property
+    def text(self) -> str:
+        """All that a writer reads."""
+        parts = zip(self.chunks, self.reads, strict=True)
+        return "\n\n".join(chunk.content_text[start:end] for chunk, (start, end) in parts)
+
+    def contents(self) -> Iterator[str]:
+        """Yield the whole text of every chunk that may be cited or was found."""
+        return (chunk.content_text for chunk in (*self.chunks, *self._found))
+
+    def widen(self, excerpts: Sequence[Excerpt]) -> None:
+        """Let a writer read more of what was found; what it has keeps its number."""
+        for excerpt in excerpts:
+            self._take_up(excerpt.chunk, excerpt.start, excerpt.end)
+
+    def carry(self, turn: ConversationTurn) -> bool:
+        """Keep what the turn before cited within reach; return whether this edition has any."""
+        for chunk in turn.agent_response.grounding_chunks:
+            if chunk.generation == self._retrieval.generation:
+                kept = chunk.model_copy(update={"state": ChunkState.RETRIEVED})
+                self._take_up(kept, 0, len(kept.content_text))
+                self._found.append(kept)
+                self.carried.add(kept.chunk_id)
+        return bool(self.carried)
+
+    def look_up(self, retrieval: Retrieval) -> list[Passage]:
+        """Take up what a second look found, and return it with the numbers to cite it by."""
+        if retrieval.generation != self._retrieval.generation:
+            return []  # the book was replaced in mid-answer: an answer has one edition
+        self._found.extend(retrieval.output.retrieved_chunks)
+        self.signals = max(self.signals, retrieval.signals, key=lambda s: s.best_score)
+        passages = []
+        for excerpt in retrieval.evidence:
+            number = self._take_up(excerpt.chunk, excerpt.start, excerpt.end)
+            passages.append(Passage(number, self.chunks[number], excerpt.text))
+        return passages
+
+    def retrieved(self, cited: Sequence[RetrievedChunk]) -> tuple[RetrievedChunk, ...]:
+        """Return all chunks that were found or are cited, each once, in the order found."""
+        known = {chunk.chunk_id: chunk for chunk in reversed([*self._found, *cited])}
+        return tuple(chunk.told() for chunk in known.values())[::-1]
+
+    def _take_up(self, chunk: RetrievedChunk, start: int, end: int) -> int:
+        """Return the chunk's number; one that is known is read as far as both say."""
+        for number, known in enumerate(self.chunks):
+            if known.chunk_id == chunk.chunk_id:
+                before = self.reads[number]
+                self.reads[number] = (min(before[0], start), max(before[1], end))
+                return number
+        self.chunks.append(chunk)
+        self.reads.append((start, end))
+        return len(self.chunks) - 1

@@ -1,0 +1,278 @@
+"""The SQL side of help requests: opened once, taken by a lease, and closed once."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    ForeignKey,
+    Index,
+    Row,
+    Text,
+    and_,
+    delete,
+    func,
+    or_,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.orm import Mapped, mapped_column
+
+from core.access.tenants import Tenant
+from core.help_requests.base import LEASE, Counts, HelpRequest, HelpState, Reason
+from core.models import now
+from core.storage.database import Base, UtcDateTime, insert_into, reading, write
+
+FORGOTTEN_USER = "forgotten"
+"""Stands in for a user whose data was deleted."""
+_WAITING = (HelpState.OPEN.value, HelpState.TAKEN.value)
+_IS_WAITING = text("state IN ('open', 'taken')")
+
+
+class HelpRequestRow(Base):
+    """A question that was passed on to staff, and how far it has come."""
+
+    __tablename__ = "help_requests"
+    __table_args__ = (
+        Index(None, "platform", "workspace", "state", "opened_at"),
+        Index(None, "course_id", "state"),
+        Index(
+            "uq_help_requests_waiting",
+            *("course_id", "platform", "workspace", "channel", "thread", "question_print"),
+            unique=True,
+            sqlite_where=_IS_WAITING,
+            postgresql_where=_IS_WAITING,
+        ),
+    )
+
+    help_id: Mapped[UUID] = mapped_column(primary_key=True)
+    course_id: Mapped[str] = mapped_column(ForeignKey("courses.course_id", ondelete="CASCADE"))
+    platform: Mapped[str] = mapped_column(Text)
+    workspace: Mapped[str] = mapped_column(Text)
+    key: Mapped[str] = mapped_column(Text, index=True)
+    channel: Mapped[str] = mapped_column(Text)
+    thread: Mapped[str] = mapped_column(Text)
+    """Empty: it was asked in no thread."""
+    question_print: Mapped[str] = mapped_column(Text)
+    """A fingerprint of the question: the same one waits once in a place."""
+    asked_by: Mapped[str] = mapped_column(Text, index=True)
+    locale: Mapped[str | None] = mapped_column(Text)
+    request_id: Mapped[UUID] = mapped_column(index=True)
+    reason: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(Text)
+    opened_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+    taken_by: Mapped[str | None] = mapped_column(Text, index=True)
+    taken_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    answer_id: Mapped[UUID | None]
+    closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class HelpRequests:
+    """Requests by course and tenant; every method raises StoreError when the database fails."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+
+    async def open(self, request: HelpRequest, question: str) -> HelpRequest:
+        """Store a request, and return the one that waits for the same question in its place.
+
+        The same turn again stores nothing, whatever became of its request.
+
+        Args:
+            question: As it is compared; only its fingerprint is stored.
+        """
+        return await write(
+            self._engine, lambda db: _open(db, self._engine, request, question), urgent=True
+        )
+
+    async def get(self, help_id: UUID) -> HelpRequest | None:
+        """Return a request, or None."""
+        async with reading(self._engine) as db:
+            row = await db.get(HelpRequestRow, help_id)
+        return None if row is None else _request(row)
+
+    async def about(self, request_id: UUID) -> HelpRequest | None:
+        """Return the request that was opened about a turn of the bot; None: none was."""
+        row = HelpRequestRow
+        async with reading(self._engine) as db:
+            found = await db.scalar(select(row).where(row.request_id == request_id))
+        return None if found is None else _request(found)
+
+    async def waiting(
+        self, tenants: Sequence[Tenant], courses: Sequence[str], limit: int, offset: int = 0
+    ) -> list[HelpRequest]:
+        """Return what waits in these tenants about these courses, oldest first."""
+        row = HelpRequestRow
+        here = (_of_tenants(tenants), row.course_id.in_(courses), row.state.in_(_WAITING))
+        query = select(row).where(*here).order_by(row.opened_at, row.help_id)
+        async with reading(self._engine) as db:
+            found = await db.scalars(query.limit(limit).offset(offset))
+            return [_request(one) for one in found]
+
+    async def number_waiting(self, tenants: Sequence[Tenant], courses: Sequence[str]) -> int:
+        """Return how many wait in these tenants about these courses."""
+        row = HelpRequestRow
+        here = (_of_tenants(tenants), row.course_id.in_(courses), row.state.in_(_WAITING))
+        async with reading(self._engine) as db:
+            return await db.scalar(select(func.count()).select_from(row).where(*here)) or 0
+
+    async def counts(self, course_id: str, besides: Sequence[Tenant] = ()) -> Counts:
+        """Return how a course's requests stand; nothing that anybody asked is told.
+
+        Args:
+            besides: Tenants whose requests are not counted.
+        """
+        row = HelpRequestRow
+        counted = [row.course_id == course_id]
+        if besides:
+            counted.append(~_of_tenants(besides))
+        states = select(row.state, func.count()).where(*counted).group_by(row.state)
+        oldest = select(func.min(row.opened_at)).where(*counted, row.state.in_(_WAITING))
+        async with reading(self._engine) as db:
+            found = {HelpState(state): count for state, count in await db.execute(states)}
+            return Counts(found, await db.scalar(oldest))
+
+    async def take(self, help_id: UUID, user_id: str, moment: datetime | None = None) -> bool:
+        """Hold a request for half an hour, again if it is held; False: somebody else has it."""
+        at, row = moment or now(), HelpRequestRow
+        free = or_(
+            row.state == HelpState.OPEN.value,
+            and_(
+                row.state == HelpState.TAKEN.value,
+                or_(row.taken_by == user_id, row.taken_until <= at),
+            ),
+        )
+        taken = {"state": HelpState.TAKEN.value, "taken_by": user_id, "taken_until": at + LEASE}
+        take = update(row).where(row.help_id == help_id, free).values(**taken)
+        taking = take.returning(row.help_id)
+        return await write(self._engine, lambda db: db.scalar(taking), urgent=True) is not None
+
+    async def dismiss(self, help_id: UUID, user_id: str, moment: datetime | None = None) -> bool:
+        """Close a request without an answer; False: it is closed, or somebody else has it."""
+        at = moment or now()
+        closing = write(
+            self._engine,
+            lambda db: close(db, help_id, user_id, HelpState.DISMISSED, None, at),
+            urgent=True,
+        )
+        return await closing
+
+    async def of_user(self, user_id: str) -> int:
+        """Return how many requests of a person are kept."""
+        row = HelpRequestRow
+        count = select(func.count()).select_from(row).where(row.asked_by == user_id)
+        async with reading(self._engine) as db:
+            return await db.scalar(count) or 0
+
+    async def forget_user(self, user_id: str) -> int:
+        """Delete what a person passed on, and that they took anything; return how many it was."""
+        row = HelpRequestRow
+        own = delete(row).where(row.asked_by == user_id).returning(row.help_id)
+        held = update(row).where(row.taken_by == user_id, row.state == HelpState.TAKEN.value)
+        freed = held.values(state=HelpState.OPEN.value, taken_by=None, taken_until=None)
+        closed = update(row).where(row.taken_by == user_id).values(taken_by=FORGOTTEN_USER)
+
+        def forget(db: Connection) -> int:
+            db.execute(freed)
+            db.execute(closed)
+            return len(db.scalars(own).all())
+
+        return await write(self._engine, forget)
+
+    async def withdraw(self, key: str) -> int:
+        """Delete the requests about a question that was deleted; return how many there were."""
+        row = HelpRequestRow
+        gone = delete(row).where(row.key == key, row.state.in_(_WAITING)).returning(row.help_id)
+        return await write(self._engine, lambda db: len(db.scalars(gone).all()))
+
+
+def close(
+    db: Connection,
+    help_id: UUID,
+    user_id: str,
+    state: HelpState,
+    answer_id: UUID | None,
+    moment: datetime,
+) -> bool:
+    """End a request that is open or held by this person; False: it is not."""
+    row = HelpRequestRow
+    theirs = and_(
+        row.state == HelpState.TAKEN.value,
+        or_(row.taken_by == user_id, row.taken_until <= moment),
+    )
+    ended = {
+        "state": state.value,
+        "taken_by": user_id,
+        "taken_until": None,
+        "answer_id": answer_id,
+        "closed_at": moment,
+    }
+    own = (row.help_id == help_id, or_(row.state == HelpState.OPEN.value, theirs))
+    return db.scalar(update(row).where(*own).values(**ended).returning(row.help_id)) is not None
+
+
+def _open(db: Connection, engine: AsyncEngine, request: HelpRequest, question: str) -> HelpRequest:
+    row, printed = HelpRequestRow, _print_of(question)
+    values = {
+        "help_id": request.help_id,
+        "course_id": request.course_id,
+        "platform": request.tenant.platform,
+        "workspace": request.tenant.workspace,
+        "key": request.key,
+        "channel": request.channel,
+        "thread": request.thread or "",
+        "question_print": printed,
+        "asked_by": request.asked_by,
+        "locale": request.locale,
+        "request_id": request.request_id,
+        "reason": request.reason.value,
+        "state": HelpState.OPEN.value,
+        "opened_at": request.opened_at,
+    }
+    insert = insert_into(engine, row).values(**values).on_conflict_do_nothing()
+    if db.scalar(insert.returning(row.help_id)) is not None:
+        return request
+    table = row.__table__
+    known = db.execute(select(table).where(table.c.help_id == request.help_id)).one_or_none()
+    if known is None:
+        names = ("course_id", "platform", "workspace", "channel", "thread", "question_print")
+        same = [table.c[name] == values[name] for name in names]
+        known = db.execute(select(table).where(*same, table.c.state.in_(_WAITING))).one_or_none()
+    return request if known is None else _request(known)
+
+
+def _print_of(question: str) -> str:
+    return hashlib.sha256(question.encode()).hexdigest()[:32]
+
+
+def _of_tenants(tenants: Sequence[Tenant]) -> ColumnElement[bool]:
+    row = HelpRequestRow
+    each = [and_(row.platform == t.platform, row.workspace == t.workspace) for t in tenants]
+    return or_(row.help_id.is_(None), *each)
+
+
+def _request(row: HelpRequestRow | Row[Any]) -> HelpRequest:
+    return HelpRequest(
+        help_id=row.help_id,
+        course_id=row.course_id,
+        tenant=Tenant(row.platform, row.workspace),
+        key=row.key,
+        channel=row.channel,
+        thread=row.thread or None,
+        asked_by=row.asked_by,
+        locale=row.locale,
+        request_id=row.request_id,
+        reason=Reason(row.reason),
+        opened_at=row.opened_at,
+        state=HelpState(row.state),
+        taken_by=row.taken_by,
+        taken_until=row.taken_until,
+        answer_id=row.answer_id,
+        closed_at=row.closed_at,
+    )

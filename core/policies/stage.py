@@ -1,0 +1,253 @@
+"""Answers a question by the policy that holds for it, before it is answered in full."""
+
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from core.answering.context import AnswerContext
+from core.answering.events import AnswerEvent
+from core.embeddings.base import Embedder
+from core.generation.base import ModelCall
+from core.grounding import wording
+from core.i18n import text
+from core.models import (
+    EXTRACTIVE,
+    NOBODY,
+    AgentResponse,
+    ChunkState,
+    Outcome,
+    PolicyMode,
+    RetrievalToolInput,
+    now,
+)
+from core.policies.belonging import Asked, Belonging
+from core.policies.book_hints import WHERE, BookHints, Hint, HintTask, shows, spoken
+from core.policies.instructions import instructions_for
+from core.policies.places import why
+from core.policies.policy import AnswerPolicy, AskedAt, in_force, valid_at
+from core.policies.solving import wants_it_done
+from core.policies.steps import Steps
+from core.policies.store import PolicyStore
+from core.policies.withheld import WithheldSolution
+from core.retrieval.retrieval import Retrieval
+from core.retrieval.retriever import Retriever
+
+logger = logging.getLogger(__name__)
+
+Write = Callable[[AnswerContext], AsyncGenerator[AnswerEvent, None]]
+"""Writes an answer to what was found, as `Pipeline.answer` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A question and the policy that holds for it."""
+
+    policy: AnswerPolicy
+    asked: Asked
+
+    def leaks(self, words: str) -> bool:
+        """Return whether words share something with the withheld solution."""
+        assignment = self.policy.assignment
+        if assignment is None or assignment.solution is None:
+            return False
+        return assignment.solution.leaks(words)
+
+
+class PolicyStage:
+    """Looks for the policy that holds; those who are staff are not held to any."""
+
+    def __init__(
+        self,
+        *,
+        described: Callable[[str], Sequence[AnswerPolicy]],
+        store: PolicyStore,
+        steps: Steps,
+        retriever: Retriever,
+        belonging: Belonging,
+        hints: BookHints,
+        embedder: Embedder,
+        zone_of: Callable[[str], ZoneInfo],
+        write: Write | None = None,
+    ) -> None:
+        """Put together what is needed.
+
+        Args:
+            described: Returns what the operator's file says of a course.
+            embedder: The built-in model.
+            zone_of: Returns a course's time zone.
+            write: Lets a language model write; None: there is none.
+        """
+        self._described = described
+        self._store = store
+        self._steps = steps
+        self._retriever = retriever
+        self._belonging = belonging
+        self._hints = hints
+        self._embedder = embedder
+        self._zone_of = zone_of
+        self._write = write
+
+    async def run(self, context: AnswerContext) -> AgentResponse | None:
+        """Return the answer that a policy allows; None: the question is answered in full."""
+        held = await self._held(context)
+        if held is None:
+            return None
+        context.notices.append(why(held.policy, self._zone_of(held.policy.course_id)))
+        logger.info("request %s is held to %s", context.request.request_id, held.policy.mode)
+        match held.policy.mode:
+            case PolicyMode.CLOSED:
+                return _without(context, held, context.notices.pop())
+            case PolicyMode.SECTIONS:
+                return await self._by_book(context, held, WHERE)
+        step = await self._steps.next(context, held.asked.retrieval)
+        return await self._by_model(context, held, step) or await self._by_book(context, held, step)
+
+    async def _held(self, context: AnswerContext) -> _Held | None:
+        """Return the policy that holds for a question; only one that may hold costs a search."""
+        request = context.request
+        if request.user_context.role == "staff":
+            return None
+        policies = [*self._described(request.course_id), *await self._store.of(request.course_id)]
+        where = _where_asked(context)
+        valid = valid_at(policies, where)
+        if not valid:
+            return None
+        asked = await self._asked(context)
+        edition = await self._retriever.opened(request.course_id)
+        about = await self._belonging.about(asked, valid, edition.embedder)
+        context.calls.extend(
+            ModelCall(end.model, end.query_tokens, end.response_tokens, service=end.service)
+            for end in asked.judge_calls
+        )
+        policy = in_force(valid, where, about)
+        if policy is None:
+            return None
+        return _Held(policy, await self._with_its_place(context, policy, asked, edition.embedder))
+
+    async def _asked(self, context: AnswerContext) -> Asked:
+        request = context.request
+        mine = [turn.user_input for turn in context.turns]
+        retrieval = await self._search(context, request.query_text, mine)
+        wants = await wants_it_done(request.query_text, self._embedder)
+        return Asked(request, retrieval, context.turns, wants)
+
+    async def _search(
+        self, context: AnswerContext, query: str, earlier: Sequence[str] = ()
+    ) -> Retrieval:
+        request = context.request
+        looked_for = RetrievalToolInput(
+            query_text=query,
+            top_k=request.top_k or context.configuration.top_k,
+            selected_text=context.quote,
+            section_filter=request.section_filter,
+        )
+        return await self._retriever.retrieve(request.course_id, looked_for, earlier)
+
+    async def _with_its_place(
+        self, context: AnswerContext, policy: AnswerPolicy, asked: Asked, embedder: Embedder
+    ) -> Asked:
+        """Return the question with what its task is about, where it says nothing itself."""
+        if policy.assignment is None or not asked.wants_it_done:
+            return asked
+        part = await self._belonging.part_of(asked, policy.assignment, embedder)
+        query = f"{' '.join(policy.assignment.sections)} {part}".strip()[:_LONGEST_QUERY]
+        return replace(asked, retrieval=await self._search(context, query))
+
+    async def _by_book(self, context: AnswerContext, held: _Held, step: int) -> AgentResponse:
+        """Return the hint in the book's own sentences, or that nothing can be said."""
+        retrieval, request = held.asked.retrieval, context.request
+        mark = context.configuration.score_threshold
+        if retrieval.signals.best_score < mark and held.policy.assignment is None:
+            return _without(context, held, wording.not_covered())
+        task = HintTask(
+            request.query_text, retrieval, leaks=held.leaks, is_case=_is_case(held.policy)
+        )
+        hint = await self._hints.write(step, task)
+        if hint is None:
+            return _without(context, held, text("hint-none"))
+        opening = text("hint-not-solved") if held.asked.wants_it_done else ""
+        return _with(context, held, hint, opening)
+
+    async def _by_model(
+        self, context: AnswerContext, held: _Held, step: int
+    ) -> AgentResponse | None:
+        """Return what a model wrote of a step; None: nothing of it may be shown.
+
+        Nothing is shown before all of it was compared with the solution.
+        """
+        if self._write is None or step == WHERE:
+            return None
+        aside = replace(
+            context,
+            notices=list(context.notices),
+            instructions=[*context.instructions, instructions_for(step, held.policy.assignment)],
+            guards=[*context.guards, lambda sentence: not held.leaks(sentence)],
+            configuration=context.configuration.model_copy(update={"retrieval_enabled": False}),
+            shown="",
+        )
+        aside.retrieval = held.asked.retrieval
+        response = context.pending
+        try:
+            async with aclosing(self._write(aside)) as events:
+                async for event in events:
+                    if isinstance(event, AgentResponse):
+                        response = event
+        finally:
+            context.reservation = aside.reservation
+        written = response.outcome in (Outcome.ANSWERED, Outcome.PARTIAL)
+        if not written or response.model_name in (EXTRACTIVE, NOBODY):
+            return None
+        if held.leaks(shows(response)):
+            logger.warning("a hint of %s would have told of a solution", response.model_name)
+            return await self._by_book(context, held, step - 1)
+        return response.model_copy(update={"held_to": held.policy.mode})
+
+
+_LONGEST_QUERY = 500
+
+
+def _where_asked(context: AnswerContext) -> AskedAt:
+    where = context.request.user_context
+    around = (where.thread, where.channel, where.workspace)
+    places = where.places or tuple(dict.fromkeys(place for place in around if place))
+    tenant = None if where.personal else f"{where.platform}:{where.workspace}"
+    return AskedAt(places, now(), tenant)
+
+
+def _is_case(policy: AnswerPolicy) -> Callable[[str], bool]:
+    """Return what tells a text that repeats the assignment."""
+    if policy.assignment is None:
+        return lambda _: False
+    return WithheldSolution(policy.assignment.text).shares_words
+
+
+def _with(context: AnswerContext, held: _Held, hint: Hint, opening: str) -> AgentResponse:
+    ledger, retrieval = hint.ledger, held.asked.retrieval
+    cited = tuple(
+        chunk.told().advance(ChunkState.VALIDATED).advance(ChunkState.RETURNED)
+        for chunk in ledger.grounding_chunks
+    )
+    said = f"{opening}\n\n{hint.text}" if opening else hint.text
+    return context.completed(
+        Outcome.ANSWERED,
+        said,
+        model_name=EXTRACTIVE,
+        held_to=held.policy.mode,
+        retrieved_chunks=cited,
+        grounding_chunks=cited,
+        citations=tuple(ledger.citations),
+        sources=ledger.sources,
+        context_used=spoken(said),
+        generation=retrieval.generation,
+        located=min(1.0, retrieval.signals.best_score),
+    )
+
+
+def _without(context: AnswerContext, held: _Held, said: str) -> AgentResponse:
+    fields: dict[str, Any] = {"generation": held.asked.retrieval.generation}
+    return context.completed(
+        Outcome.ABSTAINED, said, model_name=NOBODY, held_to=held.policy.mode, **fields
+    )

@@ -1,0 +1,17 @@
+"""A report as it is posted into a channel."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RadarPost:
+    """A report as a chat shows it."""
+
+    text: str
+    """Markdown: the picture's table and the lists."""
+    picture_name: str
+    """The name of its file, the same for the same course and week."""
+    picture: bytes
+    """PNG."""
+    alternative: str
+    """What the picture shows, in words."""

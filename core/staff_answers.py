@@ -1,0 +1,159 @@
+"""What staff answer: stored once, and on its way to whoever asked, in one transaction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+from sqlalchemy import Connection, select
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from core.errors import StoreError
+from core.help_requests.base import HelpRequest, HelpState
+from core.help_requests.store import HelpRequests, close
+from core.inbox.base import Arrival
+from core.inbox.store import Inbox
+from core.models import now
+from core.storage.catalogue_rows import CourseRow, EditionRow
+from core.storage.database import write
+from core.verified_answers.base import ChangedPassage, Draft, answer_id_for
+from core.verified_answers.editions import worst
+from core.verified_answers.reading import CitedPassages
+from core.verified_answers.store import VerifiedAnswers, mark_stale, save
+
+_TRIES = 5
+"""How often an answer is checked again since the course got a new edition meanwhile."""
+
+
+class Sent(StrEnum):
+    """What became of an answer to a request."""
+
+    ON_ITS_WAY = "on its way"
+    KEPT = "kept"
+    """The question was taken back: there is nobody to tell, and the answer is kept."""
+    CLOSED = "closed"
+    """Somebody else answered or closed the request, or has it now: nothing was stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An answer that was stored, and what of it does not stand in the book any more."""
+
+    answer_id: UUID
+    revision: int
+    changed: Sequence[ChangedPassage] = ()
+
+
+class StaffAnswers:
+    """Stores what staff say; every method raises StoreError when the database fails.
+
+    What they cite is compared with the edition that is live when it is stored: an answer that
+    it does not carry waits for staff at once.
+    """
+
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        inbox: Inbox,
+        requests: HelpRequests,
+        answers: VerifiedAnswers,
+        passages: CitedPassages,
+    ) -> None:
+        self._engine = engine
+        self._inbox = inbox
+        self.requests = requests
+        self.answers = answers
+        self._passages = passages
+
+    async def answer(self, request: HelpRequest, draft: Draft, reply: Arrival) -> Sent:
+        """Answer a request, and have its asker shown what was said.
+
+        Done again, or by two people at once, it is stored and sent once.
+
+        Args:
+            reply: The event that shows it, for the answer `answer_to(request)`.
+
+        Raises:
+            VectorIndexError: when the passages cannot be compared with the book.
+        """
+        answer_id = answer_to(request)
+        for _ in range(_TRIES):
+            checked, changed = await self._passages.checked(draft)
+            try:
+                sent = await self._inbox.accept_reply(
+                    reply, request.key, _Settling(request, answer_id, checked, changed)
+                )
+            except _Replaced:
+                continue
+            if sent is None:
+                return Sent.CLOSED
+            return Sent.ON_ITS_WAY if sent else Sent.KEPT
+        raise StoreError(f"course {draft.course_id} is replaced all the time")
+
+    async def verify(self, answer_id: UUID, draft: Draft) -> Kept:
+        """Store an answer that belongs to no request, or the next revision of one.
+
+        Raises:
+            VectorIndexError: when the passages cannot be compared with the book.
+        """
+        for _ in range(_TRIES):
+            checked, changed = await self._passages.checked(draft)
+
+            def keep(
+                db: Connection,
+                checked: Draft = checked,
+                changed: Sequence[ChangedPassage] = changed,
+            ) -> int:
+                return _keep(db, answer_id, checked, changed)
+
+            try:
+                return Kept(answer_id, await write(self._engine, keep, urgent=True), changed)
+            except _Replaced:
+                continue
+        raise StoreError(f"course {draft.course_id} is replaced all the time")
+
+
+class _Replaced(Exception):
+    """The course got a new edition since an answer was compared with it."""
+
+
+class _Settling:
+    """Closes a request with its answer, inside of the transaction that sends it."""
+
+    def __init__(
+        self,
+        request: HelpRequest,
+        answer_id: UUID,
+        draft: Draft,
+        changed: Sequence[ChangedPassage],
+    ) -> None:
+        self._request = request
+        self._answer_id = answer_id
+        self._draft = draft
+        self._changed = changed
+
+    def __call__(self, db: Connection) -> bool:
+        answered, by = HelpState.ANSWERED, self._draft.verified_by
+        if not close(db, self._request.help_id, by, answered, self._answer_id, now()):
+            return False
+        _keep(db, self._answer_id, self._draft, self._changed)
+        return True
+
+
+def answer_to(request: HelpRequest) -> UUID:
+    """Return the id of the answer to a request."""
+    return answer_id_for(f"help:{request.help_id}")
+
+
+def _keep(db: Connection, answer_id: UUID, draft: Draft, changed: Sequence[ChangedPassage]) -> int:
+    """Store an answer as of the edition that is live now; raise _Replaced when it is another."""
+    course = select(CourseRow.course_id).where(CourseRow.course_id == draft.course_id)
+    if db.scalar(course.with_for_update()) is None:
+        raise StoreError(f"course {draft.course_id} is not in the catalogue")
+    live = select(EditionRow.generation).where(EditionRow.course_id == draft.course_id)
+    if db.scalar(live) != draft.generation:
+        raise _Replaced
+    revision = save(db, answer_id, draft, now())
+    if changed:
+        mark_stale(db, answer_id, worst(changed), changed, now())
+    return revision

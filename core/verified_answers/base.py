@@ -1,0 +1,237 @@
+"""What the staff of a course answered, and checked, once for all who ask the same."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Self
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from core.access.tenants import Tenant
+from core.markdown.code import outside_code
+from core.models import AgentRequest, ConversationTurn, RetrievedChunk
+from core.verified_answers.folding import fold
+
+LONGEST_QUESTION = 300
+"""Characters of a question; every platform shows it on one line of a card."""
+LONGEST_ANSWER = 4_000
+"""Characters; both platforms' modals take no more."""
+MOST_CITATIONS = 6
+MOST_PHRASINGS = 50
+"""Wordings of others that are kept of one answer."""
+
+_NAMESPACE = uuid5(NAMESPACE_URL, "urn:glossator:verified")
+_STANDING_MARKER = re.compile(r"(?P<before>^|(?<=\s))\[(?P<number>\d+)\]", re.M)
+
+
+class VerifiedState(StrEnum):
+    """CURRENT ones answer; STALE ones wait for staff; RETIRED ones are kept and never shown."""
+
+    CURRENT = "current"
+    STALE = "stale"
+    RETIRED = "retired"
+
+
+class StaleBecause(StrEnum):
+    """Why an answer has to be looked at again."""
+
+    QUOTE_GONE = "quote_gone"
+    """Words that it cites do not stand in the new edition."""
+    SECTION_CHANGED = "section_changed"
+    """The words stand, and something else in their section changed."""
+    QUESTION_REMOVED = "question_removed"
+    """Its question was somebody's own words, who had them removed."""
+
+
+class ScopeKind(StrEnum):
+    """What a question is asked of."""
+
+    COURSE = "course"
+    """The whole book; it stands by itself."""
+    SECTION = "section"
+    QUOTE = "quote"
+    PLACE = "place"
+    """One conversation, of which it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a question is about; answers are found for questions of the same scope alone."""
+
+    kind: ScopeKind = ScopeKind.COURSE
+    value: str = ""
+    """The folded name of a section, the fingerprint of a quote, or a conversation's id."""
+
+    @classmethod
+    def of(cls, request: AgentRequest, *, leans: bool) -> Self:
+        """Return the scope of a question.
+
+        Args:
+            leans: Whether it is understood by what was said before it.
+        """
+        return cls.read(request.section_filter, request.selected_text, request.session_id, leans)
+
+    @classmethod
+    def of_turn(cls, turn: ConversationTurn) -> Self:
+        """Return the scope of a question that was answered."""
+        response = turn.agent_response
+        leans = response.leans or response.shows_again is not None
+        session = response.conversation_id
+        return cls.read(turn.section_filter, turn.selected_text, session, leans)
+
+    @classmethod
+    def read(
+        cls, section: str | None, quote: str | None, session: UUID | None, leans: bool
+    ) -> Self:
+        """Return the scope of a question by what came with it."""
+        if leans:
+            return cls(ScopeKind.PLACE, str(session or ""))
+        if quote is not None:
+            return cls(ScopeKind.QUOTE, str(uuid5(_NAMESPACE, fold(quote))))
+        if section is not None:
+            return cls(ScopeKind.SECTION, fold(section))
+        return cls()
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedCitation:
+    """A passage of the book that an answer of the staff rests on."""
+
+    marker: int
+    """The number that stands for it in the answer."""
+    quote: str
+    """Verbatim from the chunk."""
+    chunk: RetrievedChunk
+    """The passage as it stood when the answer was checked."""
+    section_print: str | None = None
+    """A fingerprint of its whole section then; None: it could not be read."""
+
+    @property
+    def document(self) -> str:
+        """The source file that it is from."""
+        return self.chunk.source_file
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The path of headings above it."""
+        return self.chunk.headings
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPassage:
+    """What became of a cited passage in a new edition."""
+
+    marker: int
+    because: StaleBecause
+    before: str
+    """The words that were cited."""
+    after: str
+    """What stands there now; empty: nothing like it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrasing:
+    """How somebody else asked the same."""
+
+    phrasing_id: UUID
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What staff say: the next revision of an answer, or a new one."""
+
+    course_id: str
+    question: str
+    answer_text: str
+    """Markdown, with markers such as `[1]` of its citations."""
+    citations: tuple[VerifiedCitation, ...]
+    scope: Scope
+    verified_by: str
+    """A pseudonym."""
+    tenant: Tenant
+    """The one whose staff says it."""
+    generation: UUID | None
+    """The edition that it was checked against; None: the course has no text."""
+    asked_by: str | None = None
+    """The pseudonym of the person whose own words the question is; None: staff's."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedAnswer:
+    """An answer of a course's staff, as its latest revision says."""
+
+    answer_id: UUID
+    course_id: str
+    tenant: Tenant
+    scope: Scope
+    state: VerifiedState
+    revision: int
+    question: str
+    answer_text: str
+    citations: tuple[VerifiedCitation, ...]
+    verified_by: str
+    verified_at: datetime
+    generation: UUID | None
+    phrasings: tuple[Phrasing, ...] = ()
+    changed: tuple[ChangedPassage, ...] = ()
+    """Why it is STALE, passage by passage."""
+    because: StaleBecause | None = None
+
+    @property
+    def is_from_book(self) -> bool:
+        """Whether it cites the book; else it is from the staff alone."""
+        return bool(self.citations)
+
+    @property
+    def wordings(self) -> tuple[str, ...]:
+        """All ways in which it was asked, the staff's first."""
+        return (self.question, *(phrasing.text for phrasing in self.phrasings))
+
+
+def answer_id_for(name: str) -> UUID:
+    """Return the id of the answer that one act of staff makes: done again, it is the same."""
+    return uuid5(_NAMESPACE, name)
+
+
+def passages_of(turn: ConversationTurn) -> tuple[VerifiedCitation, ...]:
+    """Return what staff may cite of the bot's turn: its citations, then what else was found.
+
+    Always the same for the same turn: a modal that shows them is read back by their numbers.
+    """
+    response = turn.agent_response
+    chunks = {chunk.chunk_id: chunk for chunk in response.grounding_chunks}
+    cited = [
+        VerifiedCitation(one.marker, one.quote, chunks[one.chunk_id]) for one in response.citations
+    ]
+    number = max((one.marker for one in cited), default=0)
+    for chunk in response.retrieved_chunks:
+        if len(cited) >= MOST_CITATIONS:
+            break
+        if chunk.chunk_id not in chunks:
+            number += 1
+            cited.append(VerifiedCitation(number, chunk.content_text, chunk))
+    return tuple(cited[:MOST_CITATIONS])
+
+
+def cited_in(
+    answer_text: str, passages: Sequence[VerifiedCitation]
+) -> tuple[str, tuple[VerifiedCitation, ...]]:
+    """Return an answer with numbers that stand for nothing made plain, and what it cites."""
+    known, named = {passage.marker for passage in passages}, set[int]()
+
+    def marked(match: re.Match[str]) -> str:
+        number = int(match["number"])
+        if number not in known:
+            return f"{match['before']}\\[{number}]"
+        named.add(number)
+        return match[0]
+
+    text = outside_code(answer_text.strip(), lambda prose: _STANDING_MARKER.sub(marked, prose))
+    return text, tuple(passage for passage in passages if passage.marker in named)
+
+
+def with_phrasing(answer: VerifiedAnswer, phrasing: Phrasing) -> VerifiedAnswer:
+    """Return the answer with one more way of asking."""
+    return replace(answer, phrasings=(*answer.phrasings, phrasing))

@@ -1,0 +1,187 @@
+"""Prints what is shown, and what is offered, of answers that staff verified."""
+
+import argparse
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from core.index.sparse import Bm25Encoder
+from core.index.terms import TermStatistics
+from core.text.logistic import Logistic, probability
+from core.verified_answers.folding import fold
+from core.verified_answers.likeness import ALONE, FILE, Wording, figures, head, read_wordings
+from core.verified_answers.matching import OFFERED_FROM
+from tests.bench.books import opened
+from tests.bench.logistic_fit import fit
+from tests.bench.verified.pairs import COURSES, Group, groups_of
+
+_BATCH = 64
+_WEIGHTS = {"same": 1.0, "near": 1.0, "elsewhere": 0.15, "other": 0.3}
+_SAME = ("same", "far")
+_NEAREST = 4
+"""Verified questions that each question is compared with."""
+_LONGEST_QUESTION = 300
+_OFTEN = 12
+"""Questions in which a word has to stand alone before it is learnt from."""
+_WANTED = 0.93
+"""Share of true paraphrases, of those fitted on, that are to be offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A question of somebody's, compared with one that staff answered."""
+
+    course: str
+    text: str
+    kind: str
+    held_back: bool
+    verified: str
+    is_same: bool
+    is_exact: bool
+    figures: dict[str, float]
+
+
+async def rows_of(data_dir: Path, corpora: Path, course: str) -> list[Row]:
+    """Return every question of a course, compared with the nearest verified ones."""
+    groups = groups_of(course)
+    rest = _others(corpora / course, {fold(group.question) for group in groups})
+    encode = Bm25Encoder("en").terms
+    paragraphs = [
+        part
+        for file in sorted((corpora / course / "book").rglob("*.md"))
+        for part in file.read_text("utf-8").split("\n\n")
+    ]
+    statistics = TermStatistics.count([encode(part) for part in paragraphs if part.strip()])
+    texts = [g.question for g in groups] + [a.text for g in groups for a in g.asked] + rest
+    read = dict[str, Wording]()
+    async with opened(data_dir) as services:
+        for start in range(0, len(texts), _BATCH):
+            batch = list(dict.fromkeys(texts[start : start + _BATCH]))
+            wordings = await read_wordings(batch, services.local, encode)
+            read.update(zip(batch, wordings, strict=True))
+    verified = [read[group.question] for group in groups]
+    found = list[Row]()
+    for text, kind, held_back, own in _asked(groups, rest):
+        asked = read[text]
+        cosines = np.array([float(asked.vector @ one.vector) for one in verified])
+        near = {*np.argsort(-cosines)[:_NEAREST].tolist(), *([own] if own is not None else [])}
+        for place in sorted(near):
+            found.append(
+                Row(
+                    course,
+                    text,
+                    kind,
+                    held_back,
+                    verified[place].text,
+                    is_same=kind in _SAME and place == own,
+                    is_exact=fold(text) == fold(verified[place].text),
+                    figures=figures(asked, verified[place], statistics),
+                )
+            )
+    return found
+
+
+def _asked(groups: Sequence[Group], rest: Sequence[str]) -> list[tuple[str, str, bool, int | None]]:
+    asked: list[tuple[str, str, bool, int | None]] = [
+        (one.text, one.kind, group.held_back, n)
+        for n, group in enumerate(groups)
+        for one in group.asked
+    ]
+    return [*asked, *((text, "other", n % 3 == 2, None) for n, text in enumerate(rest))]
+
+
+def _others(corpus: Path, answered: Collection[str]) -> list[str]:
+    """Return what the corpus asks of the book, but for what staff answered word for word."""
+    file = corpus / "questions.jsonl"
+    if not file.exists():
+        return []
+    lines = file.read_text("utf-8").splitlines()
+    asked = [str(json.loads(line)["question"]) for line in lines]
+    return [text for text in asked if len(text) <= _LONGEST_QUESTION and fold(text) not in answered]
+
+
+def fitted(rows: Sequence[Row]) -> Logistic:
+    """Return the regression of the rows that are not held back."""
+    known = [row for row in rows if not row.held_back]
+    wanted = np.array([float(row.is_same) for row in known])
+    mass = np.array([_WEIGHTS[_role(row)] for row in known])
+    asked = [row for row in known if _role(row) in ("same", "near")]
+    uses = Counter(name for row in asked for name in row.figures if name.startswith(ALONE))
+    common = [name for name, count in uses.items() if count >= _OFTEN]
+    names = [name for name in known[0].figures if not name.startswith(ALONE)] + sorted(common)
+    given = [{name: row.figures.get(name, 0.0) for name in names} for row in known]
+    return fit(given, wanted, mass, ridge=2.0)
+
+
+def chance_of(row: Row, regression: Logistic) -> float:
+    """Return the likeness of a row."""
+    return probability(regression.log_odds(dict.fromkeys(regression.names, 0.0) | row.figures))
+
+
+def _role(row: Row) -> str:
+    if row.is_same:
+        return "same"
+    if row.kind == "other":
+        return row.kind
+    return "elsewhere" if row.kind in _SAME else "near"
+
+
+def report(rows: Sequence[Row], regression: Logistic, mark: float) -> None:
+    """Print the shares by part and kind."""
+    for held_back, part in ((False, "fitted on"), (True, "held back")):
+        own = [row for row in rows if row.held_back is held_back]
+        best: dict[tuple[str, str], tuple[float, Row]] = {}
+        for row in own:
+            chance = chance_of(row, regression)
+            key = (row.course, row.text)
+            if key not in best or chance > best[key][0]:
+                best[key] = (chance, row)
+        by_kind: dict[str, list[tuple[float, Row]]] = {}
+        for chance, row in best.values():
+            by_kind.setdefault(row.kind, []).append((chance, row))
+        print(part)
+        exact = sum(row.is_exact and not row.is_same for row in own)
+        print(f"  shown wrongly without a model      {exact} of {len(best)}")
+        for kind, name in (("same", "true paraphrases offered"), ("far", "in quite other words")):
+            same = by_kind.pop(kind)
+            right = sum(chance >= mark and row.is_same for chance, row in same)
+            print(f"  {name:34} {right / len(same):6.1%} of {len(same)}")
+        unserved = [entry for entries in by_kind.values() for entry in entries]
+        wrong = sum(chance >= mark for chance, _ in unserved)
+        print(
+            f"  offers where none serves           {wrong / len(unserved):6.1%} of {len(unserved)}"
+        )
+        for kind, entries in sorted(by_kind.items()):
+            share = sum(chance >= mark for chance, _ in entries) / len(entries)
+            print(f"    {kind:32} {share:6.1%} of {len(entries)}")
+
+
+def _mark(rows: Sequence[Row], regression: Logistic) -> float:
+    chances = [chance_of(row, regression) for row in rows if row.is_same and not row.held_back]
+    return float(np.quantile(chances, 1 - _WANTED))
+
+
+def main() -> None:
+    """Fit when asked to, and print the figures."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.verified", description=__doc__)
+    parser.add_argument("--data-dir", type=Path, default=Path("build/bench-verified"))
+    parser.add_argument("--corpora", type=Path, default=Path("../shared/corpora"))
+    parser.add_argument("--fit", action="store_true", help="write the weights that are shipped")
+    options = parser.parse_args()
+    options.data_dir.mkdir(parents=True, exist_ok=True)
+    rows = list[Row]()
+    for course in COURSES:
+        rows += asyncio.run(rows_of(options.data_dir, options.corpora, course))
+    regression = head() if not options.fit else fitted(rows)
+    if options.fit:
+        regression.save(FILE)
+        print(f"mark for {_WANTED:.0%} of those fitted on: {_mark(rows, regression):.3f}")
+    report(rows, regression, OFFERED_FROM)
+
+
+main()

@@ -1,0 +1,188 @@
+"""The answer of the staff in place of a written one: shown, offered, or neither."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from core.access.store import AccessStore
+from core.access.tenants import Tenant
+from core.answering.verified import AnswerJudge, VerifiedStage
+from core.models import STAFF, Outcome, UserContext
+from core.providers.base import ChatEnd, ignore
+from core.retrieval.retriever import Retriever
+from core.verified_answers.base import Draft, Scope, ScopeKind, passages_of
+from core.verified_answers.matching import Matcher
+from core.verified_answers.store import VerifiedAnswers
+from tests.books import COVERED, VERBATIM
+from tests.unit.core.answering.house import House, asking, quoting
+
+HOME, GUEST = Tenant("discord", "1"), Tenant("discord", "2")
+LIKE = "How often does the keeper trim the wick?"
+SAID = "Every four hours, by the watch."
+
+
+@dataclass
+class Judge:
+    """Says the same of every pair of questions."""
+
+    says: float | None
+    asked: int = 0
+
+    async def serves_both(
+        self, asked: str, question: str, answer: str, report: Callable[[ChatEnd], None] = ignore
+    ) -> float | None:
+        self.asked += 1
+        return self.says
+
+
+def stage_of(house: House, judge: AnswerJudge | None = None) -> VerifiedStage:
+    return VerifiedStage(
+        answers=VerifiedAnswers(house.engine),
+        matcher=Matcher(house.local),
+        retriever=Retriever(house.catalogue, house.index, lambda *_: house.embedder),
+        access=AccessStore(house.engine),
+        judge_of=lambda _: judge,
+    )
+
+
+@pytest.fixture
+async def home(house: House) -> Any:
+    await AccessStore(house.engine).make_home(HOME)
+    answers, name = VerifiedAnswers(house.engine), uuid4()
+    yield answers, name
+    for answer in await answers.all("arden"):
+        await answers.retire(answer.answer_id)
+
+
+async def verified(home: Any, **changes: Any) -> None:
+    answers, name = home
+    fields: dict[str, Any] = {
+        "course_id": "arden",
+        "question": COVERED,
+        "answer_text": SAID,
+        "citations": (),
+        "scope": Scope(),
+        "verified_by": "tutor",
+        "tenant": HOME,
+        "generation": None,
+    }
+    await answers.save(name, Draft(**{**fields, **changes}))
+
+
+async def test_the_same_question_gets_the_answer_of_the_staff(house: House, home: Any) -> None:
+    await verified(home)
+    answer = await house.agent(stages=[stage_of(house)]).answer(asking(f"  {COVERED.upper()}? "))
+    assert (answer.response_text, answer.model_name, answer.outcome) == (
+        SAID, STAFF, Outcome.ANSWERED
+    )  # fmt: skip
+    assert answer.checked
+    assert answer.checked.question == COVERED
+    stored = await house.sessions.turn_of(answer.query_id)
+    assert stored
+    assert stored.agent_response == answer
+
+
+async def test_another_wording_is_offered_it_and_never_shown_it(house: House, home: Any) -> None:
+    await verified(home)
+    answer = await house.agent(stages=[stage_of(house)]).answer(asking(LIKE))
+    assert answer.checked is None
+    assert [one.question for one in answer.offered] == [COVERED]
+
+
+@pytest.mark.parametrize(
+    ("says", "shown", "offered"),
+    [(0.97, True, False), (0.5, False, True), (None, False, True), (0.02, False, False)],
+)
+async def test_a_judging_model_decides_between_shown_and_offered(
+    house: House, home: Any, says: float | None, shown: bool, offered: bool
+) -> None:
+    await verified(home)
+    judge = Judge(says)
+    answer = await house.agent(stages=[stage_of(house, judge)]).answer(asking(LIKE))
+    assert judge.asked == 1
+    assert (answer.checked is not None, bool(answer.offered)) == (shown, offered)
+
+
+async def test_what_a_question_has_nothing_to_do_with_is_not_offered(
+    house: House, home: Any
+) -> None:
+    await verified(home)
+    judge = Judge(1.0)
+    asked = asking("Which boat brings flour and letters to the rock?")
+    answer = await house.agent(stages=[stage_of(house, judge)]).answer(asked)
+    assert (answer.checked, answer.offered, judge.asked) == (None, (), 0)
+
+
+async def test_a_wording_that_was_added_counts_as_the_question(house: House, home: Any) -> None:
+    await verified(home)
+    answers, name = home
+    await answers.add_phrasing(name, LIKE, "reader-2")
+    answer = await house.agent(stages=[stage_of(house)]).answer(asking(LIKE))
+    assert answer.checked is not None
+
+
+async def test_the_staff_of_a_tenant_that_does_not_own_the_course_speak_to_their_own(
+    house: House, home: Any
+) -> None:
+    await verified(home, tenant=GUEST)
+    agent = house.agent(stages=[stage_of(house)])
+    here = UserContext(tenants=(str(HOME),))
+    there = UserContext(tenants=(str(GUEST),))
+    assert (await agent.answer(asking(user_context=here))).checked is None
+    assert (await agent.answer(asking(user_context=there))).checked is not None
+
+
+async def test_no_other_course_is_answered_by_it(house: House, home: Any) -> None:
+    await verified(home)
+    answer = await house.agent(stages=[stage_of(house)]).answer(asking(course_id="foreign"))
+    assert (answer.checked, answer.offered) == (None, ())
+
+
+async def test_a_question_about_a_section_or_a_quote_is_not_the_one_about_the_book(
+    house: House, home: Any
+) -> None:
+    await verified(home)
+    agent = house.agent(stages=[stage_of(house)])
+    for asked in (asking(section_filter="Trimming the wick"), quoting(VERBATIM, COVERED)):
+        answer = await agent.answer(asked)
+        assert (answer.checked, answer.offered) == (None, ())
+    await verified(home, scope=Scope(ScopeKind.SECTION, "trimming the wick"))
+
+
+async def test_an_answer_about_a_section_is_found_there_alone(house: House, home: Any) -> None:
+    await verified(home, scope=Scope(ScopeKind.SECTION, "trimming the wick"))
+    agent = house.agent(stages=[stage_of(house)])
+    assert (await agent.answer(asking(section_filter="Trimming the wick"))).checked is not None
+    assert (await agent.answer(asking())).checked is None
+
+
+async def test_an_answer_that_code_has_chosen_is_shown_whatever_was_asked(
+    house: House, home: Any
+) -> None:
+    await verified(home)
+    _, name = home
+    asked = asking("Something else?", verified_answer=name)
+    answer = await house.agent(stages=[stage_of(house)]).answer(asked)
+    assert answer.response_text == SAID
+
+
+async def test_what_it_cites_of_the_book_stands_below_it(house: House, home: Any) -> None:
+    agent = house.agent(stages=[stage_of(house)])
+    first = await agent.answer(asking())
+    turn = await house.sessions.turn_of(first.query_id)
+    assert turn
+    passage = passages_of(turn)[0]
+    text = f"Four hours [{passage.marker}]."
+    await verified(home, answer_text=text, citations=(passage,), question="How long does it burn?")
+    answer = await agent.answer(asking("How long does it burn?"))
+    assert answer.checked
+    assert [one.quote for one in answer.citations] == [passage.quote]
+    assert answer.sources == tuple(filter(None, [passage.chunk.source_url]))
+
+
+def test_the_weights_are_in_the_package() -> None:
+    assert (Path(__file__).parents[4] / "core/verified_answers/likeness.json").is_file()

@@ -1,0 +1,258 @@
+"""Questions that a policy of the staff holds for."""
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+from zoneinfo import ZoneInfo
+
+import pytest
+from cryptography.fernet import Fernet
+from sqlalchemy import select
+
+from bot.keyring.sealing import Sealer
+from core.answering.agent import Agent
+from core.answering.pipeline import Pipeline
+from core.answering.spending import Spending
+from core.errors import RequestError
+from core.generation.base import Claim, GenerationTask, Generator, QuotedWords
+from core.generation.claims.prompt import render_prompt
+from core.generation.extractive import ExtractiveGenerator
+from core.generation.times import DEFAULT_TIMES
+from core.grounding.support import SupportChecker
+from core.i18n import use_locale
+from core.models import AgentRequest, AgentResponse, Outcome, PolicyMode, UserContext, now
+from core.policies.belonging import Belonging
+from core.policies.book_hints import BookHints
+from core.policies.policy import AnswerPolicy, Assignment
+from core.policies.stage import PolicyStage
+from core.policies.steps import Steps
+from core.policies.store import MOST_POLICIES, HintSteps, NewPolicy, PolicyStore
+from core.policies.withheld import WithheldSolution
+from core.retrieval.retriever import Retriever
+from core.storage.budgets.pricing import Prices
+from core.storage.budgets.store import TokenBudgets, TokenLimits
+from core.storage.database import Base, reading, writing
+from core.text.sentences import sentences
+from tests.books import COVERED, COVERED_FACT
+from tests.unit.core.answering.house import House, ScriptedGenerator, asking
+
+TEXT = "How often does the keeper trim the wick of the lamp, and how often in a year of 366 days?"
+SOLUTION = "Trimming happens every four hours, hence six times daily and 2196 times a leap year."
+TASK = Assignment("Sheet 2", TEXT, ("Trimming the wick",), WithheldSolution(SOLUTION, TEXT))
+HINTS = AnswerPolicy("hints", "arden", PolicyMode.HINTS, assignment=TASK)
+
+
+async def no_titles(course_id: str) -> Sequence[str]:
+    return ()
+
+
+def agent_of(
+    house: House,
+    *policies: AnswerPolicy,
+    generator: Generator | None = None,
+    store: PolicyStore | None = None,
+) -> Agent:
+    extractive = ExtractiveGenerator(embedder=house.local)
+    parts: dict[str, Any] = {
+        "retriever": Retriever(house.catalogue, house.index, lambda *_: house.embedder),
+        "generator": generator or extractive,
+        "fallback": extractive,
+        "checker": SupportChecker(house.local),
+        "request_tokens": None,
+        "times": DEFAULT_TIMES,
+    }
+    budgets = TokenBudgets(house.engine, limits=TokenLimits())
+    aside = Pipeline(**parts, spending=Spending(budgets, Prices()), stages=())
+    stage = PolicyStage(
+        described=lambda course_id: [one for one in policies if one.course_id == course_id],
+        store=store or PolicyStore(house.engine, Sealer([b"key"])),
+        steps=Steps(HintSteps(house.engine), house.sessions, house.local),
+        retriever=parts["retriever"],
+        belonging=Belonging(no_titles),
+        hints=BookHints(house.local),
+        embedder=house.local,
+        zone_of=lambda _: ZoneInfo("Europe/Berlin"),
+        write=aside.answer,
+    )
+    return Agent(
+        **parts,
+        budgets=budgets,
+        prices=Prices(),
+        sessions=house.sessions,
+        configuration=lambda _: house.configuration,
+        stages=[stage],
+    )
+
+
+def of_student(question: str = COVERED, **changes: Any) -> AgentRequest:
+    where = UserContext(
+        platform="discord", workspace="1", channel="22", places=("22", "1"), role="student"
+    )
+    fields = {"user_context": where, "user_id": str(uuid4()), **changes}
+    return asking(question, **fields)
+
+
+async def test_what_belongs_to_the_assignment_gets_hints_and_the_reason(house: House) -> None:
+    until = datetime(now().year + 1, 12, 1, tzinfo=ZoneInfo("Europe/Berlin"))
+    policy = replace(HINTS, valid_until=until)
+    answer = await agent_of(house, policy).answer(of_student())
+    assert answer.held_to is PolicyMode.HINTS
+    assert answer.notices[0].startswith("Hints only until 1 Dec")
+    assert answer.notices[0].endswith(": Sheet 2.")
+    assert answer.outcome is Outcome.ANSWERED
+    assert answer.citations
+    assert COVERED_FACT not in answer.response_text
+
+
+async def test_other_questions_and_staff_are_answered_in_full(house: House) -> None:
+    agent = agent_of(house, HINTS)
+    other = await agent.answer(of_student("Who watches ships in fog?"))
+    assert other.held_to is None
+    staff = of_student().user_context.model_copy(update={"role": "staff"})
+    answer = await agent.answer(of_student(user_context=staff))
+    assert answer.held_to is None
+    assert COVERED_FACT in answer.response_text
+
+
+async def test_three_hints_each_say_more(house: House) -> None:
+    agent, user, session = agent_of(house, HINTS), str(uuid4()), uuid4()
+    same: dict[str, Any] = {"user_id": user, "session_id": session}
+    first, second, third = [await agent.answer(of_student(**same)) for _ in range(3)]
+    assert "Read here first" in first.response_text
+    assert "Trimming the wick" in first.response_text
+    assert "Read here first" not in second.response_text
+    assert second.response_text != first.response_text
+    for answer in (first, second, third):
+        assert not WithheldSolution(SOLUTION).leaks(answer.response_text.replace("[", " ["))
+
+
+async def test_the_same_request_gets_the_same_hint_and_another_person_the_first(
+    house: House,
+) -> None:
+    steps = HintSteps(house.engine)
+    request, user = uuid4(), str(uuid4())
+    taken = await steps.take(request, user, "arden", None)
+    assert (taken.step, taken.topic) == (1, request)
+    again = await steps.take(request, user, "arden", taken)
+    assert again == taken
+    after = await steps.take(uuid4(), user, "arden", taken)
+    assert (after.step, after.topic) == (2, request)
+    last = await steps.take(uuid4(), user, "arden", replace(after, step=3))
+    assert last.step == 3
+    assert await steps.latest(str(uuid4()), "arden") == []
+    assert await steps.forget_user(user) == 3
+    assert await steps.of_request(request) is None
+
+
+async def test_sections_alone_name_the_place_and_closed_says_nothing(house: House) -> None:
+    sections = AnswerPolicy("s", "arden", PolicyMode.SECTIONS, place="22")
+    closed = AnswerPolicy("c", "arden", PolicyMode.CLOSED, place="22")
+    answer = await agent_of(house, sections).answer(of_student())
+    assert "Trimming the wick" in answer.response_text
+    assert answer.notices == ("Only where to read here.",)
+    shut = await agent_of(house, sections, closed).answer(of_student())
+    assert shut.outcome is Outcome.ABSTAINED
+    assert shut.response_text == "The course's staff have closed this place to questions."
+    assert not shut.nearest_sections
+
+
+async def test_the_reason_is_in_the_askers_language(house: House) -> None:
+    with use_locale("de"):
+        answer = await agent_of(house, HINTS).answer(of_student())
+    assert answer.notices[0] == "Nur Hinweise: Sheet 2."
+
+
+def leaking(words: str) -> Callable[[GenerationTask], Sequence[Claim]]:
+    def write(task: GenerationTask) -> Sequence[Claim]:
+        quote = sentences(task.evidence[0].content_text)[0]
+        start = task.evidence[0].content_text.index(quote)
+        return [
+            Claim(quote, (QuotedWords(0, quote, start),)),
+            Claim(words, (QuotedWords(0, quote, start),)),
+        ]
+
+    return write
+
+
+async def asked_twice(agent: Agent) -> AgentResponse:
+    """Return the second hint, which a model writes."""
+    same: dict[str, Any] = {"user_id": str(uuid4()), "session_id": uuid4()}
+    await agent.answer(of_student(**same))
+    return await agent.answer(of_student(**same))
+
+
+async def test_no_model_log_or_row_ever_has_the_solution(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    store = PolicyStore(house.engine, Sealer([Fernet.generate_key()]))
+    new = NewPolicy(
+        "arden",
+        "discord",
+        "1",
+        PolicyMode.HINTS,
+        name="Sheet 2",
+        text=TEXT,
+        sections=("Trimming the wick",),
+        solution=SOLUTION,
+    )
+    key = await store.add(new)
+    generator = ScriptedGenerator(leaking(SOLUTION))
+    try:
+        answer = await asked_twice(agent_of(house, generator=generator, store=store))
+        assert generator.tasks
+        for task in generator.tasks:
+            prompt = render_prompt(task)
+            told = "\n".join([prompt.system, *(one.text for one in prompt.messages)])
+            assert "Sheet 2" in told
+            assert "2196" not in told
+            assert "six times" not in told
+        assert answer.held_to is PolicyMode.HINTS
+        assert "2196" not in answer.model_dump_json()
+        assert "2196" not in caplog.text
+        assert "2196" not in repr(new) + repr(await store.of("arden"))
+        async with reading(house.engine) as db:
+            for table in Base.metadata.sorted_tables:
+                rows = [str(tuple(row)) for row in await db.execute(select(table))]
+                assert not [row for row in rows if "2196" in row], table.name
+    finally:
+        assert await store.remove("arden", "discord:1", key)
+
+
+@pytest.mark.parametrize("words", [SOLUTION, "It is 2196.", "two thousand one hundred ninety-six"])
+async def test_what_a_model_gives_away_is_not_shown(house: House, words: str) -> None:
+    answer = await asked_twice(agent_of(house, HINTS, generator=ScriptedGenerator(leaking(words))))
+    assert answer.held_to is PolicyMode.HINTS
+    assert words not in answer.response_text
+    assert "2196" not in json.dumps(answer.model_dump(mode="json"))
+
+
+async def test_policies_of_staff_hold_in_their_tenant_and_are_theirs_to_remove(
+    house: House,
+) -> None:
+    store = PolicyStore(house.engine, Sealer([b"key"]))
+    key = await store.add(NewPolicy("arden", "discord", "1", PolicyMode.CLOSED))
+    try:
+        agent = agent_of(house, store=store)
+        assert (await agent.answer(of_student())).held_to is PolicyMode.CLOSED
+        abroad = UserContext(platform="discord", workspace="2", places=("5", "2"))
+        assert (await agent.answer(of_student(user_context=abroad))).held_to is None
+        assert not await store.remove("arden", "discord:2", key)
+    finally:
+        assert await store.remove("arden", "discord:1", key)
+    assert await store.of("arden") == ()
+
+
+async def test_policies_are_limited(house: House) -> None:
+    store = PolicyStore(house.engine, Sealer([b"key"]))
+    new = NewPolicy("tides", "discord", "1", PolicyMode.CLOSED, valid_until=now() - timedelta(1))
+    for _ in range(MOST_POLICIES):
+        await store.add(new)
+    with pytest.raises(RequestError):
+        await store.add(new)
+    async with writing(house.engine) as db:
+        await db.execute(Base.metadata.tables["answer_policies"].delete())

@@ -1,0 +1,168 @@
+"""A question that the book does not answer goes to the staff, and their answer comes back."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.books import COVERED, UNCOVERED
+from tests.wire.bot_process import PATIENCE
+from tests.wire.discord import Channel, Interaction, Message, User
+from tests.wire.discord.interactions import Callback
+from tests.wire.discord_bot import Trial, a_trial, button, is_finished, labels
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("discord_teaching"),
+]
+
+SAID = "A helicase does, but that is not part of this course."
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def trial(one_course: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Trial]:
+    async with a_trial(one_course, tmp_path_factory.mktemp("teaching")) as trial:
+        yield trial
+        trial.world.notified.clear()  # those that the tests have looked at
+
+
+async def press(trial: Trial, user: User, message: Message, label: str) -> Interaction:
+    click = await trial.world.click(user, message, button(message, label))
+    await click.response(PATIENCE)
+    assert click.responded_after is not None
+    assert click.responded_after < 3
+    return click
+
+
+def told(interaction: Interaction) -> str:
+    assert interaction.original is not None
+    assert interaction.ephemeral
+    return interaction.original.text
+
+
+async def queue(trial: Trial, channel: Channel) -> Message:
+    """Return the queue as the server's owner sees it."""
+    shown = await trial.world.slash(trial.world.owner, channel, "course queue")
+    await shown.response(PATIENCE)
+    assert shown.ephemeral
+    assert shown.original is not None
+    return shown.original
+
+
+async def passed_on(trial: Trial, user: User, channel: Channel, question: str) -> Message:
+    """Ask something, and pass it on to the staff; return the bot's answer."""
+    answer = await trial.ask(user, channel, question)
+    assert "Ask the staff" in labels(answer)
+    asked = await press(trial, user, answer, "Ask the staff")
+    assert told(asked).startswith("The staff of the course have your question")
+    return answer
+
+
+async def reply_in(trial: Trial, channel: Channel, said: str) -> Message:
+    def there() -> Message | None:
+        shown = trial.from_bot(channel)
+        return next((m for m in shown if said in m.text and is_finished(m)), None)
+
+    return await trial.until(there, f"the reply {said!r}")
+
+
+async def test_the_whole_loop(trial: Trial) -> None:
+    ann, ben, owner = trial.user(), trial.user(), trial.world.owner
+    channel = trial.channel()
+    answer = await passed_on(trial, ann, channel, UNCOVERED)
+    again = await press(trial, ann, answer, "Ask the staff")
+    assert told(again).startswith("The staff of the course have your question")
+    waiting = await queue(trial, channel)
+    assert UNCOVERED in waiting.text
+    assert "not covered" in waiting.text
+    taken = await press(trial, owner, waiting, "Take")
+    assert "yours for 30 minutes" in told(taken)
+    form = await press(trial, owner, waiting, "Answer")
+    assert form.callback is Callback.MODAL
+    sent = await trial.world.submit_modal(form, answer=SAID)
+    await sent.response(PATIENCE)
+    assert told(sent) == "Sent to the person who asked, and kept for who asks next."
+    reply = await reply_in(trial, answer.channel, SAID)
+    assert f"<@{ann.id}>" in reply.text
+    assert "not from the book" in reply.text
+    notified = [n.user_id for n in trial.world.notified if n.message.author is trial.world.bot]
+    assert notified == [ann.id]
+    twice = await trial.world.submit_modal(form, answer=SAID)
+    await twice.response(PATIENCE)
+    assert "answered" in told(twice)
+    assert len([m for m in trial.from_bot(answer.channel) if SAID in m.text]) == 1
+    assert "No question waits" in (await queue(trial, channel)).text
+    trial.world.notified.clear()
+    shown = await trial.ask(ben, trial.channel(), UNCOVERED.upper())
+    assert SAID in shown.text
+    assert not trial.world.notified
+
+
+async def test_only_staff_see_the_queue_and_its_buttons_are_checked_again(trial: Trial) -> None:
+    ann, channel = trial.user(), trial.channel()
+    await passed_on(trial, ann, channel, "Which king ordered the first railway to Lisbon?")
+    waiting = await queue(trial, channel)
+    with pytest.raises(LookupError):
+        await trial.world.slash(ann, channel, "course queue")
+    with pytest.raises(LookupError, match="does not see"):
+        await press(trial, ann, waiting, "Take")
+    closed = await press(trial, trial.world.owner, waiting, "Dismiss")
+    assert "closed" in told(closed)
+
+
+async def test_staff_verify_an_answer_of_the_bot(trial: Trial) -> None:
+    ann, owner, channel = trial.user(), trial.world.owner, trial.channel()
+    answer = await trial.ask(ann, channel, COVERED)
+    form = await trial.world.context_menu(owner, answer, "Verify answer")
+    await form.response(PATIENCE)
+    assert form.callback is Callback.MODAL
+    sent = await trial.world.submit_modal(form, answer="Every four hours [1].")
+    await sent.response(PATIENCE)
+    assert told(sent).startswith("Kept, revision 1")
+    shown = await trial.ask(trial.user(), trial.channel(), COVERED)
+    assert "Every four hours" in shown.text
+    assert "Checked by the course's staff, " in shown.text
+    near = await trial.ask(
+        ann, trial.channel(), "How often does the keeper have to trim the lamp's wick?"
+    )
+    assert "The staff answered: “" in near.text
+    await press(trial, ann, near, "Show the staff's answer")
+    await reply_in(trial, near.channel, "Every four hours")
+    listed = await trial.world.slash(owner, channel, "course verified")
+    await listed.response(PATIENCE)
+    assert listed.original is not None
+    assert "1 more wording" in listed.original.text or "one more wording" in listed.original.text
+    edit = await press(trial, owner, listed.original, "Edit")
+    kept = await trial.world.submit_modal(edit, answer="Each fourth hour [1].")
+    await kept.response(PATIENCE)
+    assert told(kept).startswith("Kept, revision 2")
+    assert "Each fourth hour" in (await trial.ask(ann, trial.channel(), COVERED)).text
+
+
+async def test_a_private_question_is_answered_directly(trial: Trial) -> None:
+    ann, owner, channel = trial.user(), trial.world.owner, trial.channel()
+    question = "Who composed the opera about the iron bridge?"
+    asked = await trial.world.slash(ann, channel, "ask", question=question, private=True)
+    answer = await trial.result_of(asked)
+    await press(trial, ann, answer, "Ask the staff")
+    waiting = await queue(trial, channel)
+    form = await press(trial, owner, waiting, "Answer")
+    sent = await trial.world.submit_modal(form, answer="Nobody knows that.")
+    await sent.response(PATIENCE)
+    direct = trial.world.direct_channel(ann, trial.world.bot)
+    await reply_in(trial, direct, "Nobody knows that.")
+    assert not [m for m in trial.from_bot(channel) if "Nobody knows that." in m.text]
+
+
+async def test_a_vote_against_an_answer_offers_the_staff(trial: Trial) -> None:
+    ann, channel = trial.user(), trial.channel()
+    answer = await trial.ask(ann, channel, "How much does the fog bell of Arden weigh?")
+    assert "Ask the staff" not in labels(answer)
+    form = await press(trial, ann, answer, "Not helpful")
+    sent = await trial.world.submit_modal(form, reason="too short")
+    await sent.response(PATIENCE)
+    assert sent.original is not None
+    asked = await press(trial, ann, sent.original, "Ask the staff")
+    assert told(asked).startswith("The staff of the course have your question")
+    assert "voted down" in (await queue(trial, channel)).text
