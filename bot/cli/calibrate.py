@@ -18,7 +18,7 @@ from core.grounding.judge.calibration import FittedMark, fitted_mark, made_claim
 from core.grounding.judge.model import MARK, ModelJudge
 from core.models import Chunk, Course
 from core.retrieval.calibration import (
-    Found,
+    FoundPlace,
     Text,
     below_answerable,
     fitted_scale,
@@ -130,7 +130,7 @@ async def _calibrate_embedding(
 
 
 def _shares(
-    scale: ScoreScale, known: Sequence[Found], foreign: Sequence[Found]
+    scale: ScoreScale, known: Sequence[FoundPlace], foreign: Sequence[FoundPlace]
 ) -> tuple[float, float]:
     """Return which share of the known questions reaches the mark, and of the foreign does not."""
     return round(1 - below_answerable(scale, known), 3), round(below_answerable(scale, foreign), 3)

@@ -49,7 +49,7 @@ class Text(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedQuestion:
+class CalibrationQuestion:
     """A question, and the files that answer it."""
 
     text: str
@@ -57,7 +57,7 @@ class PlacedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPlace:
     """What one question found, in the ranking's order."""
 
     evidence: Floats
@@ -80,7 +80,7 @@ def made_questions(
     statistics: TermStatistics,
     encode_terms: Callable[[str], Sequence[int]],
     number: int,
-) -> list[PlacedQuestion]:
+) -> list[CalibrationQuestion]:
     """Return questions that texts answer, drawn evenly from them, the same in each run.
 
     Every other one is a heading; the rest are the rarest and some other words of a sentence, in
@@ -89,14 +89,14 @@ def made_questions(
     chance = random.Random(0)
     drawn = list(texts)
     chance.shuffle(drawn)
-    made: dict[str, PlacedQuestion] = {}
+    made: dict[str, CalibrationQuestion] = {}
     for place, one in enumerate(drawn):
         if len(made) == number:
             break
         is_heading = place % 2 and sum(map(str.isalpha, one.heading)) >= _SHORTEST_HEADING
         words = one.heading if is_heading else _few(one.content, statistics, encode_terms, chance)
         if words:
-            made.setdefault(words, PlacedQuestion(words[:MAX_QUESTION], (one.source_file,)))
+            made.setdefault(words, CalibrationQuestion(words[:MAX_QUESTION], (one.source_file,)))
     return list(made.values())
 
 
@@ -119,8 +119,8 @@ def _few(
 
 
 async def look_up(
-    index: VectorIndex, opened: OpenEdition, questions: Sequence[PlacedQuestion]
-) -> list[Found]:
+    index: VectorIndex, opened: OpenEdition, questions: Sequence[CalibrationQuestion]
+) -> list[FoundPlace]:
     """Return what an edition holds about each question, in order, before any mark.
 
     Raises:
@@ -141,17 +141,17 @@ async def look_up(
     return found
 
 
-def _found(ranking: Ranking, question: PlacedQuestion) -> Found:
+def _found(ranking: Ranking, question: CalibrationQuestion) -> FoundPlace:
     parts = [(s.evidence.cosine, s.evidence.bm25, s.evidence.coverage) for s in ranking.scored]
     relevant = [one.chunk.source_file in question.relevant for one in ranking.read]
-    return Found(np.array(parts), np.array(relevant))
+    return FoundPlace(np.array(parts), np.array(relevant))
 
 
-Asked = Mapping[str, Sequence[Found]]
+Asked = Mapping[str, Sequence[FoundPlace]]
 """Sets of questions by name: those that a book answers, or those of a book on something else."""
 
 
-def fitted_scale(known: Sequence[Found], foreign: Sequence[Found]) -> Trial:
+def fitted_scale(known: Sequence[FoundPlace], foreign: Sequence[FoundPlace]) -> Trial:
     """Return the weights that refuse most foreign questions, with marks that known ones reach.
 
     People word their questions otherwise. So the mark 0.5 leaves them room: it lies halfway
@@ -180,7 +180,7 @@ def best_trials(answerable: Asked, off_topic: Asked, count: int) -> list[Trial]:
     return sorted(trials, key=lambda trial: -trial.refused)[:count]
 
 
-def below_answerable(scale: ScoreScale, found: Sequence[Found]) -> float:
+def below_answerable(scale: ScoreScale, found: Sequence[FoundPlace]) -> float:
     """Return the share of the questions whose best chunk is below the mark 0.5."""
     return float(np.mean(_best(_weights(scale), found) < scale.answerable_at))
 
@@ -190,7 +190,7 @@ def mean_refused(scale: ScoreScale, off_topic: Asked) -> float:
     return float(np.mean([below_answerable(scale, found) for found in off_topic.values()]))
 
 
-def relevant_below_usable(scale: ScoreScale, found: Sequence[Found]) -> float:
+def relevant_below_usable(scale: ScoreScale, found: Sequence[FoundPlace]) -> float:
     """Return the share of the relevant chunks found that are below the mark 0.3."""
     return float(np.mean(_relevant(_weights(scale), found) < scale.usable_at))
 
@@ -217,10 +217,10 @@ def _weights(scale: ScoreScale) -> Floats:
     return np.array([scale.cosine, scale.bm25, scale.coverage])
 
 
-def _best(weights: Floats, found: Sequence[Found]) -> Floats:
+def _best(weights: Floats, found: Sequence[FoundPlace]) -> Floats:
     return np.array([(f.evidence @ weights).max() for f in found])
 
 
-def _relevant(weights: Floats, found: Sequence[Found]) -> Floats:
+def _relevant(weights: Floats, found: Sequence[FoundPlace]) -> Floats:
     rows = [f.evidence[:_PLACES][f.relevant[:_PLACES]] for f in found]
     return np.concatenate(rows) @ weights

@@ -19,8 +19,8 @@ from core.grounding import confidence as shipped
 from core.models import MAX_QUESTION
 from core.retrieval.calibration import (
     Asked,
-    Found,
-    PlacedQuestion,
+    CalibrationQuestion,
+    FoundPlace,
     below_answerable,
     best_trials,
     look_up,
@@ -90,14 +90,14 @@ async def _calibrate_scale(opened: Services, corpora: Mapping[str, Corpus]) -> N
     _print_marks(scale, {**answerable, **confirmed}, {**off_topic, **refused})
 
 
-async def _ask(opened: Services, book: str, corpus: Corpus) -> list[Found]:
+async def _ask(opened: Services, book: str, corpus: Corpus) -> list[FoundPlace]:
     shelf = await opened.retriever.opened(book)
     rows = corpus.questions
-    placed = [PlacedQuestion(row.question[:MAX_QUESTION], row.relevant) for row in rows]
+    placed = [CalibrationQuestion(row.question[:MAX_QUESTION], row.relevant) for row in rows]
     return await look_up(opened.index, shelf, placed)
 
 
-def _halves(found: Sequence[Found]) -> tuple[Sequence[Found], Sequence[Found]]:
+def _halves(found: Sequence[FoundPlace]) -> tuple[Sequence[FoundPlace], Sequence[FoundPlace]]:
     return found[::2], found[1::2]
 
 
