@@ -11,7 +11,7 @@ from adapters.buttons import Button, custom_id, parsed
 from adapters.discord.markup.dialect import as_written
 from adapters.discord.replies.ephemeral import Interaction
 from adapters.discord.replies.layout import View
-from adapters.features.staff_cards import AnswerForm, HelpCard, Queue, VerifiedCard
+from adapters.features.staff_cards import AnswerForm, HelpCard, QueuePage, VerifiedCard
 from core import i18n
 from core.verified_answers.base import LONGEST_ANSWER, LONGEST_QUESTION
 
@@ -31,7 +31,7 @@ _STYLES = {
 Part = ui.Item[View]
 
 
-def queue_view(queue: Queue) -> View:
+def queue_view(queue: QueuePage) -> View:
     """Return a page of the queue."""
     view = View(timeout=None)
     view.add_item(ui.TextDisplay(as_written(queue.heading)))

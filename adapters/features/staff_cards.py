@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from adapters.markdown.footnotes import place_in_book
-from core.help_requests.base import HelpRequest, HelpState, Reason
+from core.help_requests.base import HelpReason, HelpRequest, HelpState
 from core.i18n import Message, text
 from core.i18n.dates import date_of
 from core.markdown.writing import one_line
@@ -24,10 +24,10 @@ LONGEST_BESIDE = 2_400
 _LONGEST_PASSAGE = 500
 _LONGEST_PART = 400
 _REASONS = {
-    Reason.NOT_COVERED: Message("queue-reason-not-covered"),
-    Reason.NOT_SURE: Message("queue-reason-not-sure"),
-    Reason.VOTED_DOWN: Message("queue-reason-voted-down"),
-    Reason.ASKED: Message("queue-reason-asked"),
+    HelpReason.NOT_COVERED: Message("queue-reason-not-covered"),
+    HelpReason.NOT_SURE: Message("queue-reason-not-sure"),
+    HelpReason.VOTED_DOWN: Message("queue-reason-voted-down"),
+    HelpReason.ASKED: Message("queue-reason-asked"),
 }
 _STALE = {
     StaleBecause.QUOTE_GONE: Message("verified-stale-quote"),
@@ -108,7 +108,7 @@ class HelpCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class QueuePage:
     """A page of what waits."""
 
     cards: tuple[HelpCard, ...]

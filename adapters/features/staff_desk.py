@@ -12,7 +12,7 @@ from adapters.features.answer_actions import AnswerActions, Clicker, Declined
 from adapters.features.staff_cards import (
     AnswerForm,
     HelpCard,
-    Queue,
+    QueuePage,
     VerifiedCard,
     form_of_answer,
     form_of_turn,
@@ -22,7 +22,7 @@ from adapters.intake.incoming_message import IncomingMessage
 from core.access.reading import Reader
 from core.access.tenants import Tenant
 from core.errors import RequestError, VectorIndexError
-from core.help_requests.base import HelpRequest, HelpState, Reason, help_id_for
+from core.help_requests.base import HelpReason, HelpRequest, HelpState, help_id_for
 from core.i18n import text
 from core.inbox.base import Acceptance, Answered, Arrival, Kind, lane_for, request_id_for
 from core.inbox.store import Inbox
@@ -41,9 +41,9 @@ from core.storage.sessions.store import SessionStore
 from core.verified_answers.base import (
     LONGEST_ANSWER,
     Draft,
-    Scope,
     ScopeKind,
     VerifiedAnswer,
+    VerifiedScope,
     VerifiedState,
     answer_id_for,
     cited_in,
@@ -157,7 +157,7 @@ class StaffDesk:
         answer = await self._staff.answers.get(offered.answer_id) if offered else None
         if answer is None or answer.state is not VerifiedState.CURRENT:
             raise Declined(text("verified-gone"))
-        if turn.user_id == clicker.user_id and answer.scope == Scope.of_turn(turn):
+        if turn.user_id == clicker.user_id and answer.scope == VerifiedScope.of_turn(turn):
             await self._staff.answers.add_phrasing(
                 answer.answer_id, turn.user_input, clicker.user_id
             )
@@ -188,7 +188,7 @@ class StaffDesk:
 
     # --- the queue ----------------------------------------------------------------------
 
-    async def queue(self, reviewer: Reviewer, offset: int = 0) -> Queue:
+    async def queue(self, reviewer: Reviewer, offset: int = 0) -> QueuePage:
         """Return what waits for the staff of a tenant: only of the courses that they are staff of.
 
         Raises:
@@ -206,7 +206,7 @@ class StaffDesk:
             if await self._directory.is_owned_by(course_id, tenants):
                 elsewhere += (await requests.counts(course_id, tenants)).waiting
         shown = offset + len(cards)
-        return Queue(tuple(cards), total, offset, shown if shown < total else None, elsewhere)
+        return QueuePage(tuple(cards), total, offset, shown if shown < total else None, elsewhere)
 
     async def take(self, help_id: UUID, reviewer: Reviewer) -> HelpCard:
         """Hold a request for half an hour, and return its card."""
@@ -399,12 +399,12 @@ class StaffDesk:
                 return next(iter(reader.tenants))
         return None
 
-    async def _reason(self, turn: ConversationTurn, clicker: Clicker) -> Reason:
+    async def _reason(self, turn: ConversationTurn, clicker: Clicker) -> HelpReason:
         vote = await self._feedback.of(turn.request_id, clicker.user_id)
         if vote is not None and not vote.helpful:
-            return Reason.VOTED_DOWN
-        reasons = {Outcome.ABSTAINED: Reason.NOT_COVERED, Outcome.PARTIAL: Reason.NOT_SURE}
-        return reasons.get(turn.outcome, Reason.ASKED)
+            return HelpReason.VOTED_DOWN
+        reasons = {Outcome.ABSTAINED: HelpReason.NOT_COVERED, Outcome.PARTIAL: HelpReason.NOT_SURE}
+        return reasons.get(turn.outcome, HelpReason.ASKED)
 
     async def _card(self, request: HelpRequest, user_id: str) -> HelpCard:
         turn = await self._sessions.turn_of(request.request_id)
@@ -431,9 +431,9 @@ class StaffDesk:
     ) -> Draft:
         words, answer_text = _checked_texts(question, said)
         answer_text, citations = cited_in(answer_text, passages_of(turn))
-        scope, is_theirs = Scope.of_turn(turn), fold(words) == fold(turn.user_input)
+        scope, is_theirs = VerifiedScope.of_turn(turn), fold(words) == fold(turn.user_input)
         if scope.kind is ScopeKind.PLACE and not is_theirs:
-            scope = Scope()  # reworded, it stands by itself
+            scope = VerifiedScope()  # reworded, it stands by itself
         return Draft(
             course_id=turn.agent_response.course_id,
             question=words,

@@ -25,12 +25,12 @@ from core.models import (
 from core.providers.base import ChatEnd, ignore
 from core.retrieval.editions.open_edition import OpenEdition
 from core.retrieval.retriever import Retriever
-from core.verified_answers.base import Scope, VerifiedAnswer, VerifiedState
+from core.verified_answers.base import VerifiedAnswer, VerifiedScope, VerifiedState
 from core.verified_answers.matching import Matched, Matcher, ServesBoth
 from core.verified_answers.store import VerifiedAnswers
 
 
-class AnswerJudge(Protocol):
+class VerifiedAnswerJudge(Protocol):
     """A model that is asked whether one answer would serve two questions."""
 
     async def serves_both(
@@ -50,7 +50,7 @@ class VerifiedStage:
         matcher: Matcher,
         retriever: Retriever,
         access: AccessStore,
-        judge_of: Callable[[str], AnswerJudge | None],
+        judge_of: Callable[[str], VerifiedAnswerJudge | None],
     ) -> None:
         """Put together what is needed.
 
@@ -91,9 +91,9 @@ class VerifiedStage:
         shelf = await self._retriever.opened(request.course_id)
         here = await self._heard(answers, shelf, request)
         earlier = _earlier(context)
-        scopes = [Scope.of(request, leans=False)]
+        scopes = [VerifiedScope.of(request, leans=False)]
         if earlier:
-            scopes.append(Scope.of(request, leans=True))
+            scopes.append(VerifiedScope.of(request, leans=True))
         for scope in scopes:
             same = self._matcher.exact(question, scope, here)
             likely = [] if same else await self._matcher.like(
@@ -101,7 +101,10 @@ class VerifiedStage:
             )  # fmt: skip
             if not same and not likely:
                 continue
-            if earlier and Scope.of(request, leans=await self._leans(context, earlier)) != scope:
+            if (
+                earlier
+                and VerifiedScope.of(request, leans=await self._leans(context, earlier)) != scope
+            ):
                 continue
             if same:
                 return Matched(shown=same)
@@ -133,7 +136,7 @@ class VerifiedStage:
 
 
 async def _asked(
-    judge: AnswerJudge, context: AnswerContext, question: str, answer: VerifiedAnswer
+    judge: VerifiedAnswerJudge, context: AnswerContext, question: str, answer: VerifiedAnswer
 ) -> float | None:
     def count(end: ChatEnd) -> None:
         used = (end.model, end.query_tokens, end.response_tokens)

@@ -13,7 +13,7 @@ LEASE = timedelta(minutes=30)
 _NAMESPACE = uuid5(NAMESPACE_URL, "urn:glossator:help")
 
 
-class Reason(StrEnum):
+class HelpReason(StrEnum):
     """Why the staff are asked."""
 
     NOT_COVERED = "not_covered"
@@ -52,7 +52,7 @@ class HelpRequest:
     """A pseudonym."""
     request_id: UUID
     """The bot's turn."""
-    reason: Reason
+    reason: HelpReason
     opened_at: datetime
     locale: str | None = None
     """In which the asker is told."""

@@ -25,7 +25,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.orm import Mapped, mapped_column
 
 from core.access.tenants import Tenant
-from core.help_requests.base import LEASE, Counts, HelpRequest, HelpState, Reason
+from core.help_requests.base import LEASE, Counts, HelpReason, HelpRequest, HelpState
 from core.models import now
 from core.storage.database import Base, UtcDateTime, insert_into, reading, write
 
@@ -268,7 +268,7 @@ def _request(row: HelpRequestRow | Row[Any]) -> HelpRequest:
         asked_by=row.asked_by,
         locale=row.locale,
         request_id=row.request_id,
-        reason=Reason(row.reason),
+        reason=HelpReason(row.reason),
         opened_at=row.opened_at,
         state=HelpState(row.state),
         taken_by=row.taken_by,

@@ -56,7 +56,7 @@ class ScopeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class VerifiedScope:
     """What a question is about; answers are found for questions of the same scope alone."""
 
     kind: ScopeKind = ScopeKind.COURSE
@@ -147,7 +147,7 @@ class Draft:
     answer_text: str
     """Markdown, with markers such as `[1]` of its citations."""
     citations: tuple[VerifiedCitation, ...]
-    scope: Scope
+    scope: VerifiedScope
     verified_by: str
     """A pseudonym."""
     tenant: Tenant
@@ -165,7 +165,7 @@ class VerifiedAnswer:
     answer_id: UUID
     course_id: str
     tenant: Tenant
-    scope: Scope
+    scope: VerifiedScope
     state: VerifiedState
     revision: int
     question: str

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from core.embeddings.base import SentenceEmbedder
 from core.errors import EmbeddingError
 from core.index.terms import TermStatistics
-from core.verified_answers.base import Scope, ScopeKind, VerifiedAnswer
+from core.verified_answers.base import ScopeKind, VerifiedAnswer, VerifiedScope
 from core.verified_answers.folding import fold
 from core.verified_answers.likeness import Wording, likeness, read_wordings
 
@@ -54,7 +54,7 @@ class Matcher:
         self._read: OrderedDict[tuple[str, str], Wording] = OrderedDict()
 
     def exact(
-        self, question: str, scope: Scope, answers: Sequence[VerifiedAnswer]
+        self, question: str, scope: VerifiedScope, answers: Sequence[VerifiedAnswer]
     ) -> VerifiedAnswer | None:
         """Return the answer to the very same question, of whichever wording; None: there is none.
 
@@ -71,7 +71,7 @@ class Matcher:
     async def like(
         self,
         question: str,
-        scope: Scope,
+        scope: VerifiedScope,
         answers: Sequence[VerifiedAnswer],
         statistics: TermStatistics,
         encode: Callable[[str], Sequence[int]],
@@ -149,7 +149,7 @@ class Matcher:
         return [self._read[course_id, text] for text in texts]
 
 
-def of_scope(answers: Sequence[VerifiedAnswer], scope: Scope) -> list[VerifiedAnswer]:
+def of_scope(answers: Sequence[VerifiedAnswer], scope: VerifiedScope) -> list[VerifiedAnswer]:
     """Return the answers to questions of one scope; a conversation that is not known has none."""
     if scope.kind is not ScopeKind.COURSE and not scope.value:
         return []

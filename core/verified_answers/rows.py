@@ -16,11 +16,11 @@ from core.verified_answers.base import (
     ChangedPassage,
     Draft,
     Phrasing,
-    Scope,
     ScopeKind,
     StaleBecause,
     VerifiedAnswer,
     VerifiedCitation,
+    VerifiedScope,
     VerifiedState,
 )
 
@@ -110,7 +110,7 @@ def answer_from(
         answer_id=row.answer_id,
         course_id=row.course_id,
         tenant=Tenant(row.platform, row.workspace),
-        scope=Scope(ScopeKind(row.scope), row.scope_value),
+        scope=VerifiedScope(ScopeKind(row.scope), row.scope_value),
         state=VerifiedState(row.state),
         revision=row.revision,
         question=revision.question,

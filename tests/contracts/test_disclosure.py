@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from core.access.staff import NamedStaff, StaffKind
 from core.access.staff_store import StaffStore
 from core.access.tenants import Tenant
-from core.help_requests.base import HelpRequest, Reason, help_id_for
+from core.help_requests.base import HelpReason, HelpRequest, help_id_for
 from core.help_requests.store import HelpRequests
 from core.inbox.base import Posted, request_id_for
 from core.inbox.places import InboxPlaces
@@ -29,7 +29,7 @@ from core.storage.channels.rules import Rules
 from core.storage.channels.store import ChannelRules, Conversations, Place
 from core.storage.feedback import Feedback, Vote
 from core.storage.sessions.store import SessionStore
-from core.verified_answers.base import Draft, Scope
+from core.verified_answers.base import Draft, VerifiedScope
 from core.verified_answers.store import VerifiedAnswers
 from tests.inbox import PLATFORMS, event, inbox_of
 from tests.samples import response_to
@@ -66,12 +66,20 @@ async def passed_on(engine: AsyncEngine, number: int, user: str) -> None:
     request_id = request_id_for(key)
     request = HelpRequest(
         help_id_for(request_id), "algorithms", here, key, "c1", "shared", user, request_id,
-        Reason.ASKED, now(),
+        HelpReason.ASKED, now(),
     )  # fmt: skip
     await HelpRequests(engine).open(request, f"what {user} asks")
     answers, answer_id = VerifiedAnswers(engine), uuid4()
     said = Draft(
-        "algorithms", f"What does {user} ask?", "So.", (), Scope(), "tutor", here, None, user
+        "algorithms",
+        f"What does {user} ask?",
+        "So.",
+        (),
+        VerifiedScope(),
+        "tutor",
+        here,
+        None,
+        user,
     )
     await answers.save(answer_id, said)
     await answers.add_phrasing(answer_id, f"What else does {user} ask?", user)

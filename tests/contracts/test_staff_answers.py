@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from core.access.tenants import Tenant
-from core.help_requests.base import LEASE, HelpRequest, HelpState, Reason, help_id_for
+from core.help_requests.base import LEASE, HelpReason, HelpRequest, HelpState, help_id_for
 from core.help_requests.store import HelpRequests
 from core.inbox.base import Arrival, Kind, request_id_for
 from core.inbox.store import Inbox
@@ -20,10 +20,10 @@ from core.storage.catalogue import Catalogue
 from core.storage.database import write
 from core.verified_answers.base import (
     Draft,
-    Scope,
     ScopeKind,
     StaleBecause,
     VerifiedCitation,
+    VerifiedScope,
     VerifiedState,
 )
 from core.verified_answers.editions import settle
@@ -60,7 +60,7 @@ def asked(n: int = 1, **changes: Any) -> HelpRequest:
         "thread": f"t{n}",
         "asked_by": ANN,
         "request_id": request_id_for(key),
-        "reason": Reason.NOT_COVERED,
+        "reason": HelpReason.NOT_COVERED,
         "opened_at": now(),
     }
     return HelpRequest(**{**fields, **changes})
@@ -72,7 +72,7 @@ def drafted(**changes: Any) -> Draft:
         "question": QUESTION,
         "answer_text": "It is the first one.",
         "citations": (),
-        "scope": Scope(),
+        "scope": VerifiedScope(),
         "verified_by": STAFF,
         "tenant": HERE,
         "generation": None,
@@ -309,7 +309,7 @@ async def test_a_changed_section_is_looked_at_though_the_quote_stands(
 
 async def test_citations_come_back_as_they_were(engine: AsyncEngine, courses: None) -> None:
     answers, name, passage = VerifiedAnswers(engine), uuid4(), cited()
-    scope = Scope(ScopeKind.SECTION, "heaps")
+    scope = VerifiedScope(ScopeKind.SECTION, "heaps")
     await answers.save(name, drafted(citations=(passage,), scope=scope))
     kept = await answers.get(name)
     assert kept

@@ -132,8 +132,8 @@ IN_ADAPTERS = (
     Mutant(
         "drop allowed_mentions on edit",
         "adapters/discord/api/rest.py",
-        "        allowed_mentions=discord.AllowedMentions.none(),\n",
-        "        allowed_mentions=discord.AllowedMentions.none() if extra else None,\n",
+        '        **{"allowed_mentions": discord.AllowedMentions.none(), **extra},\n',
+        "        **extra,\n",
         "an edit pings nobody",
         (f"{SENT}::test_every_message_to_discord_allows_no_mention_and_no_preview",),
     ),
@@ -176,8 +176,8 @@ IN_ADAPTERS = (
     Mutant(
         "post without a nonce",
         "adapters/discord/api/rest.py",
-        '        extra = {"nonce": nonce} | (',
-        "        extra: Json = {} | (",
+        '        extra: dict[str, Any] = {"nonce": nonce} | (',
+        "        extra: dict[str, Any] = {} | (",
         "a post whose connection broke is not posted twice",
         (f"{DISCORD_FAULTS}::test_whatever_happens_to_a_request_a_mention_is_answered_once",),
     ),

@@ -66,8 +66,8 @@ IN_BOT = (
     Mutant(
         "run over HTTP without a signing secret",
         "bot/platforms/slack.py",
-        '    if settings.transport == "http" and settings.signing_secret is None:\n',
-        "    if False:\n",
+        'if self.transport == "http" and self.signing_secret is None:\n',
+        "if False:\n",
         "nobody can send events of their own",
         (f"{SECRETS}::test_slack_over_http_is_refused_without_a_signing_secret",),
     ),

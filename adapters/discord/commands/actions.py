@@ -132,7 +132,7 @@ class ButtonActions:
             below = self.staff.below_vote(request_id)
             await tell(interaction, i18n.text("vote-noted-not-helpful"), view=below)
         else:
-            await respond(lambda: interaction.response.send_modal(Reason(request_id)))
+            await respond(lambda: interaction.response.send_modal(ReasonModal(request_id)))
 
     async def _vote(
         self,
@@ -209,13 +209,13 @@ async def _tell_failure(interaction: Interaction, error: BotError) -> None:
     await tell(interaction, error.user_message)
 
 
-class Reason(discord.ui.Modal):
+class ReasonModal(discord.ui.Modal):
     """Asks why an answer was not helpful; the vote is kept already.
 
     What is sent back arrives at `form_in`, also when the bot was restarted meanwhile.
     """
 
-    reason: discord.ui.TextInput["Reason"] = discord.ui.TextInput(
+    reason: discord.ui.TextInput["ReasonModal"] = discord.ui.TextInput(
         custom_id="reason",
         style=discord.TextStyle.paragraph,
         max_length=LONGEST_REASON,

@@ -12,7 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.buttons import Button
 from adapters.features.answer_actions import Clicker, Declined
-from adapters.features.staff_cards import AnswerForm, HelpCard, Queue, VerifiedCard
+from adapters.features.staff_cards import AnswerForm, HelpCard, QueuePage, VerifiedCard
 from adapters.features.staff_desk import Reviewer, StaffDesk
 from adapters.intake.deadline import BackgroundWork
 from adapters.intake.front_desk import FrontDesk
@@ -201,7 +201,7 @@ def reply_address(original: Arrival, thread: str | None) -> Mapping[str, Any]:
     return {**address, "thread": root, "message": question, "post_question": False}
 
 
-def queue_message(queue: Queue) -> Json:
+def queue_message(queue: QueuePage) -> Json:
     """Return a page of the queue as a message that its reader alone sees."""
     return cards(queue.cards, queue.heading)
 

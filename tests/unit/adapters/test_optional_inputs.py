@@ -7,7 +7,7 @@ from uuid import UUID
 import discord
 import pytest
 
-from adapters.discord.commands.actions import Reason
+from adapters.discord.commands.actions import ReasonModal
 from adapters.slack.commands import modals
 
 
@@ -28,7 +28,7 @@ def test_slack_says_itself_that_an_input_is_optional(view: dict[str, Any]) -> No
 
 
 async def test_discord_says_nothing_so_the_label_does() -> None:
-    modal = Reason(UUID(int=1))
+    modal = ReasonModal(UUID(int=1))
     for one in modal.walk_children():
         if isinstance(one, discord.ui.TextInput):
             label = str(one.to_component_dict()["label"])

@@ -10,11 +10,11 @@ import pytest
 
 from core.access.store import AccessStore
 from core.access.tenants import Tenant
-from core.answering.verified import AnswerJudge, VerifiedStage
+from core.answering.verified import VerifiedAnswerJudge, VerifiedStage
 from core.models import STAFF, Outcome, UserContext
 from core.providers.base import ChatEnd, ignore
 from core.retrieval.retriever import Retriever
-from core.verified_answers.base import Draft, Scope, ScopeKind, passages_of
+from core.verified_answers.base import Draft, ScopeKind, VerifiedScope, passages_of
 from core.verified_answers.matching import Matcher
 from core.verified_answers.store import VerifiedAnswers
 from tests.books import COVERED, VERBATIM
@@ -39,7 +39,7 @@ class Judge:
         return self.says
 
 
-def stage_of(house: House, judge: AnswerJudge | None = None) -> VerifiedStage:
+def stage_of(house: House, judge: VerifiedAnswerJudge | None = None) -> VerifiedStage:
     return VerifiedStage(
         answers=VerifiedAnswers(house.engine),
         matcher=Matcher(house.local),
@@ -65,7 +65,7 @@ async def verified(home: Any, **changes: Any) -> None:
         "question": COVERED,
         "answer_text": SAID,
         "citations": (),
-        "scope": Scope(),
+        "scope": VerifiedScope(),
         "verified_by": "tutor",
         "tenant": HOME,
         "generation": None,
@@ -150,11 +150,11 @@ async def test_a_question_about_a_section_or_a_quote_is_not_the_one_about_the_bo
     for asked in (asking(section_filter="Trimming the wick"), quoting(VERBATIM, COVERED)):
         answer = await agent.answer(asked)
         assert (answer.checked, answer.offered) == (None, ())
-    await verified(home, scope=Scope(ScopeKind.SECTION, "trimming the wick"))
+    await verified(home, scope=VerifiedScope(ScopeKind.SECTION, "trimming the wick"))
 
 
 async def test_an_answer_about_a_section_is_found_there_alone(house: House, home: Any) -> None:
-    await verified(home, scope=Scope(ScopeKind.SECTION, "trimming the wick"))
+    await verified(home, scope=VerifiedScope(ScopeKind.SECTION, "trimming the wick"))
     agent = house.agent(stages=[stage_of(house)])
     assert (await agent.answer(asking(section_filter="Trimming the wick"))).checked is not None
     assert (await agent.answer(asking())).checked is None
