@@ -16,7 +16,6 @@ OUTSIDE = {
     "core/generation/claims/": "written for a model",
     "core/generation/tools.py": "written for a model",
     "core/grounding/judge/questions.py": "written for a model",
-    "core/grounding/planted.py": "what a planted instruction looks like",
     "core/policies/instructions.py": "written for a model",
     "core/index/": "details of exceptions, put together by functions",
     "core/ingestion/": "its reader is the owner of the book, at the terminal",

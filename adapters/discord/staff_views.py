@@ -83,7 +83,8 @@ class AnswerModal(ui.Modal):
     def __init__(self, button: Button, name: UUID, title: str, form: AnswerForm) -> None:
         super().__init__(title=title, timeout=_MODAL_OPEN, custom_id=custom_id(button, name))
         beside = form.beside
-        heading = i18n.text("queue-form-passages" if beside else "queue-form-no-passages")
+        found, nothing = i18n.text("queue-form-passages"), i18n.text("queue-form-no-passages")
+        heading = found if beside else nothing
         shown = f"{heading}\n{as_written(beside)}" if beside else heading
         self.add_item(ui.TextDisplay(shown[:_LONGEST_BESIDE]))
         self.add_item(

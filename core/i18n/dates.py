@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from core.i18n.message import Message, text
+from core.i18n import Message, text
 
 _MONTHS = (
     Message("date-jan"),

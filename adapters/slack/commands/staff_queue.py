@@ -214,7 +214,8 @@ def cards(shown: Sequence[HelpCard], heading: str = "") -> Json:
 def form_view(title: str, form: AnswerForm, metadata: str) -> Json:
     """Return the form in which staff answer, with what the bot found beside it."""
     beside = form.beside
-    heading = i18n.text("queue-form-passages" if beside else "queue-form-no-passages")
+    found, nothing = i18n.text("queue-form-passages"), i18n.text("queue-form-no-passages")
+    heading = found if beside else nothing
     shown = f"{heading}\n{beside}"[:_LONGEST_SECTION].strip()
     question, answer = i18n.text("queue-form-question"), i18n.text("queue-form-answer")
     return {

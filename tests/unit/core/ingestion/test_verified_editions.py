@@ -9,9 +9,9 @@ from core.access.tenants import Tenant
 from core.retrieval.retrieval import retrieved
 from core.verified_answers.base import (
     Draft,
-    Scope,
     StaleBecause,
     VerifiedCitation,
+    VerifiedScope,
     VerifiedState,
 )
 from core.verified_answers.reading import CitedPassages
@@ -31,7 +31,7 @@ async def verified(library: Library) -> tuple[VerifiedAnswers, VerifiedCitation]
         question="How often is the wick trimmed?",
         answer_text="Every four hours [1].",
         citations=(passage,),
-        scope=Scope(),
+        scope=VerifiedScope(),
         verified_by="tutor",
         tenant=Tenant("test", "w"),
         generation=None,
@@ -81,8 +81,8 @@ async def test_what_is_said_of_an_older_edition_is_compared_with_the_live_one(
         library.write({"lamp.md": LIGHTHOUSE["lamp.md"].replace("every four", "every nine")})
         await library.ingest("book")
         draft = Draft(
-            COURSE.course_id, "How often?", "Every four hours [1].", (passage,), Scope(), "tutor",
-            Tenant("test", "w"), None,
+            COURSE.course_id, "How often?", "Every four hours [1].", (passage,),
+            VerifiedScope(), "tutor", Tenant("test", "w"), None,
         )  # fmt: skip
         _, changed = await CitedPassages(library.catalogue, library.index).checked(draft)
         assert [one.because for one in changed] == [StaleBecause.QUOTE_GONE]
