@@ -18,6 +18,8 @@ from adapters.nearest_sections import Nearest
 from core.access.tenants import Tenant
 from core.inbox.base import Job, Posted, Twin
 from core.models import AgentRequest, AgentResponse
+from core.radar.post import RadarPost
+from core.radar.store import RadarChannel
 
 PLATFORM = "line"
 WORKSPACE, ROOM = "server", "room"
@@ -40,6 +42,7 @@ class LineChat:
         self._people = set[asyncio.StreamWriter]()
         self._said = 0
         self._posts = dict[str, str]()
+        self._announced = set[str]()
         self._closing = asyncio.Event()
         self._server: asyncio.Server | None = None
 
@@ -139,6 +142,12 @@ class LineChat:
     async def link(self, job: Job, twin: Twin) -> str | None:
         """Return None: lines have no addresses."""
         return None
+
+    async def announce(self, channel: RadarChannel, post: RadarPost, key: str) -> None:
+        """Write the text of a report into the room, once; a line shows no picture."""
+        if key not in self._announced:
+            self._announced.add(key)
+            self._write(post.text)
 
     async def tidy(self, job: Job) -> None:
         """Remove nothing: a post is never shown twice."""
