@@ -224,5 +224,7 @@ def test_honest_quotes_of_the_handbook_are_believed_wherever_they_are_cut() -> N
             if DENIES.search(text[span.start : words[first][0]]):
                 continue  # what was cut off is to be told
             match = book.locate(quote)
-            passage = QuotedPassage(text, match.char_start, match.char_end)
+            first = max(match.char_start - 2_000, 0)  # as long as chunks and their neighbours are
+            near = text[first : match.char_end + 2_000]
+            passage = QuotedPassage(near, match.char_start - first, match.char_end - first)
             assert not match.document_id or differences(quote, [passage]) == [], quote
