@@ -54,7 +54,7 @@ def differences(quote: str, passages: Sequence[QuotedPassage]) -> list[Differenc
         passages: Where it was found: its stretch of each chunk that it touches.
     """
     ours = _words(quote)
-    theirs = list(chain.from_iterable(map(_words_found, passages)))
+    theirs = list(chain.from_iterable(_words_found(passage, ours) for passage in passages))
     steps = list(_unequal(ours, theirs))
     misspelt = [one for one in steps if _is_misspelt(one) and one.quoted[-1] == one.written[-1]]
     anyhow = len(misspelt) >= _FEWEST_MISSPELT
@@ -70,16 +70,23 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(_ORDINAL.sub("", _GROUPS.sub("", plain)))
 
 
-def _words_found(passage: QuotedPassage) -> list[str]:
-    """Return the passage's words, whole, and the next ones of its own sentences."""
+def _words_found(passage: QuotedPassage, ours: Sequence[str]) -> list[str]:
+    """Return the passage's words, whole, and the next ones of its own sentences.
+
+    Those are left out where the quote has the passage's own word at that edge.
+    """
     around = sentences_around(passage)
     places = [m.span() for m in _WORD.finditer(passage.content, around.start, around.end)]
     inside = [n for n, p in enumerate(places) if p[0] < passage.end and passage.start < p[1]]
-    if not inside:
+    if not inside or not ours:
         return []
-    first, last = max(inside[0] - _EDGE_WORDS, 0), inside[-1] + _EDGE_WORDS
-    end = places[min(last, len(places) - 1)][1]
-    return _words(passage.content[places[first][0] : end])
+    first, last = inside[0], inside[-1]
+    own = _words(passage.content[places[first][0] : places[last][1]])
+    if own and _folded(own[0]) != _folded(ours[0]):
+        first = max(first - _EDGE_WORDS, 0)
+    if own and _folded(own[-1]) != _folded(ours[-1]):
+        last = min(last + _EDGE_WORDS, len(places) - 1)
+    return _words(passage.content[places[first][0] : places[last][1]])
 
 
 def _unequal(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[Difference]:

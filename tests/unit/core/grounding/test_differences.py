@@ -198,6 +198,12 @@ def test_typing_mistakes_endings_and_articles_are_not(quote: str, sentence: str)
     assert of_sentence(quote, sentence) == []
 
 
+def test_a_word_that_stands_twice_at_the_edge_is_the_same() -> None:
+    content = "They light lamp by lamp, each at its hour."
+    passage = QuotedPassage(content, content.index("lamp,"), len(content))
+    assert differences("lamp, each at its hour.", [passage]) == []
+
+
 def test_what_only_one_of_both_has_is_empty_on_the_other_side() -> None:
     passage = QuotedPassage("It may be sold at once.", 0, 23)
     assert differences("It may not be sold at once.", [passage]) == [Difference("not", "")]
@@ -218,5 +224,7 @@ def test_honest_quotes_of_the_handbook_are_believed_wherever_they_are_cut() -> N
             if DENIES.search(text[span.start : words[first][0]]):
                 continue  # what was cut off is to be told
             match = book.locate(quote)
-            passage = QuotedPassage(text, match.char_start, match.char_end)
+            first = max(match.char_start - 2_000, 0)  # as long as chunks and their neighbours are
+            near = text[first : match.char_end + 2_000]
+            passage = QuotedPassage(near, match.char_start - first, match.char_end - first)
             assert not match.document_id or differences(quote, [passage]) == [], quote
